@@ -9,7 +9,8 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int most_parts = 16;  // of a batch of half a millisecond and more: the clock takes less than 0.2 % of it
+constexpr int most_parts =
+    16;  // of a batch of half a millisecond and more: the clock takes less than 0.2 % of it
 
 struct At {
     double seconds;
@@ -20,7 +21,8 @@ struct At {
 std::vector<double> since_begin(std::vector<double> times, std::size_t each, MPI_Comm node) {
     std::vector<double> begins;
     for (std::size_t first = 0; first < times.size(); first += each) begins.push_back(times[first]);
-    MPI_Allreduce(MPI_IN_PLACE, begins.data(), static_cast<int>(begins.size()), MPI_DOUBLE, MPI_MIN, node);
+    MPI_Allreduce(MPI_IN_PLACE, begins.data(), static_cast<int>(begins.size()), MPI_DOUBLE, MPI_MIN,
+                  node);
     for (std::size_t i = 0; i < times.size(); ++i) times[i] -= begins[i / each];
     return times;
 }
@@ -28,29 +30,38 @@ std::vector<double> since_begin(std::vector<double> times, std::size_t each, MPI
 std::vector<At> last_ones(const std::vector<double>& times, const Communicator& comm) {
     std::vector<At> mine, last(times.size());
     for (double seconds : times) mine.push_back({seconds, comm.rank()});
-    MPI_Reduce(mine.data(), last.data(), static_cast<int>(mine.size()), MPI_DOUBLE_INT, MPI_MAXLOC, 0, comm.handle());
+    MPI_Reduce(mine.data(), last.data(), static_cast<int>(mine.size()), MPI_DOUBLE_INT, MPI_MAXLOC,
+               0, comm.handle());
     return last;
 }
 
 std::vector<double> first_ones(const std::vector<double>& times, MPI_Comm comm) {
     std::vector<double> first(times.size());
-    MPI_Reduce(times.data(), first.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MIN, 0, comm);
+    MPI_Reduce(times.data(), first.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MIN, 0,
+               comm);
     return first;
 }
 
 // The rank for which the others have waited longest in all.
 int awaited(const std::map<int, double>& waits) {
-    return std::max_element(waits.begin(), waits.end(), [](auto& a, auto& b) { return a.second < b.second; })->first;
+    return std::max_element(waits.begin(), waits.end(),
+                            [](auto& a, auto& b) { return a.second < b.second; })
+        ->first;
 }
 
 }  // namespace
 
-int Arrivals::parts(std::int64_t exchanges) { return static_cast<int>(std::min<std::int64_t>(exchanges, most_parts)); }
+int Arrivals::parts(std::int64_t exchanges) {
+    return static_cast<int>(std::min<std::int64_t>(exchanges, most_parts));
+}
 
-std::int64_t Arrivals::end_of(int part, std::int64_t exchanges) { return exchanges * (part + 1) / parts(exchanges); }
+std::int64_t Arrivals::end_of(int part, std::int64_t exchanges) {
+    return exchanges * (part + 1) / parts(exchanges);
+}
 
-// From the moment when the last rank has come to an exchange until the first one leaves it, all are in it. What is left of a batch's time
-// is how far apart they are, at its begin and behind each exchange; behind those whose end nobody saw as behind the others.
+// From the moment when the last rank has come to an exchange until the first one leaves it, all are
+// in it. What is left of a batch's time is how far apart they are, at its begin and behind each
+// exchange; behind those whose end nobody saw as behind the others.
 Skew Arrivals::skew(std::int64_t exchanges, const Communicator& comm) const {
     const auto each = static_cast<std::size_t>(parts(exchanges)) + 1;
     const std::vector<double> times = since_begin(times_, each, comm.node().handle());
@@ -62,12 +73,14 @@ Skew Arrivals::skew(std::int64_t exchanges, const Communicator& comm) const {
         std::map<int, double> waits;
         double sum = 0;
         for (std::size_t i = sample; i < sample + each; ++i) {
-            const double standing_for = i == sample ? 1 : static_cast<double>(exchanges) / static_cast<double>(each - 1);
+            const double standing_for =
+                i == sample ? 1 : static_cast<double>(exchanges) / static_cast<double>(each - 1);
             const double wait = standing_for * (last[i].seconds - first[i]);
             sum += wait;
             waits[last[i].rank] += wait;
         }
-        const double whole = last[sample + each - 1].seconds - first[sample];  // what was seen once may stand for too many
+        const double whole = last[sample + each - 1].seconds -
+                             first[sample];  // what was seen once may stand for too many
         skew.seconds.push_back(std::min(sum, whole) / static_cast<double>(exchanges));
         skew.last_rank.push_back(awaited(waits));
     }

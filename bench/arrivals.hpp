@@ -7,14 +7,16 @@
 
 namespace parhelion::bench {
 
-/// How far apart the ranks were, and for whom the others waited: one of each per sample, on rank 0 alone.
+/// How far apart the ranks were, and for whom the others waited: one of each per sample, on rank 0
+/// alone.
 struct Skew {
     std::vector<double> seconds;  // per exchange
     std::vector<int> last_rank;
 };
 
-/// When this rank began a batch of exchanges, came through it, and was done: the clock is read at the begin, and behind each of some
-/// parts of equal length, since a rank that is late in every exchange is late again before it comes to the next one.
+/// When this rank began a batch of exchanges, came through it, and was done: the clock is read at
+/// the begin, and behind each of some parts of equal length, since a rank that is late in every
+/// exchange is late again before it comes to the next one.
 class Arrivals {
 public:
     /// Exchanges of a batch that end part `part`, of `parts` that it has.
@@ -25,9 +27,10 @@ public:
 
     /// Collective. What was noted in samples of `exchanges` exchanges each.
     ///
-    /// The clock is that of a host. Ranks of one host are compared by it; ranks of different hosts by the time since the first rank of
-    /// their host began: the barrier before a batch lets hosts go about together, so that how far apart *they* were at the begin stays
-    /// unknown, and is the error of what is told.
+    /// The clock is that of a host. Ranks of one host are compared by it; ranks of different hosts
+    /// by the time since the first rank of their host began: the barrier before a batch lets hosts
+    /// go about together, so that how far apart *they* were at the begin stays unknown, and is the
+    /// error of what is told.
     Skew skew(std::int64_t exchanges, const Communicator& comm) const;
 
 private:

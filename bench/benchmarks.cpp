@@ -30,13 +30,16 @@ PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator
 }
 
 PlannedCase plan_application(const json& object, const Job& job, const Communicator& comm) {
-    return race([=] { return read_application(object, comm); }, read_application(object, comm).entries, job);
+    return race([=] { return read_application(object, comm); },
+                read_application(object, comm).entries, job);
 }
 
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
     const SetupCase which = read_setup_case(object, comm.size());
     const std::vector<Entry> stages = chosen(setup_stages(), job.contenders, "stage", "set-up");
-    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) { run_setup_case(which, stages, asked, ground, report); },
+    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
+                run_setup_case(which, stages, asked, ground, report);
+            },
             stages.size()};
 }
 
@@ -54,8 +57,10 @@ Plan plan_of(const std::string& benchmark) {
 json entries_of(const std::vector<Entry>& entries) {
     json list = json::array();
     for (const Entry& entry : entries)
-        list.push_back(
-            {{"name", entry.name}, {"role", entry.role}, {"only_by_name", entry.only_by_name}, {"unavailable", entry.unavailable}});
+        list.push_back({{"name", entry.name},
+                        {"role", entry.role},
+                        {"only_by_name", entry.only_by_name},
+                        {"unavailable", entry.unavailable}});
     return list;
 }
 

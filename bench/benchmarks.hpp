@@ -11,7 +11,8 @@
 
 namespace parhelion::bench {
 
-/// A case that has been checked but holds nothing yet: cases of a job need not fit into memory together.
+/// A case that has been checked but holds nothing yet: cases of a job need not fit into memory
+/// together.
 struct PlannedCase {
     /// Collective; throws Error on every rank or on none.
     std::function<void(const Job&, Ground, const ReportOutcome&)> run;

@@ -21,7 +21,8 @@ using Words = std::array<std::uint64_t, most_cpus / 64>;
 CpuSet my_cpus() {
     const CpuMask words = usable_threads();
     CpuSet cpus;
-    for (std::size_t cpu = 0; cpu < std::min(most_cpus, words.size() * 64); ++cpu) cpus[cpu] = words[cpu / 64] >> cpu % 64 & 1;
+    for (std::size_t cpu = 0; cpu < std::min(most_cpus, words.size() * 64); ++cpu)
+        cpus[cpu] = words[cpu / 64] >> cpu % 64 & 1;
     return cpus;
 }
 
@@ -63,7 +64,8 @@ std::vector<std::string> all_hosts(const Communicator& comm) {
     return hosts;
 }
 
-// A launcher that binds gives the ranks of a node different cpus, or a single rank fewer than the node has.
+// A launcher that binds gives the ranks of a node different cpus, or a single rank fewer than the
+// node has.
 bool left_free(const Communicator& node) {
     const CpuSet mine = my_cpus();
     if (mine.count() < 2) return false;
@@ -74,7 +76,8 @@ bool left_free(const Communicator& node) {
 
 CpuMask threads_of_all(const Communicator& node) {
     CpuMask threads = usable_threads();
-    MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()), MPI_UINT64_T, MPI_BOR, node.handle());
+    MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()), MPI_UINT64_T,
+                  MPI_BOR, node.handle());
     return threads;
 }
 
@@ -90,17 +93,21 @@ Binding bind_ranks(const Communicator& comm, bool bind) {
     int free = left_free(node);
     if (bind && free) {
         const std::vector<int> allowed = core_by_core(usable_threads());
-        run_only_on(static_cast<std::size_t>(allowed[static_cast<std::size_t>(node.rank()) % allowed.size()]));
+        run_only_on(static_cast<std::size_t>(
+            allowed[static_cast<std::size_t>(node.rank()) % allowed.size()]));
     }
     MPI_Allreduce(MPI_IN_PLACE, &free, 1, MPI_INT, MPI_MAX, comm.handle());
     Binding binding{all_hosts(comm), {}, !free ? "launcher" : bind ? "self" : "none", {}};
     binding.cores = from_all_ranks(comm.handle(), cores_at_once(threads_of_all(node)));
-    for (const CpuSet& cpus : from_all_ranks(comm.handle(), my_cpus())) binding.cpus.push_back(listed(cpus));
+    for (const CpuSet& cpus : from_all_ranks(comm.handle(), my_cpus()))
+        binding.cpus.push_back(listed(cpus));
     return binding;
 }
 
 bool more_ranks_than_cpus(const Communicator& node) {
-    int crowded = node.size() > processes_at_once(threads_of_all(node));  // ranks may be in control groups of their own
+    int crowded =
+        node.size() >
+        processes_at_once(threads_of_all(node));  // ranks may be in control groups of their own
     MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, node.handle());
     return crowded != 0;
 }

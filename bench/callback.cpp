@@ -19,8 +19,10 @@ json ask(const phl_measured& measured, const json& question) {
 
 class Called : public Contender, Values {
 public:
-    Called(const phl_measured& measured, const std::string& name, SetupTimes& times) : measured_(measured) {
-        const json told = timed(times.plan, [&] { return ask(measured, {{"what", "make"}, {"name", name}}); });
+    Called(const phl_measured& measured, const std::string& name, SetupTimes& times)
+        : measured_(measured) {
+        const json told =
+            timed(times.plan, [&] { return ask(measured, {{"what", "make"}, {"name", name}}); });
         variant_ = told.at("variant");
         held_ = told.value("held", false);
         if (told.contains("setup_s")) times.plan = told.at("setup_s");
@@ -68,7 +70,9 @@ std::vector<Entry> entries_of(const phl_measured& measured) {
     for (const json& each : ask(measured, {{"what", "variants"}})) {
         const std::string name = each.at("name");
         entries.push_back({name, each.at("role"),
-                           [&measured, name](SetupTimes& times) { return std::make_unique<Called>(measured, name, times); },
+                           [&measured, name](SetupTimes& times) {
+                               return std::make_unique<Called>(measured, name, times);
+                           },
                            each.at("only_by_name")});
     }
     return entries;
@@ -82,7 +86,8 @@ std::vector<PlannedCase> plan(const Job& job, const phl_measured& measured) {
         cases.push_back(race(
             [=, &measured] {
                 json told = ask(measured, {{"what", "case"}, {"case", one}});
-                return Case{job.benchmark == "apps" ? "veros" : job.benchmark, std::move(told), entries};
+                return Case{job.benchmark == "apps" ? "veros" : job.benchmark, std::move(told),
+                            entries};
             },
             entries, job));
     }
@@ -97,6 +102,7 @@ int phl_measure(int count, const char* const* options, const phl_measured* measu
     using namespace parhelion::bench;
     Beginning beginning;
     beginning.imports = ask(*measured, {{"what", "imports"}});
-    return measure(read_words({options, options + count}), beginning,
-                   [&](const Job& job, const parhelion::Communicator&) { return plan(job, *measured); });
+    return measure(
+        read_words({options, options + count}), beginning,
+        [&](const Job& job, const parhelion::Communicator&) { return plan(job, *measured); });
 }

@@ -5,7 +5,10 @@
 namespace parhelion::bench {
 
 /// Seconds of a clock that never goes back.
-inline double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+inline double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
 
 /// Calls `work` and adds the seconds it took to `total`.
 template <class Work>

@@ -18,7 +18,8 @@ public:
     virtual ~Values() = default;
     /// Writes the round's values into every owned cell and poison into every ghost.
     virtual void refresh(unsigned round) = 0;
-    /// How many elements, owned ones and guards around the arrays included, are not what they must be after an exchange.
+    /// How many elements, owned ones and guards around the arrays included, are not what they must
+    /// be after an exchange.
     virtual std::int64_t count_wrong(unsigned round) const = 0;
 };
 
@@ -52,11 +53,15 @@ public:
     virtual Traffic traffic() const = 0;
     /// Why it does what it does, for those that choose; null for the others.
     virtual nlohmann::json explain() const { return nullptr; }
-    /// True when ranks may change their arrays only after *all* have ended an exchange: the checks then put a barrier there.
+    /// True when ranks may change their arrays only after *all* have ended an exchange: the checks
+    /// then put a barrier there.
     virtual bool needs_barrier_between_steps() const { return false; }
-    /// Of whole applications: one more step, in which `hold` brings the ranks together before each exchange, and the seconds
-    /// that this rank then spends inside its exchanges. Waiting for a rank that computes longer is no part of them.
-    virtual std::optional<double> step_held(const std::function<void()>& hold) { return (void)hold, std::nullopt; }
+    /// Of whole applications: one more step, in which `hold` brings the ranks together before each
+    /// exchange, and the seconds that this rank then spends inside its exchanges. Waiting for a
+    /// rank that computes longer is no part of them.
+    virtual std::optional<double> step_held(const std::function<void()>& hold) {
+        return (void)hold, std::nullopt;
+    }
     /// And the lines of code that their exchange takes; 0: not counted.
     virtual int exchange_lines() const { return 0; }
 };
@@ -77,7 +82,8 @@ struct Entry {
     std::function<std::unique_ptr<Contender>(SetupTimes&)> make;
     /// Left out when the job asks for all contenders.
     bool only_by_name = false;
-    /// Why this build cannot run it on this machine; empty when it can, or when only a run will tell.
+    /// Why this build cannot run it on this machine; empty when it can, or when only a run will
+    /// tell.
     std::string unavailable = {};
 };
 

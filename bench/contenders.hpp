@@ -17,14 +17,19 @@ struct Named {
 };
 
 template <class Setup, std::size_t count>
-void add_entries(std::vector<Entry>& entries, const Named<Setup> (&table)[count], const Setup& setup) {
+void add_entries(std::vector<Entry>& entries, const Named<Setup> (&table)[count],
+                 const Setup& setup) {
     for (const Named<Setup>& each : table)
-        entries.push_back({each.name, each.role, [=](SetupTimes& times) { return each.make(setup, times); }, each.only_by_name});
+        entries.push_back({each.name, each.role,
+                           [=](SetupTimes& times) { return each.make(setup, times); },
+                           each.only_by_name});
 }
 
-/// The entries that a job names, in its order; "all", or no name, stands for all but those that run only by name.
-/// Throws Error listing the names there are when one is unknown: `what` such a name is, and who has them.
-std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names, const std::string& what = "contender",
+/// The entries that a job names, in its order; "all", or no name, stands for all but those that run
+/// only by name. Throws Error listing the names there are when one is unknown: `what` such a name
+/// is, and who has them.
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names,
+                          const std::string& what = "contender",
                           const std::string& who = "this build");
 
 }  // namespace parhelion::bench

@@ -29,10 +29,14 @@ private:
     std::vector<MPI_Datatype> types_;
 };
 
-/// `bytes` contiguous bytes in units as wide as divide them, which spares the MPI library work per byte. The caller frees it.
+/// `bytes` contiguous bytes in units as wide as divide them, which spares the MPI library work per
+/// byte. The caller frees it.
 inline MPI_Datatype contiguous_bytes(std::size_t bytes) {
     const std::size_t unit = bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
-    const MPI_Datatype base = unit == 8 ? MPI_INT64_T : unit == 4 ? MPI_INT32_T : unit == 2 ? MPI_INT16_T : MPI_BYTE;
+    const MPI_Datatype base = unit == 8   ? MPI_INT64_T
+                              : unit == 4 ? MPI_INT32_T
+                              : unit == 2 ? MPI_INT16_T
+                                          : MPI_BYTE;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(static_cast<int>(bytes / unit), base, &type);
     return type;

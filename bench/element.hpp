@@ -6,7 +6,8 @@
 
 namespace parhelion::bench {
 
-/// Calls `body` with a value of the type that the values of an element are made of: a complex number has two.
+/// Calls `body` with a value of the type that the values of an element are made of: a complex
+/// number has two.
 template <class Body>
 decltype(auto) with_lane_type(Element element, Body&& body) {
     switch (element.scalar) {
@@ -29,7 +30,8 @@ decltype(auto) with_lane_type(Element element, Body&& body) {
 
 /// Values of the lane type in an element.
 inline int lanes_per_element(Element element) {
-    return with_lane_type(element, [&](auto lane) { return element.size / static_cast<int>(sizeof lane); });
+    return with_lane_type(element,
+                          [&](auto lane) { return element.size / static_cast<int>(sizeof lane); });
 }
 
 }  // namespace parhelion::bench

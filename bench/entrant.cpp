@@ -12,12 +12,15 @@ namespace parhelion::bench {
 
 namespace {
 
-// Of at least this many seconds one exchange fills the caches it uses by itself; shorter ones are preceded by others.
+// Of at least this many seconds one exchange fills the caches it uses by itself; shorter ones are
+// preceded by others.
 constexpr double long_exchange_s = 0.01;
-// A sample is planned this much longer than asked for: the machine may be slow while the length is chosen.
+// A sample is planned this much longer than asked for: the machine may be slow while the length is
+// chosen.
 constexpr double margin = 1.25;
-// Caches are full of what the contender before used, and take several rounds to settle: arrays of 20 MB were up to half slower after two
-// exchanges than after ten, if few contenders used the same arrays. A steady state is what is measured.
+// Caches are full of what the contender before used, and take several rounds to settle: arrays of
+// 20 MB were up to half slower after two exchanges than after ten, if few contenders used the same
+// arrays. A steady state is what is measured.
 constexpr int exchanges_before_sample = 10;
 
 std::optional<std::string> agreed(const Communicator& comm, const std::string& complaint) {
@@ -45,12 +48,14 @@ Entrant::Entrant(const Entry& entry, Ground ground, const Work& work)
         failed = e.what();
     }
     if (made && work.any() && !made->has_halves()) cannot = "it cannot be begun and ended apart";
-    if (!cannot.empty()) outcome_.skipped = cannot;  // on every rank, so there is nothing to agree on
+    if (!cannot.empty())
+        outcome_.skipped = cannot;  // on every rank, so there is nothing to agree on
     outcome_.error = agreed(ground_.comm, failed);
     if (!outcome_.skipped && !outcome_.error) contender_ = std::move(made);
 }
 
-// A contender that throws on one rank throws on all (or the others time out and throw too), so the ranks can agree.
+// A contender that throws on one rank throws on all (or the others time out and throw too), so the
+// ranks can agree.
 template <class Work>
 void Entrant::attempt(Work&& work) {
     std::string failed;
@@ -66,8 +71,9 @@ void Entrant::attempt(Work&& work) {
     contender_.reset();
 }
 
-// New values each time, so that what an earlier exchange left cannot pass for right. The ranks are not held together
-// unless the contender asks for it: one that reads a neighbor's cells too early or too late is to be caught.
+// New values each time, so that what an earlier exchange left cannot pass for right. The ranks are
+// not held together unless the contender asks for it: one that reads a neighbor's cells too early
+// or too late is to be caught.
 void Entrant::checked_round(std::int64_t exchanges) {
     contender_->values().refresh(++round_);
     const bool held = contender_->needs_barrier_between_steps() || round_ == 1;
@@ -119,7 +125,8 @@ void Entrant::take_sample() {
     attempt([&] {
         if (exchange_s_ < long_exchange_s) contender_->exchange_many(exchanges_before_sample);
         samples_.push_back(watched_batch() / static_cast<double>(outcome_.iterations));
-        if (const auto seconds = contender_->step_held([&] { ground_.start_line.wait(); })) in_exchange_.push_back(*seconds);
+        if (const auto seconds = contender_->step_held([&] { ground_.start_line.wait(); }))
+            in_exchange_.push_back(*seconds);
     });
 }
 
@@ -127,7 +134,8 @@ bool Entrant::is_precise(double share) {
     constexpr std::size_t look_every = 5;
     if (!precise_ && samples_.size() % look_every == 0) {
         std::vector<double> slowest(samples_.size());
-        MPI_Allreduce(samples_.data(), slowest.data(), static_cast<int>(samples_.size()), MPI_DOUBLE, MPI_MAX, comm());
+        MPI_Allreduce(samples_.data(), slowest.data(), static_cast<int>(samples_.size()),
+                      MPI_DOUBLE, MPI_MAX, comm());
         precise_ = half_width_of_median(slowest) <= share;
     }
     return precise_;
@@ -153,7 +161,8 @@ Outcome Entrant::finish() {
     outcome_.traffic = {traffic[0], traffic[1]};
     outcome_.exchange_s = mean_over_ranks(std::move(in_exchange_));
     outcome_.samples_by_rank = samples_by_rank(samples_, ground_.comm);
-    if (!outcome_.error && !samples_.empty()) outcome_.skew = arrivals_.skew(outcome_.iterations, ground_.comm);
+    if (!outcome_.error && !samples_.empty())
+        outcome_.skew = arrivals_.skew(outcome_.iterations, ground_.comm);
     contender_.reset();
     return outcome_;
 }
@@ -183,7 +192,8 @@ double Entrant::batch(std::int64_t exchanges) {
     return now() - start - worked;
 }
 
-// A batch of `iterations` exchanges in parts, between which nothing happens but a look at the clock.
+// A batch of `iterations` exchanges in parts, between which nothing happens but a look at the
+// clock.
 double Entrant::watched_batch() {
     const std::int64_t exchanges = outcome_.iterations;
     ground_.start_line.wait();
@@ -200,7 +210,8 @@ double Entrant::watched_batch() {
 }
 
 std::vector<double> Entrant::mean_over_ranks(std::vector<double> mine) const {
-    MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_SUM, comm());
+    MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_SUM,
+                  comm());
     for (double& value : mine) value /= ground_.comm.size();
     return mine;
 }

@@ -21,14 +21,15 @@ struct Ground {
     const Levels* levels = nullptr;  // where messages are to be counted by level
 };
 
-/// A contender on its way through a case, with what is known of it so far. All calls are collective, and the ranks agree
-/// after each on whether it is still in the race.
+/// A contender on its way through a case, with what is known of it so far. All calls are
+/// collective, and the ranks agree after each on whether it is still in the race.
 class Entrant {
 public:
     /// Makes the contender; afterwards it may be out, with the reason.
     Entrant(const Entry& entry, Ground ground, const Work& work = {});
 
-    /// Several exchanges with new values each, every element compared. The first one's time is kept.
+    /// Several exchanges with new values each, every element compared. The first one's time is
+    /// kept.
     void verify_first_exchanges();
 
     /// Finds how many exchanges make a sample of at least `least_s`.
@@ -39,8 +40,8 @@ public:
     /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
     void verify_a_whole_sample();
 
-    /// Whether the samples so far tell the median to within `share` of it (see precision.hpp); looked at in every fifth call
-    /// only, and once true for good.
+    /// Whether the samples so far tell the median to within `share` of it (see precision.hpp);
+    /// looked at in every fifth call only, and once true for good.
     bool is_precise(double share);
 
     bool in_race() const { return contender_ != nullptr; }

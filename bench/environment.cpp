@@ -35,13 +35,15 @@ std::vector<std::string> words_of(const char* text) {
 }
 
 bool is_like(const std::string& name, const std::string& pattern) {
-    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+    return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                  : name == pattern;
 }
 
 bool known(const std::string& name) {
     static const std::vector<std::string> words = words_of(variable_names);
     const auto any = [](const std::string& of) {
-        return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_like(of, word); });
+        return std::any_of(words.begin(), words.end(),
+                           [&](const std::string& word) { return is_like(of, word); });
     };
     return any(name) && !any("!" + name);
 }
@@ -49,12 +51,15 @@ bool known(const std::string& name) {
 std::vector<std::regex> patterns(const std::string& kind) {
     std::vector<std::regex> found;
     for (const std::string& line : lines_of(secret_patterns))
-        if (line.rfind(kind + " ", 0) == 0) found.emplace_back(line.substr(kind.size() + 1), std::regex::ECMAScript | std::regex::icase);
+        if (line.rfind(kind + " ", 0) == 0)
+            found.emplace_back(line.substr(kind.size() + 1),
+                               std::regex::ECMAScript | std::regex::icase);
     return found;
 }
 
 bool any_matches(const std::vector<std::regex>& patterns, const std::string& text) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const std::regex& p) { return std::regex_search(text, p); });
+    return std::any_of(patterns.begin(), patterns.end(),
+                       [&](const std::regex& p) { return std::regex_search(text, p); });
 }
 
 }  // namespace
@@ -89,17 +94,20 @@ struct Variable {
 };
 
 bool of_interest(std::string name) {
-    static const std::array<const char*, 6> words{"alltoall", "eager", "rndv", "device_collectives", "netmod", "fabrics"};
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    return std::any_of(words.begin(), words.end(), [&](const char* w) { return name.find(w) != std::string::npos; });
+    static const std::array<const char*, 6> words{"alltoall",           "eager",  "rndv",
+                                                  "device_collectives", "netmod", "fabrics"};
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* w) { return name.find(w) != std::string::npos; });
 }
 
 bool describe(int index, Variable& variable) {
     std::array<char, longest> name{}, text{};
     int name_length = longest, text_length = longest, verbosity = 0, scope = 0;
     MPI_T_enum values{};
-    if (MPI_T_cvar_get_info(index, name.data(), &name_length, &verbosity, &variable.type, &values, text.data(), &text_length,
-                            &variable.bound_to, &scope) != MPI_SUCCESS)
+    if (MPI_T_cvar_get_info(index, name.data(), &name_length, &verbosity, &variable.type, &values,
+                            text.data(), &text_length, &variable.bound_to, &scope) != MPI_SUCCESS)
         return false;
     variable.name = name.data();
     return true;
@@ -139,10 +147,13 @@ json all_of_interest() {
     if (MPI_T_cvar_get_num(&count) != MPI_SUCCESS) return found;
     for (int index = 0; index < count; ++index) {
         Variable variable;
-        if (!describe(index, variable) || variable.bound_to != MPI_T_BIND_NO_OBJECT || !of_interest(variable.name)) continue;
+        if (!describe(index, variable) || variable.bound_to != MPI_T_BIND_NO_OBJECT ||
+            !of_interest(variable.name))
+            continue;
         const json value = variable_value(index, variable);
         const std::string text = value.is_string() ? value.get<std::string>() : "";
-        if (!value.is_null() && !smells_of_a_secret(variable.name, text)) found[variable.name] = value;
+        if (!value.is_null() && !smells_of_a_secret(variable.name, text))
+            found[variable.name] = value;
     }
     return found;
 }

@@ -18,8 +18,8 @@ struct Job {
     int launch = 0;
     std::uint64_t seed = 1;
     int repetitions = 30;
-    /// Above 0: contenders take samples beyond `repetitions`, until the 95 % interval of the median reaches no further from
-    /// it than this share of it, or until `most_repetitions`.
+    /// Above 0: contenders take samples beyond `repetitions`, until the 95 % interval of the median
+    /// reaches no further from it than this share of it, or until `most_repetitions`.
     double precision = 0;
     int most_repetitions = 1000;
     double min_sample_s = 0.0005;
@@ -27,9 +27,10 @@ struct Job {
     bool per_node = false;                // count messages and bytes by level of the machine
     std::vector<std::string> contenders;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;
-    std::vector<std::string> arguments;                // of the program, for the record
-    std::optional<int> pair;                           // of this start, where another build takes turns with this one
-    nlohmann::json params = nlohmann::json::object();  // put into the params of every case line as they are
+    std::vector<std::string> arguments;  // of the program, for the record
+    std::optional<int> pair;  // of this start, where another build takes turns with this one
+    nlohmann::json params =
+        nlohmann::json::object();  // put into the params of every case line as they are
 };
 
 /// Local. Throws Error for options that cannot be used on so many ranks.
@@ -38,7 +39,8 @@ Job job_of(const nlohmann::json& told, int ranks);
 /// An option's name as people write it, of a key of a job.
 std::string option(std::string key);
 
-/// The value of `key`, or `fallback` when it is missing. Throws Error naming the key when its type is wrong.
+/// The value of `key`, or `fallback` when it is missing. Throws Error naming the key when its type
+/// is wrong.
 template <class T>
 T value_of(const nlohmann::json& object, const std::string& key, const T& fallback) {
     if (!object.contains(key)) return fallback;
@@ -49,7 +51,9 @@ T value_of(const nlohmann::json& object, const std::string& key, const T& fallba
     }
 }
 
-/// An integer within [least, most]; unlike the JSON library's own conversion it refuses 1.5 and 1e30.
-std::int64_t integer_of(const nlohmann::json& object, const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most);
+/// An integer within [least, most]; unlike the JSON library's own conversion it refuses 1.5 and
+/// 1e30.
+std::int64_t integer_of(const nlohmann::json& object, const std::string& key, std::int64_t fallback,
+                        std::int64_t least, std::int64_t most);
 
 }  // namespace parhelion::bench

@@ -18,7 +18,8 @@ namespace {
 using nlohmann::json;
 
 int note_object(dl_phdr_info* object, std::size_t, void* list) {
-    if (object->dlpi_name && object->dlpi_name[0] == '/') static_cast<json*>(list)->push_back(object->dlpi_name);
+    if (object->dlpi_name && object->dlpi_name[0] == '/')
+        static_cast<json*>(list)->push_back(object->dlpi_name);
     return 0;
 }
 

@@ -13,8 +13,9 @@ struct Beginning {
     nlohmann::json imports;        // of a program in Python; null: of none
 };
 
-/// What this start of the ranks ran on, for the record's `launch` line: MPI, shared objects loaded, binding, hosts, the
-/// environment variables that steer MPI and its networks. Local; of this process where ranks may differ.
+/// What this start of the ranks ran on, for the record's `launch` line: MPI, shared objects loaded,
+/// binding, hosts, the environment variables that steer MPI and its networks. Local; of this
+/// process where ranks may differ.
 nlohmann::json launch_facts(const Binding& binding, const Beginning& beginning);
 
 }  // namespace parhelion::bench

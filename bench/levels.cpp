@@ -15,7 +15,8 @@ bool is_known(const Communicator& comm, const Traffic& traffic) {
 }  // namespace
 
 Levels::Levels(const Communicator& comm)
-    : comm_(comm), here_(placement::discover(comm.handle())), positions_(static_cast<std::size_t>(comm.size())) {
+    : comm_(comm), here_(placement::discover(comm.handle())),
+      positions_(static_cast<std::size_t>(comm.size())) {
     MPI_Allgather(&here_.position, 1, MPI_INT, positions_.data(), 1, MPI_INT, comm.handle());
     names_.push_back("own_rank");
     const auto& levels = here_.machine.level_names();
@@ -27,7 +28,8 @@ std::size_t Levels::level_of(int rank) const {
     if (rank == comm_.rank()) return 0;
     const int levels = here_.machine.levels();
     for (int l = levels - 1; l >= 0; --l)
-        if (here_.machine.unit_of(l, positions_[static_cast<std::size_t>(rank)]) == here_.machine.unit_of(l, here_.position))
+        if (here_.machine.unit_of(l, positions_[static_cast<std::size_t>(rank)]) ==
+            here_.machine.unit_of(l, here_.position))
             return static_cast<std::size_t>(levels - l);
     return names_.size() - 1;
 }
@@ -35,9 +37,11 @@ std::size_t Levels::level_of(int rank) const {
 Levels::Sum Levels::busiest(Sum leaving) const {
     std::vector<Sum> by_node(static_cast<std::size_t>(here_.machine.nodes()));
     by_node[static_cast<std::size_t>(here_.machine.node_of(here_.position))] = leaving;
-    MPI_Allreduce(MPI_IN_PLACE, by_node.data(), 2 * here_.machine.nodes(), MPI_INT64_T, MPI_SUM, comm_.handle());
+    MPI_Allreduce(MPI_IN_PLACE, by_node.data(), 2 * here_.machine.nodes(), MPI_INT64_T, MPI_SUM,
+                  comm_.handle());
     Sum most;
-    for (const Sum& node : by_node) most = {std::max(most.messages, node.messages), std::max(most.bytes, node.bytes)};
+    for (const Sum& node : by_node)
+        most = {std::max(most.messages, node.messages), std::max(most.bytes, node.bytes)};
     return most;
 }
 
@@ -46,9 +50,11 @@ nlohmann::json Levels::count(const Traffic& traffic) const {
     std::vector<Sum> sums(names_.size());
     for (const Sent& sent : traffic.sent) sums[level_of(sent.rank)].add(sent);
     const Sum most = busiest(sums.back());
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2 * static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, comm_.handle());
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2 * static_cast<int>(sums.size()), MPI_INT64_T,
+                  MPI_SUM, comm_.handle());
     nlohmann::json told;
-    for (std::size_t l = 0; l < sums.size(); ++l) told[names_[l]] = {{"messages", sums[l].messages}, {"bytes", sums[l].bytes}};
+    for (std::size_t l = 0; l < sums.size(); ++l)
+        told[names_[l]] = {{"messages", sums[l].messages}, {"bytes", sums[l].bytes}};
     told["busiest_node"] = {{"messages", most.messages}, {"bytes", most.bytes}};
     return told;
 }

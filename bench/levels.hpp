@@ -13,11 +13,13 @@ namespace parhelion::bench {
 /// The innermost unit of the machine that two ranks share: which level each message stays within.
 class Levels {
 public:
-    /// Collective. Where all ranks sit; levels within which some rank is not bound are not told apart.
+    /// Collective. Where all ranks sit; levels within which some rank is not bound are not told
+    /// apart.
     explicit Levels(const Communicator& comm);
 
-    /// Collective. {"own_rank": {"messages", "bytes"}, …, "node", "other_node", "busiest_node"}: sums over all ranks, and what leaves
-    /// the node that most leaves. Null where some rank's messages are not known.
+    /// Collective. {"own_rank": {"messages", "bytes"}, …, "node", "other_node", "busiest_node"}:
+    /// sums over all ranks, and what leaves the node that most leaves. Null where some rank's
+    /// messages are not known.
     nlohmann::json count(const Traffic& traffic) const;
 
 private:

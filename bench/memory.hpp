@@ -16,7 +16,8 @@ public:
     virtual std::int64_t count_damaged_guards() const { return 0; }
 };
 
-/// Blocks of this process alone, each allocated by itself as a solver would, with guard bytes before and behind.
+/// Blocks of this process alone, each allocated by itself as a solver would, with guard bytes
+/// before and behind.
 class PrivateMemory : public Memory {
 public:
     PrivateMemory(int blocks, std::size_t bytes);

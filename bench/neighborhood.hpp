@@ -6,14 +6,17 @@
 
 namespace parhelion::bench {
 
-/// A distributed-graph communicator in the caller's order of neighbors, freed with its holder. Making it is collective.
+/// A distributed-graph communicator in the caller's order of neighbors, freed with its holder.
+/// Making it is collective.
 class Neighborhood {
 public:
     Neighborhood(MPI_Comm comm, const std::vector<int>& sources, const std::vector<int>& targets) {
-        // MPICH wants weights to be MPI_UNWEIGHTED even where there is no neighbor; reserved storage keeps data() valid.
+        // MPICH wants weights to be MPI_UNWEIGHTED even where there is no neighbor; reserved
+        // storage keeps data() valid.
         const std::vector<int> from = padded(sources), to = padded(targets);
-        MPI_Dist_graph_create_adjacent(comm, static_cast<int>(sources.size()), from.data(), MPI_UNWEIGHTED,
-                                       static_cast<int>(targets.size()), to.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_);
+        MPI_Dist_graph_create_adjacent(comm, static_cast<int>(sources.size()), from.data(),
+                                       MPI_UNWEIGHTED, static_cast<int>(targets.size()), to.data(),
+                                       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm_);
     }
     ~Neighborhood() { MPI_Comm_free(&comm_); }
     Neighborhood(const Neighborhood&) = delete;

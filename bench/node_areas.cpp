@@ -41,17 +41,21 @@ void NodeAreas::learn_nodes() {
 
 std::vector<std::int64_t> NodeAreas::bytes_by_node(const std::vector<Part>& parts) const {
     std::vector<std::int64_t> bytes(node_of_.size(), 0);
-    for (const Part& part : parts) bytes[static_cast<std::size_t>(node_of(part.rank))] += static_cast<std::int64_t>(part.bytes);
+    for (const Part& part : parts)
+        bytes[static_cast<std::size_t>(node_of(part.rank))] +=
+            static_cast<std::int64_t>(part.bytes);
     return bytes;
 }
 
 NodeAreas::Areas NodeAreas::make_areas(const std::vector<Part>& parts, std::size_t& total) const {
     std::vector<std::int64_t> bytes = bytes_by_node(parts);
-    MPI_Allreduce(MPI_IN_PLACE, bytes.data(), static_cast<int>(bytes.size()), MPI_INT64_T, MPI_SUM, node_);
+    MPI_Allreduce(MPI_IN_PLACE, bytes.data(), static_cast<int>(bytes.size()), MPI_INT64_T, MPI_SUM,
+                  node_);
     Areas areas;
     for (std::size_t leader = 0; leader < bytes.size(); ++leader)
         if (bytes[leader] > 0) {
-            areas.push_back({static_cast<int>(leader), total, static_cast<std::size_t>(bytes[leader])});
+            areas.push_back(
+                {static_cast<int>(leader), total, static_cast<std::size_t>(bytes[leader])});
             total += (areas.back().bytes + 63) / 64 * 64;
         }
     return areas;
@@ -69,29 +73,36 @@ void NodeAreas::lay_out(const std::vector<Part>& sends, const std::vector<Part>&
 }
 
 std::size_t NodeAreas::begin_of(const Areas& areas, int rank) const {
-    return std::find_if(areas.begin(), areas.end(), [leader = node_of(rank)](const Area& area) { return area.leader == leader; })->begin;
+    return std::find_if(
+               areas.begin(), areas.end(),
+               [leader = node_of(rank)](const Area& area) { return area.leader == leader; })
+        ->begin;
 }
 
 // Ranks one behind the other; each tells receivers where in its node's message theirs begins.
 void NodeAreas::learn_places(const std::vector<Part>& sends, const std::vector<Part>& receives) {
     const std::vector<std::int64_t> mine = bytes_by_node(sends);
     std::vector<std::int64_t> before(mine.size(), 0);
-    MPI_Exscan(mine.data(), before.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_SUM, node_);
+    MPI_Exscan(mine.data(), before.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_SUM,
+               node_);
     if (leads()) std::fill(before.begin(), before.end(), 0);
     std::vector<std::int64_t> told(sends.size()), heard(receives.size());
     std::vector<MPI_Request> requests;
     requests.reserve(sends.size() + receives.size());
     for (std::size_t i = 0; i < receives.size(); ++i)
-        MPI_Irecv(&heard[i], 1, MPI_INT64_T, receives[i].rank, receives[i].tag, comm_, &requests.emplace_back());
+        MPI_Irecv(&heard[i], 1, MPI_INT64_T, receives[i].rank, receives[i].tag, comm_,
+                  &requests.emplace_back());
     for (std::size_t i = 0; i < sends.size(); ++i) {
         std::int64_t& place = before[static_cast<std::size_t>(node_of(sends[i].rank))];
         told[i] = std::exchange(place, place + static_cast<std::int64_t>(sends[i].bytes));
-        MPI_Isend(&told[i], 1, MPI_INT64_T, sends[i].rank, sends[i].tag, comm_, &requests.emplace_back());
+        MPI_Isend(&told[i], 1, MPI_INT64_T, sends[i].rank, sends[i].tag, comm_,
+                  &requests.emplace_back());
         send_places_.push_back(begin_of(out_, sends[i].rank) + static_cast<std::size_t>(told[i]));
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (std::size_t i = 0; i < receives.size(); ++i)
-        receive_places_.push_back(begin_of(in_, receives[i].rank) + static_cast<std::size_t>(heard[i]));
+        receive_places_.push_back(begin_of(in_, receives[i].rank) +
+                                  static_cast<std::size_t>(heard[i]));
 }
 
 void NodeAreas::meet() const {
@@ -102,15 +113,15 @@ void NodeAreas::meet() const {
 
 void NodeAreas::post_receives() {
     for (std::size_t i = 0; i < in_requests_.size(); ++i)
-        MPI_Irecv(memory() + in_[i].begin, static_cast<int>(in_[i].bytes), MPI_BYTE, in_[i].leader, tag_between_nodes, comm_,
-                  &in_requests_[i]);
+        MPI_Irecv(memory() + in_[i].begin, static_cast<int>(in_[i].bytes), MPI_BYTE, in_[i].leader,
+                  tag_between_nodes, comm_, &in_requests_[i]);
 }
 
 void NodeAreas::send() {
     meet();
     for (std::size_t i = 0; i < out_requests_.size(); ++i)
-        MPI_Isend(memory() + out_[i].begin, static_cast<int>(out_[i].bytes), MPI_BYTE, out_[i].leader, tag_between_nodes, comm_,
-                  &out_requests_[i]);
+        MPI_Isend(memory() + out_[i].begin, static_cast<int>(out_[i].bytes), MPI_BYTE,
+                  out_[i].leader, tag_between_nodes, comm_, &out_requests_[i]);
 }
 
 void NodeAreas::await_receives() {

@@ -10,8 +10,9 @@
 
 namespace parhelion::bench {
 
-/// Three steps over MPI alone: ranks of a node pack what goes to other nodes into memory of the first of them, which sends one message to each
-/// node and receives one; then all unpack. A barrier of the node's ranks lies between the steps.
+/// Three steps over MPI alone: ranks of a node pack what goes to other nodes into memory of the
+/// first of them, which sends one message to each node and receives one; then all unpack. A barrier
+/// of the node's ranks lies between the steps.
 class NodeAreas {
 public:
     /// What this rank sends to a rank of another node, or receives from it.

@@ -11,9 +11,12 @@ namespace parhelion::bench {
 class NodeSharedMemory : public Memory {
 public:
     NodeSharedMemory(int blocks, std::size_t bytes) {
-        for (int i = 0; i < blocks; ++i) blocks_.push_back(allocate_node_shared(static_cast<byte_count>(bytes)));
+        for (int i = 0; i < blocks; ++i)
+            blocks_.push_back(allocate_node_shared(static_cast<byte_count>(bytes)));
     }
-    std::byte* block(int index) const override { return blocks_[static_cast<std::size_t>(index)].get(); }
+    std::byte* block(int index) const override {
+        return blocks_[static_cast<std::size_t>(index)].get();
+    }
 
 private:
     std::vector<std::shared_ptr<std::byte>> blocks_;

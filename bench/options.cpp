@@ -21,44 +21,63 @@ struct Option {
 
 // The options of all benchmarks have no `of`. Of a case's options the last ones vary first.
 constexpr Option options[] = {
-    {"app", "apps", "NAMES", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics", "applications", Kind::word},
-    {"grid", "halo setup apps ghosts", "PxQxR", "", "process grid [as cubic as it gets]", Kind::sides, false},
-    {"extent", "halo setup", "N or LxMxN", "64", "cells per rank, along each dimension", Kind::sides, false},
-    {"extent", "apps", "N or LxMxN", "", "cells per rank of multigrid_cg and hydrodynamics [32], of the whole mesh [128]", Kind::sides,
+    {"app", "apps", "NAMES", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics",
+     "applications", Kind::word},
+    {"grid", "halo setup apps ghosts", "PxQxR", "", "process grid [as cubic as it gets]",
+     Kind::sides, false},
+    {"extent", "halo setup", "N or LxMxN", "64", "cells per rank, along each dimension",
+     Kind::sides, false},
+    {"extent", "apps", "N or LxMxN", "",
+     "cells per rank of multigrid_cg and hydrodynamics [32], of the whole mesh [128]", Kind::sides,
      false},
-    {"dataset", "gather", "FOLDER", "", "as `parhelion partition` writes it; the option's name can be left out", Kind::word},
+    {"dataset", "gather", "FOLDER", "",
+     "as `parhelion partition` writes it; the option's name can be left out", Kind::word},
     {"from", "gather", "TEXT", "", "tells data sets of one name apart in records", Kind::word},
-    {"size", "alltoall", "BYTES", "1-4M", "sent by each rank to each: a list, or a range of powers of two", Kind::sizes},
+    {"size", "alltoall", "BYTES", "1-4M",
+     "sent by each rank to each: a list, or a range of powers of two", Kind::sizes},
     {"element", "halo setup", "TYPES", "float32", "element types", Kind::word},
     {"element", "gather", "TYPES", "int32", "element types", Kind::word},
     {"extent", "ghosts", "N", "32", "rows of a rank, along each of three dimensions", Kind::whole},
     {"element", "ghosts", "TYPES", "float64", "element types", Kind::word},
     {"vdim", "ghosts", "N", "6,20,120", "numbers per row", Kind::whole},
-    {"pattern", "ghosts", "faces|all-from-one", "faces", "rows of the six neighbors, or all of rank 0's", Kind::word},
+    {"pattern", "ghosts", "faces|all-from-one", "faces",
+     "rows of the six neighbors, or all of rank 0's", Kind::word},
     {"components", "halo setup gather", "N", "1", "components per cell", Kind::whole},
-    {"neighbors", "halo setup", "full|faces", "full", "neighbors across edges and corners too, or faces only", Kind::word},
+    {"neighbors", "halo setup", "full|faces", "full",
+     "neighbors across edges and corners too, or faces only", Kind::word},
     {"order", "halo setup", "F|C", "F", "order in memory", Kind::word},
-    {"periodic", "halo setup", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors", Kind::yes_no, false},
-    {"overlap", "halo setup", "WORK", "", "begin and end each exchange around so many microseconds of work", Kind::number},
-    {"uneven", "halo setup", "SHARE", "", "with --overlap: ranks work by up to this share more or less", Kind::number},
+    {"periodic", "halo setup", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors",
+     Kind::yes_no, false},
+    {"overlap", "halo setup", "WORK", "",
+     "begin and end each exchange around so many microseconds of work", Kind::number},
+    {"uneven", "halo setup", "SHARE", "",
+     "with --overlap: ranks work by up to this share more or less", Kind::number},
     {"transport", "setup", "NAMES", "auto,mpi", "transports whose plans are made", Kind::word},
     {"halo", "halo", "N", "1,2,4,5", "halo widths in cells", Kind::whole},
     {"halo", "setup", "N", "1", "halo widths in cells", Kind::whole},
     {"fields", "halo", "N", "1,2,4,8", "numbers of fields", Kind::whole},
     {"fields", "setup", "N", "1", "numbers of fields", Kind::whole},
-    {"first-size", "alltoall", "BYTES", "", "size of the very first call after MPI_Init, reported apart", Kind::whole, false},
-    {"contenders", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them", Kind::word},
-    {"json", "", "FILE", "", "append a record (JSON lines) to FILE instead of printing columns", Kind::word, false},
+    {"first-size", "alltoall", "BYTES", "",
+     "size of the very first call after MPI_Init, reported apart", Kind::whole, false},
+    {"contenders", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them",
+     Kind::word},
+    {"json", "", "FILE", "", "append a record (JSON lines) to FILE instead of printing columns",
+     Kind::word, false},
     {"repetitions", "", "N", "", "samples of each contender and case [30]", Kind::whole, false},
-    {"precision", "", "SHARE", "", "sample until the median's 95 % interval is within this share of it", Kind::number, false},
-    {"most-repetitions", "", "N", "", "with --precision: samples at most [1000]", Kind::whole, false},
+    {"precision", "", "SHARE", "",
+     "sample until the median's 95 % interval is within this share of it", Kind::number, false},
+    {"most-repetitions", "", "N", "", "with --precision: samples at most [1000]", Kind::whole,
+     false},
     {"min-sample-s", "", "SECONDS", "", "least time of a sample [0.0005]", Kind::number, false},
     {"seed", "", "N", "", "of the order in which contenders take turns [1]", Kind::whole, false},
     {"no-bind", "", nullptr, "", "leave ranks unbound", Kind::flag, false},
-    {"per-node", "", nullptr, "", "count messages by the level of the machine that they stay within", Kind::flag, false},
+    {"per-node", "", nullptr, "",
+     "count messages by the level of the machine that they stay within", Kind::flag, false},
     {"ranks", "", "N", "", "refuse to run with another number of ranks", Kind::whole, false},
-    {"launch", "", "N", "", "number of this launch in a record; draws the order of cases", Kind::whole, false},
-    {"pair", "", "N", "", "number of the pair of launches, where two builds take turns", Kind::whole, false},
+    {"launch", "", "N", "", "number of this launch in a record; draws the order of cases",
+     Kind::whole, false},
+    {"pair", "", "N", "", "number of the pair of launches, where two builds take turns",
+     Kind::whole, false},
     {"param", "", "KEY=VALUE", "", "put into the parameters of every case in a record", Kind::word},
 };
 
@@ -86,7 +105,8 @@ std::int64_t bytes_of(std::string text) {
     if (unit != std::string::npos) text.pop_back();
     const auto number = number_of<std::int64_t>(text);
     const int shift = unit == std::string::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
-    if (number < 1 || number > (std::int64_t{1} << 40 >> shift)) throw Error("'" + text + "' is no number of bytes");
+    if (number < 1 || number > (std::int64_t{1} << 40 >> shift))
+        throw Error("'" + text + "' is no number of bytes");
     return number << shift;
 }
 
@@ -112,10 +132,13 @@ json part_of(const Option& option, const std::string& text) {
 json value_of(const Option& option, std::string text) {
     if (option.kind == Kind::flag) return true;
     if (option.kind == Kind::sides) std::replace(text.begin(), text.end(), 'x', ',');
-    if (!option.each && option.kind != Kind::sides && option.kind != Kind::yes_no) return part_of(option, text);
+    if (!option.each && option.kind != Kind::sides && option.kind != Kind::yes_no)
+        return part_of(option, text);
     json values = json::array();
     for (const std::string& part : split(text, ','))
-        for (const json& each : option.kind == Kind::sizes ? sizes_of(part) : json::array({part_of(option, part)})) values.push_back(each);
+        for (const json& each :
+             option.kind == Kind::sizes ? sizes_of(part) : json::array({part_of(option, part)}))
+            values.push_back(each);
     if (values.empty()) throw Error("give a value");
     if (option.kind == Kind::yes_no && values.size() == 1) return values[0];
     return values;
@@ -129,7 +152,8 @@ bool belongs_to(const Option& option, const std::string& benchmark) {
 const Option& option_of(const std::string& benchmark, const std::string& name) {
     for (const Option& option : options)
         if (name == option.name && belongs_to(option, benchmark)) return option;
-    throw Error("there is no such option: phl-bench " + benchmark + " --help tells those there are");
+    throw Error("there is no such option: phl-bench " + benchmark +
+                " --help tells those there are");
 }
 
 std::string key_of(std::string name) {
@@ -141,13 +165,16 @@ std::string key_of(std::string name) {
 void add_cases(json& cases, const json& told, const std::string& benchmark) {
     std::vector<json> made{json::object()};
     for (const Option& option : options) {
-        if (!*option.of || !belongs_to(option, benchmark) || std::string("first-size") == option.name) continue;
+        if (!*option.of || !belongs_to(option, benchmark) ||
+            std::string("first-size") == option.name)
+            continue;
         const std::string key = key_of(option.name);
         if (!told.contains(key) && !*option.usual) continue;
         const json value = told.contains(key) ? told.at(key) : value_of(option, option.usual);
         std::vector<json> next;
         for (const json& one : made)
-            for (const json& each : option.each ? value : json::array({value})) (next.emplace_back(one))[key] = each;
+            for (const json& each : option.each ? value : json::array({value}))
+                (next.emplace_back(one))[key] = each;
         made = std::move(next);
     }
     for (const json& one : made) cases.push_back(one);
@@ -156,7 +183,8 @@ void add_cases(json& cases, const json& told, const std::string& benchmark) {
 // As std::shuffle, which may differ between the standard libraries of two nodes.
 void draw_order(json& cases, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    for (std::size_t left = cases.size(); left > 1; --left) std::swap(cases[left - 1], cases[random() % left]);
+    for (std::size_t left = cases.size(); left > 1; --left)
+        std::swap(cases[left - 1], cases[random() % left]);
 }
 
 class Reader {
@@ -165,9 +193,11 @@ public:
 
     Request read() {
         const std::string benchmark = request_.job["benchmark"] = words_.empty() ? "" : words_[0];
-        if (std::find(std::begin(benchmarks), std::end(benchmarks), benchmark) == std::end(benchmarks))
+        if (std::find(std::begin(benchmarks), std::end(benchmarks), benchmark) ==
+            std::end(benchmarks))
             throw Error("'" + benchmark +
-                        "' is no benchmark: write phl-bench halo, gather, alltoall, setup or apps; --help tells the options");
+                        "' is no benchmark: write phl-bench halo, gather, alltoall, setup or apps; "
+                        "--help tells the options");
         request_.arguments.push_back(benchmark);
         for (next_ = 1; next_ < words_.size();) {
             const std::size_t first = next_++;
@@ -178,7 +208,8 @@ public:
         add_cases(request_.job["cases"], section_, benchmark);
         if (request_.job.contains("launch"))
             draw_order(request_.job["cases"],
-                       request_.job.value("seed", std::uint64_t{1}) + (request_.job["launch"].get<std::uint64_t>() << 32));
+                       request_.job.value("seed", std::uint64_t{1}) +
+                           (request_.job["launch"].get<std::uint64_t>() << 32));
         return std::move(request_);
     }
 
@@ -186,12 +217,15 @@ private:
     void take(const std::string& benchmark, const std::string& word) {
         if (word == "--case") return next_case(benchmark);
         const bool named = word.starts_with("--");
-        if (!named && benchmark != "gather") throw Error("'" + word + "' is no option: options begin with --");
+        if (!named && benchmark != "gather")
+            throw Error("'" + word + "' is no option: options begin with --");
         const std::size_t equals = named ? word.find('=') : std::string::npos;
         const std::string name = named ? word.substr(2, equals - 2) : "dataset";
         try {
             const Option& option = option_of(benchmark, name);
-            if (named && equals == std::string::npos && option.kind != Kind::flag && next_ == words_.size()) throw Error("give a value");
+            if (named && equals == std::string::npos && option.kind != Kind::flag &&
+                next_ == words_.size())
+                throw Error("give a value");
             keep(option, !named                        ? word
                          : equals != std::string::npos ? word.substr(equals + 1)
                          : option.kind == Kind::flag   ? ""
@@ -206,7 +240,9 @@ private:
         if (key == "json") request_.record = text;
         else if (key == "first_size") request_.cold_bytes = static_cast<int>(bytes_of(text));
         else if (key == "no_bind") request_.job["bind"] = false;
-        else if (key == "param") request_.job["params"][text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+        else if (key == "param")
+            request_.job["params"][text.substr(0, text.find('='))] =
+                text.substr(text.find('=') + 1);
         else if (!*option.of) request_.job[key] = value_of(option, text);
         else if (key == "dataset" || key == "from") section_[key].push_back(text);
         else section_[key] = value_of(option, text);
@@ -237,14 +273,17 @@ Request read_words(const std::vector<std::string>& words) {
 
 std::string help_text(const std::string& benchmark) {
     std::ostringstream text;
-    text << "usage: mpiexec -n RANKS phl-bench BENCHMARK [OPTIONS]      (or srun, or any other launcher)\n"
+    text << "usage: mpiexec -n RANKS phl-bench BENCHMARK [OPTIONS]      (or srun, or any other "
+            "launcher)\n"
             "       phl-bench --list                                   all contenders, as JSON\n\n"
-            "Benchmarks: halo, gather, alltoall, setup, apps; ghosts in Python. A list with commas makes a case of each value;\n"
+            "Benchmarks: halo, gather, alltoall, setup, apps; ghosts in Python. A list with commas "
+            "makes a case of each value;\n"
             "--case begins another case, with the options before the first --case and its own.\n"
             "Exit status: 0; 1 when a value was wrong; 2 for bad input.\n\n";
     for (const Option& option : options) {
         if (!benchmark.empty() && !belongs_to(option, benchmark)) continue;
-        const std::string left = std::string("  --") + option.name + (option.value ? std::string(" ") + option.value : "");
+        const std::string left = std::string("  --") + option.name +
+                                 (option.value ? std::string(" ") + option.value : "");
         text << left << std::string(left.size() < 28 ? 28 - left.size() : 1, ' ') << option.help;
         if (*option.usual) text << " [" << option.usual << "]";
         if (*option.of && benchmark.empty()) text << " (" << option.of << ")";

@@ -8,7 +8,8 @@
 
 namespace parhelion::bench {
 
-/// A command line, read without MPI. `complaint` says what is wrong with it, and how to put it right.
+/// A command line, read without MPI. `complaint` says what is wrong with it, and how to put it
+/// right.
 struct Request {
     nlohmann::json job;
     std::string record;                  // file of --json; empty: columns on standard output

@@ -12,7 +12,8 @@ namespace {
 
 class Own : public Contender {
 public:
-    Own(Exchange exchange, std::shared_ptr<Values> values) : exchange_(std::move(exchange)), values_(std::move(values)) {}
+    Own(Exchange exchange, std::shared_ptr<Values> values)
+        : exchange_(std::move(exchange)), values_(std::move(values)) {}
 
     void exchange() override { exchange_(); }
     bool has_halves() const override { return true; }
@@ -32,8 +33,10 @@ private:
 };
 
 std::string why_alone(const TransportInfo& info, const Communicator& comm) {
-    if (info.scope == Scope::same_node && comm.node().size() < comm.size()) return "it reaches only neighbors on the own node";
-    if (info.scope == Scope::own_rank && comm.size() > 1) return "it serves a rank's own periodic images only";
+    if (info.scope == Scope::same_node && comm.node().size() < comm.size())
+        return "it reaches only neighbors on the own node";
+    if (info.scope == Scope::own_rank && comm.size() > 1)
+        return "it serves a rank's own periodic images only";
     return {};
 }
 
@@ -50,23 +53,29 @@ std::string reason_against(const OwnWay& way, const Communicator& comm) {
 }
 
 // Nearly nobody has its kernel module, or several nodes: not among "all".
-bool rarely_there(const TransportInfo& info) { return info.name == "xpmem" || info.traits.passes_on; }
+bool rarely_there(const TransportInfo& info) {
+    return info.name == "xpmem" || info.traits.passes_on;
+}
 
 }  // namespace
 
 std::vector<OwnWay> own_ways() {
     std::vector<OwnWay> ways{{"auto", true}};
     for (const TransportInfo& info : transports())
-        ways.push_back({info.name, info.scope == Scope::same_node, rarely_there(info), info.unavailable()});
+        ways.push_back(
+            {info.name, info.scope == Scope::same_node, rarely_there(info), info.unavailable()});
     for (const TransportInfo& near : transports()) {
         if (near.scope != Scope::same_node) continue;
         for (const TransportInfo& far : transports())
-            if (far.scope == Scope::anywhere) ways.push_back({near.name + "+" + far.name, true, true});
+            if (far.scope == Scope::anywhere)
+                ways.push_back({near.name + "+" + far.name, true, true});
     }
     for (const char* staged : {"by_dimension:", "far_by_dimension:"})
         for (const TransportInfo& info : transports()) {
-            if (info.scope == Scope::anywhere) ways.push_back({staged + info.name, false, true, info.unavailable()});
-            if (info.scope == Scope::same_node) ways.push_back({staged + info.name + "+mpi", true, true, info.unavailable()});
+            if (info.scope == Scope::anywhere)
+                ways.push_back({staged + info.name, false, true, info.unavailable()});
+            if (info.scope == Scope::same_node)
+                ways.push_back({staged + info.name + "+mpi", true, true, info.unavailable()});
         }
     return ways;
 }
@@ -75,8 +84,11 @@ Traffic traffic_of(const Plan& plan) {
     Traffic traffic{plan.bytes_sent(), plan.messages_sent()};
     for (const StagePlan& stage : plan.stages) {
         for (const LinkPlan& link : stage.links)
-            if (link.forward.send_bytes > 0) traffic.sent.push_back({link.rank, link.forward.send_bytes});
-        if (stage.self) traffic.sent.push_back({plan.communicator().rank(), ghost_bytes(plan, stage.self->links)});
+            if (link.forward.send_bytes > 0)
+                traffic.sent.push_back({link.rank, link.forward.send_bytes});
+        if (stage.self)
+            traffic.sent.push_back(
+                {plan.communicator().rank(), ghost_bytes(plan, stage.self->links)});
     }
     return traffic;
 }
@@ -92,11 +104,15 @@ void require_usable(const OwnWay& way, const Communicator& comm) {
     if (!agreed.empty()) throw CannotRun(agreed);
 }
 
-std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern, std::vector<Field> fields,
-                                    std::shared_ptr<Values> values, SetupTimes& times, const Work& work) {
+std::unique_ptr<Contender> make_own(const OwnWay& way, const std::function<Pattern()>& pattern,
+                                    std::vector<Field> fields, std::shared_ptr<Values> values,
+                                    SetupTimes& times, const Work& work) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
-        ExchangeOptions options{.transport = way.transport, .overlap = work.any(), .at_once = !work.any(), .work_s = work.seconds};
+        ExchangeOptions options{.transport = way.transport,
+                                .overlap = work.any(),
+                                .at_once = !work.any(),
+                                .work_s = work.seconds};
         try {
             Exchange exchange{std::move(built), std::move(fields), std::move(options)};
             return std::make_unique<Own>(std::move(exchange), std::move(values));

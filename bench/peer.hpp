@@ -8,13 +8,15 @@
 
 namespace parhelion::bench {
 
-/// Another library's exchange, of a plug-in that has `Functions` (peers/halo_peer.h, peers/gather_peer.h).
+/// Another library's exchange, of a plug-in that has `Functions` (peers/halo_peer.h,
+/// peers/gather_peer.h).
 template <class Functions>
 class PlugInPeer final : public Contender {
 public:
     /// Makes it of what the plug-in is told. Throws CannotRun where it cannot do the case.
     template <class Told>
-    PlugInPeer(const Functions& functions, const std::string& variant, const Told& told, std::shared_ptr<Values> values, Traffic traffic)
+    PlugInPeer(const Functions& functions, const std::string& variant, const Told& told,
+               std::shared_ptr<Values> values, Traffic traffic)
         : functions_(functions), values_(std::move(values)), traffic_(std::move(traffic)) {
         char error[500] = "";
         peer_ = functions_.make(&told, variant.c_str(), error, sizeof error);
@@ -25,7 +27,8 @@ public:
     PlugInPeer& operator=(const PlugInPeer&) = delete;
 
     void exchange() override {
-        if (functions_.exchange(peer_) != 0) throw Error("the peer's exchange failed", ErrorKind::communication);
+        if (functions_.exchange(peer_) != 0)
+            throw Error("the peer's exchange failed", ErrorKind::communication);
     }
     Values& values() override { return *values_; }
     Traffic traffic() const override { return traffic_; }
@@ -38,10 +41,12 @@ private:
     void* peer_ = nullptr;
 };
 
-/// The functions of the plug-in `libphl_peer_LIBRARY.so` beside this program. Throws CannotRun where there is none.
+/// The functions of the plug-in `libphl_peer_LIBRARY.so` beside this program. Throws CannotRun
+/// where there is none.
 template <class Functions>
 const Functions& peer_functions(const std::string& library, const char* symbol) {
-    return *static_cast<const Functions*>(plug_in_symbol("peer_" + library, symbol, "`make peers` builds one"));
+    return *static_cast<const Functions*>(
+        plug_in_symbol("peer_" + library, symbol, "`make peers` builds one"));
 }
 
 }  // namespace parhelion::bench

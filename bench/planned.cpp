@@ -5,7 +5,8 @@
 namespace parhelion::bench {
 
 PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job) {
-    const auto run = [make = std::move(make)](const Job& asked, Ground ground, const ReportOutcome& report) {
+    const auto run = [make = std::move(make)](const Job& asked, Ground ground,
+                                              const ReportOutcome& report) {
         Case which = make();
         which.entries = chosen(which.entries, asked.contenders);
         run_case(which, asked, ground, report);

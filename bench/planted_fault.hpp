@@ -8,11 +8,12 @@
 
 namespace parhelion::bench {
 
-/// A right contender made wrong in one byte of the last rank: shows that the checks notice and that the program then
-/// ends with status 1. It runs only where a job names it.
+/// A right contender made wrong in one byte of the last rank: shows that the checks notice and that
+/// the program then ends with status 1. It runs only where a job names it.
 class PlantedFault : public Contender {
 public:
-    PlantedFault(std::unique_ptr<Contender> right, std::byte* victim) : right_(std::move(right)), victim_(victim) {}
+    PlantedFault(std::unique_ptr<Contender> right, std::byte* victim)
+        : right_(std::move(right)), victim_(victim) {}
 
     void exchange() override {
         right_->exchange();

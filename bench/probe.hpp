@@ -9,8 +9,9 @@
 
 namespace parhelion::bench {
 
-/// How long a flag takes from rank 0 to rank 1: it tells how near to each other their cores are just now, which changes
-/// on virtual machines and sways every comparison. Measured only where both are on one node and on cores of their own.
+/// How long a flag takes from rank 0 to rank 1: it tells how near to each other their cores are
+/// just now, which changes on virtual machines and sways every comparison. Measured only where both
+/// are on one node and on cores of their own.
 class FlagProbe {
 public:
     /// Collective.
@@ -19,8 +20,9 @@ public:
     FlagProbe(const FlagProbe&) = delete;
     FlagProbe& operator=(const FlagProbe&) = delete;
 
-    /// Ranks 0 and 1 together, others return at once. One-way latency in ns on rank 0; nothing elsewhere, where the
-    /// probe cannot run, or when the other rank did not answer within some milliseconds.
+    /// Ranks 0 and 1 together, others return at once. One-way latency in ns on rank 0; nothing
+    /// elsewhere, where the probe cannot run, or when the other rank did not answer within some
+    /// milliseconds.
     std::optional<double> measure();
 
 private:

@@ -14,7 +14,8 @@ namespace parhelion::bench {
 
 namespace {
 
-int run(const Job& job, const Communicator& comm, const Beginning& beginning, const PlanCases& plan, Record& record) {
+int run(const Job& job, const Communicator& comm, const Beginning& beginning, const PlanCases& plan,
+        Record& record) {
     const auto cases = plan(job, comm);
     const Binding binding = bind_ranks(comm, job.bind);
     nlohmann::json facts = launch_facts(binding, beginning);
@@ -43,7 +44,9 @@ void agree_on(const Request& asked, const Communicator& comm) {
     std::uint64_t hash[2] = {std::hash<std::string>{}(words), 0};
     hash[1] = ~hash[0];
     MPI_Allreduce(MPI_IN_PLACE, hash, 2, MPI_UINT64_T, MPI_MIN, comm.handle());
-    if (hash[0] != ~hash[1]) throw Error("the ranks were started with different options: start all of them with the same ones");
+    if (hash[0] != ~hash[1])
+        throw Error(
+            "the ranks were started with different options: start all of them with the same ones");
 }
 
 int run_as_asked(const Request& asked, const Beginning& beginning, const PlanCases& plan) {
@@ -57,7 +60,8 @@ int run_as_asked(const Request& asked, const Beginning& beginning, const PlanCas
         job.arguments = asked.arguments;
         record.emplace(asked.record, comm, job);
         status = run(job, comm, beginning, plan, *record);
-    } catch (const Error& e) {  // thrown by every rank or by none: one of them says it, and all of them leave in order
+    } catch (const Error& e) {  // thrown by every rank or by none: one of them says it, and all of
+                                // them leave in order
         if (comm.rank() == 0) std::fprintf(stderr, "phl-bench: %s\n", e.what());
         status = bad_input;
     }
@@ -70,7 +74,8 @@ int run_as_asked(const Request& asked, const Beginning& beginning, const PlanCas
 int measure(const Request& asked, const Beginning& beginning, const PlanCases& plan) {
     try {
         return run_as_asked(asked, beginning, plan);
-    } catch (const std::exception& e) {  // no Error: it struck this rank alone, and the others would wait for ever
+    } catch (const std::exception&
+                 e) {  // no Error: it struck this rank alone, and the others would wait for ever
         std::fprintf(stderr, "phl-bench: %s\n", e.what());
         MPI_Abort(MPI_COMM_WORLD, failed);
     }

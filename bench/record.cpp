@@ -26,11 +26,14 @@ json or_null(const std::optional<T>& value) {
 std::vector<double> maximum_over_ranks(const std::vector<std::vector<double>>& by_rank) {
     std::vector<double> slowest = by_rank.empty() ? std::vector<double>{} : by_rank.front();
     for (const auto& samples : by_rank)
-        for (std::size_t i = 0; i < samples.size(); ++i) slowest[i] = std::max(slowest[i], samples[i]);
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            slowest[i] = std::max(slowest[i], samples[i]);
     return slowest;
 }
 
-json setup_of(const Outcome& outcome) { return {{"pattern", outcome.pattern_s}, {"plan", outcome.plan_s}, {"first", outcome.first_s}}; }
+json setup_of(const Outcome& outcome) {
+    return {{"pattern", outcome.pattern_s}, {"plan", outcome.plan_s}, {"first", outcome.first_s}};
+}
 
 json probes_of(const Outcome& outcome) {
     json probes = json::array();
@@ -42,7 +45,8 @@ json run_of(const Job& job) {
     const std::time_t now = std::time(nullptr);
     const auto text = [&](const char* format) {
         std::array<char, 40> written{};
-        return std::string(written.data(), std::strftime(written.data(), written.size(), format, std::gmtime(&now)));
+        return std::string(written.data(), std::strftime(written.data(), written.size(), format,
+                                                         std::gmtime(&now)));
     };
     std::vector<std::string> argv = job.arguments;
     argv.insert(argv.begin(), "phl-bench");
@@ -59,15 +63,20 @@ double microseconds(double seconds) { return seconds * 1e6; }
 
 // As the OSU benchmarks print theirs.
 std::string columns_of(const Outcome& outcome) {
-    const std::string name = outcome.contender + std::string(outcome.contender.size() < 28 ? 28 - outcome.contender.size() : 1, ' ');
+    const std::string name =
+        outcome.contender +
+        std::string(outcome.contender.size() < 28 ? 28 - outcome.contender.size() : 1, ' ');
     if (outcome.skipped) return "# " + name + "skipped: " + *outcome.skipped + "\n";
     std::vector<double> samples = maximum_over_ranks(outcome.samples_by_rank);
-    if (samples.empty()) return "# " + name + "failed: " + outcome.error.value_or("no sample") + "\n";
+    if (samples.empty())
+        return "# " + name + "failed: " + outcome.error.value_or("no sample") + "\n";
     std::sort(samples.begin(), samples.end());
     std::array<char, 160> text{};
-    std::snprintf(text.data(), text.size(), "%14.2f %14.2f %14.2f %12lld %10lld   %s\n", microseconds(samples[samples.size() / 2]),
-                  microseconds(samples.front()), microseconds(samples.back()), static_cast<long long>(outcome.traffic.bytes),
-                  static_cast<long long>(outcome.traffic.messages), outcome.verified ? "pass" : "FAIL");
+    std::snprintf(text.data(), text.size(), "%14.2f %14.2f %14.2f %12lld %10lld   %s\n",
+                  microseconds(samples[samples.size() / 2]), microseconds(samples.front()),
+                  microseconds(samples.back()), static_cast<long long>(outcome.traffic.bytes),
+                  static_cast<long long>(outcome.traffic.messages),
+                  outcome.verified ? "pass" : "FAIL");
     return name + text.data();
 }
 
@@ -77,18 +86,22 @@ std::string why_not_written(int error, const std::string& path) {
     std::error_code unknown;
     const auto room = std::filesystem::space(path, unknown);
     if (!unknown)
-        why += " (" + std::to_string(room.available >> 10) + " of " + std::to_string(room.capacity >> 10) + " KiB free on that disk)";
+        why += " (" + std::to_string(room.available >> 10) + " of " +
+               std::to_string(room.capacity >> 10) + " KiB free on that disk)";
     return why;
 }
 
 }  // namespace
 
-std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine, const Communicator& comm) {
+std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine,
+                                                 const Communicator& comm) {
     const std::size_t each = mine.size();
     std::vector<double> all(each * static_cast<std::size_t>(comm.rank() == 0 ? comm.size() : 0));
-    MPI_Gather(mine.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each), MPI_DOUBLE, 0, comm.handle());
+    MPI_Gather(mine.data(), static_cast<int>(each), MPI_DOUBLE, all.data(), static_cast<int>(each),
+               MPI_DOUBLE, 0, comm.handle());
     std::vector<std::vector<double>> by_rank;
-    for (auto first = all.begin(); first != all.end() && each > 0; first += static_cast<std::ptrdiff_t>(each))
+    for (auto first = all.begin(); first != all.end() && each > 0;
+         first += static_cast<std::ptrdiff_t>(each))
         by_rank.emplace_back(first, first + static_cast<std::ptrdiff_t>(each));
     return by_rank;
 }
@@ -98,7 +111,9 @@ Record::Record(const std::string& path, const Communicator& comm, const Job& job
     validate_together(comm, [&] {
         if (!writes_ || path_.empty()) return;
         file_.open(path, std::ios::app);
-        if (!file_) throw Error("cannot write the record " + path + ": give a file in a folder that exists and is yours");
+        if (!file_)
+            throw Error("cannot write the record " + path +
+                        ": give a file in a folder that exists and is yours");
     });
     if (file_.is_open() && file_.tellp() == 0) run_ = run_of(job);
 }
@@ -116,7 +131,8 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
         const std::string told = which.name + which.params.dump();
         if (told != last_case_)
             print("\n# " + which.name +
-                  "\n# Contender                   Median (us)       Min (us)       Max (us)        Bytes   Messages   Values\n");
+                  "\n# Contender                   Median (us)       Min (us)       Max (us)       "
+                  " Bytes   Messages   Values\n");
         last_case_ = told;
         return print(columns_of(outcome));
     }
@@ -154,15 +170,19 @@ void Record::write(json line) {
     if (!writes_ || path_.empty()) return;
     line["schema"] = "parhelion.record/1";
     if (line["type"] != "run") line["launch"] = launch_;
-    // Paths and host names need not be UTF-8: what is not is replaced rather than lost with the whole line.
+    // Paths and host names need not be UTF-8: what is not is replaced rather than lost with the
+    // whole line.
     errno = 0;
     file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
-    if (!file_) throw std::runtime_error("cannot write to the record " + path_ + ": " + why_not_written(errno, path_));
+    if (!file_)
+        throw std::runtime_error("cannot write to the record " + path_ + ": " +
+                                 why_not_written(errno, path_));
 }
 
 void Record::print(const std::string& text) {
     if (writes_ && (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0))
-        throw std::runtime_error("cannot write standard output: " + std::system_category().message(errno));
+        throw std::runtime_error("cannot write standard output: " +
+                                 std::system_category().message(errno));
 }
 
 }  // namespace parhelion::bench

@@ -14,7 +14,8 @@
 
 namespace parhelion::bench {
 
-/// How one contender of a case fared; the same on every rank but for the lists by rank, which only rank 0 has.
+/// How one contender of a case fared; the same on every rank but for the lists by rank, which only
+/// rank 0 has.
 struct Outcome {
     std::string contender, role;
     std::optional<std::string> skipped, error;
@@ -24,9 +25,11 @@ struct Outcome {
     std::vector<std::vector<double>> samples_by_rank;
     std::vector<std::optional<double>> probe_ns;
     Skew skew;
-    Traffic traffic;                  // maximum over ranks
-    nlohmann::json traffic_by_level;  // of all ranks, see Levels::count; null: not asked for, or not known
-    std::vector<double> exchange_s;   // beside each sample, of whole applications: see Contender::step_held; mean over ranks
+    Traffic traffic;  // maximum over ranks
+    nlohmann::json
+        traffic_by_level;  // of all ranks, see Levels::count; null: not asked for, or not known
+    std::vector<double> exchange_s;  // beside each sample, of whole applications: see
+                                     // Contender::step_held; mean over ranks
     int exchange_lines = 0;
     nlohmann::json explain;
 };
@@ -34,15 +37,19 @@ struct Outcome {
 /// Takes what became of one contender of a case.
 using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
 
-/// Collective. Every rank's samples, of which each has as many: a list per rank on rank 0, nothing elsewhere.
-std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine, const Communicator& comm);
+/// Collective. Every rank's samples, of which each has as many: a list per rank on rank 0, nothing
+/// elsewhere.
+std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine,
+                                                 const Communicator& comm);
 
-/// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by line, so that whoever
-/// follows the file sees every case as it ends and a crash loses nothing; without a file, columns on standard output.
-/// On other ranks all calls do nothing. A failed write throws std::runtime_error on rank 0 alone.
+/// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by
+/// line, so that whoever follows the file sees every case as it ends and a crash loses nothing;
+/// without a file, columns on standard output. On other ranks all calls do nothing. A failed write
+/// throws std::runtime_error on rank 0 alone.
 class Record {
 public:
-    /// Collective. Opens for appending, and begins an empty file as a run; throws Error on every rank when rank 0 cannot.
+    /// Collective. Opens for appending, and begins an empty file as a run; throws Error on every
+    /// rank when rank 0 cannot.
     Record(const std::string& path, const Communicator& comm, const Job& job);
 
     void launch(nlohmann::json facts);

@@ -17,7 +17,8 @@ std::size_t whole_pages(std::size_t bytes) {
 
 std::byte* next_line(void* start) {
     constexpr std::uintptr_t line = 64;
-    return reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(start) + line - 1) / line * line);
+    return reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(start) + line - 1) /
+                                        line * line);
 }
 
 bool on_every_rank(MPI_Comm comm, bool here) {
@@ -54,7 +55,8 @@ bool SharedWindow::map_parts(MPI_Comm comm, std::size_t bytes) {
     if (!on_every_rank(comm, mine != nullptr)) return false;
     bool mapped = true;
     try {
-        for (const RemotePlace& place : places_of_all(comm, describe_place(mine.get()))) parts_.push_back(map_place(place));
+        for (const RemotePlace& place : places_of_all(comm, describe_place(mine.get())))
+            parts_.push_back(map_place(place));
     } catch (const Error&) {
         mapped = false;
     }

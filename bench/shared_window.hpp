@@ -10,10 +10,12 @@
 
 namespace parhelion::bench {
 
-/// Memory that all ranks of a communicator can load from and store to. Collective to make and to destroy.
+/// Memory that all ranks of a communicator can load from and store to. Collective to make and to
+/// destroy.
 ///
-/// It is mapped past MPI, so that MPI may be measured with its own shared memory switched off (MPICH then gives no window
-/// either). Where the kernel does not let ranks map each other's memory, it is a window of MPI.
+/// It is mapped past MPI, so that MPI may be measured with its own shared memory switched off
+/// (MPICH then gives no window either). Where the kernel does not let ranks map each other's
+/// memory, it is a window of MPI.
 class SharedWindow {
 public:
     /// The ranks of `comm` must be on one node.

@@ -12,7 +12,8 @@ namespace {
 
 // std::atomic's own wait sleeps on futexes private to a process; these are shared.
 void futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t argument) {
-    syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), operation, argument, nullptr, nullptr, 0);
+    syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), operation, argument, nullptr,
+            nullptr, 0);
 }
 
 }  // namespace

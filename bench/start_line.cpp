@@ -9,7 +9,8 @@
 namespace parhelion::bench {
 
 StartLine::StartLine(const Communicator& comm)
-    : comm_(comm.handle()), node_(comm.node()), crowded_(more_ranks_than_cpus(node_)), window_(node_.handle(), 2 * sizeof(Flag)) {
+    : comm_(comm.handle()), node_(comm.node()), crowded_(more_ranks_than_cpus(node_)),
+      window_(node_.handle(), 2 * sizeof(Flag)) {
     MPI_Comm_split(comm.handle(), node_.rank() == 0 ? 0 : MPI_UNDEFINED, comm.rank(), &leaders_);
     arrived_ = reinterpret_cast<Flag*>(window_.of(0));
     released_ = arrived_ + 1;
@@ -57,6 +58,8 @@ void StartLine::wait_for_all_of_node() {
     crowded_ ? arrived_->sleep_until(all) : arrived_->wait_for(all);
 }
 
-void StartLine::release_node() { crowded_ ? released_->post_and_wake(starts_) : released_->post(starts_); }
+void StartLine::release_node() {
+    crowded_ ? released_->post_and_wake(starts_) : released_->post(starts_);
+}
 
 }  // namespace parhelion::bench

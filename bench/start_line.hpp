@@ -5,8 +5,9 @@
 
 namespace parhelion::bench {
 
-/// A barrier that lets all ranks go nearly at once and leaves none of them busy: ranks that still spin in MPI_Barrier while
-/// others have left it steal the cores of those that are being timed, by milliseconds where ranks outnumber cores.
+/// A barrier that lets all ranks go nearly at once and leaves none of them busy: ranks that still
+/// spin in MPI_Barrier while others have left it steal the cores of those that are being timed, by
+/// milliseconds where ranks outnumber cores.
 class StartLine {
 public:
     /// Collective.
@@ -18,7 +19,8 @@ public:
     /// Collective. Returns when every rank has called it.
     void wait();
 
-    /// Collective. How far apart it may let hosts go: what a barrier takes between them, the same on all ranks. 0 with one host.
+    /// Collective. How far apart it may let hosts go: what a barrier takes between them, the same
+    /// on all ranks. 0 with one host.
     double hosts_apart();
 
 private:

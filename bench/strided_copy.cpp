@@ -8,23 +8,25 @@ namespace {
 
 using Strides = std::array<std::ptrdiff_t, 3>;
 
-// A run length known to the compiler turns memcpy into a few moves: thin faces are one to five cells wide.
+// A run length known to the compiler turns memcpy into a few moves: thin faces are one to five
+// cells wide.
 template <class Bytes>
-void copy_runs_of(Bytes bytes, const std::byte* from, const Strides& from_stride, std::byte* to, const Strides& to_stride,
-                  const std::array<std::ptrdiff_t, 3>& count) {
+void copy_runs_of(Bytes bytes, const std::byte* from, const Strides& from_stride, std::byte* to,
+                  const Strides& to_stride, const std::array<std::ptrdiff_t, 3>& count) {
     for (std::ptrdiff_t k = 0; k < count[2]; ++k)
         for (std::ptrdiff_t j = 0; j < count[1]; ++j) {
             const std::byte* source = from + k * from_stride[2] + j * from_stride[1];
             std::byte* target = to + k * to_stride[2] + j * to_stride[1];
-            for (std::ptrdiff_t i = 0; i < count[0]; ++i) std::memcpy(target + i * to_stride[0], source + i * from_stride[0], bytes);
+            for (std::ptrdiff_t i = 0; i < count[0]; ++i)
+                std::memcpy(target + i * to_stride[0], source + i * from_stride[0], bytes);
         }
 }
 
 template <std::size_t bytes>
 constexpr std::integral_constant<std::size_t, bytes> known;
 
-void copy_runs(std::size_t bytes, const std::byte* from, const Strides& from_stride, std::byte* to, const Strides& to_stride,
-               const std::array<std::ptrdiff_t, 3>& count) {
+void copy_runs(std::size_t bytes, const std::byte* from, const Strides& from_stride, std::byte* to,
+               const Strides& to_stride, const std::array<std::ptrdiff_t, 3>& count) {
     const auto copy = [&](auto run) { copy_runs_of(run, from, from_stride, to, to_stride, count); };
     switch (bytes) {
         case 1: return copy(known<1>);
@@ -61,6 +63,8 @@ const std::byte* unpack(const std::byte* from, const Region& to) {
     return from + to.bytes();
 }
 
-void copy(const Region& from, const Region& to) { copy_runs(from.run_bytes, from.start, from.stride, to.start, to.stride, from.count); }
+void copy(const Region& from, const Region& to) {
+    copy_runs(from.run_bytes, from.start, from.stride, to.start, to.stride, from.count);
+}
 
 }  // namespace parhelion::bench

@@ -14,7 +14,9 @@ struct Region {
     std::array<std::ptrdiff_t, 3> count{1, 1, 1};   // innermost first
     std::array<std::ptrdiff_t, 3> stride{0, 0, 0};  // bytes
 
-    std::size_t bytes() const { return run_bytes * static_cast<std::size_t>(count[0] * count[1] * count[2]); }
+    std::size_t bytes() const {
+        return run_bytes * static_cast<std::size_t>(count[0] * count[1] * count[2]);
+    }
 };
 
 /// Copies a region into dense memory; returns the end of what was written.

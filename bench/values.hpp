@@ -8,8 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-// What every cell must hold: a function of its global index, its field, its lane (component) and the round of checking.
-// A value that comes from the wrong cell, field, component or an earlier exchange differs, and so is noticed.
+// What every cell must hold: a function of its global index, its field, its lane (component) and
+// the round of checking. A value that comes from the wrong cell, field, component or an earlier
+// exchange differs, and so is noticed.
 
 namespace parhelion::bench {
 
@@ -25,11 +26,13 @@ constexpr std::uint64_t spread(std::uint64_t bits) {
 inline std::vector<std::uint64_t> lane_keys(int field, int lanes, unsigned round) {
     std::vector<std::uint64_t> keys;
     for (int lane = 0; lane < lanes; ++lane)
-        keys.push_back(spread(spread(spread(round) + static_cast<std::uint64_t>(field)) + static_cast<std::uint64_t>(lane)));
+        keys.push_back(spread(spread(spread(round) + static_cast<std::uint64_t>(field)) +
+                              static_cast<std::uint64_t>(lane)));
     return keys;
 }
 
-/// What a ghost holds before an exchange: a NaN that carries a mark, or the smallest integer (the largest when unsigned).
+/// What a ghost holds before an exchange: a NaN that carries a mark, or the smallest integer (the
+/// largest when unsigned).
 template <class T>
 constexpr T poison() {
     if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(0x7FC0DEADu);
@@ -49,14 +52,18 @@ constexpr T exact_value(std::uint64_t bits) {
     }
 }
 
-/// Calls `visit(T& element, T expected)` for `cells` neighboring cells whose global indices start at `first_id`.
+/// Calls `visit(T& element, T expected)` for `cells` neighboring cells whose global indices start
+/// at `first_id`.
 template <class T, class Visit>
-void for_each_value(T* cells_begin, std::int64_t cells, std::uint64_t first_id, const std::vector<std::uint64_t>& keys, Visit&& visit) {
-    constexpr std::uint64_t id_step = 0x9E3779B97F4A7C15u;  // odd, so that distinct ids give distinct products
+void for_each_value(T* cells_begin, std::int64_t cells, std::uint64_t first_id,
+                    const std::vector<std::uint64_t>& keys, Visit&& visit) {
+    constexpr std::uint64_t id_step =
+        0x9E3779B97F4A7C15u;  // odd, so that distinct ids give distinct products
     const auto lanes = static_cast<std::int64_t>(keys.size());
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
         std::uint64_t bits = first_id * id_step + keys[static_cast<std::size_t>(lane)];
-        for (std::int64_t cell = 0; cell < cells; ++cell, bits += id_step) visit(cells_begin[cell * lanes + lane], exact_value<T>(bits));
+        for (std::int64_t cell = 0; cell < cells; ++cell, bits += id_step)
+            visit(cells_begin[cell * lanes + lane], exact_value<T>(bits));
     }
 }
 
@@ -67,14 +74,18 @@ bool same_bits(const T& a, const T& b) {
 }
 
 template <class T>
-void write_values(T* cells_begin, std::int64_t cells, std::uint64_t first_id, const std::vector<std::uint64_t>& keys) {
-    for_each_value(cells_begin, cells, first_id, keys, [](T& element, T expected) { element = expected; });
+void write_values(T* cells_begin, std::int64_t cells, std::uint64_t first_id,
+                  const std::vector<std::uint64_t>& keys) {
+    for_each_value(cells_begin, cells, first_id, keys,
+                   [](T& element, T expected) { element = expected; });
 }
 
 template <class T>
-std::int64_t count_wrong_values(const T* cells_begin, std::int64_t cells, std::uint64_t first_id, const std::vector<std::uint64_t>& keys) {
+std::int64_t count_wrong_values(const T* cells_begin, std::int64_t cells, std::uint64_t first_id,
+                                const std::vector<std::uint64_t>& keys) {
     std::int64_t wrong = 0;
-    for_each_value(cells_begin, cells, first_id, keys, [&](const T& element, T expected) { wrong += !same_bits(element, expected); });
+    for_each_value(cells_begin, cells, first_id, keys,
+                   [&](const T& element, T expected) { wrong += !same_bits(element, expected); });
     return wrong;
 }
 

@@ -41,13 +41,17 @@ int report_exception() noexcept {
 }
 
 void require_array(const void* pointer, std::int64_t count, const char* name) {
-    if (count < 0) throw Error(std::string(name) + " has " + std::to_string(count) + " entries: pass 0 or more");
+    if (count < 0)
+        throw Error(std::string(name) + " has " + std::to_string(count) +
+                    " entries: pass 0 or more");
     if (count > 0 && pointer == nullptr)
-        throw Error(std::string(name) + " is a null pointer: pass an array of " + std::to_string(count) + " entries");
+        throw Error(std::string(name) + " is a null pointer: pass an array of " +
+                    std::to_string(count) + " entries");
 }
 
 void require_output(const void* pointer, const char* name) {
-    if (pointer == nullptr) throw Error(std::string(name) + " is a null pointer: pass the address of the result");
+    if (pointer == nullptr)
+        throw Error(std::string(name) + " is a null pointer: pass the address of the result");
 }
 
 namespace {
@@ -65,11 +69,14 @@ Allocations& allocations() {
 // Where rows begin that may be passed as arrays of any type.
 constexpr std::size_t alignment = alignof(std::max_align_t);
 
-bool is_aligned(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at) % alignment == 0; }
+bool is_aligned(const std::byte* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % alignment == 0;
+}
 
 class CalledReduction final : public UserReduction {
 public:
-    CalledReduction(Element element, phl_combine combine, void* context) : UserReduction(element), combine_(combine), context_(context) {}
+    CalledReduction(Element element, phl_combine combine, void* context)
+        : UserReduction(element), combine_(combine), context_(context) {}
     bool wants_many() const override { return true; }
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         const byte_count count = bytes / element().size;
@@ -90,7 +97,8 @@ struct Kept {
     bool freed = false;
 };
 
-constexpr int first_own = 1000;  // far from those of the library, so that a number of chance is none
+constexpr int first_own =
+    1000;  // far from those of the library, so that a number of chance is none
 
 // Never destroyed, nor what is freed: exchanges may be under way with it.
 struct Table {
@@ -105,10 +113,12 @@ Table& reduction_table() {
 Kept& find(int number) {
     auto& all = reduction_table().all;
     const int slot = number - first_own;
-    if (slot < 0 || slot >= static_cast<int>(all.size()) || all[static_cast<std::size_t>(slot)].freed)
-        throw Error("reduction " + std::to_string(number) +
-                    " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, "
-                    "until it is freed");
+    if (slot < 0 || slot >= static_cast<int>(all.size()) ||
+        all[static_cast<std::size_t>(slot)].freed)
+        throw Error(
+            "reduction " + std::to_string(number) +
+            " does not exist: use one of enum phl_reduction, or what phl_reduction_create gave, "
+            "until it is freed");
     return all[static_cast<std::size_t>(slot)];
 }
 
@@ -135,8 +145,12 @@ int phl_start(int* world) {
         int running = 0, ended = 0, provided = 0;
         MPI_Initialized(&running);
         MPI_Finalized(&ended);
-        if (ended) throw Error("MPI has ended and cannot be started again: call phl_start once", ErrorKind::communication);
-        if (!running) check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+        if (ended)
+            throw Error("MPI has ended and cannot be started again: call phl_start once",
+                        ErrorKind::communication);
+        if (!running)
+            check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided),
+                      "MPI_Init_thread");
         if (world != nullptr) *world = MPI_Comm_c2f(MPI_COMM_WORLD);
     });
 }
@@ -153,7 +167,8 @@ int phl_stop(void) {
 int phl_allocate(int64_t bytes, void** memory) {
     return guarded([&] {
         require_output(memory, "memory");
-        if (bytes < 0) throw Error("cannot allocate " + std::to_string(bytes) + " bytes: pass 0 or more");
+        if (bytes < 0)
+            throw Error("cannot allocate " + std::to_string(bytes) + " bytes: pass 0 or more");
         auto made = allocate_node_shared(bytes > 0 ? bytes : 1);
         *memory = made.get();
         const std::lock_guard lock(allocations().mutex);
@@ -166,7 +181,8 @@ int phl_release(void* memory) {
         const std::lock_guard lock(allocations().mutex);
         if (allocations().live.erase(memory) == 0)
             throw HandleError(
-                "this memory is not from phl_allocate or was released already: release it once, by the "
+                "this memory is not from phl_allocate or was released already: release it once, by "
+                "the "
                 "address that phl_allocate gave");
     });
 }

@@ -9,37 +9,44 @@ using namespace parhelion::c;
 namespace {
 
 std::vector<int> unless_zero(const int32_t* values, int dimensions) {
-    if (std::all_of(values, values + dimensions, [](int32_t value) { return value == 0; })) return {};
+    if (std::all_of(values, values + dimensions, [](int32_t value) { return value == 0; }))
+        return {};
     return {values, values + dimensions};
 }
 
-std::vector<std::vector<global_index>> splits_from(const phl_cartesian_options& given, int dimensions) {
+std::vector<std::vector<global_index>> splits_from(const phl_cartesian_options& given,
+                                                   int dimensions) {
     std::vector<std::vector<global_index>> splits;
     for (int d = 0; d < dimensions; ++d) {
         splits.emplace_back();
         if (given.splits[d] == nullptr) continue;
         if (given.process_grid[d] < 1)
-            throw Error("splits are given in dimension " + std::to_string(d) + " without a process grid: give both");
+            throw Error("splits are given in dimension " + std::to_string(d) +
+                        " without a process grid: give both");
         splits.back().assign(given.splits[d], given.splits[d] + given.process_grid[d]);
     }
     return splits;
 }
 
 int flag(int32_t number, const char* what) {
-    if (number != 0 && number != 1) throw Error(std::string(what) + " " + std::to_string(number) + " does not exist: use 0 or 1");
+    if (number != 0 && number != 1)
+        throw Error(std::string(what) + " " + std::to_string(number) +
+                    " does not exist: use 0 or 1");
     return number;
 }
 
 RankOrder rank_order_from(const phl_cartesian_options& given, int ranks) {
     if (given.rank_order < PHL_RANKS_LAST_FASTEST || given.rank_order > PHL_RANKS_OF_COMMUNICATOR)
-        throw Error("order of ranks " + std::to_string(given.rank_order) + " does not exist: use one of enum phl_rank_order");
+        throw Error("order of ranks " + std::to_string(given.rank_order) +
+                    " does not exist: use one of enum phl_rank_order");
     if (given.ranks == nullptr) return static_cast<RankFill>(given.rank_order);
     if (given.rank_order != PHL_RANKS_LAST_FASTEST)
         throw Error("a table of ranks and a rule for their order are given: give one of the two");
     return std::vector<int>(given.ranks, given.ranks + ranks);
 }
 
-CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int dimensions, int ranks) {
+CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int dimensions,
+                                        int ranks) {
     CartesianOptions options;
     options.halo = HaloWidth(0);
     for (int d = 0; d < dimensions; ++d) {
@@ -69,7 +76,8 @@ void copy_box(const CartesianDomain& domain, const Box& box, int64_t* lower, int
 int checked(const CartesianDomain& domain, int block) {
     const int count = static_cast<int>(domain.blocks().size());
     if (block < 0 || block >= count)
-        throw Error("block " + std::to_string(block) + " does not exist: this rank has " + std::to_string(count));
+        throw Error("block " + std::to_string(block) + " does not exist: this rank has " +
+                    std::to_string(count));
     return block;
 }
 
@@ -78,34 +86,41 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
     for (int d = 0; d < domain.dimensions(); ++d) {
         const auto& starts = domain.axis(d).starts;
         if (cell[d] < 0 || cell[d] >= domain.axis(d).extent)
-            throw Error("cell coordinate " + std::to_string(cell[d]) + " in dimension " + std::to_string(d) + " is outside of 0 … " +
+            throw Error("cell coordinate " + std::to_string(cell[d]) + " in dimension " +
+                        std::to_string(d) + " is outside of 0 … " +
                         std::to_string(domain.axis(d).extent - 1));
-        position[d] = static_cast<int>(std::upper_bound(starts.begin(), starts.end(), cell[d]) - starts.begin()) - 1;
+        position[d] = static_cast<int>(std::upper_bound(starts.begin(), starts.end(), cell[d]) -
+                                       starts.begin()) -
+                      1;
     }
     return domain.place_of(position);
 }
 
 }  // namespace
 
-void parhelion::c::make_grid(const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
-                             const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read) {
+void parhelion::c::make_grid(
+    const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
+    const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read) {
     std::vector<global_index> extents;
     CartesianOptions chosen;
     const auto check = [&] {
         require_output(domain, "domain");
         if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
-            throw Error("a Cartesian domain has 1 to 4 dimensions, not " + std::to_string(dimensions));
+            throw Error("a Cartesian domain has 1 to 4 dimensions, not " +
+                        std::to_string(dimensions));
         const auto [first, given] = read();
         extents.assign(first, first + dimensions);
         chosen = cartesian_options_from(given, dimensions, comm.size());
     };
-    collective(comm, call, 0, check, [&] { keep(CartesianObject{{std::move(extents), std::move(chosen), comm}}, *domain); });
+    collective(comm, call, 0, check, [&] {
+        keep(CartesianObject{{std::move(extents), std::move(chosen), comm}}, *domain);
+    });
 }
 
 extern "C" {
 
-int phl_cartesian_create(MPI_Comm handle, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
-                         phl_cartesian* domain) {
+int phl_cartesian_create(MPI_Comm handle, int dimensions, const int64_t* extents,
+                         const phl_cartesian_options* options, phl_cartesian* domain) {
     return guarded([&] {
         make_grid(Communicator(handle), "phl_cartesian_create", dimensions, domain, [&] {
             require_array(extents, dimensions, "extents");
@@ -119,7 +134,8 @@ int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_ca
         require_output(points, "points");
         require_output(stagger, "stagger");
         Stagger along;
-        for (int d = 0; d < object.grid.dimensions(); ++d) along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
+        for (int d = 0; d < object.grid.dimensions(); ++d)
+            along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
         keep(CartesianObject{object.grid.staggered(along)}, *points);
     });
 }
@@ -135,7 +151,8 @@ int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coo
 
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates) {
     return with(domain, [&](const auto& object) {
-        if (rank < 0 || rank >= object.grid.communicator().size()) throw Error("rank " + std::to_string(rank) + " does not exist");
+        if (rank < 0 || rank >= object.grid.communicator().size())
+            throw Error("rank " + std::to_string(rank) + " does not exist");
         copy_out(object.grid.coordinates_of(rank), coordinates);
     });
 }
@@ -148,12 +165,15 @@ int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
 }
 
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return with(domain, [&](const auto& object) { copy_box(object.grid, object.grid.owned(checked(object.grid, block)), lower, upper); });
+    return with(domain, [&](const auto& object) {
+        copy_box(object.grid, object.grid.owned(checked(object.grid, block)), lower, upper);
+    });
 }
 
 int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
-    return with(domain,
-                [&](const auto& object) { copy_box(object.grid, object.grid.extended(checked(object.grid, block)), lower, upper); });
+    return with(domain, [&](const auto& object) {
+        copy_box(object.grid, object.grid.extended(checked(object.grid, block)), lower, upper);
+    });
 }
 
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block) {

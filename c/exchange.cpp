@@ -16,8 +16,10 @@ std::byte* array_of(const phl_field& field, std::size_t array) {
 
 MadeField made_from(const phl_field& given, const Field& view) {
     std::vector<std::byte*> arrays{array_of(given, 0)};
-    if (view.indexed && given.ghosts != nullptr) arrays.push_back(static_cast<std::byte*>(given.ghosts));
-    for (std::size_t b = 1; !view.indexed && b < view.blocks.size(); ++b) arrays.push_back(array_of(given, b));
+    if (view.indexed && given.ghosts != nullptr)
+        arrays.push_back(static_cast<std::byte*>(given.ghosts));
+    for (std::size_t b = 1; !view.indexed && b < view.blocks.size(); ++b)
+        arrays.push_back(array_of(given, b));
     MadeField made(view, arrays);
     made.from_c = given;
     return made;
@@ -33,7 +35,8 @@ void require_some_halo(const std::vector<Group>& groups) {
                 return;  // the point that the next block owns travels at any depth
     }
     throw Error(
-        "no field has a halo, though its domain has one: nothing would be exchanged. Leave own_halo 0 for the domain's halo, or give "
+        "no field has a halo, though its domain has one: nothing would be exchanged. Leave "
+        "own_halo 0 for the domain's halo, or give "
         "halo_lower and halo_upper");
 }
 
@@ -45,7 +48,8 @@ void add(Exchange exchange, MadeFields made, phl_exchange& handle) {
     keep(std::move(object), handle);
 }
 
-// Unlike that of the first domain, without which there is no communicator, a bad handle is an Error, which all ranks can be told.
+// Unlike that of the first domain, without which there is no communicator, a bad handle is an
+// Error, which all ranks can be told.
 Source source_of(const phl_group& group, int number) {
     try {
         return {group.domain, group.map, number};
@@ -54,19 +58,24 @@ Source source_of(const phl_group& group, int number) {
     }
 }
 
-int create(int count, const phl_group* given, const phl_exchange_options* options, phl_exchange* exchange) {
+int create(int count, const phl_group* given, const phl_exchange_options* options,
+           phl_exchange* exchange) {
     return guarded([&] {
-        if (count < 1) throw Error("an exchange needs at least one group: pass a domain or map with its fields");
+        if (count < 1)
+            throw Error(
+                "an exchange needs at least one group: pass a domain or map with its fields");
         require_array(given, count, "group");
         const Source first(given[0].domain, given[0].map, 0);
-        make_exchange(first, "phl_exchange_create", options, exchange, [&](std::vector<Group>& groups, MadeFields& made) {
-            for (int g = 0; g < count; ++g) {
-                const Source source = g == 0 ? first : source_of(given[g], g);
-                auto fields = source.views(given[g].field, given[g].fields, "field");
-                for (std::size_t f = 0; f < fields.size(); ++f) made.push_back(made_from(given[g].field[f], fields[f]));
-                groups.push_back(source.group(std::move(fields)));
-            }
-        });
+        make_exchange(first, "phl_exchange_create", options, exchange,
+                      [&](std::vector<Group>& groups, MadeFields& made) {
+                          for (int g = 0; g < count; ++g) {
+                              const Source source = g == 0 ? first : source_of(given[g], g);
+                              auto fields = source.views(given[g].field, given[g].fields, "field");
+                              for (std::size_t f = 0; f < fields.size(); ++f)
+                                  made.push_back(made_from(given[g].field[f], fields[f]));
+                              groups.push_back(source.group(std::move(fields)));
+                          }
+                      });
     });
 }
 
@@ -87,8 +96,10 @@ bool equal_widths(const int32_t (&a)[PHL_MAX_DIMENSIONS], const int32_t (&b)[PHL
 
 bool equal_halo(const phl_field& a, const phl_field& b) {
     if (!a.own_halo != !b.own_halo || !a.own_depth != !b.own_depth) return false;
-    return (!a.own_halo || (equal_widths(a.halo_lower, b.halo_lower) && equal_widths(a.halo_upper, b.halo_upper))) &&
-           (!a.own_depth || (equal_widths(a.depth_lower, b.depth_lower) && equal_widths(a.depth_upper, b.depth_upper)));
+    return (!a.own_halo || (equal_widths(a.halo_lower, b.halo_lower) &&
+                            equal_widths(a.halo_upper, b.halo_upper))) &&
+           (!a.own_depth || (equal_widths(a.depth_lower, b.depth_lower) &&
+                             equal_widths(a.depth_upper, b.depth_upper)));
 }
 
 void require_like(const phl_field& given, const phl_field& made, std::size_t f) {
@@ -98,31 +109,42 @@ void require_like(const phl_field& given, const phl_field& made, std::size_t f) 
                     "that it was made with, or make another one, on every rank");
     };
     if (!(element_from(given.element) == element_from(made.element))) refuse("element type");
-    if (std::max(given.element.components, 1) != std::max(made.element.components, 1)) refuse("number of components");
+    if (std::max(given.element.components, 1) != std::max(made.element.components, 1))
+        refuse("number of components");
     if (given.order != made.order) refuse("order");
     if (given.space != made.space) refuse("memory space");
     if (!equal_halo(given, made)) refuse("halo or depth");
     if (!equal_widths(given.stagger, made.stagger)) refuse("stagger");
-    if ((given.blocks == nullptr ? 1 : given.block_count) != (made.blocks == nullptr ? 1 : made.block_count)) refuse("number of blocks");
-    if ((given.ghosts == nullptr) != (made.ghosts == nullptr)) refuse("place for its ghosts (behind the owned cells, or apart)");
+    if ((given.blocks == nullptr ? 1 : given.block_count) !=
+        (made.blocks == nullptr ? 1 : made.block_count))
+        refuse("number of blocks");
+    if ((given.ghosts == nullptr) != (made.ghosts == nullptr))
+        refuse("place for its ghosts (behind the owned cells, or apart)");
 }
 
 ArrayList arrays_of(ExchangeObject& object, const phl_field* fields, int count) {
     require_array(fields, count, "fields");
     if (count == 0) return {};
     if (count != static_cast<int>(object.made.size()))
-        throw Error(std::to_string(count) + " fields were passed and the exchange was made for " + std::to_string(object.made.size()) +
+        throw Error(std::to_string(count) + " fields were passed and the exchange was made for " +
+                    std::to_string(object.made.size()) +
                     ": pass one for each, in that order, or none for those that it was made with");
-    for (std::size_t f = 0; f < object.made.size(); ++f) require_like(fields[f], object.made[f].from_c, f);
-    return object.arrays([&](std::size_t f, std::size_t array) { return array_of(fields[f], array); });
+    for (std::size_t f = 0; f < object.made.size(); ++f)
+        require_like(fields[f], object.made[f].from_c, f);
+    return object.arrays(
+        [&](std::size_t f, std::size_t array) { return array_of(fields[f], array); });
 }
 
 int call(phl_exchange exchange, Call call, int reduction, const phl_field* fields, int count) {
-    return with(exchange, [&](auto& object) { run(object, call, reduction, arrays_of(object, fields, count)); });
+    return with(exchange, [&](auto& object) {
+        run(object, call, reduction, arrays_of(object, fields, count));
+    });
 }
 
 phl_stale_ghost stale_from(const StaleGhost& found) {
-    phl_stale_ghost ghost{found.field, found.owner, found.component, static_cast<int32_t>(found.cell.size()), {}, {}, {}};
+    phl_stale_ghost ghost{
+        found.field, found.owner, found.component, static_cast<int32_t>(found.cell.size()), {},
+        {},          {}};
     std::copy(found.cell.begin(), found.cell.end(), ghost.cell);
     found.here.copy(ghost.here, sizeof ghost.here - 1);
     found.there.copy(ghost.there, sizeof ghost.there - 1);
@@ -133,7 +155,8 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
 
 namespace parhelion::c {
 
-void make_exchange(const Source& first, const char* call, const phl_exchange_options* options, phl_exchange* exchange,
+void make_exchange(const Source& first, const char* call, const phl_exchange_options* options,
+                   phl_exchange* exchange,
                    const std::function<void(std::vector<Group>&, MadeFields&)>& read) {
     std::vector<Group> groups;
     MadeFields made;
@@ -142,14 +165,16 @@ void make_exchange(const Source& first, const char* call, const phl_exchange_opt
         read(groups, made);
         require_some_halo(groups);
     };
-    collective(first.communicator(), call, limit_of(options), check,
-               [&] { add(Exchange(std::move(groups), options_from(options)), std::move(made), *exchange); });
+    collective(first.communicator(), call, limit_of(options), check, [&] {
+        add(Exchange(std::move(groups), options_from(options)), std::move(made), *exchange);
+    });
 }
 
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
     const auto object = get(whole);
     MadeFields made;
-    for (const int f : resolve(object->exchange.plan(), only).fields) made.push_back(object->made[static_cast<std::size_t>(f)]);
+    for (const int f : resolve(object->exchange.plan(), only).fields)
+        made.push_back(object->made[static_cast<std::size_t>(f)]);
     add(object->exchange.only(only), std::move(made), subset);
 }
 
@@ -159,7 +184,9 @@ void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arra
         case Call::forward: return exchange(arrays);
         case Call::begin: return void(object.step.emplace(exchange.begin(arrays)));
         case Call::reverse: return exchange.reverse(reduction_from(reduction), arrays);
-        case Call::begin_reverse: return void(object.step.emplace(exchange.begin_reverse(reduction_from(reduction), arrays)));
+        case Call::begin_reverse:
+            return void(
+                object.step.emplace(exchange.begin_reverse(reduction_from(reduction), arrays)));
         case Call::check: return exchange.check(arrays);
         case Call::prepare: return exchange.prepare(arrays);
         case Call::retune: exchange.retune(arrays);
@@ -168,10 +195,14 @@ void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arra
     object.explanation.clear();
 }
 
-void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told) {
+void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity,
+                phl_stale_ghost* first, int32_t* told) {
     const StaleGhosts found = object.exchange.stale(arrays);
-    const auto few = first == nullptr ? 0 : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
-    std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few), first, stale_from);
+    const auto few = first == nullptr ? 0
+                                      : std::min(found.first.size(),
+                                                 static_cast<std::size_t>(std::max(capacity, 0)));
+    std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few),
+                   first, stale_from);
     if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
     if (told != nullptr) *told = static_cast<int32_t>(few);
 }
@@ -180,19 +211,21 @@ void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts
 
 extern "C" {
 
-int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
-                                  phl_exchange* exchange) {
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field,
+                                  const phl_exchange_options* options, phl_exchange* exchange) {
     const phl_group group{domain, nullptr, field, fields};
-    const int status = guarded([&] { get(domain); });  // null is an error, not another kind of group
+    const int status =
+        guarded([&] { get(domain); });  // null is an error, not another kind of group
     return status != PHL_SUCCESS ? status : create(1, &group, options, exchange);
 }
-int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const phl_exchange_options* options,
-                                  phl_exchange* exchange) {
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,
+                                  const phl_exchange_options* options, phl_exchange* exchange) {
     const phl_group group{nullptr, map, field, fields};
     const int status = guarded([&] { get(map); });
     return status != PHL_SUCCESS ? status : create(1, &group, options, exchange);
 }
-int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exchange_options* options, phl_exchange* exchange) {
+int phl_exchange_create_groups(int groups, const phl_group* group,
+                               const phl_exchange_options* options, phl_exchange* exchange) {
     return create(groups, group, options, exchange);
 }
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {
@@ -207,18 +240,25 @@ int phl_exchange_free(phl_exchange* exchange) { return free_handle(exchange, "ex
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
     return call(exchange, Call::forward, 0, fields, count);
 }
-int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) { return call(exchange, Call::begin, 0, fields, count); }
+int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count) {
+    return call(exchange, Call::begin, 0, fields, count);
+}
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
     return call(exchange, Call::reverse, reduction, fields, count);
 }
-int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count) {
+int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
+                               int count) {
     return call(exchange, Call::begin_reverse, reduction, fields, count);
 }
-int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) { return call(exchange, Call::check, 0, fields, count); }
+int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) {
+    return call(exchange, Call::check, 0, fields, count);
+}
 int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count) {
     return call(exchange, Call::retune, 0, fields, count);
 }
-int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) { return call(subset, Call::prepare, 0, fields, count); }
+int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count) {
+    return call(subset, Call::prepare, 0, fields, count);
+}
 
 int phl_exchange_test(phl_exchange exchange, int* done) {
     return guarded([&] {
@@ -235,9 +275,11 @@ int phl_exchange_end(phl_exchange exchange) {
         step.end();
     });
 }
-int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
-                       int32_t* told) {
-    return with(exchange, [&](auto& object) { copy_stale(object, arrays_of(object, fields, count), counts, capacity, first, told); });
+int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts,
+                       int32_t capacity, phl_stale_ghost* first, int32_t* told) {
+    return with(exchange, [&](auto& object) {
+        copy_stale(object, arrays_of(object, fields, count), counts, capacity, first, told);
+    });
 }
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {
     return guarded([&] {

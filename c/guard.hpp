@@ -14,7 +14,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Keeps the message for phl_last_error and returns the status of the exception that is being handled.
+/// Keeps the message for phl_last_error and returns the status of the exception that is being
+/// handled.
 int report_exception() noexcept;
 
 template <class Work>

@@ -11,48 +11,62 @@ using namespace parhelion::c;
 
 namespace {
 
-std::span<const global_index> span_of(const int64_t* values, int64_t count) { return {values, static_cast<std::size_t>(count)}; }
+std::span<const global_index> span_of(const int64_t* values, int64_t count) {
+    return {values, static_cast<std::size_t>(count)};
+}
 
-std::vector<global_index> vector_of(const int64_t* values, int64_t count) { return {values, values + count}; }
+std::vector<global_index> vector_of(const int64_t* values, int64_t count) {
+    return {values, values + count};
+}
 
 template <class T>
 void put(T* place, T value) {
     if (place != nullptr) *place = value;
 }
 
-void require_keys(const IndexMap& map, const PartitionKeys& read, int64_t capacity, const int64_t* keys) {
+void require_keys(const IndexMap& map, const PartitionKeys& read, int64_t capacity,
+                  const int64_t* keys) {
     const auto count = static_cast<int64_t>(read.keys.size());
     if (count != int64_t{map.owned()} * read.per_id)
-        throw Error("the part of this rank has keys for " + std::to_string(count / read.per_id) + " ids and the map " +
-                    std::to_string(map.owned()) + " owned ones: pass the file that the map was read from");
+        throw Error("the part of this rank has keys for " + std::to_string(count / read.per_id) +
+                    " ids and the map " + std::to_string(map.owned()) +
+                    " owned ones: pass the file that the map was read from");
     if (keys != nullptr && capacity < count)
-        throw Error("keys has room for " + std::to_string(capacity) + " numbers and there are " + std::to_string(count) +
-                    ": make it larger; without it per_id alone is told");
+        throw Error("keys has room for " + std::to_string(capacity) + " numbers and there are " +
+                    std::to_string(count) + ": make it larger; without it per_id alone is told");
 }
 
 int components_from(phl_element element) {
-    if (element.components < 0) throw Error("a cell cannot have " + std::to_string(element.components) + " components");
+    if (element.components < 0)
+        throw Error("a cell cannot have " + std::to_string(element.components) + " components");
     return element.components == 0 ? 1 : element.components;
 }
 
-byte_count width_of(phl_element element) { return byte_count{element_from(element).size} * components_from(element); }
+byte_count width_of(phl_element element) {
+    return byte_count{element_from(element).size} * components_from(element);
+}
 
 CellArray array_from(const phl_cells& cells, byte_count width, const char* name) {
     if (cells.count > 0 && cells.first == nullptr)
-        throw Error(std::string(name) + ".first is a null pointer: pass an array of " + std::to_string(cells.count) + " cells");
+        throw Error(std::string(name) + ".first is a null pointer: pass an array of " +
+                    std::to_string(cells.count) + " cells");
     return {static_cast<std::byte*>(cells.first), cells.stride == 0 ? width : cells.stride};
 }
 
 void require_cells(int64_t given, int64_t needed, const char* name) {
     if (given != needed)
-        throw Error(std::string(name) + " has " + std::to_string(given) + " cells and the map needs " + std::to_string(needed) +
+        throw Error(std::string(name) + " has " + std::to_string(given) +
+                    " cells and the map needs " + std::to_string(needed) +
                     ": pass an array of that many cells");
 }
 
 // Of a map: which cells of the arrays belong together, the map finds out.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
     const byte_count width = width_of(given.element);
-    CellValues values{array_from(given.owned, width, "owned"), {}, element_from(given.element), components_from(given.element)};
+    CellValues values{array_from(given.owned, width, "owned"),
+                      {},
+                      element_from(given.element),
+                      components_from(given.element)};
     if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
         require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
     } else {
@@ -73,8 +87,8 @@ int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& wo
     });
 }
 
-int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_element element, const phl_cells& all,
-             const phl_cells& owned) {
+int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_element element,
+             const phl_cells& all, const phl_cells& owned) {
     CellArray everything, mine;
     byte_count width = 0, count = 0;
     const auto check = [&](const IndexMap& m) {
@@ -85,7 +99,9 @@ int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_e
         everything = array_from(all, width, "all");
         count = all.count;
     };
-    return collective(map, call, check, [&](const IndexMap& m) { move(m.domain(), root, everything, count, mine, width); });
+    return collective(map, call, check, [&](const IndexMap& m) {
+        move(m.domain(), root, everything, count, mine, width);
+    });
 }
 
 }  // namespace
@@ -102,27 +118,35 @@ IndexedDomain parhelion::c::read_domain(const char* path, const Communicator& co
 
 extern "C" {
 
-int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
-                         phl_index_map* map) {
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
+                         const phl_exchange_options* options, phl_index_map* map) {
     return make_map(
-        comm, "phl_index_map_create", options, map, [&](const Communicator&) { require_array(ghost_ids, ghosts, "ghost_ids"); },
-        [&](const Communicator& own) { return IndexedDomain(owned, vector_of(ghost_ids, ghosts), own); });
+        comm, "phl_index_map_create", options, map,
+        [&](const Communicator&) { require_array(ghost_ids, ghosts, "ghost_ids"); },
+        [&](const Communicator& own) {
+            return IndexedDomain(owned, vector_of(ghost_ids, ghosts), own);
+        });
 }
 
-int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
-                                  int self_ghosts, const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
+                                  int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
+                                  const phl_exchange_options* options, phl_index_map* map) {
     const auto check = [&](const Communicator&) {
         require_array(owned_ids, owned, "owned_ids");
         require_array(ghost_ids, ghosts, "ghost_ids");
     };
-    return make_map(comm, "phl_index_map_create_with_ids", options, map, check, [&](const Communicator& own) {
-        return IndexedDomain::with_owned_ids(vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), own,
-                                             self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused);
-    });
+    return make_map(comm, "phl_index_map_create_with_ids", options, map, check,
+                    [&](const Communicator& own) {
+                        return IndexedDomain::with_owned_ids(
+                            vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), own,
+                            self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused);
+                    });
 }
 
-int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
-                                   int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
+                                   const int64_t* ghost_counts, int64_t ghosts,
+                                   const int64_t* ghost_ids, const phl_exchange_options* options,
+                                   phl_index_map* map) {
     RootLists lists;
     const auto check = [&](const Communicator& own) {
         if (own.rank() != root) return;
@@ -135,13 +159,16 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
                     [&](const Communicator& own) { return domain_from_root(lists, root, own); });
 }
 
-int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map) {
+int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options,
+                       phl_index_map* map) {
     return make_map(
-        comm, "phl_index_map_read", options, map, [&](const Communicator&) { require_output(path, "path"); },
+        comm, "phl_index_map_read", options, map,
+        [&](const Communicator&) { require_output(path, "path"); },
         [&](const Communicator& own) { return read_domain(path, own); });
 }
 
-int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys) {
+int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity,
+                            int64_t* keys) {
     return collective(
         map, "phl_index_map_read_keys", [&](const IndexMap&) { require_output(path, "path"); },
         [&](const IndexMap& m) {
@@ -152,7 +179,8 @@ int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id
         });
 }
 
-int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map) {
+int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells,
+                              const int32_t* ranks, phl_index_map* map) {
     const auto check = [&](const IndexMap&) {
         require_array(cells, count, "cells");
         require_array(ranks, count, "ranks");
@@ -163,16 +191,21 @@ int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t
     });
 }
 
-int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map) {
+int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts,
+                                phl_index_map* map) {
     return derive_map(
-        rows, "phl_index_map_create_ragged", map, [&](const IndexMap&) { require_array(counts, owned_rows, "counts"); },
+        rows, "phl_index_map_create_ragged", map,
+        [&](const IndexMap&) { require_array(counts, owned_rows, "counts"); },
         [&](const IndexMap& base) { return ragged_domain(base, span_of(counts, owned_rows)); });
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
     return change_map(
-        map, "phl_index_map_add_ghosts", [&](const IndexedDomain&) { require_array(ids, count, "ids"); },
-        [&](const IndexedDomain& domain) { return with_added_ghosts(domain, span_of(ids, count)); });
+        map, "phl_index_map_add_ghosts",
+        [&](const IndexedDomain&) { require_array(ids, count, "ids"); },
+        [&](const IndexedDomain& domain) {
+            return with_added_ghosts(domain, span_of(ids, count));
+        });
 }
 
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
@@ -189,7 +222,8 @@ int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids,
 
 int phl_index_map_free(phl_index_map* map) { return free_handle(map, "map"); }
 
-int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first) {
+int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global,
+                        int64_t* first) {
     return with(map, [&](auto& object) {
         const IndexedDomain& domain = object.domain();
         put(owned, domain.owned());
@@ -203,7 +237,8 @@ int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
     return with(map, [&](auto& object) {
         const IndexedDomain& domain = object.domain();
         if (ids != nullptr) std::copy(domain.ghost_ids().begin(), domain.ghost_ids().end(), ids);
-        if (owners != nullptr) std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
+        if (owners != nullptr)
+            std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
     });
 }
 
@@ -212,7 +247,9 @@ int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity,
         const auto all = neighbor_ranks(get(map)->map.pattern());
         put(count, static_cast<int32_t>(all.size()));
         if (ranks != nullptr && capacity > 0)
-            std::copy_n(all.begin(), std::min<std::size_t>(all.size(), static_cast<std::size_t>(capacity)), ranks);
+            std::copy_n(all.begin(),
+                        std::min<std::size_t>(all.size(), static_cast<std::size_t>(capacity)),
+                        ranks);
     });
 }
 
@@ -231,7 +268,8 @@ int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cel
     return with(map, [&](auto& object) {
         require_array(cells, count, "cells");
         require_array(ids, count, "ids");
-        std::transform(cells, cells + count, ids, [&](int32_t cell) { return object.domain().global_of(cell); });
+        std::transform(cells, cells + count, ids,
+                       [&](int32_t cell) { return object.domain().global_of(cell); });
     });
 }
 
@@ -254,13 +292,16 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
     });
 }
 
-#define PHL_MAP_CALL(name)                                                                                     \
-    int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) {                               \
-        return with_arrays(map, arrays, count, [](const IndexMap& m, const CellArrays& all) { m.name(all); }); \
+#define PHL_MAP_CALL(name)                                                                 \
+    int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) {           \
+        return with_arrays(map, arrays, count,                                             \
+                           [](const IndexMap& m, const CellArrays& all) { m.name(all); }); \
     }
-#define PHL_MAP_REDUCTION(name)                                                                                                            \
-    int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) {                                            \
-        return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) { m.name(all, reduction_from(reduction)); }); \
+#define PHL_MAP_REDUCTION(name)                                                                 \
+    int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) { \
+        return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) {  \
+            m.name(all, reduction_from(reduction));                                             \
+        });                                                                                     \
     }
 
 PHL_MAP_CALL(forward)
@@ -278,10 +319,11 @@ PHL_MAP_CALL(end_reduce_shared)
         const phl_values one{element, owned, ghosts};                                           \
         return phl_map_##call(map, &one, 1);                                                    \
     }
-#define PHL_ONE_REDUCTION(name, call)                                                                          \
-    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction) { \
-        const phl_values one{element, owned, ghosts};                                                          \
-        return phl_map_##call(map, reduction, &one, 1);                                                        \
+#define PHL_ONE_REDUCTION(name, call)                                                         \
+    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, \
+                   int reduction) {                                                           \
+        const phl_values one{element, owned, ghosts};                                         \
+        return phl_map_##call(map, reduction, &one, 1);                                       \
     }
 PHL_ONE_ARRAY(gather, forward)
 PHL_ONE_ARRAY(gather_begin, begin_forward)
@@ -290,7 +332,8 @@ PHL_ONE_REDUCTION(scatter, reverse)
 PHL_ONE_REDUCTION(scatter_begin, begin_reverse)
 PHL_ONE_ARRAY(scatter_end, end_reverse)
 
-int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned) {
+int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all,
+                   phl_cells owned) {
     return transfer("phl_distribute", &distribute, map, root, element, all, owned);
 }
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {

@@ -20,8 +20,9 @@
 
 namespace parhelion::c {
 
-/// Objects behind handles of one kind. A handle is no address: it holds a slot, how often the slot was used, and the
-/// kind, so that one that was freed, copied or mixed up is noticed and never followed.
+/// Objects behind handles of one kind. A handle is no address: it holds a slot, how often the slot
+/// was used, and the kind, so that one that was freed, copied or mixed up is noticed and never
+/// followed.
 template <class T>
 class HandleTable {
 public:
@@ -32,7 +33,8 @@ public:
         while (slot < slots_.size() && slots_[slot].object) ++slot;
         if (slot == slots_.size()) slots_.push_back({});
         slots_[slot].object = std::move(object);
-        handle = reinterpret_cast<Handle>(std::uintptr_t{slots_[slot].uses} << 32 | slot << 4 | T::kind);
+        handle =
+            reinterpret_cast<Handle>(std::uintptr_t{slots_[slot].uses} << 32 | slot << 4 | T::kind);
     }
 
     template <class Handle>
@@ -59,11 +61,15 @@ private:
 
     std::size_t find(std::uintptr_t value) const {
         const std::string what = std::string(T::name) + " handle ";
-        if (value == 0) throw HandleError(what + "is null: make one first, and do not use it after it was freed");
-        if ((value & 0xf) != T::kind) throw HandleError(what + "is of another kind: pass what the create function gave");
+        if (value == 0)
+            throw HandleError(what +
+                              "is null: make one first, and do not use it after it was freed");
+        if ((value & 0xf) != T::kind)
+            throw HandleError(what + "is of another kind: pass what the create function gave");
         const std::size_t slot = (value & 0xffffffff) >> 4;
         if (slot >= slots_.size() || !slots_[slot].object || slots_[slot].uses != value >> 32)
-            throw HandleError(what + "was freed already: free it once, and do not keep copies of it");
+            throw HandleError(what +
+                              "was freed already: free it once, and do not keep copies of it");
         return slot;
     }
 
@@ -96,9 +102,12 @@ public:
     /// One of the two handles. Throws Error otherwise.
     Source(phl_cartesian domain, phl_index_map map, int group);
 
-    Communicator communicator() const { return grid_ ? grid_->grid.communicator() : map_->map.communicator(); }
+    Communicator communicator() const {
+        return grid_ ? grid_->grid.communicator() : map_->map.communicator();
+    }
     Group group(std::vector<Field> fields) const {
-        return grid_ ? Group(grid_->grid, std::move(fields)) : Group(map_->map.pattern(), std::move(fields));
+        return grid_ ? Group(grid_->grid, std::move(fields))
+                     : Group(map_->map.pattern(), std::move(fields));
     }
     /// One of the two, the other is null.
     const CartesianDomain* grid() const { return grid_ ? &grid_->grid : nullptr; }
@@ -113,21 +122,24 @@ private:
 };
 
 /// A view of one array for each block.
-Field view_grid(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element, const ArrayLayout& layout);
+Field view_grid(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element,
+                const ArrayLayout& layout);
 
-/// A Fortran array: type and bytes of its elements, and extents. Plain data: Fortran keeps those of groups.
+/// A Fortran array: type and bytes of its elements, and extents. Plain data: Fortran keeps those of
+/// groups.
 struct ArrayShape {
     static constexpr int most_dimensions = 15;
     std::int32_t type;
     std::int32_t rank;
     std::int64_t bytes;
     std::int64_t extents[most_dimensions];
-    bool goes_on;  ///< of the field of the array before it: its ghosts (index map), or its next block
+    bool goes_on;  ///< of the field of the array before it: its ghosts (index map), or its next
+                   ///< block
     friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
 };
 
-/// A field as it was when its exchange was made, and where its native arrays begin in those that were passed: one for each block, or owned
-/// cells and ghosts.
+/// A field as it was when its exchange was made, and where its native arrays begin in those that
+/// were passed: one for each block, or owned cells and ghosts.
 struct MadeField {
     struct Place {
         std::size_t array;
@@ -225,7 +237,9 @@ int free_handle(Handle* handle, const char* name) {
         require_output(handle, name);
         const auto object = get(*handle);
         if constexpr (requires { object->under_way(); })
-            if (object->under_way()) throw Error("this " + std::string(Object::name) + " is under way: end it before it is freed");
+            if (object->under_way())
+                throw Error("this " + std::string(Object::name) +
+                            " is under way: end it before it is freed");
         require_mpi();
         table<Object>().remove(*handle);
         *handle = nullptr;
@@ -234,7 +248,8 @@ int free_handle(Handle* handle, const char* name) {
 
 /// Runs `check`, of whose errors all ranks are told, then `work`. Collective.
 template <class Check, class Work>
-void collective(const Communicator& comm, const char* call, double timeout_s, Check&& check, Work&& work) {
+void collective(const Communicator& comm, const char* call, double timeout_s, Check&& check,
+                Work&& work) {
     const Doing doing(comm, call, timeout_s);
     validate_together(comm, check);
     work();
@@ -243,51 +258,65 @@ void collective(const Communicator& comm, const char* call, double timeout_s, Ch
 /// The same of a map.
 template <class Check, class Work>
 int collective(phl_index_map map, const char* call, Check&& check, Work&& work) {
-    return with(
-        map, [&](auto& object) { collective(object.map.communicator(), call, 0, [&] { check(object.map); }, [&] { work(object.map); }); });
+    return with(map, [&](auto& object) {
+        collective(
+            object.map.communicator(), call, 0, [&] { check(object.map); },
+            [&] { work(object.map); });
+    });
 }
 
 /// Null: none.
 ExchangeOptions options_from(const phl_exchange_options* options);
-inline double limit_of(const phl_exchange_options* options) { return options != nullptr ? options->timeout_s : 0; }
+inline double limit_of(const phl_exchange_options* options) {
+    return options != nullptr ? options->timeout_s : 0;
+}
 
 /// A map of these cells, under a handle.
 void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map);
 
 /// A map of the cells that `make` gives. The communicator is MPI_Comm or FortranComm.
 template <class Comm, class Check, class Make>
-int make_map(Comm handle, const char* call, const phl_exchange_options* options, phl_index_map* map, Check&& check, Make&& make) {
+int make_map(Comm handle, const char* call, const phl_exchange_options* options, phl_index_map* map,
+             Check&& check, Make&& make) {
     return guarded([&] {
         const Communicator comm(handle);
         const auto read = [&] {
             require_output(map, "map");
             check(comm);
         };
-        collective(comm, call, limit_of(options), read, [&] { keep(make(comm), options_from(options), map); });
+        collective(comm, call, limit_of(options), read,
+                   [&] { keep(make(comm), options_from(options), map); });
     });
 }
 
 /// A map that comes from another one, with its options.
 template <class Check, class Make>
-int derive_map(phl_index_map from, const char* call, phl_index_map* map, Check&& check, Make&& make) {
+int derive_map(phl_index_map from, const char* call, phl_index_map* map, Check&& check,
+               Make&& make) {
     return with(from, [&](const auto& base) {
         const auto read = [&] {
             require_output(map, "map");
             check(base.map);
         };
-        collective(base.map.communicator(), call, 0, read, [&] { keep(make(base.map), base.options, map); });
+        collective(base.map.communicator(), call, 0, read,
+                   [&] { keep(make(base.map), base.options, map); });
     });
 }
 
-/// The map gets the cells that `make` gives in the place of its own, unless an exchange is under way.
+/// The map gets the cells that `make` gives in the place of its own, unless an exchange is under
+/// way.
 template <class Check, class Make>
 int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) {
     return with(map, [&](auto& object) {
         const auto read = [&] {
             check(object.domain());
-            if (object.map.under_way()) throw Error("an exchange of the map is under way: end it before the map gets further ghosts");
+            if (object.map.under_way())
+                throw Error(
+                    "an exchange of the map is under way: end it before the map gets further "
+                    "ghosts");
         };
-        collective(object.map.communicator(), call, 0, read, [&] { object.map = IndexMap(make(object.domain()), object.options); });
+        collective(object.map.communicator(), call, 0, read,
+                   [&] { object.map = IndexMap(make(object.domain()), object.options); });
     });
 }
 
@@ -295,14 +324,17 @@ int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) 
 IndexedDomain read_domain(const char* path, const Communicator& comm);
 
 /// Where all cells of a map are on one rank: `all` there, `owned` everywhere.
-using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray, byte_count);
+using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray,
+                          byte_count);
 
-/// A grid of the extents and options that `read` gives, of whose errors all ranks are told. Collective.
+/// A grid of the extents and options that `read` gives, of whose errors all ranks are told.
+/// Collective.
 void make_grid(const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
                const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read);
 
 /// The exchange of what `read` reads, of whose errors all ranks are told. Collective.
-void make_exchange(const Source& first, const char* call, const phl_exchange_options* options, phl_exchange* exchange,
+void make_exchange(const Source& first, const char* call, const phl_exchange_options* options,
+                   phl_exchange* exchange,
                    const std::function<void(std::vector<Group>&, MadeFields&)>& read);
 /// The exchange of a subset, under a handle of its own.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
@@ -310,14 +342,16 @@ void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 /// What an exchange does with the arrays of a call; Fortran knows the numbers.
 enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, prepare };
 void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arrays);
-void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity, phl_stale_ghost* first, int32_t* told);
+void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity,
+                phl_stale_ghost* first, int32_t* told);
 
 /// Sums of the points of what `read` reads, as make_exchange.
 void make_sums(const Source& domain, const phl_exchange_options* options, phl_point_sums* sums,
                const std::function<void(std::vector<Field>&, MadeFields&)>& read);
 void run(PointSumsObject& object, bool begin, int reduction, std::span<const Field> fields);
 
-/// Moves what `read` reads, of whose errors all ranks are told at the first call, which is collective.
+/// Moves what `read` reads, of whose errors all ranks are told at the first call, which is
+/// collective.
 void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read);
 
 /// Enumerations arrive as int: throws Error for numbers that they do not have.

@@ -1,4 +1,5 @@
-// Heat on a periodic plane, on one process and on many: the difference is the lesson. The results are equal to the last bit.
+// Heat on a periodic plane, on one process and on many: the difference is the lesson. The results
+// are equal to the last bit.
 #include <parhelion/parhelion.hpp>
 
 #include <cstdio>
@@ -24,8 +25,10 @@ std::vector<double> serial() {
     for (Index i = 0; i < rows; ++i)
         for (Index j = 0; j < columns; ++j) u[at(i, j)] = start(i, j);
     for (int s = 0; s < steps; ++s) {
-        for (Index j = 0; j < columns; ++j) u[at(-1, j)] = u[at(rows - 1, j)], u[at(rows, j)] = u[at(0, j)];
-        for (Index i = 0; i < rows; ++i) u[at(i, -1)] = u[at(i, columns - 1)], u[at(i, columns)] = u[at(i, 0)];
+        for (Index j = 0; j < columns; ++j)
+            u[at(-1, j)] = u[at(rows - 1, j)], u[at(rows, j)] = u[at(0, j)];
+        for (Index i = 0; i < rows; ++i)
+            u[at(i, -1)] = u[at(i, columns - 1)], u[at(i, columns)] = u[at(i, 0)];
         step(u.data(), after.data(), rows, columns);
         std::swap(u, after);
     }
@@ -33,7 +36,8 @@ std::vector<double> serial() {
 }
 
 bool parallel_equals(const std::vector<double>& expected) {
-    parhelion::CartesianDomain domain{{rows, columns}, {.halo = 1, .periodic = true, .neighbors = parhelion::Neighbors::faces}};
+    parhelion::CartesianDomain domain{
+        {rows, columns}, {.halo = 1, .periodic = true, .neighbors = parhelion::Neighbors::faces}};
     auto u = make_array<double>(domain), after = make_array<double>(domain);
     parhelion::Exchange fill{build_pattern(domain), {view(u)}};
     const auto [lo, hi] = domain.owned();
@@ -45,7 +49,8 @@ bool parallel_equals(const std::vector<double>& expected) {
     }
     int same = 1;
     for (Index i = lo[0]; i < hi[0]; ++i)
-        for (Index j = lo[1]; j < hi[1]; ++j) same &= u(i, j) == expected[(i + 1) * (columns + 2) + j + 1];
+        for (Index j = lo[1]; j < hi[1]; ++j)
+            same &= u(i, j) == expected[(i + 1) * (columns + 2) + j + 1];
     MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     return same;
 }
@@ -53,7 +58,8 @@ bool parallel_equals(const std::vector<double>& expected) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     const bool same = parallel_equals(serial());
-    if (parhelion::Communicator(MPI_COMM_WORLD).rank() == 0) std::printf("%s the serial result\n", same ? "equal to" : "DIFFERENT FROM");
+    if (parhelion::Communicator(MPI_COMM_WORLD).rank() == 0)
+        std::printf("%s the serial result\n", same ? "equal to" : "DIFFERENT FROM");
     MPI_Finalize();
     return same ? 0 : 1;
 }

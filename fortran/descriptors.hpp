@@ -40,7 +40,8 @@ Cells cells_of(const CFI_cdesc_t& array, const char* name);
 
 /// Integers of any kind and rank as a list, logicals as 1 and 0; throws Error for other types.
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name);
-/// Writes as many integers as the array has elements. Throws Error where a value does not fit its kind.
+/// Writes as many integers as the array has elements. Throws Error where a value does not fit its
+/// kind.
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name);
 
 /// What a C function has told, as it would be thrown.

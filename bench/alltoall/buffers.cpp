@@ -5,7 +5,8 @@
 namespace parhelion::bench {
 
 AlltoallBuffers::AlltoallBuffers(int rank, int ranks, std::size_t block_bytes)
-    : rank_(rank), ranks_(ranks), block_bytes_(block_bytes), memory_(2, static_cast<std::size_t>(ranks) * block_bytes) {}
+    : rank_(rank), ranks_(ranks), block_bytes_(block_bytes),
+      memory_(2, static_cast<std::size_t>(ranks) * block_bytes) {}
 
 // Whole words where a block is made of them: large blocks are checked eight times as fast.
 template <class Visit>
@@ -15,7 +16,9 @@ void AlltoallBuffers::with_words(Visit&& visit) const {
 }
 
 std::uint64_t AlltoallBuffers::first_id(int from, int to) const {
-    return (static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(ranks_) + static_cast<std::uint64_t>(to)) << 32;
+    return (static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(ranks_) +
+            static_cast<std::uint64_t>(to))
+           << 32;
 }
 
 void AlltoallBuffers::refresh(unsigned round) {
@@ -35,8 +38,10 @@ std::int64_t AlltoallBuffers::count_wrong(unsigned round) const {
     with_words([&]<class T>(T) {
         const auto words = static_cast<std::int64_t>(block_bytes_ / sizeof(T));
         for (int other = 0; other < ranks_; ++other) {
-            wrong += count_wrong_values(reinterpret_cast<const T*>(send(other)), words, first_id(rank_, other), keys);
-            wrong += count_wrong_values(reinterpret_cast<const T*>(receive(other)), words, first_id(other, rank_), keys);
+            wrong += count_wrong_values(reinterpret_cast<const T*>(send(other)), words,
+                                        first_id(rank_, other), keys);
+            wrong += count_wrong_values(reinterpret_cast<const T*>(receive(other)), words,
+                                        first_id(other, rank_), keys);
         }
     });
     return wrong;

@@ -9,8 +9,9 @@
 
 namespace parhelion::bench {
 
-/// What one rank sends and receives: a block of `block_bytes` for every rank, and one from every rank, in order of rank.
-/// The values of a block tell sender, receiver, place and round, so that a block of another rank or call is noticed.
+/// What one rank sends and receives: a block of `block_bytes` for every rank, and one from every
+/// rank, in order of rank. The values of a block tell sender, receiver, place and round, so that a
+/// block of another rank or call is noticed.
 class AlltoallBuffers : public Values {
 public:
     AlltoallBuffers(int rank, int ranks, std::size_t block_bytes);

@@ -13,16 +13,20 @@ namespace parhelion::bench {
 
 namespace {
 
-// All contenders live side by side, to take turns: two common buffers, Bruck's three, and the node-aware one's.
+// All contenders live side by side, to take turns: two common buffers, Bruck's three, and the
+// node-aware one's.
 constexpr double buffers_of_all = 10;
 
 void check_memory(std::size_t block_bytes, int ranks, int ranks_here) {
     constexpr double gib = 1 << 30;
     const double wanted = buffers_of_all * static_cast<double>(block_bytes) * ranks * ranks_here;
-    const double present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    const double present =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     if (wanted > 0.9 * present)
-        throw Error("an alltoall of " + std::to_string(block_bytes) + " B needs " + std::to_string(wanted / gib) + " GiB on a node with " +
-                    std::to_string(ranks_here) + " of " + std::to_string(ranks) + " ranks, and it has " + std::to_string(present / gib) +
+        throw Error("an alltoall of " + std::to_string(block_bytes) + " B needs " +
+                    std::to_string(wanted / gib) + " GiB on a node with " +
+                    std::to_string(ranks_here) + " of " + std::to_string(ranks) +
+                    " ranks, and it has " + std::to_string(present / gib) +
                     ": use smaller sizes or more nodes");
 }
 
@@ -30,7 +34,8 @@ void check_memory(std::size_t block_bytes, int ranks, int ranks_here) {
 
 std::size_t read_alltoall_size(const nlohmann::json& object) {
     const std::int64_t bytes = integer_of(object, "size", 0, 1, INT_MAX);  // MPI counts in int
-    if (bytes == 0) throw Error("an alltoall case needs 'size', the bytes that each rank sends to each");
+    if (bytes == 0)
+        throw Error("an alltoall case needs 'size', the bytes that each rank sends to each");
     return static_cast<std::size_t>(bytes);
 }
 
@@ -41,7 +46,8 @@ Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm) {
         check_memory(block_bytes, comm.size(), ranks_here);
         setup.buffers = std::make_shared<AlltoallBuffers>(comm.rank(), comm.size(), block_bytes);
     });
-    const std::string name = "alltoall " + std::to_string(block_bytes) + " B on " + std::to_string(comm.size()) + " ranks";
+    const std::string name = "alltoall " + std::to_string(block_bytes) + " B on " +
+                             std::to_string(comm.size()) + " ranks";
     return {name, {{"ranks", comm.size()}, {"size", block_bytes}}, alltoall_contenders(setup)};
 }
 
@@ -52,7 +58,10 @@ constexpr unsigned calls = 10;  // the published test's
 // No barrier before the first call: it would make some of the connections.
 double timed_call(AlltoallBuffers& buffers, int bytes) {
     double seconds = 0;
-    timed(seconds, [&] { MPI_Alltoall(buffers.send(0), bytes, MPI_BYTE, buffers.receive(0), bytes, MPI_BYTE, MPI_COMM_WORLD); });
+    timed(seconds, [&] {
+        MPI_Alltoall(buffers.send(0), bytes, MPI_BYTE, buffers.receive(0), bytes, MPI_BYTE,
+                     MPI_COMM_WORLD);
+    });
     return seconds;
 }
 
@@ -71,11 +80,13 @@ nlohmann::json call_while_cold(std::int64_t block_bytes) {
         seconds.push_back(timed_call(buffers, static_cast<int>(block_bytes)));
         wrong += buffers.count_wrong(call);
     }
-    MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(calls), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(calls), MPI_DOUBLE, MPI_MAX,
+                  MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     const double first = seconds.front();
     seconds.erase(seconds.begin());
-    return {{"size", block_bytes}, {"first_s", first}, {"later_s", seconds}, {"verified", wrong == 0}};
+    return {
+        {"size", block_bytes}, {"first_s", first}, {"later_s", seconds}, {"verified", wrong == 0}};
 }
 
 }  // namespace parhelion::bench

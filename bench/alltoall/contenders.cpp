@@ -8,7 +8,8 @@
 
 #if MPI_VERSION >= 4
 #define PARHELION_HAS_ALLTOALL_INIT
-// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked before it is called.
+// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked
+// before it is called.
 #pragma weak MPI_Alltoall_init
 #endif
 
@@ -19,7 +20,9 @@ namespace {
 class MpiAlltoall : public OnBuffers {
 public:
     using OnBuffers::OnBuffers;
-    void exchange() override { MPI_Alltoall(send(0), count(), MPI_BYTE, receive(0), count(), MPI_BYTE, comm()); }
+    void exchange() override {
+        MPI_Alltoall(send(0), count(), MPI_BYTE, receive(0), count(), MPI_BYTE, comm());
+    }
 };
 
 class MpiIalltoall : public OnBuffers {
@@ -36,7 +39,8 @@ public:
 class MpiAlltoallInit : public OnBuffers {
 public:
     explicit MpiAlltoallInit(const AlltoallSetup& setup) : OnBuffers(setup) {
-        MPI_Alltoall_init(send(0), count(), MPI_BYTE, receive(0), count(), MPI_BYTE, comm(), MPI_INFO_NULL, &request_);
+        MPI_Alltoall_init(send(0), count(), MPI_BYTE, receive(0), count(), MPI_BYTE, comm(),
+                          MPI_INFO_NULL, &request_);
     }
     ~MpiAlltoallInit() override { MPI_Request_free(&request_); }
     MpiAlltoallInit(const MpiAlltoallInit&) = delete;
@@ -53,19 +57,22 @@ private:
 
 class MpiAlltoallv : public OnBuffers {
 public:
-    explicit MpiAlltoallv(const AlltoallSetup& setup) : OnBuffers(setup), counts_(static_cast<std::size_t>(ranks()), count()) {
+    explicit MpiAlltoallv(const AlltoallSetup& setup)
+        : OnBuffers(setup), counts_(static_cast<std::size_t>(ranks()), count()) {
         for (int other = 0; other < ranks(); ++other) offsets_.push_back(other * count());
     }
     void exchange() override {
-        MPI_Alltoallv(send(0), counts_.data(), offsets_.data(), MPI_BYTE, receive(0), counts_.data(), offsets_.data(), MPI_BYTE, comm());
+        MPI_Alltoallv(send(0), counts_.data(), offsets_.data(), MPI_BYTE, receive(0),
+                      counts_.data(), offsets_.data(), MPI_BYTE, comm());
     }
 
 private:
     std::vector<int> counts_, offsets_;
 };
 
-/// One partner after the other: in step i rank r sends to r + i and receives from r - i, or both with r xor i where the
-/// ranks are a power of two (Thakur, Rabenseifner & Gropp, IJHPCA 2005, section 4.4).
+/// One partner after the other: in step i rank r sends to r + i and receives from r - i, or both
+/// with r xor i where the ranks are a power of two (Thakur, Rabenseifner & Gropp, IJHPCA 2005,
+/// section 4.4).
 class Pairwise : public OnBuffers {
 public:
     using OnBuffers::OnBuffers;
@@ -82,7 +89,8 @@ public:
 private:
     static constexpr int tag = 41;
     void exchange_with(int to, int from) {
-        MPI_Sendrecv(send(to), count(), MPI_BYTE, to, tag, receive(from), count(), MPI_BYTE, from, tag, comm(), MPI_STATUS_IGNORE);
+        MPI_Sendrecv(send(to), count(), MPI_BYTE, to, tag, receive(from), count(), MPI_BYTE, from,
+                     tag, comm(), MPI_STATUS_IGNORE);
     }
 };
 
@@ -95,14 +103,18 @@ ContenderPointer make_mpi_alltoall_init(const AlltoallSetup& setup, SetupTimes& 
 }
 
 ContenderPointer make_mpi_alltoallv(const AlltoallSetup& setup, SetupTimes& times) {
-    const auto bytes = static_cast<double>(setup.buffers->ranks()) * static_cast<double>(setup.buffers->block_bytes());
-    if (bytes > INT_MAX) throw CannotRun("MPI_Alltoallv counts offsets in 31 bits, and the blocks together are larger");
+    const auto bytes = static_cast<double>(setup.buffers->ranks()) *
+                       static_cast<double>(setup.buffers->block_bytes());
+    if (bytes > INT_MAX)
+        throw CannotRun(
+            "MPI_Alltoallv counts offsets in 31 bits, and the blocks together are larger");
     return make_way<MpiAlltoallv>(setup, times);
 }
 
 ContenderPointer make_planted_fault(const AlltoallSetup& setup, SetupTimes& times) {
     auto right = make_way<Pairwise>(setup, times);
-    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.buffers->receive(0) : nullptr);
+    return std::make_unique<PlantedFault>(
+        std::move(right), is_last_rank(setup.comm) ? setup.buffers->receive(0) : nullptr);
 }
 
 // The baseline is what everybody calls. Other calls of MPI are its peers; the rest is written here.

@@ -8,8 +8,11 @@ namespace {
 
 constexpr int tag_of_node_aware = 44;
 
-/// What the ranks of two nodes tell each other: for each rank of the one a block for each of the other.
-std::size_t blocks_between(const NodeMap& map, int node) { return map.of(map.mine).size() * map.of(node).size(); }
+/// What the ranks of two nodes tell each other: for each rank of the one a block for each of the
+/// other.
+std::size_t blocks_between(const NodeMap& map, int node) {
+    return map.of(map.mine).size() * map.of(node).size();
+}
 
 /// The other nodes that a rank of this node, told by its place, speaks to.
 std::vector<int> nodes_of_speaker(const NodeMap& map, int place) {
@@ -25,16 +28,19 @@ std::size_t blocks_of_speaker(const NodeMap& map, int place) {
     return blocks;
 }
 
-/// Every rank shows its blocks to its node, and one rank per other node collects what goes there and shows what came.
-/// Memory that is shown has two halves in turn, so that nobody waits for those who still read the call before: a rank
-/// that shows call n has read all of call n - 1, hence whoever saw that may overwrite n - 1's half in call n + 1.
+/// Every rank shows its blocks to its node, and one rank per other node collects what goes there
+/// and shows what came. Memory that is shown has two halves in turn, so that nobody waits for those
+/// who still read the call before: a rank that shows call n has read all of call n - 1, hence
+/// whoever saw that may overwrite n - 1's half in call n + 1.
 class NodeAware : public OnBuffers {
 public:
     NodeAware(const AlltoallSetup& setup, const Communicator& comm)
-        : OnBuffers(setup), node_(comm.node()), map_(comm), my_nodes_(nodes_of_speaker(map_, node_.rank())),
+        : OnBuffers(setup), node_(comm.node()), map_(comm),
+          my_nodes_(nodes_of_speaker(map_, node_.rank())),
           shown_(node_, 2, static_cast<std::size_t>(ranks()) * block_bytes()),
           arrived_(node_, 2, blocks_of_speaker(map_, node_.rank()) * block_bytes()),
-          packed_(1, blocks_of_speaker(map_, node_.rank()) * block_bytes()), requests_(2 * my_nodes_.size()) {
+          packed_(1, blocks_of_speaker(map_, node_.rank()) * block_bytes()),
+          requests_(2 * my_nodes_.size()) {
         MPI_Type_contiguous(count(), MPI_BYTE, &block_);
         MPI_Type_commit(&block_);
     }
@@ -44,7 +50,8 @@ public:
 
     void exchange() override {
         ++calls_;
-        std::memcpy(shown_.block(half()), send(0), static_cast<std::size_t>(ranks()) * block_bytes());
+        std::memcpy(shown_.block(half()), send(0),
+                    static_cast<std::size_t>(ranks()) * block_bytes());
         shown_.post(calls_);
         start_messages();
         read_own_node();
@@ -56,12 +63,13 @@ public:
 
     Traffic traffic() const override {
         const std::size_t blocks = blocks_of_speaker(map_, node_.rank());
-        return {static_cast<std::int64_t>(blocks * block_bytes()), static_cast<std::int64_t>(my_nodes_.size())};
+        return {static_cast<std::int64_t>(blocks * block_bytes()),
+                static_cast<std::int64_t>(my_nodes_.size())};
     }
 
     nlohmann::json explain() const override {
-        return std::to_string(map_.nodes()) + (map_.nodes() == 1 ? " node" : " nodes") + ", " + std::to_string(node_.size()) +
-               " ranks on that of rank 0";
+        return std::to_string(map_.nodes()) + (map_.nodes() == 1 ? " node" : " nodes") + ", " +
+               std::to_string(node_.size()) + " ranks on that of rank 0";
     }
 
 private:
@@ -73,25 +81,31 @@ private:
         auto* request = requests_.data();
         std::byte* from = arrived_.block(half());
         for (int node : my_nodes_) {
-            MPI_Irecv(from, blocks(node), block_, partner(node), tag_of_node_aware, comm(), request++);
+            MPI_Irecv(from, blocks(node), block_, partner(node), tag_of_node_aware, comm(),
+                      request++);
             from += bytes_of(blocks_between(map_, node));
         }
         for (int place = 0; place < node_.size(); ++place) shown_.wait_for(place, calls_);
         std::byte* to = packed_.block(0);
         for (int node : my_nodes_) {
             pack(node, to);
-            MPI_Isend(to, blocks(node), block_, partner(node), tag_of_node_aware, comm(), request++);
+            MPI_Isend(to, blocks(node), block_, partner(node), tag_of_node_aware, comm(),
+                      request++);
             to += bytes_of(blocks_between(map_, node));
         }
     }
 
     int blocks(int node) const { return static_cast<int>(blocks_between(map_, node)); }
-    int partner(int node) const { return map_.of(node)[static_cast<std::size_t>(map_.speaker(node, map_.mine))]; }
+    int partner(int node) const {
+        return map_.of(node)[static_cast<std::size_t>(map_.speaker(node, map_.mine))];
+    }
 
     void pack(int node, std::byte* to) const {
         for (int place = 0; place < node_.size(); ++place)
             for (int target : map_.of(node)) {
-                std::memcpy(to, shown_.block_of(place, half()) + bytes_of(static_cast<std::size_t>(target)), block_bytes());
+                std::memcpy(
+                    to, shown_.block_of(place, half()) + bytes_of(static_cast<std::size_t>(target)),
+                    block_bytes());
                 to += block_bytes();
             }
     }
@@ -101,7 +115,8 @@ private:
         for (int step = 0; step < node_.size(); ++step) {
             const int place = (node_.rank() + step) % node_.size();
             shown_.wait_for(place, calls_);
-            const std::byte* block = shown_.block_of(place, half()) + bytes_of(static_cast<std::size_t>(rank()));
+            const std::byte* block =
+                shown_.block_of(place, half()) + bytes_of(static_cast<std::size_t>(rank()));
             std::memcpy(receive(here[static_cast<std::size_t>(place)]), block, block_bytes());
         }
     }

@@ -20,7 +20,8 @@ NodeMap::NodeMap(const Communicator& comm) {
     const std::vector<int> first_of = first_rank_of_every_rank(comm);
     for (int rank = 0; rank < comm.size(); ++rank) {
         const int first = first_of[static_cast<std::size_t>(rank)];
-        auto node = std::find_if(members.begin(), members.end(), [&](const auto& ranks) { return ranks[0] == first; });
+        auto node = std::find_if(members.begin(), members.end(),
+                                 [&](const auto& ranks) { return ranks[0] == first; });
         if (node == members.end()) node = members.emplace(members.end());
         node->push_back(rank);
         if (rank == comm.rank()) mine = static_cast<int>(node - members.begin());

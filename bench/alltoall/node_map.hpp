@@ -13,8 +13,9 @@ struct NodeMap {
     /// Collective.
     explicit NodeMap(const Communicator& comm);
 
-    std::vector<std::vector<int>> members;  // of each node, ascending; nodes in the order of their first ranks
-    int mine = 0;                           // this rank's node
+    std::vector<std::vector<int>>
+        members;   // of each node, ascending; nodes in the order of their first ranks
+    int mine = 0;  // this rank's node
 
     int nodes() const { return static_cast<int>(members.size()); }
     const std::vector<int>& of(int node) const { return members[static_cast<std::size_t>(node)]; }

@@ -10,10 +10,12 @@ namespace parhelion::bench {
 
 using namespace applications;
 
-/// Another library's vectors, from the plug-in `libphl_peer_LIBRARY.so` beside this program. Throws CannotRun where there is none.
+/// Another library's vectors, from the plug-in `libphl_peer_LIBRARY.so` beside this program. Throws
+/// CannotRun where there is none.
 GhostUpdatePointer with_vectors_of(const std::string& library);
 
-/// An application's ways to exchange: the library over `auto`, or over a transport that is named, and those by hand.
+/// An application's ways to exchange: the library over `auto`, or over a transport that is named,
+/// and those by hand.
 std::vector<Entry> ways_to_fill_ghosts(const MakeApplication& make, MPI_Comm comm);
 /// And vectors of other libraries.
 std::vector<Entry> ways_of_poisson(const MakeApplication& make, MPI_Comm comm);

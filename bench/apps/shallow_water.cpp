@@ -22,20 +22,23 @@ struct Asked {
 
 template <class Function>
 Function* function(const char* name) {
-    return reinterpret_cast<Function*>(
-        const_cast<void*>(plug_in_symbol("shallow_water", name, "a build with a Fortran compiler makes it")));
+    return reinterpret_cast<Function*>(const_cast<void*>(
+        plug_in_symbol("shallow_water", name, "a build with a Fortran compiler makes it")));
 }
 
 /// What the plug-in has.
 struct Model {
-    void* (*create)(const Asked*, const char*) = function<void*(const Asked*, const char*)>("phl_shallow_water_create");
+    void* (*create)(const Asked*, const char*) =
+        function<void*(const Asked*, const char*)>("phl_shallow_water_create");
     int (*prepare)(void*) = function<int(void*)>("phl_shallow_water_prepare");
     void (*free)(void*) = function<void(void*)>("phl_shallow_water_free");
     void (*start)(void*, int) = function<void(void*, int)>("phl_shallow_water_start");
     void (*step)(void*) = function<void(void*)>("phl_shallow_water_step");
-    std::int64_t (*state)(void*, int, double*) = function<std::int64_t(void*, int, double*)>("phl_shallow_water_state");
+    std::int64_t (*state)(void*, int, double*) =
+        function<std::int64_t(void*, int, double*)>("phl_shallow_water_state");
     double* (*value)(void*) = function<double*(void*)>("phl_shallow_water_value");
-    void (*traffic)(void*, std::int64_t*, std::int64_t*) = function<void(void*, std::int64_t*, std::int64_t*)>("phl_shallow_water_traffic");
+    void (*traffic)(void*, std::int64_t*, std::int64_t*) =
+        function<void(void*, std::int64_t*, std::int64_t*)>("phl_shallow_water_traffic");
     void (*text)(void*, int, char*) = function<void(void*, int, char*)>("phl_shallow_water_text");
 };
 
@@ -47,13 +50,15 @@ public:
         run_ = {model_.create(&asked, name.data()), model_.free};
         const int failed = asked.clock->set_up([&] { return model_.prepare(run_.get()); });
         if (failed != 0) throw CannotRun(text());
-        for (int which = 0; which < arrays; ++which) seen_.emplace_back(static_cast<std::size_t>(model_.state(run_.get(), which, nullptr)));
+        for (int which = 0; which < arrays; ++which)
+            seen_.emplace_back(static_cast<std::size_t>(model_.state(run_.get(), which, nullptr)));
     }
 
     void start(unsigned round) override { model_.start(run_.get(), static_cast<int>(round)); }
     void step() override { model_.step(run_.get()); }
     std::vector<std::span<const double>> state() const override {
-        for (int which = 0; which < arrays; ++which) model_.state(run_.get(), which, seen_[static_cast<std::size_t>(which)].data());
+        for (int which = 0; which < arrays; ++which)
+            model_.state(run_.get(), which, seen_[static_cast<std::size_t>(which)].data());
         return {seen_.begin(), seen_.end()};
     }
     double* some_value() override { return model_.value(run_.get()); }
@@ -78,7 +83,8 @@ private:
 
 }  // namespace
 
-MakeProgram shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm, ShallowWaterWay way, const std::string& transport) {
+MakeProgram shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm, ShallowWaterWay way,
+                          const std::string& transport) {
     return [=](ExchangeClock& clock) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);

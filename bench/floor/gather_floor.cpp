@@ -6,7 +6,8 @@ namespace parhelion::bench {
 namespace {
 
 std::shared_ptr<OpenMemory> open_memory(const GatherSetup& setup) {
-    return std::make_shared<OpenMemory>(setup.comm, 1, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes());
+    return std::make_shared<OpenMemory>(
+        setup.comm, 1, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes());
 }
 
 /// Listed cells of one rank's array, to a row of ghosts of another's.
@@ -17,19 +18,24 @@ struct ListedCopy {
     std::byte* ghosts;
 };
 
-std::vector<ListedCopy> puts(const GatherSetup& setup, const IndexLists& lists, const OpenMemory& memory) {
+std::vector<ListedCopy> puts(const GatherSetup& setup, const IndexLists& lists,
+                             const OpenMemory& memory) {
     const std::vector<std::int64_t> places = places_at_targets(setup.comm, *setup.domain, lists);
     std::vector<ListedCopy> copies;
     for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        copies.push_back({memory.block(0), lists.cells.data() + lists.send_offset[t], lists.sent_to(t),
-                          memory.block_of(lists.targets[t], 0) + static_cast<std::size_t>(places[t]) * setup.params.cell_bytes()});
+        copies.push_back({memory.block(0), lists.cells.data() + lists.send_offset[t],
+                          lists.sent_to(t),
+                          memory.block_of(lists.targets[t], 0) +
+                              static_cast<std::size_t>(places[t]) * setup.params.cell_bytes()});
     return copies;
 }
 
-std::vector<ListedCopy> gets(const IndexLists& lists, const std::vector<int>& cells, const OpenMemory& memory, const GatherArray& array) {
+std::vector<ListedCopy> gets(const IndexLists& lists, const std::vector<int>& cells,
+                             const OpenMemory& memory, const GatherArray& array) {
     std::vector<ListedCopy> copies;
     for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        copies.push_back({memory.block_of(lists.sources[s], 0), cells.data() + lists.ghost_offset[s], lists.read_from(s),
+        copies.push_back({memory.block_of(lists.sources[s], 0),
+                          cells.data() + lists.ghost_offset[s], lists.read_from(s),
                           array.ghosts() + lists.ghost_offset[s] * array.cell_bytes()});
     return copies;
 }
@@ -51,15 +57,19 @@ public:
     }
 
 private:
-    GatherFloor(const GatherSetup& setup, IndexLists lists, std::shared_ptr<OpenMemory> memory, bool puts_cells)
-        : HandGather(std::make_shared<GatherArray>(setup.params, setup.domain, memory), std::move(lists)), memory_(std::move(memory)),
-          puts_(puts_cells) {
+    GatherFloor(const GatherSetup& setup, IndexLists lists, std::shared_ptr<OpenMemory> memory,
+                bool puts_cells)
+        : HandGather(std::make_shared<GatherArray>(setup.params, setup.domain, memory),
+                     std::move(lists)),
+          memory_(std::move(memory)), puts_(puts_cells) {
         if (!puts_) cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
-        copies_ = puts_ ? puts(setup, lists_, *memory_) : gets(lists_, cells_at_owners_, *memory_, *array_);
+        copies_ = puts_ ? puts(setup, lists_, *memory_)
+                        : gets(lists_, cells_at_owners_, *memory_, *array_);
     }
 
     void run_copies() {
-        for (const ListedCopy& c : copies_) pack_cells(c.cells, c.index, c.count, array_->cell_bytes(), c.ghosts);
+        for (const ListedCopy& c : copies_)
+            pack_cells(c.cells, c.index, c.count, array_->cell_bytes(), c.ghosts);
     }
 
     std::shared_ptr<OpenMemory> memory_;

@@ -11,7 +11,8 @@ namespace {
 
 enum class How { put, get, packed };
 
-/// What one step copies. Steps alternate between two such lists, so that dense buffers are not written while being read.
+/// What one step copies. Steps alternate between two such lists, so that dense buffers are not
+/// written while being read.
 struct Step {
     std::vector<LocalCopy> before_flag, while_waiting, after_flag;
 };
@@ -33,8 +34,10 @@ Region dense(const Region& like, std::byte* start) {
     return region;
 }
 
-/// Where the dense copies for each offset lie in a rank's buffer: every rank's array has the same shape, and so the same.
-std::map<int, std::size_t> dense_places(const HaloGeometry& geometry, int fields, std::size_t& end) {
+/// Where the dense copies for each offset lie in a rank's buffer: every rank's array has the same
+/// shape, and so the same.
+std::map<int, std::size_t> dense_places(const HaloGeometry& geometry, int fields,
+                                        std::size_t& end) {
     std::map<int, std::size_t> places;
     for (const Offset& offset : all_offsets(geometry)) {
         places[offset_number(offset)] = end;
@@ -47,13 +50,16 @@ std::map<int, std::size_t> dense_places(const HaloGeometry& geometry, int fields
 class HaloFloor : public Contender {
 public:
     HaloFloor(const HaloSetup& setup, How how)
-        : geometry_(setup.geometry), how_(how), places_(dense_places(geometry_, setup.params.fields, dense_bytes_)),
-          memory_(std::make_shared<OpenMemory>(setup.comm, setup.params.fields,
-                                               static_cast<std::size_t>(cells_per_array(geometry_)) * geometry_.cell_bytes)),
+        : geometry_(setup.geometry), how_(how),
+          places_(dense_places(geometry_, setup.params.fields, dense_bytes_)),
+          memory_(std::make_shared<OpenMemory>(
+              setup.comm, setup.params.fields,
+              static_cast<std::size_t>(cells_per_array(geometry_)) * geometry_.cell_bytes)),
           buffers_(setup.comm, 2, dense_bytes_), arrays_(geometry_, setup.params, memory_) {
         for (int parity : {0, 1})
             for (const Offset& offset : neighbor_offsets(geometry_))
-                for (int f = 0; f < arrays_.fields(); ++f) add_copies(steps_[parity], parity, offset, f);
+                for (int f = 0; f < arrays_.fields(); ++f)
+                    add_copies(steps_[parity], parity, offset, f);
     }
 
     Values& values() override { return arrays_; }
@@ -73,28 +79,36 @@ private:
     void add_copies(Step& step, int parity, const Offset& offset, int field) {
         const int rank = *neighbor_rank(geometry_, offset);
         const Region mine = region_of(geometry_, send_box(geometry_, offset), arrays_.field(field));
-        const Region ghosts = region_of(geometry_, ghost_box(geometry_, offset), arrays_.field(field));
-        const Region sent = region_of(geometry_, send_box(geometry_, opposite(offset)), memory_->block_of(rank, field));
-        const Region target = region_of(geometry_, ghost_box(geometry_, opposite(offset)), memory_->block_of(rank, field));
+        const Region ghosts =
+            region_of(geometry_, ghost_box(geometry_, offset), arrays_.field(field));
+        const Region sent = region_of(geometry_, send_box(geometry_, opposite(offset)),
+                                      memory_->block_of(rank, field));
+        const Region target = region_of(geometry_, ghost_box(geometry_, opposite(offset)),
+                                        memory_->block_of(rank, field));
         if (rank == geometry_.rank) return step.while_waiting.push_back({sent, ghosts});
         note_neighbor(rank, parity == 0 ? mine.bytes() : 0);
         if (how_ == How::get) {
             step.after_flag.push_back({sent, ghosts});
         } else if (how_ == How::packed && has_short_runs(mine)) {
-            step.before_flag.push_back({mine, dense(mine, dense_start(geometry_.rank, parity, offset, field, mine))});
-            step.after_flag.push_back({dense(sent, dense_start(rank, parity, opposite(offset), field, sent)), ghosts});
+            step.before_flag.push_back(
+                {mine, dense(mine, dense_start(geometry_.rank, parity, offset, field, mine))});
+            step.after_flag.push_back(
+                {dense(sent, dense_start(rank, parity, opposite(offset), field, sent)), ghosts});
         } else {
             step.before_flag.push_back({mine, target});
         }
     }
 
-    std::byte* dense_start(int rank, int parity, const Offset& offset, int field, const Region& region) const {
-        return buffers_.block_of(rank, parity) + places_.at(offset_number(offset)) + static_cast<std::size_t>(field) * region.bytes();
+    std::byte* dense_start(int rank, int parity, const Offset& offset, int field,
+                           const Region& region) const {
+        return buffers_.block_of(rank, parity) + places_.at(offset_number(offset)) +
+               static_cast<std::size_t>(field) * region.bytes();
     }
 
     void note_neighbor(int rank, std::size_t bytes) {
         traffic_.bytes += static_cast<std::int64_t>(bytes);
-        if (std::find(neighbors_.begin(), neighbors_.end(), rank) == neighbors_.end()) neighbors_.push_back(rank);
+        if (std::find(neighbors_.begin(), neighbors_.end(), rank) == neighbors_.end())
+            neighbors_.push_back(rank);
     }
 
     HaloGeometry geometry_;
@@ -116,8 +130,14 @@ ContenderPointer make_floor(const HaloSetup& setup, How how, SetupTimes& times) 
 
 }  // namespace
 
-ContenderPointer make_halo_floor_put(const HaloSetup& setup, SetupTimes& times) { return make_floor(setup, How::put, times); }
-ContenderPointer make_halo_floor_get(const HaloSetup& setup, SetupTimes& times) { return make_floor(setup, How::get, times); }
-ContenderPointer make_halo_floor_packed(const HaloSetup& setup, SetupTimes& times) { return make_floor(setup, How::packed, times); }
+ContenderPointer make_halo_floor_put(const HaloSetup& setup, SetupTimes& times) {
+    return make_floor(setup, How::put, times);
+}
+ContenderPointer make_halo_floor_get(const HaloSetup& setup, SetupTimes& times) {
+    return make_floor(setup, How::get, times);
+}
+ContenderPointer make_halo_floor_packed(const HaloSetup& setup, SetupTimes& times) {
+    return make_floor(setup, How::packed, times);
+}
 
 }  // namespace parhelion::bench

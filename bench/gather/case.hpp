@@ -8,10 +8,12 @@ namespace parhelion::bench {
 /// What a gather case of a job says, checked. Throws Error for what is no gather case. Local.
 GatherParams read_gather_params(const nlohmann::json& object);
 
-/// Everything that can run a gather case: the library's transports, the hand-written baselines, peers, the floor.
+/// Everything that can run a gather case: the library's transports, the hand-written baselines,
+/// peers, the floor.
 std::vector<Entry> gather_contenders(const GatherSetup& setup);
 
-/// Collective. Reads the data set; throws Error on every rank when it cannot be used on as many ranks as there are.
+/// Collective. Reads the data set; throws Error on every rank when it cannot be used on as many
+/// ranks as there are.
 Case make_gather_case(const GatherParams& params, const Communicator& comm);
 
 }  // namespace parhelion::bench

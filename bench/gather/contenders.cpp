@@ -12,7 +12,8 @@ namespace {
 // Without ghosts the byte behind the array is hit, a guard: that is noticed too.
 ContenderPointer make_planted_fault(const GatherSetup& setup, SetupTimes& times) {
     auto right = make_gather_isend(setup, times);
-    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.array->ghosts() : nullptr);
+    return std::make_unique<PlantedFault>(
+        std::move(right), is_last_rank(setup.comm) ? setup.array->ghosts() : nullptr);
 }
 
 constexpr Named<GatherSetup> others[] = {
@@ -48,12 +49,16 @@ constexpr Peer peers[] = {
 std::vector<Entry> gather_contenders(const GatherSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
-        entries.push_back({way.transport, "own", [=](SetupTimes& times) { return make_own_gather(way, setup, times); }, way.only_by_name,
-                           way.unavailable});
+        entries.push_back({way.transport, "own",
+                           [=](SetupTimes& times) { return make_own_gather(way, setup, times); },
+                           way.only_by_name, way.unavailable});
     add_entries(entries, others, setup);
     for (const Peer& peer : peers)
-        entries.push_back(
-            {peer.name, "peer", [=](SetupTimes& times) { return make_gather_peer(peer.library, peer.variant, setup, times); }, true});
+        entries.push_back({peer.name, "peer",
+                           [=](SetupTimes& times) {
+                               return make_gather_peer(peer.library, peer.variant, setup, times);
+                           },
+                           true});
     return entries;
 }
 

@@ -18,14 +18,16 @@ public:
     }
 
     void exchange() override {
-        MPI_Neighbor_alltoallw(array_->cells(), ones_.data(), zeros_.data(), sent_.data(), array_->ghosts(), ones_.data(),
-                               ghosts_at_.data(), received_.data(), neighborhood_.get());
+        MPI_Neighbor_alltoallw(array_->cells(), ones_.data(), zeros_.data(), sent_.data(),
+                               array_->ghosts(), ones_.data(), ghosts_at_.data(), received_.data(),
+                               neighborhood_.get());
     }
 
 private:
     void add_send_type(std::size_t t) {
         MPI_Datatype type = MPI_DATATYPE_NULL;
-        MPI_Type_create_indexed_block(static_cast<int>(lists_.sent_to(t)), 1, lists_.cells.data() + lists_.send_offset[t], cell_, &type);
+        MPI_Type_create_indexed_block(static_cast<int>(lists_.sent_to(t)), 1,
+                                      lists_.cells.data() + lists_.send_offset[t], cell_, &type);
         sent_.add(type);
     }
 
@@ -45,6 +47,8 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherAlltoallw>(setup, times); }
+ContenderPointer make_gather_alltoallw(const GatherSetup& setup, SetupTimes& times) {
+    return make_of_lists<GatherAlltoallw>(setup, times);
+}
 
 }  // namespace parhelion::bench

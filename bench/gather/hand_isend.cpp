@@ -30,6 +30,8 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_isend(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherIsend>(setup, times); }
+ContenderPointer make_gather_isend(const GatherSetup& setup, SetupTimes& times) {
+    return make_of_lists<GatherIsend>(setup, times);
+}
 
 }  // namespace parhelion::bench

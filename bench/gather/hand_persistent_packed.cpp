@@ -7,11 +7,14 @@ namespace {
 
 class GatherPersistentPacked : public HandGather {
 public:
-    GatherPersistentPacked(const GatherSetup& setup, IndexLists lists) : HandGather(setup, std::move(lists)), buffer_(1, buffer_bytes()) {
+    GatherPersistentPacked(const GatherSetup& setup, IndexLists lists)
+        : HandGather(setup, std::move(lists)), buffer_(1, buffer_bytes()) {
         for (std::size_t s = 0; s < lists_.sources.size(); ++s)
-            MPI_Recv_init(ghosts_of(s), bytes_of(s), MPI_BYTE, lists_.sources[s], 0, setup.comm, receives_.add());
+            MPI_Recv_init(ghosts_of(s), bytes_of(s), MPI_BYTE, lists_.sources[s], 0, setup.comm,
+                          receives_.add());
         for (std::size_t t = 0; t < lists_.targets.size(); ++t)
-            MPI_Send_init(buffer_of(t), bytes_for(t), MPI_BYTE, lists_.targets[t], 0, setup.comm, sends_.add());
+            MPI_Send_init(buffer_of(t), bytes_for(t), MPI_BYTE, lists_.targets[t], 0, setup.comm,
+                          sends_.add());
     }
 
     void exchange() override {

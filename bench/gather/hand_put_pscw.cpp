@@ -16,7 +16,8 @@ MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks) {
 class WindowMemory : public Memory {
 public:
     WindowMemory(MPI_Comm comm, std::size_t bytes) {
-        MPI_Win_allocate(static_cast<MPI_Aint>(bytes + 64), 1, MPI_INFO_NULL, comm, &start_, &window_);
+        MPI_Win_allocate(static_cast<MPI_Aint>(bytes + 64), 1, MPI_INFO_NULL, comm, &start_,
+                         &window_);
     }
     ~WindowMemory() override { MPI_Win_free(&window_); }
     std::byte* block(int) const override { return static_cast<std::byte*>(start_); }
@@ -30,9 +31,10 @@ private:
 class GatherPut : public HandGather {
 public:
     GatherPut(const GatherSetup& setup, IndexLists lists)
-        : GatherPut(
-              setup, std::move(lists),
-              std::make_shared<WindowMemory>(setup.comm, static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes())) {}
+        : GatherPut(setup, std::move(lists),
+                    std::make_shared<WindowMemory>(setup.comm,
+                                                   static_cast<std::size_t>(setup.domain->size()) *
+                                                       setup.params.cell_bytes())) {}
 
     ~GatherPut() override {
         for (MPI_Group* group : {&readers_, &owners_})
@@ -46,10 +48,13 @@ public:
     }
 
 private:
-    GatherPut(const GatherSetup& setup, IndexLists lists, const std::shared_ptr<WindowMemory>& memory)
-        : HandGather(std::make_shared<GatherArray>(setup.params, setup.domain, memory), std::move(lists)), window_(memory->window()),
-          places_(places_at_targets(setup.comm, *setup.domain, lists_)), buffer_(1, buffer_bytes()),
-          readers_(group_of(setup.comm, lists_.targets)), owners_(group_of(setup.comm, lists_.sources)) {}
+    GatherPut(const GatherSetup& setup, IndexLists lists,
+              const std::shared_ptr<WindowMemory>& memory)
+        : HandGather(std::make_shared<GatherArray>(setup.params, setup.domain, memory),
+                     std::move(lists)),
+          window_(memory->window()), places_(places_at_targets(setup.comm, *setup.domain, lists_)),
+          buffer_(1, buffer_bytes()), readers_(group_of(setup.comm, lists_.targets)),
+          owners_(group_of(setup.comm, lists_.sources)) {}
 
     void put_all() {
         MPI_Win_start(readers_, 0, window_);
@@ -57,7 +62,8 @@ private:
             std::byte* packed = buffer_.block(0) + place_for(t);
             pack_for(t, packed);
             MPI_Put(packed, bytes_for(t), MPI_BYTE, lists_.targets[t],
-                    static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(array_->cell_bytes()), bytes_for(t), MPI_BYTE, window_);
+                    static_cast<MPI_Aint>(places_[t]) * static_cast<MPI_Aint>(array_->cell_bytes()),
+                    bytes_for(t), MPI_BYTE, window_);
         }
         MPI_Win_complete(window_);
     }
@@ -70,6 +76,8 @@ private:
 
 }  // namespace
 
-ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) { return make_of_lists<GatherPut>(setup, times); }
+ContenderPointer make_gather_put(const GatherSetup& setup, SetupTimes& times) {
+    return make_of_lists<GatherPut>(setup, times);
+}
 
 }  // namespace parhelion::bench

@@ -16,7 +16,8 @@ std::vector<int> ghosts_by_rank(const IndexedDomain& domain) {
     return counts;
 }
 
-void keep_neighbors(const std::vector<int>& counts, std::vector<int>& ranks, std::vector<std::size_t>& offsets) {
+void keep_neighbors(const std::vector<int>& counts, std::vector<int>& ranks,
+                    std::vector<std::size_t>& offsets) {
     offsets.assign(1, 0);
     for (std::size_t rank = 0; rank < counts.size(); ++rank) {
         if (counts[rank] == 0) continue;
@@ -25,10 +26,14 @@ void keep_neighbors(const std::vector<int>& counts, std::vector<int>& ranks, std
     }
 }
 
-void check_message_sizes(MPI_Comm comm, const IndexedDomain& domain, std::size_t cells_sent, std::size_t cell_bytes) {
-    int too_long = std::max(cells_sent, static_cast<std::size_t>(domain.ghosts())) * cell_bytes > INT_MAX;
+void check_message_sizes(MPI_Comm comm, const IndexedDomain& domain, std::size_t cells_sent,
+                         std::size_t cell_bytes) {
+    int too_long =
+        std::max(cells_sent, static_cast<std::size_t>(domain.ghosts())) * cell_bytes > INT_MAX;
     MPI_Allreduce(MPI_IN_PLACE, &too_long, 1, MPI_INT, MPI_MAX, comm);
-    if (too_long) throw CannotRun("a rank's messages take more than 2 GiB, which MPI's int counts cannot express");
+    if (too_long)
+        throw CannotRun(
+            "a rank's messages take more than 2 GiB, which MPI's int counts cannot express");
 }
 
 // Every reader tells the owners which cells it wants, as positions in the owner's block.
@@ -36,18 +41,20 @@ void ask_owners(MPI_Comm comm, const IndexedDomain& domain, IndexLists& lists) {
     std::vector<global_index> asked(lists.send_offset.back());
     std::vector<MPI_Request> requests;
     for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)), MPI_INT64_T, lists.targets[t], 0, comm,
-                  &requests.emplace_back());
+        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)),
+                  MPI_INT64_T, lists.targets[t], 0, comm, &requests.emplace_back());
     for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s], static_cast<int>(lists.read_from(s)), MPI_INT64_T, lists.sources[s], 0,
-                  comm, &requests.emplace_back());
+        MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s],
+                  static_cast<int>(lists.read_from(s)), MPI_INT64_T, lists.sources[s], 0, comm,
+                  &requests.emplace_back());
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     for (global_index id : asked) lists.cells.push_back(static_cast<int>(id - domain.first()));
 }
 
 template <std::size_t Bytes>
 void pack_cells_of(const std::byte* array, const int* index, std::size_t count, std::byte* to) {
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * Bytes, array + static_cast<std::size_t>(index[i]) * Bytes, Bytes);
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + i * Bytes, array + static_cast<std::size_t>(index[i]) * Bytes, Bytes);
 }
 
 }  // namespace
@@ -64,14 +71,16 @@ IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::si
     return lists;
 }
 
-std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain, const IndexLists& lists) {
+std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain,
+                                            const IndexLists& lists) {
     std::vector<std::int64_t> mine, theirs(lists.targets.size());
     for (std::size_t s = 0; s < lists.sources.size(); ++s)
         mine.push_back(domain.owned() + static_cast<std::int64_t>(lists.ghost_offset[s]));
     std::vector<MPI_Request> requests;
     for (std::size_t t = 0; t < theirs.size(); ++t)
         MPI_Irecv(&theirs[t], 1, MPI_INT64_T, lists.targets[t], 0, comm, &requests.emplace_back());
-    for (std::size_t s = 0; s < mine.size(); ++s) MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, comm, &requests.emplace_back());
+    for (std::size_t s = 0; s < mine.size(); ++s)
+        MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, comm, &requests.emplace_back());
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     return theirs;
 }
@@ -82,12 +91,14 @@ std::vector<int> cells_at_owners(MPI_Comm comm, const IndexedDomain& domain) {
     MPI_Allgather(&mine, 1, MPI_INT64_T, first.data(), 1, MPI_INT64_T, comm);
     std::vector<int> cells;
     for (std::size_t g = 0; g < domain.ghost_ids().size(); ++g)
-        cells.push_back(static_cast<int>(domain.ghost_ids()[g] - first[static_cast<std::size_t>(domain.ghost_owners()[g])]));
+        cells.push_back(static_cast<int>(
+            domain.ghost_ids()[g] - first[static_cast<std::size_t>(domain.ghost_owners()[g])]));
     return cells;
 }
 
 Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
-    Traffic traffic{static_cast<std::int64_t>(lists.cells.size() * cell_bytes), static_cast<std::int64_t>(lists.targets.size())};
+    Traffic traffic{static_cast<std::int64_t>(lists.cells.size() * cell_bytes),
+                    static_cast<std::int64_t>(lists.targets.size())};
     for (std::size_t t = 0; t < lists.targets.size(); ++t) {
         const std::size_t cells = lists.send_offset[t + 1] - lists.send_offset[t];
         traffic.sent.push_back({lists.targets[t], static_cast<std::int64_t>(cells * cell_bytes)});
@@ -95,7 +106,8 @@ Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
     return traffic;
 }
 
-void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes, std::byte* to) {
+void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,
+                std::byte* to) {
     switch (cell_bytes) {
         case 1: return pack_cells_of<1>(array, index, count, to);
         case 2: return pack_cells_of<2>(array, index, count, to);
@@ -109,7 +121,8 @@ void pack_cells(const std::byte* array, const int* index, std::size_t count, std
         default: break;
     }
     for (std::size_t i = 0; i < count; ++i)
-        std::memcpy(to + i * cell_bytes, array + static_cast<std::size_t>(index[i]) * cell_bytes, cell_bytes);
+        std::memcpy(to + i * cell_bytes, array + static_cast<std::size_t>(index[i]) * cell_bytes,
+                    cell_bytes);
 }
 
 }  // namespace parhelion::bench

@@ -10,8 +10,10 @@ namespace {
 
 std::shared_ptr<GatherArray> node_shared_array(const GatherSetup& setup) {
     return setup.node_shared->get([&] {
-        const auto bytes = static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes();
-        return std::make_shared<GatherArray>(setup.params, setup.domain, std::make_shared<NodeSharedMemory>(1, bytes));
+        const auto bytes =
+            static_cast<std::size_t>(setup.domain->size()) * setup.params.cell_bytes();
+        return std::make_shared<GatherArray>(setup.params, setup.domain,
+                                             std::make_shared<NodeSharedMemory>(1, bytes));
     });
 }
 
@@ -19,7 +21,8 @@ class IndexMapGather : public Contender {
 public:
     IndexMapGather(IndexMap map, const GatherSetup& setup)
         : map_(std::move(map)), array_(setup.array),
-          values_({array_->cells(), static_cast<byte_count>(array_->cell_bytes())}, {}, setup.params.element, setup.params.components) {
+          values_({array_->cells(), static_cast<byte_count>(array_->cell_bytes())}, {},
+                  setup.params.element, setup.params.components) {
         map_.forward(values_);  // makes the exchange for such cells
     }
 
@@ -38,15 +41,17 @@ private:
 
 ContenderPointer make_index_map_gather(const GatherSetup& setup, SetupTimes& times) {
     IndexMap map = timed(times.pattern, [&] { return IndexMap(*setup.domain); });
-    return timed(times.plan, [&] { return std::make_unique<IndexMapGather>(std::move(map), setup); });
+    return timed(times.plan,
+                 [&] { return std::make_unique<IndexMapGather>(std::move(map), setup); });
 }
 
 ContenderPointer make_own_gather(const OwnWay& way, const GatherSetup& setup, SetupTimes& times) {
     require_usable(way, setup.comm);
     std::shared_ptr<GatherArray> array = setup.array;
     if (way.node_shared) validate_together(setup.comm, [&] { array = node_shared_array(setup); });
-    const Field field = view_cells(array->cells(), setup.domain->owned(), array->ghosts(), setup.domain->ghosts(), setup.params.element,
-                                   {Order::c, setup.params.components});
+    const Field field =
+        view_cells(array->cells(), setup.domain->owned(), array->ghosts(), setup.domain->ghosts(),
+                   setup.params.element, {Order::c, setup.params.components});
     return make_own(way, [&] { return build_pattern(*setup.domain); }, {field}, array, times);
 }
 

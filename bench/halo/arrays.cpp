@@ -8,7 +8,8 @@ namespace {
 
 enum class Expect { owned, ghost, untouched };
 
-/// What must be in the cells of one row that share a place (low ghosts, owned, high ghosts) along the fastest dimension.
+/// What must be in the cells of one row that share a place (low ghosts, owned, high ghosts) along
+/// the fastest dimension.
 struct Segment {
     std::int64_t first_cell;  // index in the extended array
     std::int64_t cells;
@@ -28,7 +29,8 @@ Place place_of(const HaloGeometry& geometry, std::size_t d, std::int64_t cell) {
     const std::int64_t whole = geometry.extent[d] * geometry.grid[d];
     const std::int64_t global = geometry.position[d] * geometry.extent[d] + local;
     const bool inside = global >= 0 && global < whole;
-    return {local < 0 || local >= geometry.extent[d], inside || geometry.periodic[d], (global + whole) % whole};
+    return {local < 0 || local >= geometry.extent[d], inside || geometry.periodic[d],
+            (global + whole) % whole};
 }
 
 struct Row {
@@ -67,16 +69,20 @@ void for_each_segment(const HaloGeometry& geometry, Visit&& visit) {
         const Row row = row_at(geometry, number);
         for (int part = 0; part < 3; ++part) {
             const Place place = place_of(geometry, 0, starts[part]);
-            visit(Segment{row.first_cell + starts[part], lengths[part], row.first_id + static_cast<std::uint64_t>(place.global),
-                          expectation(geometry, row.ghost_dims + place.is_ghost, row.exists && place.exists)});
+            visit(Segment{row.first_cell + starts[part], lengths[part],
+                          row.first_id + static_cast<std::uint64_t>(place.global),
+                          expectation(geometry, row.ghost_dims + place.is_ghost,
+                                      row.exists && place.exists)});
         }
     }
 }
 
 }  // namespace
 
-HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params, std::shared_ptr<const Memory> memory)
-    : geometry_(geometry), element_(params.element), lanes_(params.components * lanes_per_element(params.element)), fields_(params.fields),
+HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
+                       std::shared_ptr<const Memory> memory)
+    : geometry_(geometry), element_(params.element),
+      lanes_(params.components * lanes_per_element(params.element)), fields_(params.fields),
       memory_(std::move(memory)) {}
 
 void HaloArrays::refresh(unsigned round) {
@@ -101,8 +107,9 @@ std::int64_t HaloArrays::count_wrong(unsigned round) const {
             const T* elements = reinterpret_cast<const T*>(field(f));
             for_each_segment(geometry_, [&](const Segment& s) {
                 const T* first = elements + s.first_cell * lanes_;
-                wrong += s.expect == Expect::untouched ? count_not_poison(first, s.cells * lanes_)
-                                                       : count_wrong_values(first, s.cells, s.first_id, keys);
+                wrong += s.expect == Expect::untouched
+                             ? count_not_poison(first, s.cells * lanes_)
+                             : count_wrong_values(first, s.cells, s.first_id, keys);
             });
         }
     });
@@ -120,7 +127,8 @@ Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field)
         const std::int64_t size = box.extent(static_cast<int>(d));
         if (d > 0 && contiguous) region.run_bytes *= static_cast<std::size_t>(size);
         else if (d > 0 && size > 1) {
-            const bool joins = level > 0 && stride == region.count[level - 1] * region.stride[level - 1];
+            const bool joins =
+                level > 0 && stride == region.count[level - 1] * region.stride[level - 1];
             if (joins) {
                 region.count[level - 1] *= size;
             } else {

@@ -12,7 +12,8 @@ namespace parhelion::bench {
 /// The field arrays of one rank: one block of memory per field.
 class HaloArrays : public Values {
 public:
-    HaloArrays(const HaloGeometry& geometry, const HaloParams& params, std::shared_ptr<const Memory> memory);
+    HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
+               std::shared_ptr<const Memory> memory);
 
     void refresh(unsigned round) override;
     std::int64_t count_wrong(unsigned round) const override;

@@ -6,8 +6,9 @@
 #include "halo/messages.hpp"
 #include "node_shared.hpp"
 
-// Hand-written halo exchanges, each as a careful programmer would write it. They share the geometry, the copy loops and
-// one habit: a periodic image of the rank's own cells is copied in place while messages travel, never sent.
+// Hand-written halo exchanges, each as a careful programmer would write it. They share the
+// geometry, the copy loops and one habit: a periodic image of the rank's own cells is copied in
+// place while messages travel, never sent.
 
 namespace parhelion::bench {
 
@@ -39,7 +40,8 @@ private:
 /// Finds the case's messages, then makes the contender that sends them.
 template <class Way, Grouping grouping = Grouping::per_rank>
 ContenderPointer make_of_messages(const HaloSetup& setup, SetupTimes& times) {
-    Messages messages = timed(times.pattern, [&] { return plan_messages(*setup.arrays, grouping); });
+    Messages messages =
+        timed(times.pattern, [&] { return plan_messages(*setup.arrays, grouping); });
     return timed(times.plan, [&] { return std::make_unique<Way>(setup, std::move(messages)); });
 }
 
@@ -52,13 +54,16 @@ ContenderPointer make_hand_neighbor_alltoallv_init(const HaloSetup& setup, Setup
 /// One MPI_Ineighbor_alltoallw over datatypes.
 ContenderPointer make_hand_neighbor_alltoallw(const HaloSetup& setup, SetupTimes& times);
 
-/// One dimension after the other, corners forwarded: two messages per dimension. For the full halo only.
+/// One dimension after the other, corners forwarded: two messages per dimension. For the full halo
+/// only.
 ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times);
 
 /// One dimension after the other over datatypes instead of packing.
 ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times);
 
-/// Another library's, from a plug-in. Throws CannotRun on every rank where there is no plug-in, or where it cannot do the case.
-ContenderPointer make_halo_peer(const std::string& library, const std::string& variant, const HaloSetup& setup, SetupTimes& times);
+/// Another library's, from a plug-in. Throws CannotRun on every rank where there is no plug-in, or
+/// where it cannot do the case.
+ContenderPointer make_halo_peer(const std::string& library, const std::string& variant,
+                                const HaloSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

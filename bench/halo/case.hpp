@@ -5,17 +5,20 @@
 
 namespace parhelion::bench {
 
-/// What a halo case of a job says, checked. Throws Error for what cannot be run on `ranks` ranks. Local.
+/// What a halo case of a job says, checked. Throws Error for what cannot be run on `ranks` ranks.
+/// Local.
 HaloParams read_halo_params(const nlohmann::json& object, int ranks);
 
-/// Everything that can run a halo case: the library's transports, the hand-written baselines, peers, the floor.
+/// Everything that can run a halo case: the library's transports, the hand-written baselines,
+/// peers, the floor.
 std::vector<Entry> halo_contenders(const HaloSetup& setup);
 
 /// A case's name and parameters in records.
 std::string halo_case_name(const HaloParams& params);
 nlohmann::json halo_case_params(const HaloParams& params, int ranks);
 
-/// Collective. The case's geometry and arrays; throws Error on every rank when the node has too little memory.
+/// Collective. The case's geometry and arrays; throws Error on every rank when the node has too
+/// little memory.
 HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm);
 
 /// Collective. The case with all the contenders that this build has for it.

@@ -16,7 +16,8 @@ constexpr auto direct = make_of_messages<Direct<MessageKind>, grouping>;
 
 ContenderPointer make_planted_fault(const HaloSetup& setup, SetupTimes& times) {
     auto right = direct<IsendMessages, Grouping::per_direction>(setup, times);
-    return std::make_unique<PlantedFault>(std::move(right), is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
+    return std::make_unique<PlantedFault>(
+        std::move(right), is_last_rank(setup.comm) ? setup.arrays->field(0) : nullptr);
 }
 
 constexpr Named<HaloSetup> others[] = {
@@ -43,12 +44,17 @@ constexpr Named<HaloSetup> others[] = {
 std::vector<Entry> halo_contenders(const HaloSetup& setup) {
     std::vector<Entry> entries;
     for (const OwnWay& way : own_ways())
-        entries.push_back(
-            {way.transport, "own", [=](SetupTimes& times) { return make_own_halo(way, setup, times); }, way.only_by_name, way.unavailable});
+        entries.push_back({way.transport, "own",
+                           [=](SetupTimes& times) { return make_own_halo(way, setup, times); },
+                           way.only_by_name, way.unavailable});
     add_entries(entries, others, setup);
     for (const char* variant : {"direct", "staged"}) {
-        const std::string name = variant == std::string("direct") ? "ghex" : std::string("ghex_") + variant;
-        entries.push_back({name, "peer", [=](SetupTimes& times) { return make_halo_peer("ghex", variant, setup, times); }, true});
+        const std::string name =
+            variant == std::string("direct") ? "ghex" : std::string("ghex_") + variant;
+        entries.push_back(
+            {name, "peer",
+             [=](SetupTimes& times) { return make_halo_peer("ghex", variant, setup, times); },
+             true});
     }
     return entries;
 }

@@ -9,13 +9,15 @@ HaloGeometry make_geometry(const HaloParams& params, int rank) {
     geometry.dims = static_cast<int>(params.grid.size());
     geometry.rank = rank;
     geometry.full = params.full;
-    geometry.cell_bytes = static_cast<std::size_t>(params.element.size) * static_cast<std::size_t>(params.components);
+    geometry.cell_bytes =
+        static_cast<std::size_t>(params.element.size) * static_cast<std::size_t>(params.components);
     geometry.extent.fill(1);
     geometry.grid.fill(1);
     std::int64_t stride = 1;
     for (int d = geometry.dims - 1; d >= 0; --d) {
         const auto job = static_cast<std::size_t>(d);
-        const auto memory = static_cast<std::size_t>(params.first_fastest ? d : geometry.dims - 1 - d);
+        const auto memory =
+            static_cast<std::size_t>(params.first_fastest ? d : geometry.dims - 1 - d);
         geometry.halo[memory] = params.halo;
         geometry.extent[memory] = params.extent[job];
         geometry.grid[memory] = params.grid[job];
@@ -30,9 +32,12 @@ HaloGeometry make_geometry(const HaloParams& params, int rank) {
 std::vector<Offset> all_offsets(const HaloGeometry& geometry) {
     std::vector<Offset> found;
     for (int number = 0; number < 81; ++number) {
-        const Offset offset{number % 3 - 1, number / 3 % 3 - 1, number / 9 % 3 - 1, number / 27 - 1};
-        const auto steps = std::count_if(offset.begin(), offset.end(), [](int step) { return step != 0; });
-        const bool beyond_dims = std::any_of(offset.begin() + geometry.dims, offset.end(), [](int step) { return step != 0; });
+        const Offset offset{number % 3 - 1, number / 3 % 3 - 1, number / 9 % 3 - 1,
+                            number / 27 - 1};
+        const auto steps =
+            std::count_if(offset.begin(), offset.end(), [](int step) { return step != 0; });
+        const bool beyond_dims = std::any_of(offset.begin() + geometry.dims, offset.end(),
+                                             [](int step) { return step != 0; });
         if (steps == 0 || beyond_dims || (!geometry.full && steps > 1)) continue;
         found.push_back(offset);
     }
@@ -45,7 +50,9 @@ std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry) {
     return found;
 }
 
-int offset_number(const Offset& offset) { return offset[0] + 1 + 3 * (offset[1] + 1) + 9 * (offset[2] + 1) + 27 * (offset[3] + 1); }
+int offset_number(const Offset& offset) {
+    return offset[0] + 1 + 3 * (offset[1] + 1) + 9 * (offset[2] + 1) + 27 * (offset[3] + 1);
+}
 
 Offset opposite(const Offset& offset) { return {-offset[0], -offset[1], -offset[2], -offset[3]}; }
 
@@ -83,7 +90,8 @@ Box ghost_box(const HaloGeometry& geometry, const Offset& offset) {
 
 Coordinates extended(const HaloGeometry& geometry) {
     Coordinates cells;
-    for (std::size_t d = 0; d < max_dimensions; ++d) cells[d] = geometry.extent[d] + 2 * geometry.halo[d];
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+        cells[d] = geometry.extent[d] + 2 * geometry.halo[d];
     return cells;
 }
 

@@ -12,9 +12,11 @@
 
 namespace parhelion::bench {
 
-/// A halo case as the job states it; lists have one entry per dimension, in the job's order of dimensions.
+/// A halo case as the job states it; lists have one entry per dimension, in the job's order of
+/// dimensions.
 struct HaloParams {
-    std::vector<int> grid;    // ranks per dimension; the last dimension's coordinate changes fastest with the rank
+    std::vector<int>
+        grid;  // ranks per dimension; the last dimension's coordinate changes fastest with the rank
     std::vector<int> extent;  // owned cells of each rank
     int halo = 1;
     int fields = 1;
@@ -26,10 +28,11 @@ struct HaloParams {
     Work work = {};             // between the beginning and the end of an exchange
 };
 
-using Offset = std::array<int, max_dimensions>;  // to a neighbor in the process grid: each -1, 0 or 1
+using Offset =
+    std::array<int, max_dimensions>;  // to a neighbor in the process grid: each -1, 0 or 1
 
-/// One rank's place in the process grid. Dimensions are in memory order from here on: dimension 0 is the fastest,
-/// whatever the job's order was; unused dimensions have extent 1 and no halo.
+/// One rank's place in the process grid. Dimensions are in memory order from here on: dimension 0
+/// is the fastest, whatever the job's order was; unused dimensions have extent 1 and no halo.
 ///
 ///       0     halo       halo+extent  extent+2·halo
 ///       | ghosts |   owned cells   | ghosts |
@@ -44,7 +47,8 @@ struct HaloGeometry {
 
 HaloGeometry make_geometry(const HaloParams& params, int rank);
 
-/// Offsets to all places around a rank, and those of them where there is a neighbor. In the same order on all ranks.
+/// Offsets to all places around a rank, and those of them where there is a neighbor. In the same
+/// order on all ranks.
 std::vector<Offset> all_offsets(const HaloGeometry& geometry);
 std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry);
 
@@ -55,7 +59,8 @@ Offset opposite(const Offset& offset);
 /// The rank one step away; empty beyond an end that is not periodic.
 std::optional<int> neighbor_rank(const HaloGeometry& geometry, const Offset& offset);
 
-/// Owned cells that the neighbor at `offset` needs, and ghosts that come from there, as boxes of the extended array.
+/// Owned cells that the neighbor at `offset` needs, and ghosts that come from there, as boxes of
+/// the extended array.
 Box send_box(const HaloGeometry& geometry, const Offset& offset);
 Box ghost_box(const HaloGeometry& geometry, const Offset& offset);
 

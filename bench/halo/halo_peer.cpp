@@ -46,14 +46,16 @@ struct PeerArrays : Values {
 
 }  // namespace
 
-ContenderPointer make_halo_peer(const std::string& library, const std::string& variant, const HaloSetup& setup, SetupTimes& times) {
+ContenderPointer make_halo_peer(const std::string& library, const std::string& variant,
+                                const HaloSetup& setup, SetupTimes& times) {
     return timed(times.plan, [&] {
         const auto& functions = peer_functions<phl_halo_peer_functions>(library, "phl_halo_peer");
         require_case(setup);
         auto values = std::make_shared<PeerArrays>(setup.arrays);
         const Traffic traffic = traffic_of(plan_messages(*setup.arrays, Grouping::per_rank).sends);
         const phl_peer_halo told = describe(setup, values->fields.data());
-        return std::make_unique<PlugInPeer<phl_halo_peer_functions>>(functions, variant, told, std::move(values), traffic);
+        return std::make_unique<PlugInPeer<phl_halo_peer_functions>>(functions, variant, told,
+                                                                     std::move(values), traffic);
     });
 }
 

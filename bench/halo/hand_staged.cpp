@@ -35,10 +35,12 @@ Messages plan_stage(const HaloArrays& arrays, int dim) {
 }
 
 std::vector<Messages> plan_stages(const HaloSetup& setup, SetupTimes& times) {
-    if (!setup.geometry.full) throw CannotRun("stages serve to forward edges and corners; faces alone need none");
+    if (!setup.geometry.full)
+        throw CannotRun("stages serve to forward edges and corners; faces alone need none");
     return timed(times.pattern, [&] {
         std::vector<Messages> stages;
-        for (int dim = 0; dim < setup.geometry.dims; ++dim) stages.push_back(plan_stage(*setup.arrays, dim));
+        for (int dim = 0; dim < setup.geometry.dims; ++dim)
+            stages.push_back(plan_stage(*setup.arrays, dim));
         return stages;
     });
 }
@@ -46,13 +48,18 @@ std::vector<Messages> plan_stages(const HaloSetup& setup, SetupTimes& times) {
 template <class MessageKind>
 ContenderPointer make_staged(const HaloSetup& setup, SetupTimes& times) {
     std::vector<Messages> stages = plan_stages(setup, times);
-    return timed(times.plan, [&] { return std::make_unique<Staged<MessageKind>>(setup, std::move(stages)); });
+    return timed(times.plan,
+                 [&] { return std::make_unique<Staged<MessageKind>>(setup, std::move(stages)); });
 }
 
 }  // namespace
 
-ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times) { return make_staged<PersistentMessages>(setup, times); }
+ContenderPointer make_hand_staged(const HaloSetup& setup, SetupTimes& times) {
+    return make_staged<PersistentMessages>(setup, times);
+}
 
-ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times) { return make_staged<TypedMessages>(setup, times); }
+ContenderPointer make_hand_staged_datatype(const HaloSetup& setup, SetupTimes& times) {
+    return make_staged<TypedMessages>(setup, times);
+}
 
 }  // namespace parhelion::bench

@@ -3,13 +3,15 @@
 namespace parhelion::bench {
 
 IsendMessages::IsendMessages(MPI_Comm comm, Messages messages)
-    : comm_(comm), messages_(std::move(messages)), send_buffers_(messages_.sends), receive_buffers_(messages_.receives),
-      sends_(messages_.sends.size()), receives_(messages_.receives.size()) {}
+    : comm_(comm), messages_(std::move(messages)), send_buffers_(messages_.sends),
+      receive_buffers_(messages_.receives), sends_(messages_.sends.size()),
+      receives_(messages_.receives.size()) {}
 
 void IsendMessages::post_receives() {
     for (std::size_t i = 0; i < receives_.size(); ++i) {
         const Message& message = messages_.receives[i];
-        MPI_Irecv(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_, &receives_[i]);
+        MPI_Irecv(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank,
+                  message.tag, comm_, &receives_[i]);
     }
 }
 
@@ -17,30 +19,37 @@ void IsendMessages::pack_and_send() {
     for (std::size_t i = 0; i < sends_.size(); ++i) {
         const Message& message = messages_.sends[i];
         pack_message(message, send_buffers_[i]);
-        MPI_Isend(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm_, &sends_[i]);
+        MPI_Isend(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank,
+                  message.tag, comm_, &sends_[i]);
     }
 }
 
 void IsendMessages::unpack_arrivals() {
     for (std::size_t left = receives_.size(); left > 0; --left) {
         int which = 0;
-        MPI_Waitany(static_cast<int>(receives_.size()), receives_.data(), &which, MPI_STATUS_IGNORE);
+        MPI_Waitany(static_cast<int>(receives_.size()), receives_.data(), &which,
+                    MPI_STATUS_IGNORE);
         const auto arrived = static_cast<std::size_t>(which);
         unpack_message(receive_buffers_[arrived], messages_.receives[arrived]);
     }
 }
 
-void IsendMessages::wait_for_sends() { MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE); }
+void IsendMessages::wait_for_sends() {
+    MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
+}
 
 PersistentMessages::PersistentMessages(MPI_Comm comm, Messages messages)
-    : messages_(std::move(messages)), send_buffers_(messages_.sends), receive_buffers_(messages_.receives) {
+    : messages_(std::move(messages)), send_buffers_(messages_.sends),
+      receive_buffers_(messages_.receives) {
     for (std::size_t i = 0; i < messages_.receives.size(); ++i) {
         const Message& message = messages_.receives[i];
-        MPI_Recv_init(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm, receives_.add());
+        MPI_Recv_init(receive_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank,
+                      message.tag, comm, receives_.add());
     }
     for (std::size_t i = 0; i < messages_.sends.size(); ++i) {
         const Message& message = messages_.sends[i];
-        MPI_Send_init(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank, message.tag, comm, sends_.add());
+        MPI_Send_init(send_buffers_[i], static_cast<int>(message.bytes), MPI_BYTE, message.rank,
+                      message.tag, comm, sends_.add());
     }
 }
 
@@ -71,7 +80,8 @@ void repeat(MPI_Datatype& type, std::ptrdiff_t count, std::ptrdiff_t stride) {
 
 MPI_Datatype region_type(const Region& region) {
     MPI_Datatype type = contiguous_bytes(region.run_bytes);
-    for (std::size_t level = 0; level < 3; ++level) repeat(type, region.count[level], region.stride[level]);
+    for (std::size_t level = 0; level < 3; ++level)
+        repeat(type, region.count[level], region.stride[level]);
     return type;
 }
 
@@ -86,7 +96,8 @@ MPI_Datatype message_type(const Message& message) {
     }
     const std::vector<int> ones(parts.size(), 1);
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_create_struct(static_cast<int>(parts.size()), ones.data(), addresses.data(), parts.data(), &type);
+    MPI_Type_create_struct(static_cast<int>(parts.size()), ones.data(), addresses.data(),
+                           parts.data(), &type);
     for (MPI_Datatype& part : parts) MPI_Type_free(&part);
     return type;
 }
@@ -96,7 +107,8 @@ TypedMessages::TypedMessages(MPI_Comm comm, Messages messages) : messages_(std::
     add_message_types(messages_.receives, receive_types_);
     for (std::size_t i = 0; i < messages_.receives.size(); ++i) {
         const Message& message = messages_.receives[i];
-        MPI_Recv_init(MPI_BOTTOM, 1, receive_types_[i], message.rank, message.tag, comm, receives_.add());
+        MPI_Recv_init(MPI_BOTTOM, 1, receive_types_[i], message.rank, message.tag, comm,
+                      receives_.add());
     }
     for (std::size_t i = 0; i < messages_.sends.size(); ++i) {
         const Message& message = messages_.sends[i];

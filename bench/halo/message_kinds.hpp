@@ -4,7 +4,8 @@
 #include "halo/messages.hpp"
 #include "requests.hpp"
 
-// The kinds of messages between which contenders differ; steps.hpp has the order in which they are used.
+// The kinds of messages between which contenders differ; steps.hpp has the order in which they are
+// used.
 
 namespace parhelion::bench {
 
@@ -51,14 +52,16 @@ private:
     PersistentRequests receives_, sends_;
 };
 
-/// A datatype of all regions of a message at their absolute addresses, for use with MPI_BOTTOM. The caller commits and frees it.
+/// A datatype of all regions of a message at their absolute addresses, for use with MPI_BOTTOM. The
+/// caller commits and frees it.
 MPI_Datatype message_type(const Message& message);
 
 inline void add_message_types(const std::vector<Message>& messages, Datatypes& types) {
     for (const Message& message : messages) types.add(message_type(message));
 }
 
-/// Messages that a datatype describes where they lie, over persistent requests: the MPI library packs and unpacks.
+/// Messages that a datatype describes where they lie, over persistent requests: the MPI library
+/// packs and unpacks.
 class TypedMessages {
 public:
     TypedMessages(MPI_Comm comm, Messages messages);

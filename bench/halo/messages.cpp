@@ -8,7 +8,8 @@ namespace {
 
 std::vector<Region> regions_of_all_fields(const HaloArrays& arrays, const Box& box) {
     std::vector<Region> regions;
-    for (int f = 0; f < arrays.fields(); ++f) regions.push_back(region_of(arrays.geometry(), box, arrays.field(f)));
+    for (int f = 0; f < arrays.fields(); ++f)
+        regions.push_back(region_of(arrays.geometry(), box, arrays.field(f)));
     return regions;
 }
 
@@ -25,13 +26,16 @@ Box shifted_by_extent(const HaloGeometry& geometry, const Offset& offset, Box bo
     return box;
 }
 
-// Sender and receiver both sort by the sender's offset, so that the regions of a joined message meet their partners.
+// Sender and receiver both sort by the sender's offset, so that the regions of a joined message
+// meet their partners.
 std::vector<Message> joined_by_rank(std::vector<Message> messages) {
-    std::stable_sort(messages.begin(), messages.end(),
-                     [](const Message& a, const Message& b) { return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag); });
+    std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
+        return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag);
+    });
     std::vector<Message> joined;
     for (Message& message : messages) {
-        if (joined.empty() || joined.back().rank != message.rank) joined.push_back({message.rank, 0, 0, {}});
+        if (joined.empty() || joined.back().rank != message.rank)
+            joined.push_back({message.rank, 0, 0, {}});
         joined.back().bytes += message.bytes;
         auto& regions = joined.back().regions;
         regions.insert(regions.end(), message.regions.begin(), message.regions.end());
@@ -42,17 +46,20 @@ std::vector<Message> joined_by_rank(std::vector<Message> messages) {
 std::vector<std::size_t> offsets_of(const std::vector<Message>& messages) {
     constexpr std::size_t line = 64;
     std::vector<std::size_t> offsets{0};
-    for (const Message& message : messages) offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
+    for (const Message& message : messages)
+        offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
     return offsets;
 }
 
 }  // namespace
 
-void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned, const Box& ghosts, Messages& plan) {
+void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned,
+                  const Box& ghosts, Messages& plan) {
     const HaloGeometry& geometry = arrays.geometry();
     const int rank = *neighbor_rank(geometry, offset);
     if (rank == geometry.rank) {
-        const auto from = regions_of_all_fields(arrays, shifted_by_extent(geometry, offset, ghosts));
+        const auto from =
+            regions_of_all_fields(arrays, shifted_by_extent(geometry, offset, ghosts));
         const auto to = regions_of_all_fields(arrays, ghosts);
         for (std::size_t f = 0; f < from.size(); ++f) plan.local.push_back({from[f], to[f]});
     } else {
@@ -101,6 +108,7 @@ void copy_local(const std::vector<LocalCopy>& copies) {
     for (const LocalCopy& image : copies) copy(image.from, image.to);
 }
 
-MessageBuffers::MessageBuffers(const std::vector<Message>& messages) : offsets_(offsets_of(messages)), memory_(1, offsets_.back()) {}
+MessageBuffers::MessageBuffers(const std::vector<Message>& messages)
+    : offsets_(offsets_of(messages)), memory_(1, offsets_.back()) {}
 
 }  // namespace parhelion::bench

@@ -6,7 +6,8 @@
 
 namespace parhelion::bench {
 
-/// One message: regions of all fields, one behind the other, in an order on which sender and receiver agree.
+/// One message: regions of all fields, one behind the other, in an order on which sender and
+/// receiver agree.
 struct Message {
     int rank = 0;  // the other end
     int tag = 0;
@@ -27,9 +28,10 @@ struct Messages {
 /// One message per offset, or all directions that lead to the same rank in one.
 enum class Grouping { per_direction, per_rank };
 
-/// Adds what one offset needs: `owned` goes to the neighbor there and `ghosts` come from it; where the neighbor is the
-/// rank itself, `ghosts` are copied from its own cells.
-void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned, const Box& ghosts, Messages& plan);
+/// Adds what one offset needs: `owned` goes to the neighbor there and `ghosts` come from it; where
+/// the neighbor is the rank itself, `ghosts` are copied from its own cells.
+void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned,
+                  const Box& ghosts, Messages& plan);
 
 Messages plan_messages(const HaloArrays& arrays, Grouping grouping);
 

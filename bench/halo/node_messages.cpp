@@ -10,7 +10,8 @@ namespace {
 
 std::vector<NodeAreas::Part> parts_of(const std::vector<Message>& messages) {
     std::vector<NodeAreas::Part> parts;
-    for (const Message& message : messages) parts.push_back({message.rank, message.tag, message.bytes});
+    for (const Message& message : messages)
+        parts.push_back({message.rank, message.tag, message.bytes});
     return parts;
 }
 
@@ -26,8 +27,10 @@ NodeMessages::NodeMessages(MPI_Comm comm, Messages messages) : areas_(comm) {
 // Takes those of other nodes out of the list.
 std::vector<Message> NodeMessages::take_away(std::vector<Message>& messages) const {
     const auto first =
-        std::stable_partition(messages.begin(), messages.end(), [&](const Message& each) { return !areas_.is_away(each.rank); });
-    std::vector<Message> taken(std::make_move_iterator(first), std::make_move_iterator(messages.end()));
+        std::stable_partition(messages.begin(), messages.end(),
+                              [&](const Message& each) { return !areas_.is_away(each.rank); });
+    std::vector<Message> taken(std::make_move_iterator(first),
+                               std::make_move_iterator(messages.end()));
     messages.erase(first, messages.end());
     return taken;
 }
@@ -46,7 +49,8 @@ void NodeMessages::pack_and_send() {
 void NodeMessages::unpack_arrivals() {
     near_->unpack_arrivals();
     areas_.await_receives();
-    for (std::size_t i = 0; i < receives_.size(); ++i) unpack_message(areas_.received(i), receives_[i]);
+    for (std::size_t i = 0; i < receives_.size(); ++i)
+        unpack_message(areas_.received(i), receives_[i]);
 }
 
 void NodeMessages::wait_for_sends() {

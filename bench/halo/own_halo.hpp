@@ -11,7 +11,8 @@ CartesianDomain make_domain(const HaloSetup& setup);
 /// The case's fields as views of arrays.
 std::vector<Field> fields_on(const HaloSetup& setup, const HaloArrays& arrays);
 
-/// The case's arrays in node-shared memory, made once per setup. Local; throws Error where there is too little.
+/// The case's arrays in node-shared memory, made once per setup. Local; throws Error where there is
+/// too little.
 std::shared_ptr<HaloArrays> node_shared_arrays(const HaloSetup& setup);
 
 /// Collective. The library's exchange of a halo case.

@@ -5,7 +5,8 @@
 
 #include "halo/baselines.hpp"
 
-// The order of things in an exchange, for any of the kinds of messages: IsendMessages, PersistentMessages, TypedMessages, NodeMessages.
+// The order of things in an exchange, for any of the kinds of messages: IsendMessages,
+// PersistentMessages, TypedMessages, NodeMessages.
 
 namespace parhelion::bench {
 
@@ -13,7 +14,8 @@ namespace parhelion::bench {
 template <class MessageKind>
 class Direct : public HandHalo {
 public:
-    Direct(const HaloSetup& setup, Messages messages) : HandHalo(setup), messages_(setup.comm, std::move(messages)) {}
+    Direct(const HaloSetup& setup, Messages messages)
+        : HandHalo(setup), messages_(setup.comm, std::move(messages)) {}
 
     void begin() override {
         messages_.post_receives();
@@ -36,7 +38,8 @@ template <class MessageKind>
 class Staged : public HandHalo {
 public:
     Staged(const HaloSetup& setup, std::vector<Messages> stages) : HandHalo(setup) {
-        for (Messages& stage : stages) stages_.push_back(std::make_unique<MessageKind>(setup.comm, std::move(stage)));
+        for (Messages& stage : stages)
+            stages_.push_back(std::make_unique<MessageKind>(setup.comm, std::move(stage)));
     }
 
     void begin() override {

@@ -1,4 +1,5 @@
-/* What a plug-in with another library's gather offers, and what phl-bench gives it: see halo_peer.h. */
+/* What a plug-in with another library's gather offers, and what phl-bench gives it: see
+ * halo_peer.h. */
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Owned cells in blocks, in rank order; ghosts in ascending order of their ids, which count from 0. */
+/* Owned cells in blocks, in rank order; ghosts in ascending order of their ids, which count from 0.
+ */
 typedef struct phl_peer_gather {
     MPI_Comm comm;
     int64_t first; /* id of the first owned cell */
@@ -22,8 +24,10 @@ typedef struct phl_peer_gather {
     void* ghost_values;
 } phl_peer_gather;
 
-/* `variant` is a word of the plug-in's. Collective. Null with a message in `error` (of `size` bytes) when it cannot. */
-typedef void* (*phl_peer_make_gather)(const phl_peer_gather* gather, const char* variant, char* error, int size);
+/* `variant` is a word of the plug-in's. Collective. Null with a message in `error` (of `size`
+ * bytes) when it cannot. */
+typedef void* (*phl_peer_make_gather)(const phl_peer_gather* gather, const char* variant,
+                                      char* error, int size);
 
 /* A plug-in's one symbol, phl_gather_peer. `exchange` is one whole gather; not 0 when it fails. */
 typedef struct phl_gather_peer_functions {

@@ -1,5 +1,6 @@
-/* What a plug-in with another library's halo exchange offers, and what phl-bench gives it. Plain C: the plug-in is a project of
- * its own, built with the flags and the standard that its library wants. */
+/* What a plug-in with another library's halo exchange offers, and what phl-bench gives it. Plain C:
+ * the plug-in is a project of its own, built with the flags and the standard that its library
+ * wants. */
 #pragma once
 
 #include <mpi.h>
@@ -21,11 +22,14 @@ typedef struct phl_peer_halo {
     int periodic[3];
     int halo;
     int fields;
-    void* const* arrays; /* one per field, halo included; owned by the caller, in place until free */
+    void* const*
+        arrays; /* one per field, halo included; owned by the caller, in place until free */
 } phl_peer_halo;
 
-/* `variant` is a word of the plug-in's. Collective. Null with a message in `error` (of `size` bytes) when it cannot. */
-typedef void* (*phl_peer_make)(const phl_peer_halo* halo, const char* variant, char* error, int size);
+/* `variant` is a word of the plug-in's. Collective. Null with a message in `error` (of `size`
+ * bytes) when it cannot. */
+typedef void* (*phl_peer_make)(const phl_peer_halo* halo, const char* variant, char* error,
+                               int size);
 /* One whole exchange; not 0 with an error on standard error when it fails. */
 typedef int (*phl_peer_exchange)(void* peer);
 typedef void (*phl_peer_free)(void* peer);

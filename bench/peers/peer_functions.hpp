@@ -41,4 +41,5 @@ inline constexpr phl_vector_peer_functions phl_vectors_of{
     [](const phl_peer_cells* cells, char* error, int size) {
         return phl_make_peer(error, size, [&] { return static_cast<void*>(new Vector(*cells)); });
     },
-    [](void* peer) { return static_cast<double*>(static_cast<Vector*>(peer)->values()); }, phl_exchange_of<Vector>, phl_free_peer<Vector>};
+    [](void* peer) { return static_cast<double*>(static_cast<Vector*>(peer)->values()); },
+    phl_exchange_of<Vector>, phl_free_peer<Vector>};

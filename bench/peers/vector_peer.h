@@ -1,4 +1,5 @@
-/* What a plug-in offers with another library's distributed vectors and their ghost update, and what phl-bench gives it: see halo_peer.h. */
+/* What a plug-in offers with another library's distributed vectors and their ghost update, and what
+ * phl-bench gives it: see halo_peer.h. */
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Owned cells in blocks, in rank order; ghosts in ascending order of their ids, which count from 0. */
+/* Owned cells in blocks, in rank order; ghosts in ascending order of their ids, which count from 0.
+ */
 typedef struct phl_peer_cells {
     MPI_Comm comm;
     int32_t owned, ghosts;
@@ -17,7 +19,8 @@ typedef struct phl_peer_cells {
     int components;
 } phl_peer_cells;
 
-/* A plug-in's symbol phl_vector_peer. `make` is collective: null with a message in `error` (of `size` bytes) when it cannot. */
+/* A plug-in's symbol phl_vector_peer. `make` is collective: null with a message in `error` (of
+ * `size` bytes) when it cannot. */
 typedef struct phl_vector_peer_functions {
     const char* version;
     void* (*make)(const phl_peer_cells* cells, char* error, int size);

@@ -39,9 +39,11 @@ std::optional<std::string> reason_against(const SetupCase& which, const Communic
     return std::nullopt;
 }
 
-// Sets an exchange up from nothing, again and again, and keeps what each stage took on this rank. Collective.
+// Sets an exchange up from nothing, again and again, and keeps what each stage took on this rank.
+// Collective.
 class Rehearsal {
-    // The ranks begin a stage together, so that none pays for the others' lateness in the stage before.
+    // The ranks begin a stage together, so that none pays for the others' lateness in the stage
+    // before.
     template <class Work>
     decltype(auto) stage(const char* name, Work&& work) {
         ground_.start_line.wait();
@@ -50,8 +52,10 @@ class Rehearsal {
 
 public:
     Rehearsal(const SetupCase& which, Ground ground)
-        : which_(which), ground_(ground), setup_(make_halo_setup(which.params, ground.comm)), arrays_(setup_.arrays) {
-        if (which.way.node_shared) validate_together(ground.comm, [&] { arrays_ = node_shared_arrays(setup_); });
+        : which_(which), ground_(ground), setup_(make_halo_setup(which.params, ground.comm)),
+          arrays_(setup_.arrays) {
+        if (which.way.node_shared)
+            validate_together(ground.comm, [&] { arrays_ = node_shared_arrays(setup_); });
     }
 
     void once() {
@@ -69,8 +73,11 @@ private:
     void with(MPI_Comm fresh) {
         stage("communicator", [&] { Communicator(fresh).node(); });
         Pattern pattern = stage("pattern", [&] { return build_pattern(make_domain(setup_)); });
-        Exchange exchange =
-            stage("plan", [&] { return Exchange{std::move(pattern), fields_on(setup_, *arrays_), {.transport = which_.way.transport}}; });
+        Exchange exchange = stage("plan", [&] {
+            return Exchange{std::move(pattern),
+                            fields_on(setup_, *arrays_),
+                            {.transport = which_.way.transport}};
+        });
         arrays_->refresh(++round_);
         stage("first_exchange", [&] { exchange(); });
         wrong_ += arrays_->count_wrong(round_);
@@ -101,15 +108,18 @@ std::vector<Entry> setup_stages() {
 }
 
 SetupCase read_setup_case(const json& object, int ranks) {
-    return {read_halo_params(object, ranks), way_of(value_of<std::string>(object, "transport", "auto"))};
+    return {read_halo_params(object, ranks),
+            way_of(value_of<std::string>(object, "transport", "auto"))};
 }
 
-void run_setup_case(const SetupCase& which, const std::vector<Entry>& stages, const Job& job, Ground ground, const ReportOutcome& report) {
+void run_setup_case(const SetupCase& which, const std::vector<Entry>& stages, const Job& job,
+                    Ground ground, const ReportOutcome& report) {
     const Case named = described(which, ground.comm.size());
     const auto reason = reason_against(which, ground.comm);
     std::optional<Rehearsal> rehearsal;
     if (!reason) rehearsal.emplace(which, ground);
-    for (int repetition = 0; rehearsal && repetition < job.repetitions; ++repetition) rehearsal->once();
+    for (int repetition = 0; rehearsal && repetition < job.repetitions; ++repetition)
+        rehearsal->once();
     std::int64_t wrong = rehearsal ? rehearsal->wrong() : 0;
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, ground.comm.handle());
     for (const Entry& stage : stages) {
@@ -121,9 +131,12 @@ void run_setup_case(const SetupCase& which, const std::vector<Entry>& stages, co
             outcome.iterations = 1;
             outcome.verified = wrong == 0;
             const bool once = stage.name == "mpi_init";
-            outcome.samples_by_rank = samples_by_rank(once ? std::vector{ground.mpi_init_s} : rehearsal->seconds(stage.name), ground.comm);
+            outcome.samples_by_rank = samples_by_rank(
+                once ? std::vector{ground.mpi_init_s} : rehearsal->seconds(stage.name),
+                ground.comm);
         }
-        if (wrong > 0) outcome.error = std::to_string(wrong) + " elements were wrong after an exchange";
+        if (wrong > 0)
+            outcome.error = std::to_string(wrong) + " elements were wrong after an exchange";
         report(named, outcome);
     }
 }

@@ -16,12 +16,13 @@ thread_local std::string last_text;
 
 extern "C" {
 
-int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets, const int64_t* bytes, int objective,
-                    int* positions) {
+int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets,
+                    const int64_t* bytes, int objective, int* positions) {
     return guarded([&] {
         std::vector<PartEdges> graph;
         for (int p = 0; p < parts; ++p)
-            graph.push_back({{targets + starts[p], targets + starts[p + 1]}, {bytes + starts[p], bytes + starts[p + 1]}});
+            graph.push_back({{targets + starts[p], targets + starts[p + 1]},
+                             {bytes + starts[p], bytes + starts[p + 1]}});
         const auto placed = place_graph(machine->machine, graph, objective_from(objective));
         std::ranges::copy(placed.position_of_part, positions);
         last_text = placed.chosen + (placed.note.empty() ? "" : "; " + placed.note);
@@ -30,10 +31,12 @@ int phl_place_graph(const phl_machine* machine, int parts, const int* starts, co
 
 const char* phl_place_text(void) { return last_text.c_str(); }
 
-int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective, int node_color, int* placed) {
+int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective,
+                    int node_color, int* placed) {
     return guarded([&] {
         const PartEdges own{{targets, targets + edges}, {bytes, bytes + edges}};
-        *placed = MPI_Comm_c2f(place_parts(parhelion::comm_from_fortran(comm), own, objective_from(objective), node_color));
+        *placed = MPI_Comm_c2f(place_parts(parhelion::comm_from_fortran(comm), own,
+                                           objective_from(objective), node_color));
     });
 }
 

@@ -18,7 +18,8 @@ struct phl_placed {
 namespace {
 
 // Every rank must reach the collective constructor, also one whose own arguments are wrong.
-PlacedOptions options_from(int dimensions, const int* grid, const std::int64_t* cells, const int* periodic) {
+PlacedOptions options_from(int dimensions, const int* grid, const std::int64_t* cells,
+                           const int* periodic) {
     PlacedOptions options;
     if (dimensions < 1 || dimensions > parhelion::max_dimensions) return options;
     if (grid) options.grid.assign(grid, grid + dimensions);
@@ -31,9 +32,11 @@ PlacedOptions options_from(int dimensions, const int* grid, const std::int64_t* 
 
 extern "C" {
 
-int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells, const int* periodic, int offset_count,
-                      const int* offsets, int halo, int bytes_per_cell, int objective, const char* levels, const int* blocks,
-                      const char* numbering, int node_color, const phl_exchange_costs* costs, phl_placed** placed) {
+int phl_placed_create(int parent, int dimensions, const int* grid, const int64_t* cells,
+                      const int* periodic, int offset_count, const int* offsets, int halo,
+                      int bytes_per_cell, int objective, const char* levels, const int* blocks,
+                      const char* numbering, int node_color, const phl_exchange_costs* costs,
+                      phl_placed** placed) {
     return guarded([&] {
         PlacedOptions options = options_from(dimensions, grid, cells, periodic);
         options.stencil = stencil_from(dimensions, offset_count, offsets, nullptr);
@@ -52,7 +55,8 @@ int phl_discover(int comm, phl_machine** machine, int* position) {
     return guarded([&] {
         Discovered found = discover(parhelion::comm_from_fortran(comm));
         *position = found.position;
-        *machine = new phl_machine{std::move(found.machine), found.source + (found.note.empty() ? "" : "; " + found.note)};
+        *machine = new phl_machine{std::move(found.machine),
+                                   found.source + (found.note.empty() ? "" : "; " + found.note)};
     });
 }
 
@@ -69,7 +73,8 @@ int phl_placed_grid(const phl_placed* placed, int* grid) {
 int phl_placed_coords(const phl_placed* placed, int rank, int* coords) {
     return guarded([&] {
         if (rank < 0 || rank >= placed->comm.size())
-            throw parhelion::Error("rank " + std::to_string(rank) + " is not one of the " + std::to_string(placed->comm.size()) +
+            throw parhelion::Error("rank " + std::to_string(rank) + " is not one of the " +
+                                   std::to_string(placed->comm.size()) +
                                    " ranks of the placed communicator");
         std::ranges::copy(placed->comm.coords_of(rank), coords);
     });
@@ -89,7 +94,9 @@ int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub) {
     return guarded([&] { *sub = MPI_Comm_c2f(placed->comm.sub(flags_from(dimensions, remain))); });
 }
 
-int phl_placed_levels(const phl_placed* placed) { return placed->comm.placement().machine().levels(); }
+int phl_placed_levels(const phl_placed* placed) {
+    return placed->comm.placement().machine().levels();
+}
 const char* phl_placed_level(const phl_placed* placed, int level) {
     return guarded_or<const char*>(nullptr, [&] {
         const auto& names = placed->comm.placement().machine().level_names();
@@ -105,9 +112,12 @@ int phl_placed_score(const phl_placed* placed, int level, int blocked, int64_t* 
 }
 
 int phl_placed_between_nodes(const phl_placed* placed, int blocked, int64_t* between) {
-    const BetweenNodes& found = blocked ? placed->comm.between_nodes_blocked() : placed->comm.between_nodes();
+    const BetweenNodes& found =
+        blocked ? placed->comm.between_nodes_blocked() : placed->comm.between_nodes();
     for (const NodeMessages& each : {found.pairwise, found.aggregated})
-        for (const std::int64_t value : {each.messages, each.bytes, each.busiest_messages, each.busiest_bytes}) *between++ = value;
+        for (const std::int64_t value :
+             {each.messages, each.bytes, each.busiest_messages, each.busiest_bytes})
+            *between++ = value;
     return 0;
 }
 

@@ -21,10 +21,13 @@ namespace parhelion::placement {
 /// `index` as one of `count` things, or an Error that calls them `what`.
 std::size_t one_of(int index, std::size_t count, const char* what);
 
-inline Objective objective_from(int objective) { return objective ? Objective::jmax : Objective::jsum; }
+inline Objective objective_from(int objective) {
+    return objective ? Objective::jmax : Objective::jsum;
+}
 Stencil stencil_from(int dimensions, int count, const int* offsets, const std::int64_t* bytes);
 std::vector<bool> flags_from(int count, const int* flags);
-std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* levels, const int* blocks);
+std::map<std::string, std::vector<int>> blocks_from(int dimensions, const char* levels,
+                                                    const int* blocks);
 ExchangeCosts costs_from(const phl_exchange_costs& costs);
 void export_score(const LevelScore& score, std::int64_t* out);
 

@@ -12,7 +12,8 @@ namespace applications {
 
 /// What an application's exchanges take, and what it took to set them up.
 struct ExchangeClock {
-    const std::function<void()>* hold = nullptr;  // brings ranks together before each exchange, which is then timed
+    const std::function<void()>* hold =
+        nullptr;  // brings ranks together before each exchange, which is then timed
     double held_s = 0, setup_s = 0;
 
     void begin() {
@@ -43,14 +44,17 @@ private:
     double begun_ = 0;
 };
 
-/// A number from 0 to below 1 for each key, the same on all ranks (the finalizer of SplitMix64; Steele, Lea & Flood, OOPSLA 2014).
+/// A number from 0 to below 1 for each key, the same on all ranks (the finalizer of SplitMix64;
+/// Steele, Lea & Flood, OOPSLA 2014).
 constexpr std::uint64_t spread(std::uint64_t bits) {
     bits += 0x9E3779B97F4A7C15u;
     bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
     bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
     return bits ^ (bits >> 31);
 }
-constexpr double scattered(std::uint64_t key) { return static_cast<double>(spread(key) >> 11) * 0x1p-53; }
+constexpr double scattered(std::uint64_t key) {
+    return static_cast<double>(spread(key) >> 11) * 0x1p-53;
+}
 
 /// A solver that runs on without end: after its last step it begins anew.
 class Application {

@@ -8,23 +8,27 @@
 
 namespace applications {
 
-/// The cells of a rank as an application knows them before any exchange is set up. Global ids are given rank after rank.
+/// The cells of a rank as an application knows them before any exchange is set up. Global ids are
+/// given rank after rank.
 struct Cells {
     MPI_Comm comm = MPI_COMM_WORLD;
     std::int64_t first = 0;  // global id of the first owned cell
     int owned = 0;
-    std::vector<std::int64_t> ghosts = {};  // global ids, ascending; local numbers follow those of the owned cells
-    std::vector<int> owners = {};           // rank of each ghost
+    std::vector<std::int64_t> ghosts =
+        {};  // global ids, ascending; local numbers follow those of the owned cells
+    std::vector<int> owners = {};  // rank of each ghost
 
     std::size_t size() const { return static_cast<std::size_t>(owned) + ghosts.size(); }
     bool owns(std::int64_t id) const { return id >= first && id < first + owned; }
     /// Local number of an owned cell or a ghost.
     int local_of(std::int64_t id) const {
         if (owns(id)) return static_cast<int>(id - first);
-        return owned + static_cast<int>(std::lower_bound(ghosts.begin(), ghosts.end(), id) - ghosts.begin());
+        return owned + static_cast<int>(std::lower_bound(ghosts.begin(), ghosts.end(), id) -
+                                        ghosts.begin());
     }
 
-    /// Those of `ids` that are not owned become the ghosts, each once; `owner_of(id)` tells whose they are.
+    /// Those of `ids` that are not owned become the ghosts, each once; `owner_of(id)` tells whose
+    /// they are.
     template <class OwnerOf>
     void find_ghosts(std::vector<std::int64_t> ids, OwnerOf&& owner_of) {
         std::erase_if(ids, [&](std::int64_t id) { return owns(id); });

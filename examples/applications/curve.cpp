@@ -4,7 +4,9 @@ namespace applications {
 
 namespace {
 
-std::int64_t first_of(int rank, int ranks, std::int64_t places, int each) { return each * (places * rank / ranks); }
+std::int64_t first_of(int rank, int ranks, std::int64_t places, int each) {
+    return each * (places * rank / ranks);
+}
 
 int size_of(MPI_Comm comm) {
     int ranks = 0;
@@ -16,7 +18,8 @@ int size_of(MPI_Comm comm) {
 
 std::int64_t place_on_curve(std::int64_t x, std::int64_t y) {
     std::int64_t place = 0;
-    for (int bit = 0; bit < 31; ++bit) place |= (x >> bit & 1) << (2 * bit) | (y >> bit & 1) << (2 * bit + 1);
+    for (int bit = 0; bit < 31; ++bit)
+        place |= (x >> bit & 1) << (2 * bit) | (y >> bit & 1) << (2 * bit + 1);
     return place;
 }
 
@@ -37,7 +40,8 @@ Cells piece_of_curve(std::int64_t places, int each, MPI_Comm comm) {
     return {comm, first, static_cast<int>(first_of(rank + 1, ranks, places, each) - first)};
 }
 
-void find_ghosts_on_curve(Cells& cells, std::vector<std::int64_t> ids, std::int64_t places, int each) {
+void find_ghosts_on_curve(Cells& cells, std::vector<std::int64_t> ids, std::int64_t places,
+                          int each) {
     const int ranks = size_of(cells.comm);
     cells.find_ghosts(std::move(ids), [=](std::int64_t id) {
         int owner = static_cast<int>(id / each * ranks / places);

@@ -12,7 +12,8 @@ namespace applications {
 
 namespace {
 
-/// A face between an owned cell and its neighbor, owned or ghost. The normal is as long as the face and points to the neighbor.
+/// A face between an owned cell and its neighbor, owned or ghost. The normal is as long as the face
+/// and points to the neighbor.
 struct Face {
     int cell, neighbor;
     std::array<double, 2> normal;
@@ -27,7 +28,8 @@ struct Triangles {
 
 // Square m of Morton's curve has the cells 2 m and 2 m + 1.
 
-/// Whether the diagonal goes down to the right: drawn by lot. The lower triangle is 0, the upper one 1.
+/// Whether the diagonal goes down to the right: drawn by lot. The lower triangle is 0, the upper
+/// one 1.
 bool falls(std::int64_t square) { return spread(static_cast<std::uint64_t>(square)) & 1; }
 
 struct Side {
@@ -43,15 +45,19 @@ std::array<Side, 3> sides_of(std::int64_t cell, std::int64_t side) {
     const double up = upper ? 1 : -1, right = left ? -1 : 1;
     const std::int64_t across = place_on_curve((x + (left ? side - 1 : 1)) % side, y);
     const std::int64_t above = place_on_curve(x, (y + (upper ? 1 : side - 1)) % side);
-    const bool upper_there = falls(across) == left;  // of the two cells there the one that has our side
-    return {{{2 * square + !upper, {-right, -up}}, {2 * above + !upper, {0, up}}, {2 * across + upper_there, {right, 0}}}};
+    const bool upper_there =
+        falls(across) == left;  // of the two cells there the one that has our side
+    return {{{2 * square + !upper, {-right, -up}},
+             {2 * above + !upper, {0, up}},
+             {2 * across + upper_there, {right, 0}}}};
 }
 
 std::array<double, 2> center_of(std::int64_t cell) {
     const std::int64_t square = cell / 2;
     const bool upper = cell % 2, left = falls(square) != upper;
     const auto [x, y] = at_place(square);
-    return {static_cast<double>(x) + (left ? 1 : 2) / 3.0, static_cast<double>(y) + (upper ? 2 : 1) / 3.0};
+    return {static_cast<double>(x) + (left ? 1 : 2) / 3.0,
+            static_cast<double>(y) + (upper ? 2 : 1) / 3.0};
 }
 
 Triangles make_triangles(int side, MPI_Comm comm) {
@@ -66,7 +72,8 @@ Triangles make_triangles(int side, MPI_Comm comm) {
         const std::int64_t id = mesh.cells.first + cell;
         mesh.centers.push_back(center_of(id));
         for (const Side& s : sides_of(id, side))
-            if (s.neighbor > id || !mesh.cells.owns(s.neighbor)) mesh.faces.push_back({cell, mesh.cells.local_of(s.neighbor), s.normal});
+            if (s.neighbor > id || !mesh.cells.owns(s.neighbor))
+                mesh.faces.push_back({cell, mesh.cells.local_of(s.neighbor), s.normal});
     }
     return mesh;
 }
@@ -76,22 +83,27 @@ constexpr double gamma = 1.4, cell_area = 0.5, courant_number = 0.2;
 
 using State = std::array<double, variables>;
 
-double pressure(const double* u) { return (gamma - 1) * (u[3] - 0.5 * (u[1] * u[1] + u[2] * u[2]) / u[0]); }
+double pressure(const double* u) {
+    return (gamma - 1) * (u[3] - 0.5 * (u[1] * u[1] + u[2] * u[2]) / u[0]);
+}
 
 /// The fastest wave through a face, times its length.
 double wave_speed(const double* u, const std::array<double, 2>& normal) {
     const double length = std::hypot(normal[0], normal[1]);
-    return std::abs(u[1] * normal[0] + u[2] * normal[1]) / u[0] + std::sqrt(gamma * pressure(u) / u[0]) * length;
+    return std::abs(u[1] * normal[0] + u[2] * normal[1]) / u[0] +
+           std::sqrt(gamma * pressure(u) / u[0]) * length;
 }
 
 State flux(const double* u, const std::array<double, 2>& normal) {
     const double p = pressure(u), through = (u[1] * normal[0] + u[2] * normal[1]) / u[0];
-    return {u[0] * through, u[1] * through + p * normal[0], u[2] * through + p * normal[1], (u[3] + p) * through};
+    return {u[0] * through, u[1] * through + p * normal[0], u[2] * through + p * normal[1],
+            (u[3] + p) * through};
 }
 
 class FiniteVolume final : public Application {
 public:
-    FiniteVolume(int side, MPI_Comm comm, GhostUpdate& ghosts) : ghosts_(ghosts), mesh_(make_triangles(side, comm)), side_(side) {
+    FiniteVolume(int side, MPI_Comm comm, GhostUpdate& ghosts)
+        : ghosts_(ghosts), mesh_(make_triangles(side, comm)), side_(side) {
         const std::vector<Ghosted> added = ghosts.add(mesh_.cells, variables, 2);
         now_ = added[0];
         stage_ = added[1];
@@ -118,13 +130,18 @@ public:
         MPI_Allreduce(MPI_IN_PLACE, &fastest_, 1, MPI_DOUBLE, MPI_MAX, mesh_.cells.comm);
         const double dt = courant_number / fastest_;
         const std::size_t owned = change_.size();
-        for (std::size_t i = 0; i < owned; ++i) stage_.values[i] = now_.values[i] + dt / cell_area * change_[i];
+        for (std::size_t i = 0; i < owned; ++i)
+            stage_.values[i] = now_.values[i] + dt / cell_area * change_[i];
         ghosts_.update(stage_.number);
         add_fluxes(stage_.values);
-        for (std::size_t i = 0; i < owned; ++i) now_.values[i] = 0.5 * (now_.values[i] + stage_.values[i] + dt / cell_area * change_[i]);
+        for (std::size_t i = 0; i < owned; ++i)
+            now_.values[i] =
+                0.5 * (now_.values[i] + stage_.values[i] + dt / cell_area * change_[i]);
     }
 
-    std::vector<std::span<const double>> state() const override { return {stage_.values, now_.values}; }
+    std::vector<std::span<const double>> state() const override {
+        return {stage_.values, now_.values};
+    }
 
 private:
     /// What flows into each owned cell, through all its faces.
@@ -132,8 +149,10 @@ private:
         std::ranges::fill(change_, 0.0);
         fastest_ = 0;
         for (const Face& face : mesh_.faces) {
-            const double *u = values.data() + face.cell * variables, *beyond = values.data() + face.neighbor * variables;
-            const double speed = std::max(wave_speed(u, face.normal), wave_speed(beyond, face.normal));
+            const double *u = values.data() + face.cell * variables,
+                         *beyond = values.data() + face.neighbor * variables;
+            const double speed =
+                std::max(wave_speed(u, face.normal), wave_speed(beyond, face.normal));
             const State here = flux(u, face.normal), there = flux(beyond, face.normal);
             fastest_ = std::max(fastest_, speed);
             const bool inner = face.neighbor < mesh_.cells.owned;
@@ -141,7 +160,8 @@ private:
                 const auto k = static_cast<std::size_t>(v);
                 const double through = 0.5 * (here[k] + there[k] - speed * (beyond[v] - u[v]));
                 change_[static_cast<std::size_t>(face.cell * variables + v)] -= through;
-                if (inner) change_[static_cast<std::size_t>(face.neighbor * variables + v)] += through;
+                if (inner)
+                    change_[static_cast<std::size_t>(face.neighbor * variables + v)] += through;
             }
         }
     }
@@ -157,7 +177,8 @@ private:
 }  // namespace
 
 bool is_side_of_mesh(std::int64_t side, int ranks) {
-    return side >= 4 && side <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(side)) && side * side >= ranks;
+    return side >= 4 && side <= 8192 && std::has_single_bit(static_cast<std::uint64_t>(side)) &&
+           side * side >= ranks;
 }
 
 MakeApplication finite_volume(int side, MPI_Comm comm) {

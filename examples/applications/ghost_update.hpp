@@ -21,7 +21,8 @@ struct Ghosted {
     std::size_t number = 0;  // of the array among all that were added
 };
 
-/// How an application's arrays get their ghosts from other ranks. There is a file in exchanges/ for each; applications know none.
+/// How an application's arrays get their ghosts from other ranks. There is a file in exchanges/ for
+/// each; applications know none.
 class GhostUpdate {
 public:
     virtual ~GhostUpdate() = default;

@@ -11,13 +11,16 @@ namespace {
 constexpr double gamma = 1.4, courant_number = 0.2, viscosity = 0.5;
 constexpr int steps_of_a_run = 50;
 constexpr std::size_t corners = 8;
-// Corner c lies at the upper end of dimension d where bit d of c is set. Around each face so that its normal leads out.
-constexpr std::size_t faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+// Corner c lies at the upper end of dimension d where bit d of c is set. Around each face so that
+// its normal leads out.
+constexpr std::size_t faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                     {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
 
 using Vector = std::array<double, 3>;
 using Hexahedron = std::array<Vector, corners>;
 
-/// With three parts more, values are multiples of 2^-40 and so few that sums of them are exact: the order of ranks does not matter.
+/// With three parts more, values are multiples of 2^-40 and so few that sums of them are exact: the
+/// order of ranks does not matter.
 double coarse(double value) {
     constexpr double large = 0x1.8p12;
     return (value + large) - large;
@@ -29,8 +32,10 @@ Vector minus(const Vector& a, const Vector& b) { return {a[0] - b[0], a[1] - b[1
 std::array<Vector, 6> normals_of(const Hexahedron& cell) {
     std::array<Vector, 6> normals{};
     for (std::size_t f = 0; f < 6; ++f) {
-        const Vector a = minus(cell[faces[f][2]], cell[faces[f][0]]), b = minus(cell[faces[f][3]], cell[faces[f][1]]);
-        normals[f] = {0.5 * (a[1] * b[2] - a[2] * b[1]), 0.5 * (a[2] * b[0] - a[0] * b[2]), 0.5 * (a[0] * b[1] - a[1] * b[0])};
+        const Vector a = minus(cell[faces[f][2]], cell[faces[f][0]]),
+                     b = minus(cell[faces[f][3]], cell[faces[f][1]]);
+        normals[f] = {0.5 * (a[1] * b[2] - a[2] * b[1]), 0.5 * (a[2] * b[0] - a[0] * b[2]),
+                      0.5 * (a[0] * b[1] - a[1] * b[0])};
     }
     return normals;
 }
@@ -48,17 +53,21 @@ double volume_of(const Hexahedron& cell) {
 
 class Hydrodynamics final : public Program {
 public:
-    Hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm, NodeSumsPointer way, ExchangeClock& clock)
+    Hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm, NodeSumsPointer way,
+                  ExchangeClock& clock)
         : box_(problem.grid, problem.cells, comm), sums_(std::move(way)), clock_(clock) {
         force_ = clock_.set_up([&] { return sums_->add(box_); });
         const auto nodes = static_cast<std::size_t>(box_.nodes());
-        for (std::size_t d = 0; d < 3; ++d) position_[d].resize(nodes), velocity_[d].resize(nodes), moves_[d].resize(nodes);
+        for (std::size_t d = 0; d < 3; ++d)
+            position_[d].resize(nodes), velocity_[d].resize(nodes), moves_[d].resize(nodes);
         mass_.resize(nodes);
         for (int node = 0; node < box_.nodes(); ++node) describe(node);
         for (int z = 0; z < box_.cells[2]; ++z)
             for (int y = 0; y < box_.cells[1]; ++y)
                 for (int x = 0; x < box_.cells[0]; ++x)
-                    for (int c = 0; c < 8; ++c) corner_.push_back(box_.number({x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)}));
+                    for (int c = 0; c < 8; ++c)
+                        corner_.push_back(
+                            box_.number({x + (c & 1), y + (c >> 1 & 1), z + (c >> 2)}));
         energy_.resize(corner_.size() / corners);
         volume_.resize(energy_.size());
         stress_.resize(energy_.size());
@@ -90,7 +99,8 @@ public:
         move_nodes(courant_number * shortest_);
         for (std::size_t cell = 0; cell < energy_.size(); ++cell) {
             const double now = volume_of(shape(cell));
-            energy_[cell] -= stress_[cell] * (now - volume_[cell]);  // per mass, which is 1 in each cell
+            energy_[cell] -=
+                stress_[cell] * (now - volume_[cell]);  // per mass, which is 1 in each cell
             volume_[cell] = now;
         }
     }
@@ -116,25 +126,29 @@ private:
         const Triple at = box_.at(node);
         mass_[where(node)] = 0.125;
         for (std::size_t d = 0; d < 3; ++d) {
-            const int all = box_.grid[d] * box_.cells[d], here = box_.place[d] * box_.cells[d] + at[d];
+            const int all = box_.grid[d] * box_.cells[d],
+                      here = box_.place[d] * box_.cells[d] + at[d];
             moves_[d][where(node)] = here > 0 && here < all;
             if (here > 0 && here < all) mass_[where(node)] *= 2;
         }
     }
 
     double wave(const Vector& at, std::size_t d) const {
-        return std::cos(std::numbers::pi * (1 + round_ % 3) * (at[d] + 0.5) / (box_.grid[d] * box_.cells[d]));
+        return std::cos(std::numbers::pi * (1 + round_ % 3) * (at[d] + 0.5) /
+                        (box_.grid[d] * box_.cells[d]));
     }
 
     Hexahedron shape(std::size_t cell) const { return gathered(cell, position_); }
     Hexahedron gathered(std::size_t cell, const std::array<std::vector<double>, 3>& values) const {
         Hexahedron found{};
         for (std::size_t c = 0; c < corners; ++c)
-            for (std::size_t d = 0; d < 3; ++d) found[c][d] = values[d][static_cast<std::size_t>(corner_[cell * corners + c])];
+            for (std::size_t d = 0; d < 3; ++d)
+                found[c][d] = values[d][static_cast<std::size_t>(corner_[cell * corners + c])];
         return found;
     }
 
-    /// Pressure, and where a cell shrinks viscosity, through a quarter of each face onto its corners.
+    /// Pressure, and where a cell shrinks viscosity, through a quarter of each face onto its
+    /// corners.
     void add_forces() {
         for (const std::span<double> each : force_) std::ranges::fill(each, 0.0);
         shortest_ = 1e30;
@@ -144,14 +158,19 @@ private:
             double growth = 0;
             for (std::size_t f = 0; f < 6; ++f)
                 for (const std::size_t c : faces[f])
-                    for (std::size_t d = 0; d < 3; ++d) growth += 0.25 * normals[f][d] * velocity[c][d];
-            const double size = std::cbrt(volume_[cell]), sound = std::sqrt(gamma * (gamma - 1) * energy_[cell]);
+                    for (std::size_t d = 0; d < 3; ++d)
+                        growth += 0.25 * normals[f][d] * velocity[c][d];
+            const double size = std::cbrt(volume_[cell]),
+                         sound = std::sqrt(gamma * (gamma - 1) * energy_[cell]);
             shortest_ = std::min(shortest_, size / (sound + std::abs(growth) / (size * size)));
-            stress_[cell] = ((gamma - 1) * energy_[cell] + viscosity * sound * std::max(-growth, 0.0) / (size * size)) / volume_[cell];
+            stress_[cell] = ((gamma - 1) * energy_[cell] +
+                             viscosity * sound * std::max(-growth, 0.0) / (size * size)) /
+                            volume_[cell];
             for (std::size_t f = 0; f < 6; ++f)
                 for (const std::size_t c : faces[f])
                     for (std::size_t d = 0; d < 3; ++d)
-                        force_[d][static_cast<std::size_t>(corner_[cell * corners + c])] += 0.25 * stress_[cell] * normals[f][d];
+                        force_[d][static_cast<std::size_t>(corner_[cell * corners + c])] +=
+                            0.25 * stress_[cell] * normals[f][d];
         }
         for (const std::span<double> each : force_)
             for (double& value : each) value = coarse(value);
@@ -185,17 +204,21 @@ public:
     std::array<std::span<double>, 3> add(const NodeBox& box) override {
         box_ = &box;
         all_.resize(static_cast<std::size_t>(box.all_nodes()));
-        for (std::vector<double>& field : fields_) field.resize(static_cast<std::size_t>(box.nodes()));
+        for (std::vector<double>& field : fields_)
+            field.resize(static_cast<std::size_t>(box.nodes()));
         return {fields_[0], fields_[1], fields_[2]};
     }
     void sum() override {
         for (std::vector<double>& field : fields_) {
             std::ranges::fill(all_, 0.0);
             for (int node = 0; node < box_->nodes(); ++node)
-                all_[static_cast<std::size_t>(box_->global(node))] = field[static_cast<std::size_t>(node)];
-            MPI_Allreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(all_.size()), MPI_DOUBLE, MPI_SUM, box_->comm);
+                all_[static_cast<std::size_t>(box_->global(node))] =
+                    field[static_cast<std::size_t>(node)];
+            MPI_Allreduce(MPI_IN_PLACE, all_.data(), static_cast<int>(all_.size()), MPI_DOUBLE,
+                          MPI_SUM, box_->comm);
             for (int node = 0; node < box_->nodes(); ++node)
-                field[static_cast<std::size_t>(node)] = all_[static_cast<std::size_t>(box_->global(node))];
+                field[static_cast<std::size_t>(node)] =
+                    all_[static_cast<std::size_t>(box_->global(node))];
         }
     }
 
@@ -207,8 +230,11 @@ private:
 
 }  // namespace
 
-MakeProgram hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm, std::function<NodeSumsPointer()> way) {
-    return [=](ExchangeClock& clock) { return std::make_unique<Hydrodynamics>(problem, comm, way(), clock); };
+MakeProgram hydrodynamics(const HydrodynamicsProblem& problem, MPI_Comm comm,
+                          std::function<NodeSumsPointer()> way) {
+    return [=](ExchangeClock& clock) {
+        return std::make_unique<Hydrodynamics>(problem, comm, way(), clock);
+    };
 }
 
 NodeSumsPointer sums_over_all_ranks() { return std::make_unique<SumsOverAllRanks>(); }

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double diagonal = 26, neighbor = -1;
 
-/// Where a rank's rows lie in the box. Rows are numbered with the first dimension fastest, rank after rank.
+/// Where a rank's rows lie in the box. Rows are numbered with the first dimension fastest, rank
+/// after rank.
 struct Box {
     std::array<int, 3> grid, extent, place;
 
@@ -32,11 +33,13 @@ struct Box {
         return at[0] / extent[0] + grid[0] * (at[1] / extent[1] + grid[1] * (at[2] / extent[2]));
     }
     std::int64_t id(const std::array<int, 3>& at) const {
-        const int row = at[0] % extent[0] + extent[0] * (at[1] % extent[1] + extent[1] * (at[2] % extent[2]));
+        const int row =
+            at[0] % extent[0] + extent[0] * (at[1] % extent[1] + extent[1] * (at[2] % extent[2]));
         return static_cast<std::int64_t>(owner(at)) * rows() + row;
     }
     std::array<int, 3> place_of(int row) const {
-        return {place[0] * extent[0] + row % extent[0], place[1] * extent[1] + row / extent[0] % extent[1],
+        return {place[0] * extent[0] + row % extent[0],
+                place[1] * extent[1] + row / extent[0] % extent[1],
                 place[2] * extent[2] + row / (extent[0] * extent[1])};
     }
     /// Calls `visit` with the place of the row and those of its neighbors in the box.
@@ -46,7 +49,9 @@ struct Box {
         for (int dz = -1; dz <= 1; ++dz)
             for (int dy = -1; dy <= 1; ++dy)
                 for (int dx = -1; dx <= 1; ++dx)
-                    if (const std::array<int, 3> there{at[0] + dx, at[1] + dy, at[2] + dz}; inside(there)) visit(there);
+                    if (const std::array<int, 3> there{at[0] + dx, at[1] + dy, at[2] + dz};
+                        inside(there))
+                        visit(there);
     }
 };
 
@@ -57,7 +62,8 @@ Cells cells_of(const Box& box, int rank, MPI_Comm comm) {
         box.for_each_entry(row, [&](const std::array<int, 3>& at) {
             if (box.owner(at) != rank) wanted.push_back(box.id(at));
         });
-    cells.find_ghosts(std::move(wanted), [&](std::int64_t id) { return static_cast<int>(id / box.rows()); });
+    cells.find_ghosts(std::move(wanted),
+                      [&](std::int64_t id) { return static_cast<int>(id / box.rows()); });
     return cells;
 }
 
@@ -71,7 +77,9 @@ int rank_in(MPI_Comm comm) {
 class MultigridLevel {
 public:
     /// Collective over the ranks of the way. `vectors` of them get ghosts: the correction first.
-    MultigridLevel(const MultigridProblem& problem, int level, MPI_Comm comm, GhostUpdate& ghosts, int vectors) : ghosts_(ghosts) {
+    MultigridLevel(const MultigridProblem& problem, int level, MPI_Comm comm, GhostUpdate& ghosts,
+                   int vectors)
+        : ghosts_(ghosts) {
         const int rank = rank_in(comm);
         const Box box(problem, level, rank);
         cells_ = cells_of(box, rank, comm);
@@ -88,8 +96,8 @@ public:
         const Box finer(problem, level - (level > 0), rank);
         for (int row = 0; level > 0 && row < rows(); ++row) {
             const std::array<int, 3> at = box.place_of(row);
-            finer_row_.push_back(
-                static_cast<int>(finer.id({2 * at[0], 2 * at[1], 2 * at[2]}) - static_cast<std::int64_t>(rank) * finer.rows()));
+            finer_row_.push_back(static_cast<int>(finer.id({2 * at[0], 2 * at[1], 2 * at[2]}) -
+                                                  static_cast<std::int64_t>(rank) * finer.rows()));
         }
         vectors_ = ghosts.add(cells_, 1, vectors);
         right_hand_side.resize(static_cast<std::size_t>(rows()));
@@ -100,7 +108,8 @@ public:
     void multiply(const double* x, std::vector<double>& y) const {
         for (std::size_t row = 0; row < y.size(); ++row) {
             double sum = 0;
-            for (std::size_t i = first_[row]; i < first_[row + 1]; ++i) sum += value_[i] * x[column_[i]];
+            for (std::size_t i = first_[row]; i < first_[row + 1]; ++i)
+                sum += value_[i] * x[column_[i]];
             y[row] = sum;
         }
     }
@@ -116,7 +125,9 @@ public:
     const Cells& cells() const { return cells_; }
     /// For each row, the row of the finer grid that lies at its place.
     const std::vector<int>& finer_row() const { return finer_row_; }
-    std::span<double> vector(int which) const { return vectors_[static_cast<std::size_t>(which)].values; }
+    std::span<double> vector(int which) const {
+        return vectors_[static_cast<std::size_t>(which)].values;
+    }
     /// Fills the ghosts of a vector.
     void update(int which) { ghosts_.update(vectors_[static_cast<std::size_t>(which)].number); }
 
@@ -125,7 +136,8 @@ public:
 private:
     void relax(double* x, const std::vector<double>& rhs, std::size_t row) const {
         double rest = rhs[row] + diagonal * x[row];
-        for (std::size_t i = first_[row]; i < first_[row + 1]; ++i) rest -= value_[i] * x[column_[i]];
+        for (std::size_t i = first_[row]; i < first_[row + 1]; ++i)
+            rest -= value_[i] * x[column_[i]];
         x[row] = rest / diagonal;
     }
 
@@ -139,7 +151,8 @@ private:
 };
 
 constexpr int most_levels = 4, iterations_of_a_solve = 25, coarsest_sweeps = 4;
-constexpr int correction = 0, direction = 1;  // vectors with ghosts; the direction on the finest grid only
+constexpr int correction = 0,
+              direction = 1;  // vectors with ghosts; the direction on the finest grid only
 
 double dot(std::span<const double> a, std::span<const double> b) {
     double sum = 0;
@@ -150,7 +163,8 @@ double dot(std::span<const double> a, std::span<const double> b) {
 class MultigridCg final : public Application {
 public:
     MultigridCg(const MultigridProblem& problem, MPI_Comm comm, GhostUpdate& ghosts) : sums_(comm) {
-        for (int level = 0; level < problem.levels; ++level) levels_.emplace_back(problem, level, comm, ghosts, level == 0 ? 2 : 1);
+        for (int level = 0; level < problem.levels; ++level)
+            levels_.emplace_back(problem, level, comm, ghosts, level == 0 ? 2 : 1);
         wanted_.resize(static_cast<std::size_t>(finest().rows()));
         solution_.resize(wanted_.size());
     }
@@ -158,13 +172,15 @@ public:
     void start(unsigned round) override {
         const std::uint64_t key = spread(round);
         for (std::size_t row = 0; row < wanted_.size(); ++row)
-            wanted_[row] = scattered(key + static_cast<std::uint64_t>(finest().cells().first) + row);
+            wanted_[row] =
+                scattered(key + static_cast<std::uint64_t>(finest().cells().first) + row);
         for (MultigridLevel& level : levels_) std::ranges::fill(level.vector(correction), 0.0);
         std::ranges::fill(finest().vector(direction), 0.0);
         begin_solve();
     }
 
-    // The residual stands in the right-hand side of the finest grid, which the preconditioner works on.
+    // The residual stands in the right-hand side of the finest grid, which the preconditioner works
+    // on.
     void step() override {
         if (iteration_ == iterations_of_a_solve) begin_solve();
         std::vector<double>&r = finest().right_hand_side, &product = finest().product;
@@ -186,8 +202,10 @@ public:
     }
 
     std::vector<std::span<const double>> state() const override {
-        std::vector<std::span<const double>> all{
-            levels_.front().vector(direction), solution_, levels_.front().right_hand_side, {&r_dot_r_, 1}};
+        std::vector<std::span<const double>> all{levels_.front().vector(direction),
+                                                 solution_,
+                                                 levels_.front().right_hand_side,
+                                                 {&r_dot_r_, 1}};
         for (const MultigridLevel& level : levels_) all.push_back(level.vector(correction));
         return all;
     }
@@ -223,7 +241,8 @@ private:
         }
         precondition(which + 1);
         const double* coarse = coarser.vector(correction).data();
-        for (std::size_t row = 0; row < coarser.finer_row().size(); ++row) z[coarser.finer_row()[row]] += coarse[row];
+        for (std::size_t row = 0; row < coarser.finer_row().size(); ++row)
+            z[coarser.finer_row()[row]] += coarse[row];
         level.update(correction);
         smooth(level, z);
     }
@@ -250,7 +269,8 @@ int levels_of(const std::array<int, 3>& extent) {
 }
 
 MakeApplication multigrid_cg(const MultigridProblem& problem, MPI_Comm comm) {
-    return [=](GhostUpdate& ghosts) { return std::make_unique<MultigridCg>(problem, comm, ghosts); };
+    return
+        [=](GhostUpdate& ghosts) { return std::make_unique<MultigridCg>(problem, comm, ghosts); };
 }
 
 }  // namespace applications

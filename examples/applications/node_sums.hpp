@@ -12,26 +12,33 @@ namespace applications {
 
 using Triple = std::array<int, 3>;
 
-/// A rank's box of a grid of hexahedra and the nodes of its cells, the first dimension fastest. Boxes beside each other share a plane of nodes.
+/// A rank's box of a grid of hexahedra and the nodes of its cells, the first dimension fastest.
+/// Boxes beside each other share a plane of nodes.
 struct NodeBox {
     MPI_Comm comm;
     Triple grid, cells, place{};  // ranks; cells of a rank; where this rank is
 
-    NodeBox(const Triple& ranks, const Triple& cells_of_a_rank, MPI_Comm of) : comm(of), grid(ranks), cells(cells_of_a_rank) {
+    NodeBox(const Triple& ranks, const Triple& cells_of_a_rank, MPI_Comm of)
+        : comm(of), grid(ranks), cells(cells_of_a_rank) {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         place = {rank % grid[0], rank / grid[0] % grid[1], rank / (grid[0] * grid[1])};
     }
     int nodes() const { return number({cells[0], cells[1], cells[2]}) + 1; }
-    int number(const Triple& at) const { return at[0] + (cells[0] + 1) * (at[1] + (cells[1] + 1) * at[2]); }
+    int number(const Triple& at) const {
+        return at[0] + (cells[0] + 1) * (at[1] + (cells[1] + 1) * at[2]);
+    }
     Triple at(int node) const {
-        return {node % (cells[0] + 1), node / (cells[0] + 1) % (cells[1] + 1), node / ((cells[0] + 1) * (cells[1] + 1))};
+        return {node % (cells[0] + 1), node / (cells[0] + 1) % (cells[1] + 1),
+                node / ((cells[0] + 1) * (cells[1] + 1))};
     }
     /// In the whole grid.
     std::int64_t global(int node) const {
         const Triple here = at(node);
         std::int64_t id = 0;
-        for (std::size_t d = 3; d-- > 0;) id = id * (std::int64_t{grid[d]} * cells[d] + 1) + std::int64_t{place[d]} * cells[d] + here[d];
+        for (std::size_t d = 3; d-- > 0;)
+            id = id * (std::int64_t{grid[d]} * cells[d] + 1) + std::int64_t{place[d]} * cells[d] +
+                 here[d];
         return id;
     }
     std::int64_t all_nodes() const {
@@ -48,7 +55,8 @@ struct NodeBox {
         }
         return there[0] + grid[0] * (there[1] + grid[1] * there[2]);
     }
-    /// Of three fields: the planes, edges and corners of nodes that it shares with each of up to 26 neighbors.
+    /// Of three fields: the planes, edges and corners of nodes that it shares with each of up to 26
+    /// neighbors.
     Traffic to_neighbors() const {
         Traffic sum;
         for (int k = 0; k < 27; ++k) {
@@ -62,7 +70,8 @@ struct NodeBox {
     }
 };
 
-/// How nodes that several ranks hold get the sum of what these have, in three fields at once. There is a file in exchanges/ for each.
+/// How nodes that several ranks hold get the sum of what these have, in three fields at once. There
+/// is a file in exchanges/ for each.
 class NodeSums {
 public:
     virtual ~NodeSums() = default;

@@ -75,11 +75,13 @@ public:
 
     void update(std::size_t number) override {
         Array& array = arrays_[number];
-        MPI_Allgatherv(array.values.data(), array.cells.owned * array.components, MPI_DOUBLE, array.all.data(), array.counts.data(),
-                       array.offsets.data(), MPI_DOUBLE, array.cells.comm);
+        MPI_Allgatherv(array.values.data(), array.cells.owned * array.components, MPI_DOUBLE,
+                       array.all.data(), array.counts.data(), array.offsets.data(), MPI_DOUBLE,
+                       array.cells.comm);
         double* ghost = array.values.data() + array.cells.owned * array.components;
         for (std::int64_t id : array.cells.ghosts)
-            for (int c = 0; c < array.components; ++c) *ghost++ = array.all[static_cast<std::size_t>(id * array.components + c)];
+            for (int c = 0; c < array.components; ++c)
+                *ghost++ = array.all[static_cast<std::size_t>(id * array.components + c)];
     }
 
     Traffic traffic(std::size_t) const override { return {}; }
@@ -91,7 +93,8 @@ private:
         std::vector<double> values, all;
         std::vector<int> counts, offsets{0};
 
-        Array(const Cells& of, int each) : cells(of), components(each), values(of.size() * static_cast<std::size_t>(each)) {
+        Array(const Cells& of, int each)
+            : cells(of), components(each), values(of.size() * static_cast<std::size_t>(each)) {
             int ranks = 0;
             MPI_Comm_size(of.comm, &ranks);
             counts.resize(static_cast<std::size_t>(ranks));

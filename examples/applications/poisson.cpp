@@ -14,9 +14,11 @@ constexpr int iterations_between_starts = 50;
 
 class Poisson final : public Application {
 public:
-    Poisson(int side, MPI_Comm comm, GhostUpdate& ghosts) : ghosts_(ghosts), matrix_(assemble_laplacian(side, comm)), sums_(comm) {
+    Poisson(int side, MPI_Comm comm, GhostUpdate& ghosts)
+        : ghosts_(ghosts), matrix_(assemble_laplacian(side, comm)), sums_(comm) {
         direction_ = ghosts.add(matrix_.cells, 1).front();
-        for (std::vector<double>* each : {&wanted_, &solution_, &residual_, &product_}) each->resize(matrix_.diagonal.size());
+        for (std::vector<double>* each : {&wanted_, &solution_, &residual_, &product_})
+            each->resize(matrix_.diagonal.size());
     }
 
     void start(unsigned round) override {
@@ -31,19 +33,24 @@ public:
         if (iteration_ == iterations_between_starts) begin_solve();
         double* p = direction_.values.data();
         const double before = r_dot_z_;
-        r_dot_z_ = sums_.over_ranks(sum([&](std::size_t i) { return residual_[i] * residual_[i] / matrix_.diagonal[i]; }));
+        r_dot_z_ = sums_.over_ranks(
+            sum([&](std::size_t i) { return residual_[i] * residual_[i] / matrix_.diagonal[i]; }));
         const double beta = iteration_++ == 0 ? 0 : r_dot_z_ / before;
-        for (std::size_t i = 0; i < residual_.size(); ++i) p[i] = residual_[i] / matrix_.diagonal[i] + beta * p[i];
+        for (std::size_t i = 0; i < residual_.size(); ++i)
+            p[i] = residual_[i] / matrix_.diagonal[i] + beta * p[i];
         ghosts_.update(direction_.number);
         multiply(p);
-        const double alpha = r_dot_z_ / sums_.over_ranks(sum([&](std::size_t i) { return p[i] * product_[i]; }));
+        const double alpha =
+            r_dot_z_ / sums_.over_ranks(sum([&](std::size_t i) { return p[i] * product_[i]; }));
         for (std::size_t i = 0; i < residual_.size(); ++i) {
             solution_[i] += alpha * p[i];
             residual_[i] -= alpha * product_[i];
         }
     }
 
-    std::vector<std::span<const double>> state() const override { return {direction_.values, solution_, residual_, {&r_dot_z_, 1}}; }
+    std::vector<std::span<const double>> state() const override {
+        return {direction_.values, solution_, residual_, {&r_dot_z_, 1}};
+    }
 
 private:
     void begin_solve() {
@@ -90,26 +97,33 @@ namespace {
 using Point = std::array<double, 2>;
 using Place = std::array<std::int64_t, 2>;
 
-// From -1, the border, to side. What is drawn by lot depends on the place alone, so that all ranks draw the same.
-std::uint64_t lot(const Place& at) { return spread(static_cast<std::uint64_t>(place_on_curve(at[0] + 1, at[1] + 1))); }
+// From -1, the border, to side. What is drawn by lot depends on the place alone, so that all ranks
+// draw the same.
+std::uint64_t lot(const Place& at) {
+    return spread(static_cast<std::uint64_t>(place_on_curve(at[0] + 1, at[1] + 1)));
+}
 
 // A node, at most a quarter of a side from where it would be in a mesh of squares.
 Point node(const Place& at) {
     const std::uint64_t drawn = lot(at);
-    const auto shift = [drawn](int bits) { return (static_cast<double>(drawn >> bits & 1023) - 511.5) / 2048; };
+    const auto shift = [drawn](int bits) {
+        return (static_cast<double>(drawn >> bits & 1023) - 511.5) / 2048;
+    };
     return {static_cast<double>(at[0]) + shift(0), static_cast<double>(at[1]) + shift(10)};
 }
 
 using Triangle = std::array<Place, 3>;
 
-// The two triangles between four nodes, cut along the one or the other diagonal; `at` is the lower left one.
+// The two triangles between four nodes, cut along the one or the other diagonal; `at` is the lower
+// left one.
 std::array<Triangle, 2> triangles_above(const Place& at) {
     const Place right{at[0] + 1, at[1]}, above{at[0], at[1] + 1}, across{at[0] + 1, at[1] + 1};
     if (lot(at) >> 20 & 1) return {{{at, right, across}, {at, across, above}}};
     return {{{at, right, above}, {right, across, above}}};
 }
 
-// Of corner i with corner j: the integral of the product of the gradients of their hat functions, by the edges across from the corners.
+// Of corner i with corner j: the integral of the product of the gradients of their hat functions,
+// by the edges across from the corners.
 double stiffness(const Triangle& triangle, int i, int j) {
     std::array<Point, 3> edge{};
     for (std::size_t k = 0; k < 3; ++k) {
@@ -131,7 +145,8 @@ std::array<double, 9> row_of(const Place& at) {
                 for (int i = 0; i < 3; ++i)
                     for (int j = 0; j < 3 && triangle[static_cast<std::size_t>(i)] == at; ++j) {
                         const auto& [to_x, to_y] = triangle[static_cast<std::size_t>(j)];
-                        row[static_cast<std::size_t>(3 * (to_y - at[1] + 1) + to_x - at[0] + 1)] += stiffness(triangle, i, j);
+                        row[static_cast<std::size_t>(3 * (to_y - at[1] + 1) + to_x - at[0] + 1)] +=
+                            stiffness(triangle, i, j);
                     }
     return row;
 }

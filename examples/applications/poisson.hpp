@@ -13,12 +13,13 @@ struct Rows {
     std::vector<double> values, diagonal;
 };
 
-/// The Laplacian by linear finite elements on side × side inner nodes of a mesh of irregular triangles; zero on the border.
-/// Local.
+/// The Laplacian by linear finite elements on side × side inner nodes of a mesh of irregular
+/// triangles; zero on the border. Local.
 Rows assemble_laplacian(int side, MPI_Comm comm);
 
-/// Poisson's equation in two dimensions by linear finite elements on triangles of all shapes, zero on the border, solved by conjugate gradients with
-/// the diagonal as preconditioner; `side` inner nodes along each side, numbered along Morton's curve. A step is an iteration, with one exchange.
+/// Poisson's equation in two dimensions by linear finite elements on triangles of all shapes, zero
+/// on the border, solved by conjugate gradients with the diagonal as preconditioner; `side` inner
+/// nodes along each side, numbered along Morton's curve. A step is an iteration, with one exchange.
 MakeApplication poisson(int side, MPI_Comm comm);
 
 }  // namespace applications

@@ -43,9 +43,12 @@ std::vector<Way> ways_of(const std::string& problem) {
     const Triple cells{16, 16, 16};
     if (problem == "poisson") return over_all(poisson(64, MPI_COMM_WORLD));
     if (problem == "finite_volume") return over_all(finite_volume(64, MPI_COMM_WORLD));
-    if (problem == "multigrid_cg") return over_all(multigrid_cg({grid, cells, levels_of(cells)}, MPI_COMM_WORLD));
+    if (problem == "multigrid_cg")
+        return over_all(multigrid_cg({grid, cells, levels_of(cells)}, MPI_COMM_WORLD));
     if (problem != "hydrodynamics") return {};
-    const auto over = [=](std::function<NodeSumsPointer()> way) { return hydrodynamics({grid, cells}, MPI_COMM_WORLD, std::move(way)); };
+    const auto over = [=](std::function<NodeSumsPointer()> way) {
+        return hydrodynamics({grid, cells}, MPI_COMM_WORLD, std::move(way));
+    };
     return {{"reference", over(sums_over_all_ranks)},
             {"library", over([] { return nodes_with_parhelion("auto"); })},
             {"MPI_Isend", over(nodes_by_hand_with_isend)},
@@ -60,7 +63,8 @@ std::vector<std::uint64_t> state_of(const Program& program) {
     return bits;
 }
 
-/// Whether every way gives the state of the first one, which is easy to get right, bit for bit on every rank.
+/// Whether every way gives the state of the first one, which is easy to get right, bit for bit on
+/// every rank.
 bool run(const std::vector<Way>& ways, int steps) {
     int rank = 0, all_right = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -69,7 +73,8 @@ bool run(const std::vector<Way>& ways, int steps) {
         ExchangeClock clock;
         const auto program = way.make(clock);
         program->start(1);
-        for (int step = 0; step < 3; ++step) program->step();  // the library chooses its transport in the first
+        for (int step = 0; step < 3; ++step)
+            program->step();  // the library chooses its transport in the first
         program->start(1);
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
@@ -79,7 +84,9 @@ bool run(const std::vector<Way>& ways, int steps) {
         int right = state_of(*program) == expected;
         MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
         all_right = std::min(all_right, right);
-        if (rank == 0) std::printf("%-24s %10.1f us per step, %s\n", way.name, step_us, right ? "equal to the reference" : "DIFFERENT");
+        if (rank == 0)
+            std::printf("%-24s %10.1f us per step, %s\n", way.name, step_us,
+                        right ? "equal to the reference" : "DIFFERENT");
     }
     return all_right != 0;
 }
@@ -92,7 +99,8 @@ int main(int argc, char** argv) {
     const int steps = argc > 2 ? std::atoi(argv[2]) : 20;
     int status = 2;
     if (ways.empty() || steps < 1) {
-        std::fputs("usage: solve poisson|finite_volume|multigrid_cg|hydrodynamics [STEPS]\n", stderr);
+        std::fputs("usage: solve poisson|finite_volume|multigrid_cg|hydrodynamics [STEPS]\n",
+                   stderr);
     } else {
         status = run(ways, steps) ? 0 : 1;
     }

@@ -6,7 +6,8 @@
 
 namespace applications {
 
-/// Sums over ranks whose bits do not depend on the order in which ranks arrive: they are added up in the order of ranks.
+/// Sums over ranks whose bits do not depend on the order in which ranks arrive: they are added up
+/// in the order of ranks.
 class Sums {
 public:
     explicit Sums(MPI_Comm comm) : comm_(comm) {

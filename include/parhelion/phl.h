@@ -1,12 +1,15 @@
-/* Parhelion for C. Link with libparhelion; placement has its own header, parhelion/placement/c_interface.h.
+/* Parhelion for C. Link with libparhelion; placement has its own header,
+ * parhelion/placement/c_interface.h.
  *
- * Every function returns a status: PHL_SUCCESS, or what kind of mistake it was, with the message in phl_last_error.
- * Handles are made by the ..._create functions and become NULL in the ..._free functions. A handle that is NULL, was
- * freed already, or is of another kind gives PHL_ERROR_HANDLE. "Collective" means that every rank of the communicator
- * calls; mistakes there are reported on every rank. Functions that are not collective say so, and report on the rank
- * that made the mistake; its neighbors then wait for it, or end with PHL_ERROR_TIMEOUT where PARHELION_TIMEOUT is set.
- * Global ids, cells, components, blocks and ranks start at 0. Output pointers may be NULL where one is not interested.
- * Arrays belong to the caller. Handles may be used by several threads where no two use the same one at once. */
+ * Every function returns a status: PHL_SUCCESS, or what kind of mistake it was, with the message in
+ * phl_last_error. Handles are made by the ..._create functions and become NULL in the ..._free
+ * functions. A handle that is NULL, was freed already, or is of another kind gives
+ * PHL_ERROR_HANDLE. "Collective" means that every rank of the communicator calls; mistakes there
+ * are reported on every rank. Functions that are not collective say so, and report on the rank that
+ * made the mistake; its neighbors then wait for it, or end with PHL_ERROR_TIMEOUT where
+ * PARHELION_TIMEOUT is set. Global ids, cells, components, blocks and ranks start at 0. Output
+ * pointers may be NULL where one is not interested. Arrays belong to the caller. Handles may be
+ * used by several threads where no two use the same one at once. */
 #ifndef PARHELION_PHL_H
 #define PARHELION_PHL_H
 
@@ -32,38 +35,47 @@ enum phl_status {
     PHL_ERROR_INTERNAL = 8
 };
 
-/* What one component of a cell is: PHL_INT8 … PHL_INT64, PHL_UINT8 … PHL_UINT64, PHL_FLOAT32, PHL_FLOAT64, PHL_COMPLEX64, PHL_COMPLEX128 (core/kinds.h).
- * PHL_BYTES is opaque: it can be copied and replaced, not added. */
+/* What one component of a cell is: PHL_INT8 … PHL_INT64, PHL_UINT8 … PHL_UINT64, PHL_FLOAT32,
+ * PHL_FLOAT64, PHL_COMPLEX64, PHL_COMPLEX128 (core/kinds.h). PHL_BYTES is opaque: it can be copied
+ * and replaced, not added. */
 enum phl_scalar { PHL_BYTES = 0, PHL_SCALARS(PHL_NAME) PHL_SCALAR_COUNT };
 
-/* What an owner does with the values that come back in a reverse exchange: PHL_REPLACE (0), PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR, PHL_PROD
- * (core/kinds.h), or what phl_reduction_create gave. Complex numbers have no minimum or maximum,
- * floating-point numbers no bits. */
+/* What an owner does with the values that come back in a reverse exchange: PHL_REPLACE (0),
+ * PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND, PHL_OR, PHL_PROD (core/kinds.h), or what phl_reduction_create
+ * gave. Complex numbers have no minimum or maximum, floating-point numbers no bits. */
 enum phl_reduction { PHL_REDUCTIONS(PHL_NAME) };
 
-/* An associative function of the program's own: into[i] = into[i] ⊕ from[i] for `count` elements next to each other, aligned. It need not be
- * commutative: values are combined in ascending order of rank, so that results repeat bit for bit. It must not call this library or MPI. */
+/* An associative function of the program's own: into[i] = into[i] ⊕ from[i] for `count` elements
+ * next to each other, aligned. It need not be commutative: values are combined in ascending order
+ * of rank, so that results repeat bit for bit. It must not call this library or MPI. */
 typedef void (*phl_combine)(void* into, const void* from, int64_t count, void* context);
 
 /* Owner → ghost, or ghost → owner. */
 enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
 
-/* PHL_ORDER_C: last dimension contiguous, components of a cell next to each other. PHL_ORDER_FORTRAN: first dimension
- * contiguous, components slowest. */
+/* PHL_ORDER_C: last dimension contiguous, components of a cell next to each other.
+ * PHL_ORDER_FORTRAN: first dimension contiguous, components slowest. */
 enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
 
-/* Where arrays lie. PHL_DEVICE takes a transport and an interpreter of copies that a program registers (C++). */
+/* Where arrays lie. PHL_DEVICE takes a transport and an interpreter of copies that a program
+ * registers (C++). */
 enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 
-/* Which neighbors give ghosts: across faces, edges and corners, or faces only. One message to each, or dimension after dimension. */
+/* Which neighbors give ghosts: across faces, edges and corners, or faces only. One message to each,
+ * or dimension after dimension. */
 enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
 enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
 
-/* How ranks fill the process grid where no table says it. PHL_RANKS_OF_COMMUNICATOR: as MPI_Cart_create has numbered them, with the grid and
- * the periodicity that the Cartesian communicator has. */
-enum phl_rank_order { PHL_RANKS_LAST_FASTEST = 0, PHL_RANKS_FIRST_FASTEST, PHL_RANKS_OF_COMMUNICATOR };
-/* The layers of an array beyond an end that is not periodic. Open: left alone. Owned: the rank at that end owns as many of them as the
- * field's depth, so that they travel to its neighbors, too. */
+/* How ranks fill the process grid where no table says it. PHL_RANKS_OF_COMMUNICATOR: as
+ * MPI_Cart_create has numbered them, with the grid and the periodicity that the Cartesian
+ * communicator has. */
+enum phl_rank_order {
+    PHL_RANKS_LAST_FASTEST = 0,
+    PHL_RANKS_FIRST_FASTEST,
+    PHL_RANKS_OF_COMMUNICATOR
+};
+/* The layers of an array beyond an end that is not periodic. Open: left alone. Owned: the rank at
+ * that end owns as many of them as the field's depth, so that they travel to its neighbors, too. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
 /* Grids have 1 to so many dimensions. */
@@ -76,83 +88,112 @@ typedef struct phl_exchange_handle* phl_exchange;
 typedef struct phl_redistribution_handle* phl_redistribution;
 typedef struct phl_point_sums_handle* phl_point_sums;
 
-/* The message of the last mistake on this thread: what, where and what to do. Valid until the next mistake. Local. */
+/* The message of the last mistake on this thread: what, where and what to do. Valid until the next
+ * mistake. Local. */
 const char* phl_last_error(void);
 /* "0.1.0". Local. */
 const char* phl_version(void);
 
-/* Values of cells: `components` elements next to each other in each cell; `bytes` per element with PHL_BYTES, else 0. */
+/* Values of cells: `components` elements next to each other in each cell; `bytes` per element with
+ * PHL_BYTES, else 0. */
 typedef struct phl_element {
     int32_t scalar;
     int32_t components;
     int32_t bytes;
 } phl_element;
 
-/* Local. The number of a reduction of the program's own, of arrays of this element (its components are elements of their own): it goes wherever
- * one of enum phl_reduction does. `context` is handed to each call. Each rank makes its own. Freeing is for programs that make many;
- * what is under way with it goes on. The number becomes PHL_REPLACE. */
+/* Local. The number of a reduction of the program's own, of arrays of this element (its components
+ * are elements of their own): it goes wherever one of enum phl_reduction does. `context` is handed
+ * to each call. Each rank makes its own. Freeing is for programs that make many; what is under way
+ * with it goes on. The number becomes PHL_REPLACE. */
 int phl_reduction_create(phl_element element, phl_combine combine, void* context, int* reduction);
 int phl_reduction_free(int* reduction);
 
-/* How an exchange moves its data and how long it waits: of everything that makes one, an index map too. All zero, which
- * PHL_EXCHANGE_OPTIONS_INIT is, and a null pointer to it: as the library chooses. */
+/* How an exchange moves its data and how long it waits: of everything that makes one, an index map
+ * too. All zero, which PHL_EXCHANGE_OPTIONS_INIT is, and a null pointer to it: as the library
+ * chooses. */
 typedef struct phl_exchange_options {
-    const char* transport; /* "auto", a name, or NULL: see the environment variable PARHELION_TRANSPORT */
-    double timeout_s;      /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
-    double work_s;   /* seconds of work between begin and end, or between calls, about; 0: none, with overlap as long as an exchange */
-    int32_t threads; /* of this rank that share large copies; 0: see PARHELION_THREADS */
-    int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see PARHELION_PROGRESS */
-    int32_t overlap;         /* 1: it will be begun and ended around work, equal on all ranks; 0: see PARHELION_OVERLAP */
-    int32_t at_once;         /* 1: a promise: never begun and ended apart, no call waits for another to return; equal on all ranks */
-    int32_t combine_in_end;  /* 1: a reverse exchange combines in its end alone, until when owned cells may be written */
-    int32_t check;           /* 1: checked mode, equal on all ranks; 0: see PARHELION_CHECK */
+    const char*
+        transport; /* "auto", a name, or NULL: see the environment variable PARHELION_TRANSPORT */
+    double timeout_s; /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
+    double work_s; /* seconds of work between begin and end, or between calls, about; 0: none, with
+                      overlap as long as an exchange */
+    int32_t threads;         /* of this rank that share large copies; 0: see PARHELION_THREADS */
+    int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see
+                                PARHELION_PROGRESS */
+    int32_t overlap; /* 1: it will be begun and ended around work, equal on all ranks; 0: see
+                        PARHELION_OVERLAP */
+    int32_t at_once; /* 1: a promise: never begun and ended apart, no call waits for another to
+                        return; equal on all ranks */
+    int32_t combine_in_end; /* 1: a reverse exchange combines in its end alone, until when owned
+                               cells may be written */
+    int32_t check;          /* 1: checked mode, equal on all ranks; 0: see PARHELION_CHECK */
 } phl_exchange_options;
 /* phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT; */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
 
-/* ---- Index maps: cells known by global ids -------------------------------------------------------------------------
+/* ---- Index maps: cells known by global ids
+ * -------------------------------------------------------------------------
  *
- * A rank owns cells and reads ghosts, which others own. Local numbering: owned cells, then ghosts in the given order
- * (duplicates allowed). A Fortran communicator becomes one of C's by MPI_Comm_f2c. `options`, which may be NULL, are those of its
- * exchanges; derived maps have those of the map that they come from. */
+ * A rank owns cells and reads ghosts, which others own. Local numbering: owned cells, then ghosts
+ * in the given order (duplicates allowed). A Fortran communicator becomes one of C's by
+ * MPI_Comm_f2c. `options`, which may be NULL, are those of its exchanges; derived maps have those
+ * of the map that they come from. */
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
-int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options,
-                         phl_index_map* map);
-/* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an own cell. */
-int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids, int64_t ghosts, const int64_t* ghost_ids,
-                                  int self_ghosts, const phl_exchange_options* options, phl_index_map* map);
-/* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks, and the ids of those
- * `ghosts` ghosts rank after rank. */
-int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned, const int64_t* ghost_counts,
-                                   int64_t ghosts, const int64_t* ghost_ids, const phl_exchange_options* options, phl_index_map* map);
-/* Collective. Every rank reads its part of a partition: `path` is a folder with data001, data002, … */
-int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options, phl_index_map* map);
-/* Collective. What the owned ids are in the mesh file, of the folder that `map` was read from: `per_id` numbers for each id, one id after
- * the other, from 0 (of cells and nodes one; of edges and faces those of their points, then -1). `keys` has room for `capacity` numbers; NULL:
- * only `per_id` is told. */
-int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity, int64_t* keys);
-/* Collective. The owner decides: owned cell cells[i] of `owners`, whose ghosts do not matter, becomes a ghost on ranks[i]. Ghosts stand in
- * the order of the ranks that sent them, those of one rank in the order in which it named them; phl_index_map_ghosts tells which came. */
-int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells, const int32_t* ranks, phl_index_map* map);
-/* Collective. Entries of rows, numbered row after row: owned row i has counts[i] entries. The ghosts are the entries of
- * the ghost rows, in their order. */
-int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts, phl_index_map* map);
-/* Collective. Adds those of `ids` as ghosts that the rank neither owns nor has, in ascending order behind the others. */
+int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
+                         const phl_exchange_options* options, phl_index_map* map);
+/* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an
+ * own cell. */
+int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
+                                  int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
+                                  const phl_exchange_options* options, phl_index_map* map);
+/* Collective. Only `root` passes lists: owned cells and numbers of ghosts of each of `ranks` ranks,
+ * and the ids of those `ghosts` ghosts rank after rank. */
+int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
+                                   const int64_t* ghost_counts, int64_t ghosts,
+                                   const int64_t* ghost_ids, const phl_exchange_options* options,
+                                   phl_index_map* map);
+/* Collective. Every rank reads its part of a partition: `path` is a folder with data001, data002, …
+ */
+int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options,
+                       phl_index_map* map);
+/* Collective. What the owned ids are in the mesh file, of the folder that `map` was read from:
+ * `per_id` numbers for each id, one id after the other, from 0 (of cells and nodes one; of edges
+ * and faces those of their points, then -1). `keys` has room for `capacity` numbers; NULL: only
+ * `per_id` is told. */
+int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity,
+                            int64_t* keys);
+/* Collective. The owner decides: owned cell cells[i] of `owners`, whose ghosts do not matter,
+ * becomes a ghost on ranks[i]. Ghosts stand in the order of the ranks that sent them, those of one
+ * rank in the order in which it named them; phl_index_map_ghosts tells which came. */
+int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells,
+                              const int32_t* ranks, phl_index_map* map);
+/* Collective. Entries of rows, numbered row after row: owned row i has counts[i] entries. The
+ * ghosts are the entries of the ghost rows, in their order. */
+int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts,
+                                phl_index_map* map);
+/* Collective. Adds those of `ids` as ghosts that the rank neither owns nor has, in ascending order
+ * behind the others. */
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids);
-/* Collective. From global ids of nodes, as this rank's cells list them, to local numbers: adds the nodes that it neither owns nor has as ghosts
- * to the map, and writes the local number of each id; −1 (none) stays. */
+/* Collective. From global ids of nodes, as this rank's cells list them, to local numbers: adds the
+ * nodes that it neither owns nor has as ghosts to the map, and writes the local number of each id;
+ * −1 (none) stays. */
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells);
 /* Local. Refused while an exchange of the map is under way. */
 int phl_index_map_free(phl_index_map* map);
 
-/* Local. Owned cells and ghosts of this rank, cells of all ranks, first owned id (−1 where ids are arbitrary). */
-int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global, int64_t* first);
+/* Local. Owned cells and ghosts of this rank, cells of all ranks, first owned id (−1 where ids are
+ * arbitrary). */
+int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global,
+                        int64_t* first);
 /* Local. Ids and owners of the ghosts: arrays of as many entries. */
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners);
-/* Local. Ranks that this rank exchanges with; `ranks` takes at most `capacity` of the `count` there are. */
+/* Local. Ranks that this rank exchanges with; `ranks` takes at most `capacity` of the `count` there
+ * are. */
 int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity, int32_t* ranks);
-/* Local. Cells that this rank sends and receives in an exchange from owners to ghosts; times bytes per cell: bytes. */
+/* Local. Cells that this rank sends and receives in an exchange from owners to ghosts; times bytes
+ * per cell: bytes. */
 int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent, int64_t* cells_received);
 /* Local. */
 int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids);
@@ -168,63 +209,77 @@ typedef struct phl_cells {
     int64_t stride;
 } phl_cells;
 
-/* An array of a call, anywhere in memory: `owned` and `ghosts` are arrays of as many cells as the map has. With ghosts.first NULL,
- * `owned` holds the ghosts too, behind the owned cells. */
+/* An array of a call, anywhere in memory: `owned` and `ghosts` are arrays of as many cells as the
+ * map has. With ghosts.first NULL, `owned` holds the ghosts too, behind the owned cells. */
 typedef struct phl_values {
     phl_element element;
     phl_cells owned, ghosts;
 } phl_values;
 
-/* Owner → ghost, for `count` arrays, of different elements if need be, in one message for each neighbor. The first call for a list of
- * elements and components is collective and sets up an exchange; later ones wait for neighbors only, and each names what arrays it likes
- * (swapped time levels, temporaries, memory that was allocated anew). Cells next to each other are exchanged in place, and straight where
- * the arrays are from phl_allocate. After begin the owned values may change; end writes the ghosts, and is called with the same arrays.
- * Several may be under way at once, begun and ended in the same order everywhere. Arrays that share memory are refused. */
+/* Owner → ghost, for `count` arrays, of different elements if need be, in one message for each
+ * neighbor. The first call for a list of elements and components is collective and sets up an
+ * exchange; later ones wait for neighbors only, and each names what arrays it likes (swapped time
+ * levels, temporaries, memory that was allocated anew). Cells next to each other are exchanged in
+ * place, and straight where the arrays are from phl_allocate. After begin the owned values may
+ * change; end writes the ghosts, and is called with the same arrays. Several may be under way at
+ * once, begun and ended in the same order everywhere. Arrays that share memory are refused. */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);
-/* Ghost → owner, combined there in a fixed order. After begin the ghosts may change; end writes the owned values. */
+/* Ghost → owner, combined there in a fixed order. After begin the ghosts may change; end writes the
+ * owned values. */
 int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count);
-/* Points that several ranks hold, as owner or as ghosts: each gets all their values combined (PHL_SUM, …), in ascending order of rank and with the
- * same bits everywhere, in one round of messages. Between begin and end shared points must not be written. A rank holds a point once. The
+/* Points that several ranks hold, as owner or as ghosts: each gets all their values combined
+ * (PHL_SUM, …), in ascending order of rank and with the same bits everywhere, in one round of
+ * messages. Between begin and end shared points must not be written. A rank holds a point once. The
  * first call is collective, as in phl_map_forward. */
 int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
-int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
+int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays,
+                                int count);
 int phl_map_end_reduce_shared(phl_index_map map, const phl_values* arrays, int count);
 /* The same for one array. */
 int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
-int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction);
-int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, int reduction);
+int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts,
+                int reduction);
+int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts,
+                      int reduction);
 int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
 
-/* Collective. Values of all cells in the order of their ids, on `root`, to or from the owned cells of every rank. */
-int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all, phl_cells owned);
+/* Collective. Values of all cells in the order of their ids, on `root`, to or from the owned cells
+ * of every rank. */
+int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all,
+                   phl_cells owned);
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all);
 
-/* ---- Structured grids ---------------------------------------------------------------------------------------------- */
+/* ---- Structured grids
+ * ---------------------------------------------------------------------------------------------- */
 
-/* One entry per dimension, as many as the domain has: {2} is C's {2, 0, 0, 0}. All zero: no halo, not periodic, process grid chosen, even splits, one block per rank, full neighbors, standard. */
+/* One entry per dimension, as many as the domain has: {2} is C's {2, 0, 0, 0}. All zero: no halo,
+ * not periodic, process grid chosen, even splits, one block per rank, full neighbors, standard. */
 typedef struct phl_cartesian_options {
     int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
     int32_t periodic[PHL_MAX_DIMENSIONS];
     int32_t process_grid[PHL_MAX_DIMENSIONS];    /* all 0: chosen */
     int32_t blocks_per_rank[PHL_MAX_DIMENSIONS]; /* all 0: one */
-    const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells of each process coordinate; NULL: even; needs process_grid */
+    const int64_t* splits[PHL_MAX_DIMENSIONS];   /* cells of each process coordinate; NULL: even;
+                                                    needs process_grid */
     int32_t neighbors;
     int32_t algorithm;
     int32_t rank_order;
     int32_t boundary;
-    const int32_t* ranks; /* instead of rank_order: the rank at each place of the process grid, the last dimension fastest; NULL: none */
+    const int32_t* ranks; /* instead of rank_order: the rank at each place of the process grid, the
+                             last dimension fastest; NULL: none */
 } phl_cartesian_options;
 
 /* Collective, the same arguments everywhere. `options` may be NULL. */
-int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents, const phl_cartesian_options* options,
-                         phl_cartesian* domain);
-/* Local. The domain of the points of fields that are staggered so (1 or 0 for each dimension): of it fields say no stagger. */
+int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
+                         const phl_cartesian_options* options, phl_cartesian* domain);
+/* Local. The domain of the points of fields that are staggered so (1 or 0 for each dimension): of
+ * it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
 /* Local, all of them. Arrays have one entry per dimension. */
@@ -237,19 +292,23 @@ int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int6
 /* Rank that owns a cell, and the number of the block there. */
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block);
 
-/* ---- Exchanges of arrays ------------------------------------------------------------------------------------------- */
+/* ---- Exchanges of arrays
+ * ------------------------------------------------------------------------------------------- */
 
-/* One array, or one per block. Structured: the block with its halo, owned + stagger + lower + upper values in each dimension; fields of one
- * domain may differ in stagger and depth, and travel together. Index map: owned cells, with the ghosts behind them
- * or (C order) in `ghosts`. All of it that is 0 or NULL has the meaning that is said. */
+/* One array, or one per block. Structured: the block with its halo, owned + stagger + lower + upper
+ * values in each dimension; fields of one domain may differ in stagger and depth, and travel
+ * together. Index map: owned cells, with the ghosts behind them or (C order) in `ghosts`. All of it
+ * that is 0 or NULL has the meaning that is said. */
 typedef struct phl_field {
     phl_element element; /* components 0: one */
     int32_t order;
     int32_t own_halo; /* 0: the array has the domain's halo; else halo_lower and halo_upper */
     int32_t halo_lower[PHL_MAX_DIMENSIONS], halo_upper[PHL_MAX_DIMENSIONS];
-    int32_t own_depth; /* 0: what the array's halo and the domain's both have is exchanged; else depth_lower and depth_upper */
+    int32_t own_depth; /* 0: what the array's halo and the domain's both have is exchanged; else
+                          depth_lower and depth_upper */
     int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
-    int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value more on every rank */
+    int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value
+                                            more on every rank */
     void* cells;                         /* of a rank's only block */
     void* ghosts;                        /* index map */
     void* const* blocks;                 /* instead of `cells`: one array per block */
@@ -265,64 +324,79 @@ typedef struct phl_group {
     int32_t fields;
 } phl_group;
 
-/* Collective. The exchange is compiled for the layouts of the fields; their arrays are those that it moves where a call names no
- * others. The domains or maps may be freed before. Arrays that share cells are refused. Groups travel together, one message for each
- * neighbor; their domains and maps have one communicator. `options` may be NULL. */
-int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
-                                  phl_exchange* exchange);
-int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field, const phl_exchange_options* options,
-                                  phl_exchange* exchange);
-int phl_exchange_create_groups(int groups, const phl_group* group, const phl_exchange_options* options, phl_exchange* exchange);
+/* Collective. The exchange is compiled for the layouts of the fields; their arrays are those that
+ * it moves where a call names no others. The domains or maps may be freed before. Arrays that share
+ * cells are refused. Groups travel together, one message for each neighbor; their domains and maps
+ * have one communicator. `options` may be NULL. */
+int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_field* field,
+                                  const phl_exchange_options* options, phl_exchange* exchange);
+int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,
+                                  const phl_exchange_options* options, phl_exchange* exchange);
+int phl_exchange_create_groups(int groups, const phl_group* group,
+                               const phl_exchange_options* options, phl_exchange* exchange);
 /* Local. Refused while it is under way. */
 int phl_exchange_free(phl_exchange* exchange);
-/* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be touched, and the arrays stay where they
- * are. `fields`: other arrays of the layouts that the exchange was made for (swapped time levels, temporaries, memory that was allocated
- * anew), `count` of them, one for each field in that order, group after group; NULL and 0: those that it was made with. Each rank names
- * its own; nothing is sent for it. Another layout is an error of this rank, and then nothing has begun. */
+/* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be
+ * touched, and the arrays stay where they are. `fields`: other arrays of the layouts that the
+ * exchange was made for (swapped time levels, temporaries, memory that was allocated anew), `count`
+ * of them, one for each field in that order, group after group; NULL and 0: those that it was made
+ * with. Each rank names its own; nothing is sent for it. Another layout is an error of this rank,
+ * and then nothing has begun. */
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count);
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
 /* Ghost → owner, combined there: begin_reverse and end. */
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
-int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
+int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
+                               int count);
 /* Of a depth: as the exchange was made. */
 #define PHL_AS_MADE (-1)
 
-/* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and 0: all), and to which depth, in cells
- * from the owned ones on: PHL_AS_MADE, or at most the widest halo of these fields. own_depth 0: all as made. */
+/* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and
+ * 0: all), and to which depth, in cells from the owned ones on: PHL_AS_MADE, or at most the widest
+ * halo of these fields. own_depth 0: all as made. */
 typedef struct phl_only {
-    const int32_t* fields;                                                    /* their numbers; NULL: all */
-    int32_t field_count;                                                      /* of `fields` */
-    int32_t own_depth;                                                        /* 1: the depths below count */
-    int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension, on both sides */
+    const int32_t* fields; /* their numbers; NULL: all */
+    int32_t field_count;   /* of `fields` */
+    int32_t own_depth;     /* 1: the depths below count */
+    int32_t depth_lower[PHL_MAX_DIMENSIONS],
+        depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension, on both sides */
 } phl_only;
-/* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it names, in that order, may be under way
- * beside the whole, and is freed by phl_exchange_free. Equal subsets are one exchange, of which several handles may be had; each stays good
- * when the whole is freed. Its first use is collective, for then its transports are made: those of the whole, without measuring. */
+/* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it
+ * names, in that order, may be under way beside the whole, and is freed by phl_exchange_free. Equal
+ * subsets are one exchange, of which several handles may be had; each stays good when the whole is
+ * freed. Its first use is collective, for then its transports are made: those of the whole, without
+ * measuring. */
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset);
-/* Collective: what the first use of a subset would do, with `fields` as in phl_exchange_forward. Nothing where that is done. */
+/* Collective: what the first use of a subset would do, with `fields` as in phl_exchange_forward.
+ * Nothing where that is done. */
 int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count);
-/* Collective: has "auto" choose the transport anew, where cores or other work have changed since; ghosts of `fields`, as in
- * phl_exchange_forward, keep their values. Subsets follow, their next use is collective. A transport by name stays. */
+/* Collective: has "auto" choose the transport anew, where cores or other work have changed since;
+ * ghosts of `fields`, as in phl_exchange_forward, keep their values. Subsets follow, their next use
+ * is collective. A transport by name stays. */
 int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count);
-/* Between begin and end: gets the exchange on without waiting. `done` is 1 when end will return at once, which has to be called all the
- * same, and tells of errors; also where nothing is under way. */
+/* Between begin and end: gets the exchange on without waiting. `done` is 1 when end will return at
+ * once, which has to be called all the same, and tells of errors; also where nothing is under way.
+ */
 int phl_exchange_test(phl_exchange exchange, int* done);
 int phl_exchange_end(phl_exchange exchange);
 int phl_exchange_under_way(phl_exchange exchange, int* under_way);
 
 /* A value of a ghost that differs from its owner's. */
 typedef struct phl_stale_ghost {
-    int32_t field, owner;             /* from 0, group after group; the owner's rank */
-    int32_t component, dimensions;    /* of `cell`; 1 of an index map, 0 where nobody knows the id */
-    int64_t cell[PHL_MAX_DIMENSIONS]; /* where its owner has it: a coordinate per dimension, or its global id */
+    int32_t field, owner;          /* from 0, group after group; the owner's rank */
+    int32_t component, dimensions; /* of `cell`; 1 of an index map, 0 where nobody knows the id */
+    int64_t cell[PHL_MAX_DIMENSIONS]; /* where its owner has it: a coordinate per dimension, or its
+                                         global id */
     char here[32], there[32];         /* the values, for people */
 } phl_stale_ghost;
-/* Collective. Which ghosts of this rank differ from their owners' values, byte by byte, of arrays as in phl_exchange_forward: `counts` gets
- * one number for each field, `first` the first few of each field, at most `capacity`, and `told` how many those are. It reads arrays
- * only; the first call takes as much memory as they have. */
-int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
-                       int32_t* told);
-/* Collective. An error on every rank where some rank has such a ghost; the message tells the first one. */
+/* Collective. Which ghosts of this rank differ from their owners' values, byte by byte, of arrays
+ * as in phl_exchange_forward: `counts` gets one number for each field, `first` the first few of
+ * each field, at most `capacity`, and `told` how many those are. It reads arrays only; the first
+ * call takes as much memory as they have. */
+int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts,
+                       int32_t capacity, phl_stale_ghost* first, int32_t* told);
+/* Collective. An error on every rank where some rank has such a ghost; the message tells the first
+ * one. */
 int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count);
 /* Local. Bytes and messages that this rank sends to others in one exchange. */
 int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, int32_t* messages);
@@ -330,45 +404,60 @@ int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, i
 int phl_exchange_transport(phl_exchange exchange, const char** name);
 int phl_exchange_explain(phl_exchange exchange, const char** text);
 
-/* ---- Points of a grid that several ranks hold --------------------------------------------------------------------------- */
+/* ---- Points of a grid that several ranks hold
+ * --------------------------------------------------------------------------- */
 
-/* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of points between two blocks are on both ranks, and each
- * call gives all holders of a point the sum of their values (or another reduction), added in ascending order of rank and with the same bits
- * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic dimension, or in two blocks, is added up there first. Layers around the
- * points are neither read nor written. `options` may be NULL; the domain may be freed before. */
-int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field, const phl_exchange_options* options,
-                          phl_point_sums* sums);
-/* `fields`: as in phl_exchange_forward. Points that others hold must not be written between begin and end. */
+/* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of points
+ * between two blocks are on both ranks, and each call gives all holders of a point the sum of their
+ * values (or another reduction), added in ascending order of rank and with the same bits
+ * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic
+ * dimension, or in two blocks, is added up there first. Layers around the points are neither read
+ * nor written. `options` may be NULL; the domain may be freed before. */
+int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field,
+                          const phl_exchange_options* options, phl_point_sums* sums);
+/* `fields`: as in phl_exchange_forward. Points that others hold must not be written between begin
+ * and end. */
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count);
 int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fields, int count);
 int phl_point_sums_end(phl_point_sums sums);
 /* Local. Refused while they are under way. */
 int phl_point_sums_free(phl_point_sums* sums);
 
-/* ---- From one domain to another ------------------------------------------------------------------------------------- */
+/* ---- From one domain to another
+ * ------------------------------------------------------------------------------------- */
 
-/* Collective. Moves owned values between two domains of the same cells on one communicator: to another process grid or other splits, another
- * partition, more or fewer ranks that own something; of index maps cells are those of equal global id. Ghosts are neither read nor written.
- * Fields on points go between phl_cartesian_staggered of both domains. `options` may be NULL; the domains or maps may be freed before. */
-int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const phl_exchange_options* options,
+/* Collective. Moves owned values between two domains of the same cells on one communicator: to
+ * another process grid or other splits, another partition, more or fewer ranks that own something;
+ * of index maps cells are those of equal global id. Ghosts are neither read nor written. Fields on
+ * points go between phl_cartesian_staggered of both domains. `options` may be NULL; the domains or
+ * maps may be freed before. */
+int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to,
+                                        const phl_exchange_options* options,
                                         phl_redistribution* redistribution);
-int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to, const phl_exchange_options* options,
+int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
+                                        const phl_exchange_options* options,
                                         phl_redistribution* redistribution);
-/* from[i] → to[i], arrays of the first and of the second domain, of equal elements and components; one message from each rank to each that gets
- * cells of it. The first call with cells of as many bytes in all (grids), or of these elements (index maps), is collective; others wait for those
- * that a rank gets cells from, or gives cells to. Every rank makes the same calls in the same order. */
-int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
+/* from[i] → to[i], arrays of the first and of the second domain, of equal elements and components;
+ * one message from each rank to each that gets cells of it. The first call with cells of as many
+ * bytes in all (grids), or of these elements (index maps), is collective; others wait for those
+ * that a rank gets cells from, or gives cells to. Every rank makes the same calls in the same
+ * order. */
+int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
+                               const phl_field* to, int count);
 /* to[i] → from[i]. */
-int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from, const phl_field* to, int count);
+int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from,
+                            const phl_field* to, int count);
 /* Local. */
 int phl_redistribution_free(phl_redistribution* redistribution);
 
-/* Local. Zeroed memory that the other ranks of the node can reach: arrays in it are exchanged with fewer copies. It
- * stays as long as an exchange uses it. Releasing what was not allocated here, or twice, is an error. */
+/* Local. Zeroed memory that the other ranks of the node can reach: arrays in it are exchanged with
+ * fewer copies. It stays as long as an exchange uses it. Releasing what was not allocated here, or
+ * twice, is an error. */
 int phl_allocate(int64_t bytes, void** memory);
 int phl_release(void* memory);
 
-/* ---- For programs without MPI's Fortran interface ------------------------------------------------------------------ */
+/* ---- For programs without MPI's Fortran interface
+ * ------------------------------------------------------------------ */
 
 /* MPI_Init and MPI_Finalize, unless that was done; the world as a Fortran communicator. */
 int phl_start(int* world);

@@ -1,4 +1,5 @@
-// What all files of the binding share: nanobind, small values between C++ and Python, and what each file adds to the module.
+// What all files of the binding share: nanobind, small values between C++ and Python, and what each
+// file adds to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -39,8 +40,9 @@ auto unlocked(Work&& work) {
 using IntList = const std::vector<int>&;
 using Ints = nb::typed<nb::tuple, int, nb::ellipsis>;
 using Flags = nb::typed<nb::tuple, bool, nb::ellipsis>;
-using Sides = nb::typed<nb::tuple, nb::typed<nb::tuple, int, int>, nb::ellipsis>;  ///< (lower, upper) per dimension
-using Corners = nb::typed<nb::tuple, Ints, Ints>;                                  ///< (first, …), (past the end, …)
+using Sides = nb::typed<nb::tuple, nb::typed<nb::tuple, int, int>,
+                        nb::ellipsis>;             ///< (lower, upper) per dimension
+using Corners = nb::typed<nb::tuple, Ints, Ints>;  ///< (first, …), (past the end, …)
 
 template <class Each>
 nb::tuple tuple_of(int count, Each&& each) {
@@ -57,22 +59,27 @@ nb::list list_of(const Range& range, Each&& each) {
 }
 
 inline nb::tuple corners_of(const Box& box, int dimensions) {
-    const auto along = [=](const auto& cell) { return tuple_of(dimensions, [&](std::size_t d) { return cell[d]; }); };
+    const auto along = [=](const auto& cell) {
+        return tuple_of(dimensions, [&](std::size_t d) { return cell[d]; });
+    };
     return nb::make_tuple(along(box.lo), along(box.hi));
 }
 
 /// Sides that are not given have no halo.
 inline HaloWidth halo_from(IntList lower, IntList upper) {
     HaloWidth width(0);
-    std::copy_n(lower.begin(), std::min<std::size_t>(lower.size(), max_dimensions), width.lower.begin());
-    std::copy_n(upper.begin(), std::min<std::size_t>(upper.size(), max_dimensions), width.upper.begin());
+    std::copy_n(lower.begin(), std::min<std::size_t>(lower.size(), max_dimensions),
+                width.lower.begin());
+    std::copy_n(upper.begin(), std::min<std::size_t>(upper.size(), max_dimensions),
+                width.upper.begin());
     return width;
 }
 
 inline Stagger stagger_from(IntList along) {
     Stagger stagger;
     for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
-        stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));  // what is wrong stays wrong
+        stagger.along[d] =
+            static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));  // what is wrong stays wrong
     return stagger;
 }
 
@@ -99,7 +106,8 @@ Numpy<T> to_numpy(std::vector<T> values) {
 }
 
 inline Numpy<std::uint8_t> bytes_of(const std::shared_ptr<std::byte>& memory, byte_count bytes) {
-    return numpy_of(reinterpret_cast<std::uint8_t*>(memory.get()), static_cast<std::size_t>(bytes), memory);
+    return numpy_of(reinterpret_cast<std::uint8_t*>(memory.get()), static_cast<std::size_t>(bytes),
+                    memory);
 }
 
 template <class T>
@@ -116,11 +124,13 @@ std::vector<T> vector_of(std::span<const T> values) {
 class Buffer {
 public:
     explicit Buffer(nb::handle object) { look(object); }
-    /// Another object is seen as the NumPy array that `as_array` makes of it, which `made` keeps. Throws where there is none.
+    /// Another object is seen as the NumPy array that `as_array` makes of it, which `made` keeps.
+    /// Throws where there is none.
     Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
         if (look(object)) return;
         made.append(as_array(object, name));
-        if (!look(made[made.size() - 1])) throw Error(name + " shows no memory: pass a NumPy array", ErrorKind::type);
+        if (!look(made[made.size() - 1]))
+            throw Error(name + " shows no memory: pass a NumPy array", ErrorKind::type);
     }
     ~Buffer() {
         if (there_) PyBuffer_Release(&view_);
@@ -135,7 +145,8 @@ public:
 
 private:
     bool look(nb::handle object) {
-        there_ = PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0;
+        there_ = PyObject_GetBuffer(object.ptr(), &view_,
+                                    PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0;
         if (!there_) PyErr_Clear();
         return there_;
     }

@@ -1,4 +1,5 @@
-// Communicators come over as Fortran handles: the one form that every MPI and every mpi4py have in common.
+// Communicators come over as Fortran handles: the one form that every MPI and every mpi4py have in
+// common.
 #include "parhelion/core/communicator.hpp"
 
 #include "bindings.hpp"
@@ -21,43 +22,62 @@ auto doing(const Communicator& comm, const std::string& call, double timeout_s, 
 }  // namespace
 
 void bind_communicator(nb::module_& module) {
-    nb::class_<Communicator>(module, "Communicator", "The library's own duplicate of a communicator.")
+    nb::class_<Communicator>(module, "Communicator",
+                             "The library's own duplicate of a communicator.")
         .def(
-            "__init__", [](Communicator* self, int handle) { new (self) Communicator(comm_from_fortran(handle)); }, "fortran_handle"_a,
-            Unlocked(), "Collective the first time for a communicator (it duplicates), local afterwards.")
+            "__init__",
+            [](Communicator* self, int handle) {
+                new (self) Communicator(comm_from_fortran(handle));
+            },
+            "fortran_handle"_a, Unlocked(),
+            "Collective the first time for a communicator (it duplicates), local afterwards.")
         .def_prop_ro(
-            "fortran_handle", [](const Communicator& comm) { return MPI_Comm_c2f(comm.handle()); }, "For mpi4py: MPI.Comm.f2py.")
-        .def("next_tag", &Communicator::next_tag, "A tag that nothing else uses here. Local, the same on all ranks.")
+            "fortran_handle", [](const Communicator& comm) { return MPI_Comm_c2f(comm.handle()); },
+            "For mpi4py: MPI.Comm.f2py.")
+        .def("next_tag", &Communicator::next_tag,
+             "A tag that nothing else uses here. Local, the same on all ranks.")
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def(
             "agree",
-            [](const Communicator& comm, const std::string& complaint, ErrorKind kind, const std::string& call, double timeout_s) {
+            [](const Communicator& comm, const std::string& complaint, ErrorKind kind,
+               const std::string& call, double timeout_s) {
                 doing(comm, call, timeout_s, [&] { agree(comm, complaint, kind); });
             },
             "complaint"_a, "kind"_a, "call"_a, "timeout_s"_a, Unlocked(),
             "Collective. Raises the complaint of the lowest rank that has one, on every rank.\n\n"
-            "`call`: what the ranks do, equal on all; `timeout_s`: 0 for as PARHELION_TIMEOUT says.")
+            "`call`: what the ranks do, equal on all; `timeout_s`: 0 for as PARHELION_TIMEOUT "
+            "says.")
         .def(
             "largest",
-            [](const Communicator& comm, const std::vector<std::int64_t>& values, const std::string& call) {
+            [](const Communicator& comm, const std::vector<std::int64_t>& values,
+               const std::string& call) {
                 return doing(comm, call, 0, [&] { return largest(comm, values); });
             },
-            "values"_a, "call"_a, Unlocked(), "Collective, one reduction. Of each value the largest that a rank has; all pass as many.")
+            "values"_a, "call"_a, Unlocked(),
+            "Collective, one reduction. Of each value the largest that a rank has; all pass as "
+            "many.")
         .def(
             "total",
-            [](const Communicator& comm, const std::vector<std::int64_t>& values, const std::string& call) {
+            [](const Communicator& comm, const std::vector<std::int64_t>& values,
+               const std::string& call) {
                 return doing(comm, call, 0, [&] { return agree(comm, ""), total(comm, values); });
             },
-            "values"_a, "call"_a, Unlocked(), "Collective. The sum of each value over all ranks; all pass as many.")
+            "values"_a, "call"_a, Unlocked(),
+            "Collective. The sum of each value over all ranks; all pass as many.")
         .def(
             "require_equal",
-            [](const Communicator& comm, const std::string& what, const std::string& name, std::int64_t value, const std::string& remedy,
-               const std::string& call, double timeout_s) {
-                doing(comm, call, timeout_s, [&] { require_equal(comm, what, [&](Properties& told) { told.add(name, value); }, remedy); });
+            [](const Communicator& comm, const std::string& what, const std::string& name,
+               std::int64_t value, const std::string& remedy, const std::string& call,
+               double timeout_s) {
+                doing(comm, call, timeout_s, [&] {
+                    require_equal(
+                        comm, what, [&](Properties& told) { told.add(name, value); }, remedy);
+                });
             },
             "what"_a, "name"_a, "value"_a, "remedy"_a, "call"_a, "timeout_s"_a, Unlocked(),
-            "Collective. Raises ValueError on every rank, with a rank that differs, unless all have the same value.");
+            "Collective. Raises ValueError on every rank, with a rank that differs, unless all "
+            "have the same value.");
 }
 
 }  // namespace parhelion::python

@@ -12,13 +12,16 @@ namespace {
 using Grid = const CartesianDomain&;
 using Cells = const IndexedDomain&;
 
-void construct_grid(CartesianDomain* self, const Communicator& comm, std::vector<global_index> extents, IntList lower, IntList upper,
-                    const std::vector<bool>& periodic, std::vector<int> process_grid, std::vector<std::vector<global_index>> splits,
-                    std::vector<int> blocks_per_rank, Neighbors neighbors, Algorithm algorithm, RankFill fill, std::vector<int> ranks,
+void construct_grid(CartesianDomain* self, const Communicator& comm,
+                    std::vector<global_index> extents, IntList lower, IntList upper,
+                    const std::vector<bool>& periodic, std::vector<int> process_grid,
+                    std::vector<std::vector<global_index>> splits, std::vector<int> blocks_per_rank,
+                    Neighbors neighbors, Algorithm algorithm, RankFill fill, std::vector<int> ranks,
                     bool owns_ends) {
     CartesianOptions options;
     options.halo = halo_from(lower, upper);
-    for (std::size_t d = 0; d < periodic.size() && d < max_dimensions; ++d) options.periodic.along[d] = periodic[d];
+    for (std::size_t d = 0; d < periodic.size() && d < max_dimensions; ++d)
+        options.periodic.along[d] = periodic[d];
     options.process_grid = std::move(process_grid);
     options.splits = std::move(splits);
     options.blocks_per_rank = std::move(blocks_per_rank);
@@ -30,7 +33,8 @@ void construct_grid(CartesianDomain* self, const Communicator& comm, std::vector
 }
 
 nb::list boxes_of(Grid domain, Box Block::* box) {
-    return list_of(domain.blocks(), [&](const Block& block) { return corners_of(block.*box, domain.dimensions()); });
+    return list_of(domain.blocks(),
+                   [&](const Block& block) { return corners_of(block.*box, domain.dimensions()); });
 }
 
 std::vector<std::vector<global_index>> starts_of(Grid domain) {
@@ -41,38 +45,50 @@ std::vector<std::vector<global_index>> starts_of(Grid domain) {
 
 nb::tuple flags_of(Grid domain, bool periodic, const Block* at = nullptr) {
     return tuple_of(domain.dimensions(), [&](std::size_t d) {
-        return domain.axis(static_cast<int>(d)).periodic == periodic && (at == nullptr || at->position[d] == 0);
+        return domain.axis(static_cast<int>(d)).periodic == periodic &&
+               (at == nullptr || at->position[d] == 0);
     });
 }
 
 void bind_grid(nb::module_& module) {
     using Boxes = nb::typed<nb::list, Corners>;
-    nb::enum_<Neighbors>(module, "Neighbors").value("full", Neighbors::full).value("faces", Neighbors::faces);
+    nb::enum_<Neighbors>(module, "Neighbors")
+        .value("full", Neighbors::full)
+        .value("faces", Neighbors::faces);
     nb::enum_<RankFill>(module, "RankFill")
         .value("last", RankFill::last_fastest)
         .value("first", RankFill::first_fastest)
         .value("communicator", RankFill::of_communicator);
-    nb::enum_<Algorithm>(module, "Algorithm").value("standard", Algorithm::standard).value("staged", Algorithm::staged);
+    nb::enum_<Algorithm>(module, "Algorithm")
+        .value("standard", Algorithm::standard)
+        .value("staged", Algorithm::staged);
     nb::class_<CartesianDomain>(module, "CartesianDomain")
-        .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a, "process_grid"_a, "splits"_a,
-             "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a, "fill"_a, "ranks"_a, "owns_ends"_a, Unlocked())
+        .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a,
+             "process_grid"_a, "splits"_a, "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a,
+             "fill"_a, "ranks"_a, "owns_ends"_a, Unlocked())
         .def(
-            "staggered", [](Grid domain, IntList stagger) { return domain.staggered(stagger_from(stagger)); }, "stagger"_a)
+            "staggered",
+            [](Grid domain, IntList stagger) { return domain.staggered(stagger_from(stagger)); },
+            "stagger"_a)
         .def_prop_ro("periodic", [](Grid domain) -> Flags { return flags_of(domain, true); })
         .def_prop_ro(
             "lowest",
             [](Grid domain) -> nb::typed<nb::list, Flags> {
-                return list_of(domain.blocks(), [&](const Block& block) { return flags_of(domain, false, &block); });
+                return list_of(domain.blocks(),
+                               [&](const Block& block) { return flags_of(domain, false, &block); });
             },
-            "Per block of this rank, where it lies at the lower end of a dimension that is not periodic.")
+            "Per block of this rank, where it lies at the lower end of a dimension that is not "
+            "periodic.")
         .def_prop_ro("process_grid", &CartesianDomain::process_grid)
-        .def_prop_ro("starts", &starts_of, "Per dimension, the first cell of each block and the extent.")
+        .def_prop_ro("starts", &starts_of,
+                     "Per dimension, the first cell of each block and the extent.")
         .def_prop_ro(
             "blocks", [](Grid domain) -> Boxes { return boxes_of(domain, &Block::owned); },
             "Per block of this rank, the first and the past-the-end cell.")
         .def_prop_ro(
             "held", [](Grid domain) -> Boxes { return boxes_of(domain, &Block::held); },
-            "Per block of this rank, the first and the past-the-end cell or point of an array without its halo.")
+            "Per block of this rank, the first and the past-the-end cell or point of an array "
+            "without its halo.")
         .def("coordinates_of", &CartesianDomain::coordinates_of, "rank"_a);
     module.def(
         "choose_process_grid",
@@ -84,18 +100,22 @@ void bind_grid(nb::module_& module) {
 
 SelfGhosts rule(bool allowed) { return allowed ? SelfGhosts::allowed : SelfGhosts::refused; }
 
-IndexedDomain from_block(const Communicator& comm, global_index owned, const Ids& ghosts, bool self_ghosts) {
+IndexedDomain from_block(const Communicator& comm, global_index owned, const Ids& ghosts,
+                         bool self_ghosts) {
     return {owned, vector_of(span_of(ghosts)), comm, rule(self_ghosts)};
 }
 
-IndexedDomain from_owned_ids(const Communicator& comm, const Ids& owned, const Ids& ghosts, bool self_ghosts) {
-    return IndexedDomain::with_owned_ids(vector_of(span_of(owned)), vector_of(span_of(ghosts)), comm, rule(self_ghosts));
+IndexedDomain from_owned_ids(const Communicator& comm, const Ids& owned, const Ids& ghosts,
+                             bool self_ghosts) {
+    return IndexedDomain::with_owned_ids(vector_of(span_of(owned)), vector_of(span_of(ghosts)),
+                                         comm, rule(self_ghosts));
 }
 
 Numpy<global_index> global_of(Cells domain, const Ids& cells) {
     std::vector<global_index> ids;
     for (const std::int64_t cell : span_of(cells))
-        ids.push_back(domain.global_of(cell >= 0 && cell < domain.size() ? static_cast<local_index>(cell) : -1));
+        ids.push_back(domain.global_of(
+            cell >= 0 && cell < domain.size() ? static_cast<local_index>(cell) : -1));
     return to_numpy(std::move(ids));
 }
 
@@ -130,14 +150,17 @@ Numbered read_keys(const std::string& path, const Communicator& comm) {
 
 void bind_cells(nb::module_& module) {
     nb::class_<IndexedDomain>(module, "IndexedDomain")
-        .def_static("from_block", &from_block, "comm"_a, "owned"_a, "ghosts"_a, "self_ghosts"_a, Unlocked())
-        .def_static("from_owned_ids", &from_owned_ids, "comm"_a, "owned_ids"_a, "ghosts"_a, "self_ghosts"_a, Unlocked())
+        .def_static("from_block", &from_block, "comm"_a, "owned"_a, "ghosts"_a, "self_ghosts"_a,
+                    Unlocked())
+        .def_static("from_owned_ids", &from_owned_ids, "comm"_a, "owned_ids"_a, "ghosts"_a,
+                    "self_ghosts"_a, Unlocked())
         .def_prop_ro("owned", &IndexedDomain::owned)
         .def_prop_ro("ghosts", &IndexedDomain::ghosts)
         .def_prop_ro("global_size", &IndexedDomain::global_size)
         .def_prop_ro("first", &IndexedDomain::first)
         .def("ghost_ids", [](Cells domain) { return to_numpy(vector_of(domain.ghost_ids())); })
-        .def("ghost_owners", [](Cells domain) { return to_numpy(vector_of(domain.ghost_owners())); })
+        .def("ghost_owners",
+             [](Cells domain) { return to_numpy(vector_of(domain.ghost_owners())); })
         .def("global_of", &global_of, "cells"_a)
         .def("local_of", &local_of, "ids"_a)
         .def("owners_of", &owners_of, "ids"_a);
@@ -149,23 +172,26 @@ void bind_cells(nb::module_& module) {
 
 nb::object selection_of(const Selection& selection, int dimensions) {
     if (dimensions == 0) return nb::cast(to_numpy(std::vector<local_index>(selection.cells)));
-    return list_of(selection.boxes,
-                   [=](const BoxPiece& piece) { return nb::make_tuple(piece.block, corners_of(piece.cells, dimensions)); });
+    return list_of(selection.boxes, [=](const BoxPiece& piece) {
+        return nb::make_tuple(piece.block, corners_of(piece.cells, dimensions));
+    });
 }
 
 nb::list stages_of(const Pattern& pattern) {
     return list_of(pattern.stages, [&](const Stage& stage) {
         return list_of(stage, [&](const Link& link) {
-            return nb::make_tuple(link.rank, selection_of(link.send, pattern.dimensions), selection_of(link.receive, pattern.dimensions));
+            return nb::make_tuple(link.rank, selection_of(link.send, pattern.dimensions),
+                                  selection_of(link.receive, pattern.dimensions));
         });
     });
 }
 
 nb::tuple sides_of(const Pattern& pattern, bool as_fields_may_have) {
-    return tuple_of(pattern.dimensions, [&](std::size_t d) {  // without the points that the next block owns
-        const int next = as_fields_may_have ? pattern.stagger.along[d] : 0;
-        return nb::make_tuple(pattern.halo.lower[d], pattern.halo.upper[d] - next);
-    });
+    return tuple_of(pattern.dimensions,
+                    [&](std::size_t d) {  // without the points that the next block owns
+                        const int next = as_fields_may_have ? pattern.stagger.along[d] : 0;
+                        return nb::make_tuple(pattern.halo.lower[d], pattern.halo.upper[d] - next);
+                    });
 }
 
 void bind_pattern(nb::module_& module) {
@@ -179,14 +205,19 @@ void bind_pattern(nb::module_& module) {
         .def_prop_ro("depth", [](Given pattern) -> Sides { return sides_of(pattern, true); })
         .def_prop_ro("stagger",
                      [](Given pattern) -> Ints {
-                         return tuple_of(pattern.dimensions, [&](std::size_t d) { return int{pattern.stagger.along[d]}; });
+                         return tuple_of(pattern.dimensions, [&](std::size_t d) {
+                             return int{pattern.stagger.along[d]};
+                         });
                      })
         .def_prop_ro("owns_ends", [](Given pattern) { return !(pattern.ends == HaloWidth(0)); })
         .def_prop_ro("blocks",
                      [](Given pattern) -> nb::typed<nb::list, Corners> {
-                         return list_of(pattern.blocks, [&](const Box& box) { return corners_of(box, pattern.dimensions); });
+                         return list_of(pattern.blocks, [&](const Box& box) {
+                             return corners_of(box, pattern.dimensions);
+                         });
                      })
-        .def("stages", &stages_of, nb::sig("def stages(self) -> list[list[tuple[int, typing.Any, typing.Any]]]"))
+        .def("stages", &stages_of,
+             nb::sig("def stages(self) -> list[list[tuple[int, typing.Any, typing.Any]]]"))
         .def("describe", &describe)
         .def("neighbor_ranks", &neighbor_ranks)
         .def("cells_sent", &cells_sent)

@@ -6,24 +6,28 @@
 namespace parhelion::python {
 namespace {
 
-void set_layers(Field& field, IntList lower, IntList upper, IntList array_lower, IntList array_upper, IntList stagger, bool owns_ends) {
+void set_layers(Field& field, IntList lower, IntList upper, IntList array_lower,
+                IntList array_upper, IntList stagger, bool owns_ends) {
     field.halo = halo_from(lower, upper);
     field.array_halo = halo_from(array_lower, array_upper);
     field.stagger = stagger_from(stagger);
     field.boundary = owns_ends ? Boundary::owned : Boundary::open;
 }
 
-void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>& strides, byte_count component_stride) {
+void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>& strides,
+               byte_count component_stride) {
     BlockView block;
     block.first = reinterpret_cast<std::byte*>(first);
     block.component_stride = component_stride;
-    std::copy_n(strides.begin(), std::min<std::size_t>(strides.size(), max_dimensions), block.strides.begin());
+    std::copy_n(strides.begin(), std::min<std::size_t>(strides.size(), max_dimensions),
+                block.strides.begin());
     field.blocks.push_back(block);
 }
 
 void bind_field(nb::module_& module) {
 #define PARHELION_TEXT(name, ...) #name,
-    module.attr("elements") = nb::tuple(nb::cast(std::vector<std::string>{PHL_SCALARS(PARHELION_TEXT)}));
+    module.attr("elements") =
+        nb::tuple(nb::cast(std::vector<std::string>{PHL_SCALARS(PARHELION_TEXT)}));
 #undef PARHELION_TEXT
     nb::class_<Field>(module, "Field", "Where the values of one field lie. Keeps nothing alive.")
         .def(
@@ -33,7 +37,8 @@ void bind_field(nb::module_& module) {
                 new (self) Field{kind, components, kind.size, HaloWidth(0), indexed, {}};
             },
             "element"_a, "components"_a, "indexed"_a)
-        .def("set_layers", &set_layers, "lower"_a, "upper"_a, "array_lower"_a, "array_upper"_a, "stagger"_a, "owns_ends"_a)
+        .def("set_layers", &set_layers, "lower"_a, "upper"_a, "array_lower"_a, "array_upper"_a,
+             "stagger"_a, "owns_ends"_a)
         .def("add_block", &add_block, "first"_a, "strides"_a, "component_stride"_a)
         .def("__str__", [](const Field& field) { return to_string(field); });
 }
@@ -44,24 +49,30 @@ std::string text(const Py_ssize_t* values, std::size_t count) {
     return "(" + all + (count == 1 ? ",)" : ")");
 }
 
-[[noreturn]] void refuse(const std::string& array, const std::string& has, const std::string& made_for) {
-    throw Error(array + " has " + has + " and the exchange was made for " + made_for +
-                ": pass arrays like those that it was made with, or make another one, on every rank");
+[[noreturn]] void refuse(const std::string& array, const std::string& has,
+                         const std::string& made_for) {
+    throw Error(
+        array + " has " + has + " and the exchange was made for " + made_for +
+        ": pass arrays like those that it was made with, or make another one, on every rank");
 }
 
-// Arrays that Python names at a call. They are compared with those that the exchange was made with: a few hundred nanoseconds for each,
-// and nothing is allocated where they have a buffer, as NumPy's do.
+// Arrays that Python names at a call. They are compared with those that the exchange was made with:
+// a few hundred nanoseconds for each, and nothing is allocated where they have a buffer, as NumPy's
+// do.
 class CallArrays {
 public:
-    // `entries`: for each field that was passed a list of its arrays, each with [(number of the native array, bytes from the array's
-    // start to that one's first owned cell), …]. `as_array` sees any other object as a NumPy array.
+    // `entries`: for each field that was passed a list of its arrays, each with [(number of the
+    // native array, bytes from the array's start to that one's first owned cell), …]. `as_array`
+    // sees any other object as a NumPy array.
     CallArrays(const nb::list& entries, nb::object as_array) : as_array_(std::move(as_array)) {
         for (nb::handle entry : entries) {
             auto& arrays = entries_.emplace_back();
             for (nb::handle each : nb::cast<nb::list>(entry)) {
                 arrays.push_back(read(each[0]));
-                arrays.back().places = nb::cast<std::vector<std::pair<std::size_t, Py_ssize_t>>>(each[1]);
-                for (const auto& [number, offset] : arrays.back().places) places_.resize(std::max(places_.size(), number + 1));
+                arrays.back().places =
+                    nb::cast<std::vector<std::pair<std::size_t, Py_ssize_t>>>(each[1]);
+                for (const auto& [number, offset] : arrays.back().places)
+                    places_.resize(std::max(places_.size(), number + 1));
             }
         }
     }
@@ -69,13 +80,17 @@ public:
     // Addresses for all native arrays, good until the next call.
     const std::vector<std::byte*>& places(const nb::args& given) {
         if (given.size() != entries_.size())
-            throw Error(std::to_string(given.size()) + " arrays were passed and the exchange was made for " +
-                        std::to_string(entries_.size()) + ": pass one for each, in that order, or none for those that it was made with");
+            throw Error(
+                std::to_string(given.size()) +
+                " arrays were passed and the exchange was made for " +
+                std::to_string(entries_.size()) +
+                ": pass one for each, in that order, or none for those that it was made with");
         if (made_.size() > 0) made_ = nb::list();  // that of the call before may be under way
         for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);
         return places_;
     }
-    // What was made to see the arrays, and those that were in lists; to be kept as long as they are used.
+    // What was made to see the arrays, and those that were in lists; to be kept as long as they are
+    // used.
     const nb::list& made() const { return made_; }
 
 private:
@@ -89,7 +104,10 @@ private:
         const Buffer buffer(array);
         if (!buffer) throw Error("an array of the exchange shows no memory", ErrorKind::type);
         const int n = buffer->ndim;
-        return {buffer.format(), {buffer->shape, buffer->shape + n}, {buffer->strides, buffer->strides + n}, {}};
+        return {buffer.format(),
+                {buffer->shape, buffer->shape + n},
+                {buffer->strides, buffer->strides + n},
+                {}};
     }
 
     // A field may be one array, several in a list or tuple, or either told with a halo.
@@ -97,14 +115,17 @@ private:
         const auto& entry = entries_[i];
         const std::string name = "array " + std::to_string(i);
         const bool several = PyTuple_Check(given.ptr()) || PyList_Check(given.ptr());
-        if (!several && nb::hasattr(given, "arrays") && nb::hasattr(given, "halo")) return take_entry(i, nb::object(given.attr("arrays")));
+        if (!several && nb::hasattr(given, "arrays") && nb::hasattr(given, "halo"))
+            return take_entry(i, nb::object(given.attr("arrays")));
         if (!several && entry.size() != 1) refuse(name, "one part", std::to_string(entry.size()));
         if (!several) return take(name, entry.front(), given);
-        if (nb::len(given) != entry.size()) refuse(name, std::to_string(nb::len(given)) + " parts", std::to_string(entry.size()));
+        if (nb::len(given) != entry.size())
+            refuse(name, std::to_string(nb::len(given)) + " parts", std::to_string(entry.size()));
         for (std::size_t part = 0; part < entry.size(); ++part) {
             const nb::object array = given[part];
             made_.append(array);  // the list may lose it
-            take(name + (entry.size() > 1 ? ", part " + std::to_string(part) : ""), entry[part], array);
+            take(name + (entry.size() > 1 ? ", part " + std::to_string(part) : ""), entry[part],
+                 array);
         }
     }
 
@@ -112,15 +133,20 @@ private:
         const Buffer buffer(array, name, as_array_, made_);
         const auto n = static_cast<std::size_t>(buffer->ndim);
         if (!equal_format(buffer.format(), made.format))
-            refuse(name, std::string("elements of type '") + buffer.format() + "'", "'" + made.format + "'");
-        if (n != made.shape.size() || !std::equal(made.shape.begin(), made.shape.end(), buffer->shape))
-            refuse(name, "shape " + text(buffer->shape, n), text(made.shape.data(), made.shape.size()));
+            refuse(name, std::string("elements of type '") + buffer.format() + "'",
+                   "'" + made.format + "'");
+        if (n != made.shape.size() ||
+            !std::equal(made.shape.begin(), made.shape.end(), buffer->shape))
+            refuse(name, "shape " + text(buffer->shape, n),
+                   text(made.shape.data(), made.shape.size()));
         bool empty = false, equal = true;
         for (std::size_t d = 0; d < n; ++d) {
             empty = empty || buffer->shape[d] == 0;
             equal = equal && (buffer->shape[d] <= 1 || buffer->strides[d] == made.strides[d]);
         }
-        if (!empty && !equal) refuse(name, "strides " + text(buffer->strides, n), text(made.strides.data(), made.strides.size()));
+        if (!empty && !equal)
+            refuse(name, "strides " + text(buffer->strides, n),
+                   text(made.strides.data(), made.strides.size()));
         for (const auto& [number, offset] : made.places) places_[number] = buffer.start() + offset;
     }
 
@@ -134,13 +160,15 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     using PythonGroup = std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>;
 
-    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s, bool check, bool overlap, bool at_once,
-                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s,
+                   bool check, bool overlap, bool at_once, nb::object arrays,
+                   const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         const nb::gil_scoped_release released;
         std::vector<Group> groups;
         for (auto& [source, fields] : given)
-            groups.push_back(std::visit([&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
+            groups.push_back(std::visit(
+                [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
         ExchangeOptions options{transport, timeout_s};
         options.check = check;
         options.overlap = overlap;
@@ -148,8 +176,8 @@ public:
         make(std::move(groups), options);
     }
     // A subset of another exchange, and where its arrays are among those of a call.
-    PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper, nb::object arrays,
-                   const nb::list& call_arrays, nb::object as_array)
+    PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper,
+                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         Only only{.fields = fields};
         if (!lower.empty()) {
@@ -179,16 +207,19 @@ public:
     }
     void begin_reverse(AnyReduction reduction, const nb::args& arrays) {
         const ArrayList list = read(arrays);
-        start(PassedReduction(reduction), used_by(arrays), [&](Reduction how) { return exchange_->begin_reverse(how, list); });
+        start(PassedReduction(reduction), used_by(arrays),
+              [&](Reduction how) { return exchange_->begin_reverse(how, list); });
     }
-    using Stale = std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
+    using Stale =
+        std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
     std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
         const ArrayList list = read(arrays);
         StaleGhosts found;
         guarded([&] { found = exchange_->stale(list); });
         std::vector<Stale> first;
         for (const StaleGhost& each : found.first)
-            first.emplace_back(each.field, each.owner, each.cell, each.component, each.here, each.there, each.text);
+            first.emplace_back(each.field, each.owner, each.cell, each.component, each.here,
+                               each.there, each.text);
         return {std::move(found.count), std::move(first)};
     }
     void check(const nb::args& arrays) {
@@ -203,18 +234,23 @@ private:
     }
     // Arrays that were named stay until others are, though nobody else may have them.
     nb::object used_by(const nb::args& arrays) const {
-        return arrays.size() == 0 ? nb::object() : nb::object(nb::make_tuple(arrays, call_arrays_.made()));
+        return arrays.size() == 0 ? nb::object()
+                                  : nb::object(nb::make_tuple(arrays, call_arrays_.made()));
     }
     CallArrays call_arrays_;
 };
 
 void bind_step(nb::module_& module) {
     traversed<PythonStep>(module, "Step", "An exchange under way, from `begin` to `end`.")
-        .def("end", &PythonStep::end, "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
+        .def("end", &PythonStep::end,
+             "Waits for the neighbors; afterwards the ghosts are filled. Once per step.")
         .def("test", &PythonStep::test,
-             "Gets the exchange on, without waiting, and tells whether `end` will return, or raise, at once.\n\n"
-             "To be called between pieces of work; `end` has to be called all the same. True for a step that has ended.")
-        .def_prop_ro("ended", &PythonStep::ended, "Whether the exchange has ended, here or by `Exchange.end`.")
+             "Gets the exchange on, without waiting, and tells whether `end` will return, or "
+             "raise, at once.\n\n"
+             "To be called between pieces of work; `end` has to be called all the same. True for a "
+             "step that has ended.")
+        .def_prop_ro("ended", &PythonStep::ended,
+                     "Whether the exchange has ended, here or by `Exchange.end`.")
         .def("__enter__", [](nb::typed<nb::object, PythonStep> self) { return self; })
         .def(
             "__exit__",
@@ -227,13 +263,17 @@ void bind_step(nb::module_& module) {
 std::string names(const std::string& before_last) {
     std::string all;
     for (int kind = 0; kind < Reduction::user; ++kind)
-        all += (kind == 0 ? "" : kind + 1 == Reduction::user ? before_last : ", ") + to_string(static_cast<Reduction::Kind>(kind));
+        all += (kind == 0                     ? ""
+                : kind + 1 == Reduction::user ? before_last
+                                              : ", ") +
+               to_string(static_cast<Reduction::Kind>(kind));
     return all;
 }
 
 Reduction parse(const std::string& name) {
     for (int kind = 0; kind < Reduction::user; ++kind)
-        if (const Reduction one = static_cast<Reduction::Kind>(kind); to_string(one) == name) return one;
+        if (const Reduction one = static_cast<Reduction::Kind>(kind); to_string(one) == name)
+            return one;
     throw Error("unknown reduction '" + name + "': use " + names(" or "));
 }
 
@@ -254,7 +294,8 @@ void PassedReduction::Own::combine(std::byte* into, const std::byte* from, byte_
     if (raised_) return;
     try {
         const auto memory = [&](const std::byte* at, int flags) {
-            return nb::steal(PyMemoryView_FromMemory(reinterpret_cast<char*>(const_cast<std::byte*>(at)), bytes, flags));
+            return nb::steal(PyMemoryView_FromMemory(
+                reinterpret_cast<char*>(const_cast<std::byte*>(at)), bytes, flags));
         };
         combine_(memory(into, PyBUF_WRITE), memory(from, PyBUF_READ));
     } catch (...) {
@@ -264,8 +305,11 @@ void PassedReduction::Own::combine(std::byte* into, const std::byte* from, byte_
 
 PassedReduction::PassedReduction(nb::handle given) {
     if (nb::isinstance<nb::str>(given)) named_ = parse(nb::cast<std::string>(given));
-    else if (nb::isinstance<PythonReduction>(given)) own_ = std::make_unique<Own>(*nb::inst_ptr<PythonReduction>(given));
-    else throw Error("a reduction is a name (" + names(", ") + ") or a function of two arrays", ErrorKind::type);
+    else if (nb::isinstance<PythonReduction>(given))
+        own_ = std::make_unique<Own>(*nb::inst_ptr<PythonReduction>(given));
+    else
+        throw Error("a reduction is a name (" + names(", ") + ") or a function of two arrays",
+                    ErrorKind::type);
 }
 
 void bind_exchange(nb::module_& module) {
@@ -274,43 +318,67 @@ void bind_exchange(nb::module_& module) {
     bind_step(module);
     using Python = PythonExchange;
     auto made = bind_begun<Python>(module, "Exchange");
-    made.def(nb::init<std::vector<Python::PythonGroup>, const std::string&, double, bool, bool, bool, nb::object, const nb::list&,
+    made.def(nb::init<std::vector<Python::PythonGroup>, const std::string&, double, bool, bool,
+                      bool, nb::object, const nb::list&, nb::object>(),
+             "groups"_a, "transport"_a, "timeout_s"_a, "check"_a, "overlap"_a, "at_once"_a,
+             "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def(nb::init<const Python&, IntList, IntList, IntList, nb::object, const nb::list&,
                       nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "check"_a, "overlap"_a, "at_once"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
-        .def(nb::init<const Python&, IntList, IntList, IntList, nb::object, const nb::list&, nb::object>(), "whole"_a, "fields"_a,
-             "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+             "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
         .def("prepare", &Python::prepare,
-             "Collective: what the first use of a subset would do, which makes its transports. Nothing where that is done.")
-        .def("__call__", &Python::run, "arrays"_a, nb::sig("def __call__(self, *arrays: object) -> None"),
+             "Collective: what the first use of a subset would do, which makes its transports. "
+             "Nothing where that is done.")
+        .def("__call__", &Python::run, "arrays"_a,
+             nb::sig("def __call__(self, *arrays: object) -> None"),
              "Fills every ghost with its owner's value: begin and end.\n\n"
-             "`arrays`: others of the same shapes, strides and dtypes as those that it was made with, one for each, in that order,\n"
-             "group after group: temporaries, swapped time levels, reallocated memory. Each rank names its own; nothing is sent for\n"
-             "it. Without any, those that it was made with. ValueError or TypeError, of this rank alone, for arrays of another layout;\n"
+             "`arrays`: others of the same shapes, strides and dtypes as those that it was made "
+             "with, one for each, in that order,\n"
+             "group after group: temporaries, swapped time levels, reallocated memory. Each rank "
+             "names its own; nothing is sent for\n"
+             "it. Without any, those that it was made with. ValueError or TypeError, of this rank "
+             "alone, for arrays of another layout;\n"
              "then nothing has begun.")
-        .def("begin", giving_step(&Python::begin), "arrays"_a, nb::sig("def begin(self, *arrays: object) -> Step"),
-             "Starts filling the ghosts, of `arrays` as in a call, and returns while messages travel.\n\n"
+        .def("begin", giving_step(&Python::begin), "arrays"_a,
+             nb::sig("def begin(self, *arrays: object) -> Step"),
+             "Starts filling the ghosts, of `arrays` as in a call, and returns while messages "
+             "travel.\n\n"
              "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
              "    with exchange.begin():\n"
              "        update_interior(u)")
-        .def("retune", &Python::retune, "arrays"_a, nb::sig("def retune(self, *arrays: object) -> None"),
-             "Has `auto` choose the transport anew, for cores that have moved, or other work on the machine. Collective.\n\n"
-             "`arrays` as in a call; their ghosts keep their values. Takes as long as construction. Subsets follow: their next use\n"
-             "is collective. A transport that was asked for by name stays. ValueError while it, or a subset, is under way, and for\n"
+        .def("retune", &Python::retune, "arrays"_a,
+             nb::sig("def retune(self, *arrays: object) -> None"),
+             "Has `auto` choose the transport anew, for cores that have moved, or other work on "
+             "the machine. Collective.\n\n"
+             "`arrays` as in a call; their ghosts keep their values. Takes as long as "
+             "construction. Subsets follow: their next use\n"
+             "is collective. A transport that was asked for by name stays. ValueError while it, or "
+             "a subset, is under way, and for\n"
              "a subset.")
         .def("_stale", &Python::stale, "arrays"_a,
-             nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, list[int], int, str, str, str]]]"))
-        .def("check", &Python::check, "arrays"_a, nb::sig("def check(self, *arrays: object) -> None"),
-             "Raises ValueError on every rank, with the first ghost of the lowest rank that has one which does not hold its owner's\n"
-             "value, unless there is none. Collective; `arrays` as in a call, which it only reads. See `stale`.")
+             nb::sig("def _stale(self, *arrays: object) -> tuple[list[int], list[tuple[int, int, "
+                     "list[int], int, str, str, str]]]"))
+        .def("check", &Python::check, "arrays"_a,
+             nb::sig("def check(self, *arrays: object) -> None"),
+             "Raises ValueError on every rank, with the first ghost of the lowest rank that has "
+             "one which does not hold its owner's\n"
+             "value, unless there is none. Collective; `arrays` as in a call, which it only reads. "
+             "See `stale`.")
         .def("reverse", &Python::reverse, "reduction"_a = "sum", "arrays"_a,
-             nb::sig("def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None"),
-             "Combines every ghost's value into its owner's: sum, prod, min, max, replace, bit_and, bit_or, or a Reduction.\n\n"
-             "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep their values, except with the\n"
+             nb::sig(
+                 "def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None"),
+             "Combines every ghost's value into its owner's: sum, prod, min, max, replace, "
+             "bit_and, bit_or, or a Reduction.\n\n"
+             "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep "
+             "their values, except with the\n"
              "staged algorithm. TypeError where the elements cannot be combined so.\n\n"
-             "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a call")
-        .def("begin_reverse", giving_step(&Python::begin_reverse), "reduction"_a = "sum", "arrays"_a,
-             nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> Step"),
-             "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must not be touched and ghosts\n"
+             "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a "
+             "call")
+        .def("begin_reverse", giving_step(&Python::begin_reverse), "reduction"_a = "sum",
+             "arrays"_a,
+             nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) "
+                     "-> Step"),
+             "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must "
+             "not be touched and ghosts\n"
              "not be written.");
     bind_ways(made, [](const Python& self) -> const Exchange& { return self.exchange(); });
 }

@@ -14,14 +14,16 @@ Element element_of(const Buffer& buffer) {
     static constexpr std::pair<Scalar, const char*> known[] = {PHL_SCALARS(PARHELION_FORMAT)};
 #undef PARHELION_FORMAT
     for (const auto& [scalar, format] : known)
-        if (equal_format(buffer.format(), format)) return {scalar, static_cast<std::int32_t>(buffer->itemsize)};
+        if (equal_format(buffer.format(), format))
+            return {scalar, static_cast<std::int32_t>(buffer->itemsize)};
     return {Scalar::bytes, static_cast<std::int32_t>(buffer->itemsize)};
 }
 
 // The arrays of a call, seen as long as this lives.
 class SeenArrays {
 public:
-    SeenArrays(const IndexMap& map, const nb::tuple& given, nb::object as_array) : map_(map), as_array_(std::move(as_array)) {
+    SeenArrays(const IndexMap& map, const nb::tuple& given, nb::object as_array)
+        : map_(map), as_array_(std::move(as_array)) {
         for (std::size_t i = 0; i < given.size(); ++i) add(given[i], "array " + std::to_string(i));
     }
     const std::vector<CellValues>& values() const { return values_; }
@@ -31,20 +33,30 @@ private:
     CellValues see(nb::handle object, local_index cells, const std::string& name) {
         const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
         if (buffer->ndim < 1 || buffer->shape[0] != cells)
-            throw Error(name + " has " + (buffer->ndim < 1 ? "no axis" : std::to_string(buffer->shape[0]) + " cells along its first axis") +
-                        " and the map needs " + std::to_string(cells) + ": pass an array of that many");
+            throw Error(name + " has " +
+                        (buffer->ndim < 1
+                             ? "no axis"
+                             : std::to_string(buffer->shape[0]) + " cells along its first axis") +
+                        " and the map needs " + std::to_string(cells) +
+                        ": pass an array of that many");
         byte_count width = buffer->itemsize;
         for (int d = buffer->ndim - 1; d > 0; width *= buffer->shape[d--])
             if (buffer->shape[d] > 1 && cells > 0 && buffer->strides[d] != width)
                 throw Error("the components of a cell of " + name +
-                            " do not lie next to each other: pass a copy in C order, or each component alone");
+                            " do not lie next to each other: pass a copy in C order, or each "
+                            "component alone");
         if (width == 0) throw Error(name + " has no components: pass at least 1");
-        return {{buffer.start(), buffer->strides[0]}, {}, element_of(buffer), static_cast<int>(width / buffer->itemsize)};
+        return {{buffer.start(), buffer->strides[0]},
+                {},
+                element_of(buffer),
+                static_cast<int>(width / buffer->itemsize)};
     }
     void add(nb::handle given, const std::string& name) {
-        if (!PyTuple_Check(given.ptr()) && !PyList_Check(given.ptr())) return values_.push_back(see(given, map_.size(), name));
+        if (!PyTuple_Check(given.ptr()) && !PyList_Check(given.ptr()))
+            return values_.push_back(see(given, map_.size(), name));
         if (const auto parts = nb::len(given); parts != 2)
-            throw Error(name + " has " + std::to_string(parts) + " parts: pass one array, or a pair of owned cells and ghosts");
+            throw Error(name + " has " + std::to_string(parts) +
+                        " parts: pass one array, or a pair of owned cells and ghosts");
         CellValues owned = see(nb::object(given[0]), map_.owned(), "owned of " + name);
         const CellValues ghosts = see(nb::object(given[1]), map_.ghosts(), "ghosts of " + name);
         if (!(owned.element == ghosts.element) || owned.components != ghosts.components)
@@ -80,9 +92,11 @@ void forward(PythonMap& map, const nb::tuple& given, const nb::object& as_array)
 }
 
 auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
-    return [combine](PythonMap& map, AnyReduction reduction, const nb::tuple& given, const nb::object& as_array) {
+    return [combine](PythonMap& map, AnyReduction reduction, const nb::tuple& given,
+                     const nb::object& as_array) {
         const PassedReduction how(reduction);
-        map.with_arrays(given, as_array, [&](const CellArrays& arrays) { (map.*combine)(arrays, how.reduction()); });
+        map.with_arrays(given, as_array,
+                        [&](const CellArrays& arrays) { (map.*combine)(arrays, how.reduction()); });
         how.rethrow();
     };
 }
@@ -90,7 +104,8 @@ auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
 // A reduction of shared points, from its begin to its end. A map may have several under way.
 class SharedSums final : public AnyExchange {
 public:
-    SharedSums(nb::handle map, nb::handle reduction, const nb::tuple& given, const nb::object& as_array)
+    SharedSums(nb::handle map, nb::handle reduction, const nb::tuple& given,
+               const nb::object& as_array)
         : AnyExchange(nb::borrow(map), &nb::inst_ptr<PythonMap>(map)->guard) {
         require_usable();
         const PythonMap& of = *nb::inst_ptr<PythonMap>(map);
@@ -104,20 +119,23 @@ public:
     }
 };
 
-PythonStep begin_reduce_shared(nb::handle_t<PythonMap> map, AnyReduction reduction, const nb::tuple& given, const nb::object& as_array) {
+PythonStep begin_reduce_shared(nb::handle_t<PythonMap> map, AnyReduction reduction,
+                               const nb::tuple& given, const nb::object& as_array) {
     return {nb::borrow(map), std::make_shared<SharedSums>(map, reduction, given, as_array)};
 }
 
 std::string explain_shared(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
     std::string text;
-    map.with_arrays(given, as_array, [&](const CellArrays& arrays) { text = map.explain_shared(arrays); });
+    map.with_arrays(given, as_array,
+                    [&](const CellArrays& arrays) { text = map.explain_shared(arrays); });
     return text;
 }
 
 std::vector<local_index> to_cells(const Ids& ids) {
     std::vector<local_index> cells;
     for (const std::int64_t id : span_of(ids))  // what does not fit is no cell
-        cells.push_back(id > 2147483647 ? -1 : static_cast<local_index>(std::max<std::int64_t>(id, -1)));
+        cells.push_back(id > 2147483647 ? -1
+                                        : static_cast<local_index>(std::max<std::int64_t>(id, -1)));
     return cells;
 }
 
@@ -135,7 +153,8 @@ void bind_index_map(nb::module_& module) {
             "owners"_a, "cells"_a, "ranks"_a, Unlocked())
         .def("forward", &forward, "arrays"_a, "as_array"_a)
         .def("reverse", combining(&IndexMap::reverse), "reduction"_a, "arrays"_a, "as_array"_a)
-        .def("reduce_shared", combining(&IndexMap::reduce_shared), "reduction"_a, "arrays"_a, "as_array"_a)
+        .def("reduce_shared", combining(&IndexMap::reduce_shared), "reduction"_a, "arrays"_a,
+             "as_array"_a)
         .def("begin_reduce_shared", &begin_reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a)
         .def("explain_shared", &explain_shared, "arrays"_a, "as_array"_a)
         .def_prop_ro("domain", [](const PythonMap& map) { return IndexedDomain(map.domain()); })

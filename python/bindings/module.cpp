@@ -1,4 +1,5 @@
-// The native module: the C++ objects as they are. Argument forms and NumPy arrays are the Python package's part.
+// The native module: the C++ objects as they are. Argument forms and NumPy arrays are the Python
+// package's part.
 #include "bindings.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/transport/transport.hpp"
@@ -13,7 +14,8 @@ void translate(const std::exception_ptr& raised, void*) {
     } catch (const Error& error) {
         nb::object type = nb::borrow(PyExc_RuntimeError);
         try {
-            type = nb::module_::import_("parhelion.errors").attr("class_of")(static_cast<int>(error.kind()));
+            type = nb::module_::import_("parhelion.errors")
+                       .attr("class_of")(static_cast<int>(error.kind()));
         } catch (const nb::python_error&) {  // the module is used outside of its package
         }
         PyErr_SetString(type.ptr(), error.what());
@@ -21,7 +23,8 @@ void translate(const std::exception_ptr& raised, void*) {
 }
 
 void bind_errors(nb::module_& module) {
-    nb::enum_<ErrorKind>(module, "ErrorKind", "What kind of mistake an error reports.", nb::is_arithmetic())
+    nb::enum_<ErrorKind>(module, "ErrorKind", "What kind of mistake an error reports.",
+                         nb::is_arithmetic())
         .value("VALUE", ErrorKind::value)
         .value("TYPE", ErrorKind::type)
         .value("COMMUNICATION", ErrorKind::communication)
@@ -33,21 +36,31 @@ void bind_errors(nb::module_& module) {
 
 void bind_memory(nb::module_& module) {
     module.def(
-        "allocate_node_shared", [](byte_count bytes) { return bytes_of(unlocked([&] { return allocate_node_shared(bytes); }), bytes); },
-        "bytes"_a, "Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.");
+        "allocate_node_shared",
+        [](byte_count bytes) {
+            return bytes_of(unlocked([&] { return allocate_node_shared(bytes); }), bytes);
+        },
+        "bytes"_a,
+        "Zeroed bytes in memory that the ranks of this node can map, aligned to 64. Local.");
     module.def(
-        "is_node_shared", [](std::uintptr_t address) { return find_node_shared(reinterpret_cast<const void*>(address)).has_value(); },
+        "is_node_shared",
+        [](std::uintptr_t address) {
+            return find_node_shared(reinterpret_cast<const void*>(address)).has_value();
+        },
         "address"_a, "Whether allocate_node_shared gave the memory at this address. Local.");
 }
 
-const char* reach_of(Scope scope) { return scope == Scope::anywhere ? "anywhere" : scope == Scope::same_node ? "node" : "rank"; }
+const char* reach_of(Scope scope) {
+    return scope == Scope::anywhere ? "anywhere" : scope == Scope::same_node ? "node" : "rank";
+}
 
 // (name, description, reach, why it cannot be used here or "")
 using Told = std::tuple<std::string, std::string, std::string, std::string>;
 std::vector<Told> list_transports() {
     std::vector<Told> all;
     for (const TransportInfo& info : transports())
-        all.emplace_back(info.name, info.description, reach_of(info.scope), info.unavailable ? info.unavailable() : std::string());
+        all.emplace_back(info.name, info.description, reach_of(info.scope),
+                         info.unavailable ? info.unavailable() : std::string());
     return all;
 }
 
@@ -56,8 +69,10 @@ std::vector<Told> list_transports() {
 
 NB_MODULE(_core, module) {
     using namespace parhelion::python;
-    module.attr("__doc__") = "Parhelion's C++ objects, built against one MPI. Use the package parhelion instead.";
-    // Objects that live until the interpreter ends are no fault of the user's; the check would print about them.
+    module.attr("__doc__") =
+        "Parhelion's C++ objects, built against one MPI. Use the package parhelion instead.";
+    // Objects that live until the interpreter ends are no fault of the user's; the check would
+    // print about them.
     nb::set_leak_warnings(false);
     bind_errors(module);
     bind_communicator(module);

@@ -19,9 +19,10 @@ struct PythonReduction {
 /// As passed to a call.
 using AnyReduction = nb::typed<nb::handle, std::variant<nb::str, PythonReduction>>;
 
-/// A reduction as one exchange uses it: by name, or a Reduction, which stays as long as this. What the function raises is
-/// kept until `rethrow`, for in the midst of an exchange it would leave other ranks waiting; it belongs to this exchange alone,
-/// and nothing is combined from then on. Used with the interpreter's lock.
+/// A reduction as one exchange uses it: by name, or a Reduction, which stays as long as this. What
+/// the function raises is kept until `rethrow`, for in the midst of an exchange it would leave
+/// other ranks waiting; it belongs to this exchange alone, and nothing is combined from then on.
+/// Used with the interpreter's lock.
 class PassedReduction {
 public:
     PassedReduction() = default;
@@ -48,19 +49,24 @@ private:
     std::unique_ptr<Own> own_;
 };
 
-/// Turns away a second thread. It is called with the interpreter's lock, which keeps it consistent, and gives that away while a
-/// function packs and waits.
+/// Turns away a second thread. It is called with the interpreter's lock, which keeps it consistent,
+/// and gives that away while a function packs and waits.
 class Guard {
 public:
     void require_free() const {
         if (user_ == std::this_thread::get_id())
-            throw Error("a reduction or a hook uses what calls it: let it work on the arrays that it is given, or on another exchange");
-        if (user_ != std::thread::id()) throw Error("another thread is using this exchange: give each thread one of its own");
+            throw Error(
+                "a reduction or a hook uses what calls it: let it work on the arrays that it is "
+                "given, or on another exchange");
+        if (user_ != std::thread::id())
+            throw Error("another thread is using this exchange: give each thread one of its own");
     }
     /// Lives while the function runs.
     class Inside {
     public:
-        explicit Inside(Guard& guard) : user_(guard.user_) { user_ = std::this_thread::get_id(), state_ = PyEval_SaveThread(); }
+        explicit Inside(Guard& guard) : user_(guard.user_) {
+            user_ = std::this_thread::get_id(), state_ = PyEval_SaveThread();
+        }
         ~Inside() { PyEval_RestoreThread(state_), user_ = {}; }
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
@@ -80,10 +86,12 @@ public:
     AnyExchange(const AnyExchange&) = delete;
     AnyExchange& operator=(const AnyExchange&) = delete;
 
-    /// Messages under way still read and write the arrays, and no destructor may wait while it holds the interpreter's lock: then all
-    /// stays until the process ends.
+    /// Messages under way still read and write the arrays, and no destructor may wait while it
+    /// holds the interpreter's lock: then all stays until the process ends.
     virtual ~AnyExchange() {
-        if (failed_ || under_way()) new Held(std::move(held_));  // NOLINT(bugprone-unhandled-exception-at-new): no memory ends it
+        if (failed_ || under_way())
+            new Held(std::move(
+                held_));  // NOLINT(bugprone-unhandled-exception-at-new): no memory ends it
     }
 
     bool under_way() const { return held_.step && !held_.step->has_ended(); }
@@ -105,16 +113,20 @@ public:
     /// Throws Error where a thread is inside, or after a failure.
     void require_usable() const {
         guard_->require_free();
-        if (failed_) throw Error("this exchange has failed before: make a new one", ErrorKind::communication);
+        if (failed_)
+            throw Error("this exchange has failed before: make a new one",
+                        ErrorKind::communication);
     }
 
 protected:
     /// `guard`: of what it is a part of, if any.
-    explicit AnyExchange(nb::object arrays, Guard* guard = nullptr) : guard_(guard != nullptr ? guard : &own_guard_) {
+    explicit AnyExchange(nb::object arrays, Guard* guard = nullptr)
+        : guard_(guard != nullptr ? guard : &own_guard_) {
         held_.arrays = std::move(arrays);
     }
 
-    /// Lets other threads of Python run. A mistake of the caller changes nothing; after any other error, messages may still arrive.
+    /// Lets other threads of Python run. A mistake of the caller changes nothing; after any other
+    /// error, messages may still arrive.
     template <class Function>
     void guarded(Function&& function) {
         require_usable();
@@ -133,7 +145,8 @@ protected:
         guarded([&] { work(how.reduction()); });
         how.rethrow();
     }
-    /// `begin(reduction)` gives a step, until whose end `how`, `used`, and what was used before it, have to stay.
+    /// `begin(reduction)` gives a step, until whose end `how`, `used`, and what was used before it,
+    /// have to stay.
     template <class Begin>
     void start(PassedReduction how, nb::object used, Begin&& begin) {
         guarded([&] { held_.step.emplace(begin(how.reduction())); });
@@ -202,8 +215,8 @@ auto giving_step(void (Exchange::*begin)(Arguments...)) {
     };
 }
 
-/// Python's collector sees what an exchange holds. It must not take it away while messages may be under way.
-/// Py_VISIT wants the names `visit` and `arg`.
+/// Python's collector sees what an exchange holds. It must not take it away while messages may be
+/// under way. Py_VISIT wants the names `visit` and `arg`.
 template <class Exchange>
 int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
@@ -221,7 +234,8 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 /// A class of Python that the collector traverses.
 template <class Held>
 nb::class_<Held> traversed(nb::module_& module, const char* name, const char* doc = nullptr) {
-    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Held>)}, {0, nullptr}};
+    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Held>)},
+                                  {0, nullptr}};
     nb::class_<Held> made(module, name, nb::type_slots(slots));
     if (doc != nullptr) made.attr("__doc__") = doc;
     return made;
@@ -231,7 +245,8 @@ nb::class_<Held> traversed(nb::module_& module, const char* name, const char* do
 template <class Exchange>
 nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
     return traversed<Exchange>(module, name)
-        .def("end", &Exchange::end, "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")
+        .def("end", &Exchange::end,
+             "Ends what `begin` or `begin_reverse` started; waits for the neighbors.")
         .def_prop_ro("under_way", &Exchange::under_way, "Whether it has begun and not ended.");
 }
 
@@ -239,7 +254,8 @@ nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
 template <class Python, class Native>
 void bind_ways(nb::class_<Python>& of, Native exchange) {
     const auto direction_of = [](const std::string& name) {
-        if (name != "forward" && name != "reverse") throw Error("unknown direction '" + name + "': use forward or reverse");
+        if (name != "forward" && name != "reverse")
+            throw Error("unknown direction '" + name + "': use forward or reverse");
         return name == "forward" ? Direction::forward : Direction::reverse;
     };
     of.def_prop_ro("kept_alive", &Python::arrays, nb::sig("def kept_alive(self, /) -> typing.Any"),
@@ -252,12 +268,18 @@ void bind_ways(nb::class_<Python>& of, Native exchange) {
             "What was chosen for which neighbor and why, in a few lines.")
         .def(
             "bytes_sent",
-            [=](const Python& self, const std::string& direction) { return exchange(self).plan().bytes_sent(direction_of(direction)); },
-            "direction"_a = "forward", "Bytes that this rank sends to other ranks in one exchange. Local.")
+            [=](const Python& self, const std::string& direction) {
+                return exchange(self).plan().bytes_sent(direction_of(direction));
+            },
+            "direction"_a = "forward",
+            "Bytes that this rank sends to other ranks in one exchange. Local.")
         .def(
             "messages_sent",
-            [=](const Python& self, const std::string& direction) { return exchange(self).plan().messages_sent(direction_of(direction)); },
-            "direction"_a = "forward", "Messages that this rank sends to other ranks in one exchange. Local.");
+            [=](const Python& self, const std::string& direction) {
+                return exchange(self).plan().messages_sent(direction_of(direction));
+            },
+            "direction"_a = "forward",
+            "Messages that this rank sends to other ranks in one exchange. Local.");
 }
 
 }  // namespace parhelion::python

@@ -1,4 +1,5 @@
-// Sums of shared points, and redistributions. `arrays` of a call are those behind its fields: they stay until it ends.
+// Sums of shared points, and redistributions. `arrays` of a call are those behind its fields: they
+// stay until it ends.
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "python_exchange.hpp"
@@ -10,7 +11,8 @@ using Fields = std::vector<Field>;
 
 class PythonPointSums final : public PythonExchangeOf<PointSums> {
 public:
-    PythonPointSums(const CartesianDomain& domain, const Fields& fields, nb::object arrays, const std::string& transport, double timeout_s)
+    PythonPointSums(const CartesianDomain& domain, const Fields& fields, nb::object arrays,
+                    const std::string& transport, double timeout_s)
         : PythonExchangeOf(std::move(arrays)) {
         const nb::gil_scoped_release released;
         make(domain, fields, ExchangeOptions{transport, timeout_s});
@@ -19,14 +21,16 @@ public:
         combine(reduction, [&](Reduction how) { exchange_->reduce(how, fields); });
     }
     void begin(AnyReduction reduction, const Fields& fields, const nb::object& arrays) {
-        start(PassedReduction(reduction), arrays, [&](Reduction how) { return exchange_->begin(how, fields); });
+        start(PassedReduction(reduction), arrays,
+              [&](Reduction how) { return exchange_->begin(how, fields); });
     }
 };
 
 class PythonRedistribution final : public PythonExchangeOf<Redistribution> {
 public:
     template <class Domain>
-    PythonRedistribution(const Domain& from, const Domain& to, const std::string& transport, double timeout_s)
+    PythonRedistribution(const Domain& from, const Domain& to, const std::string& transport,
+                         double timeout_s)
         : PythonExchangeOf(nb::none()) {
         const nb::gil_scoped_release released;
         make(from, to, ExchangeOptions{transport, timeout_s});
@@ -47,17 +51,20 @@ constexpr void (Redistribution::*back_moves)(std::span<const Move>) = &Redistrib
 void bind_sums_and_moves(nb::module_& module) {
     using Sums = PythonPointSums;
     bind_begun<Sums>(module, "PointSums")
-        .def(nb::init<const CartesianDomain&, const Fields&, nb::object, const std::string&, double>(), "domain"_a, "fields"_a, "arrays"_a,
-             "transport"_a, "timeout_s"_a)
+        .def(nb::init<const CartesianDomain&, const Fields&, nb::object, const std::string&,
+                      double>(),
+             "domain"_a, "fields"_a, "arrays"_a, "transport"_a, "timeout_s"_a)
         .def("_reduce_fields", &Sums::reduce, "reduction"_a, "fields"_a, "arrays"_a)
         .def("_begin_fields", giving_step(&Sums::begin), "reduction"_a, "fields"_a, "arrays"_a)
-        .def("explain", [](const Sums& self) { return self.exchange().explain(); }, "How many points are shared, and what moves them.");
+        .def(
+            "explain", [](const Sums& self) { return self.exchange().explain(); },
+            "How many points are shared, and what moves them.");
     using Moves = PythonRedistribution;
     nb::class_<Moves>(module, "Redistribution")
-        .def(nb::init<const CartesianDomain&, const CartesianDomain&, const std::string&, double>(), "source"_a, "target"_a, "transport"_a,
-             "timeout_s"_a)
-        .def(nb::init<const IndexedDomain&, const IndexedDomain&, const std::string&, double>(), "source"_a, "target"_a, "transport"_a,
-             "timeout_s"_a)
+        .def(nb::init<const CartesianDomain&, const CartesianDomain&, const std::string&, double>(),
+             "source"_a, "target"_a, "transport"_a, "timeout_s"_a)
+        .def(nb::init<const IndexedDomain&, const IndexedDomain&, const std::string&, double>(),
+             "source"_a, "target"_a, "transport"_a, "timeout_s"_a)
         .def("forward", &Moves::run<forward_moves>, "pairs"_a, "arrays"_a)
         .def("back", &Moves::run<back_moves>, "pairs"_a, "arrays"_a)
         .def("explain", [](const Moves& self) { return self.exchange().explain(); });

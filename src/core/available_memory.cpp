@@ -13,7 +13,8 @@ namespace {
 
 constexpr byte_count unlimited = std::numeric_limits<byte_count>::max();
 
-// The number behind a word at the beginning of a line ("MemAvailable: 123 kB"); `otherwise` where there is none.
+// The number behind a word at the beginning of a line ("MemAvailable: 123 kB"); `otherwise` where
+// there is none.
 byte_count value_of(const std::string& file, const std::string& key, byte_count otherwise) {
     std::ifstream in(file);
     for (std::string word; in >> word; in.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
@@ -41,7 +42,8 @@ byte_count left_in_group(const std::filesystem::path& group, const GroupFiles& n
     const byte_count most = number_in(group / names.limit, unlimited);
     if (most == unlimited) return unlimited;
     const std::string stat = group / "memory.stat", word = names.prefix;
-    const byte_count files = value_of(stat, word + "active_file", 0) + value_of(stat, word + "inactive_file", 0);
+    const byte_count files =
+        value_of(stat, word + "active_file", 0) + value_of(stat, word + "inactive_file", 0);
     return std::max<byte_count>(0, most - number_in(group / names.usage, 0) + files);
 }
 
@@ -51,7 +53,8 @@ byte_count available_memory(const std::string& system) {
     byte_count least = left_on_node(system);
     for (const auto& group : control_groups("memory", system))
         for (const GroupFiles& names :
-             {GroupFiles{"memory.max", "memory.current", ""}, GroupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_"}})
+             {GroupFiles{"memory.max", "memory.current", ""},
+              GroupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_"}})
             least = std::min(least, left_in_group(group, names));
     return least;
 }

@@ -37,7 +37,8 @@ struct Communicator::State {
     }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    // MPI_Finalize deletes the attributes of MPI_COMM_WORLD too, in many MPIs: then MPI still works.
+    // MPI_Finalize deletes the attributes of MPI_COMM_WORLD too, in many MPIs: then MPI still
+    // works.
     ~State() {
         int finalized = 0;
         MPI_Finalized(&finalized);
@@ -46,23 +47,30 @@ struct Communicator::State {
         if (let_others_receive()) MPI_Comm_free(&handle);
     }
 
-    // Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a communicator with unread ones.
+    // Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a
+    // communicator with unread ones.
     void receive_what_is_left() const {
         MPI_Message message = MPI_MESSAGE_NULL;
         MPI_Status status;
         for (int found = 0;;) {
-            if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle, &found, &message, &status) != MPI_SUCCESS || !found) return;
+            if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle, &found, &message, &status) !=
+                    MPI_SUCCESS ||
+                !found)
+                return;
             int bytes = 0;
             MPI_Get_count(&status, MPI_BYTE, &bytes);
-            std::shared_ptr<std::byte[]> unread(new std::byte[static_cast<std::size_t>(std::max(bytes, 0))]);
+            std::shared_ptr<std::byte[]> unread(
+                new std::byte[static_cast<std::size_t>(std::max(bytes, 0))]);
             MPI_Request request = MPI_REQUEST_NULL;
-            if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS || !ends_soon(request))
+            if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
+                !ends_soon(request))
                 leave_behind(std::move(unread));  // its sender is gone, or MPI may still write it
         }
     }
 
-    // A long message gets on only while its sender calls MPI. False where another rank did not come: the barrier is under way yet, and
-    // Open MPI uses the communicator for it after that was freed.
+    // A long message gets on only while its sender calls MPI. False where another rank did not
+    // come: the barrier is under way yet, and Open MPI uses the communicator for it after that was
+    // freed.
     bool let_others_receive() const {
         MPI_Request request = MPI_REQUEST_NULL;
         return MPI_Ibarrier(handle, &request) == MPI_SUCCESS && ends_soon(request);
@@ -89,7 +97,9 @@ int Communicator::release(MPI_Comm, int, void* attribute, void*) {
 int Communicator::attribute_key() {
     static const int key = [] {
         int created = MPI_KEYVAL_INVALID;
-        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created, nullptr), "MPI_Comm_create_keyval");
+        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Communicator::release, &created,
+                                         nullptr),
+                  "MPI_Comm_create_keyval");
         return created;
     }();
     return key;
@@ -111,14 +121,17 @@ void await_all(MPI_Comm user) {
         int rank = 0, size = 0;
         MPI_Comm_rank(user, &rank);
         MPI_Comm_size(user, &size);
-        const std::string others =
-            size == 2 ? "rank " + std::to_string(1 - rank) + " has not called" : "some of the other ranks have not called";
-        throw Error("not all ranks have come within " + seconds_text(limit_s) + ": rank " + std::to_string(rank) +
+        const std::string others = size == 2
+                                       ? "rank " + std::to_string(1 - rank) + " has not called"
+                                       : "some of the other ranks have not called";
+        throw Error("not all ranks have come within " + seconds_text(limit_s) + ": rank " +
+                        std::to_string(rank) +
                         " is in the first call of this "
                         "library on a communicator of " +
                         std::to_string(size) + " ranks, which is collective, and " + others +
                         ". Make the same "
-                        "set-up calls in the same order on every rank of the communicator (PARHELION_TIMEOUT sets the limit)",
+                        "set-up calls in the same order on every rank of the communicator "
+                        "(PARHELION_TIMEOUT sets the limit)",
                     ErrorKind::timeout);
     }
 #else
@@ -126,12 +139,17 @@ void await_all(MPI_Comm user) {
 #endif
 }
 
-// PARHELION_NODE_RANKS: so many ranks that follow each other count as a node, where they are on one. 0: all that are.
-int ranks_of_node() { return static_cast<int>(std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0)); }
+// PARHELION_NODE_RANKS: so many ranks that follow each other count as a node, where they are on
+// one. 0: all that are.
+int ranks_of_node() {
+    return static_cast<int>(
+        std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0));
+}
 
 MPI_Comm split_node(MPI_Comm comm, int rank) {
     MPI_Comm shared = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared), "MPI_Comm_split_type");
+    check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared),
+              "MPI_Comm_split_type");
     const int limit = ranks_of_node();
     if (limit == 0) return shared;
     int within = 0;
@@ -148,10 +166,14 @@ Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>
 
 Communicator::Communicator(MPI_Comm user) {
     require_mpi();
-    if (user == MPI_COMM_NULL) throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
+    if (user == MPI_COMM_NULL)
+        throw Error("the communicator is MPI_COMM_NULL: pass one that this rank belongs to");
     int between_groups = 0;
     check_mpi(MPI_Comm_test_inter(user, &between_groups), "MPI_Comm_test_inter");
-    if (between_groups) throw Error("the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one of its sides");
+    if (between_groups)
+        throw Error(
+            "the communicator is an intercommunicator: merge it (MPI_Intercomm_merge) or pass one "
+            "of its sides");
     void* cached = nullptr;
     int found = 0;
     check_mpi(MPI_Comm_get_attr(user, attribute_key(), &cached, &found), "MPI_Comm_get_attr");
@@ -164,7 +186,8 @@ Communicator::Communicator(MPI_Comm user) {
     MPI_Comm own = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
     state_ = std::make_shared<State>(own);
-    check_mpi(MPI_Comm_set_attr(user, attribute_key(), new std::shared_ptr<State>(state_)), "MPI_Comm_set_attr");
+    check_mpi(MPI_Comm_set_attr(user, attribute_key(), new std::shared_ptr<State>(state_)),
+              "MPI_Comm_set_attr");
 }
 
 MPI_Comm Communicator::handle() const {
@@ -197,7 +220,9 @@ const Communicator& Communicator::node() const {
     return *state_->node;
 }
 
-std::shared_ptr<void>& Communicator::shared_place(std::type_index type) const { return state_->shared[type]; }
+std::shared_ptr<void>& Communicator::shared_place(std::type_index type) const {
+    return state_->shared[type];
+}
 
 int Communicator::node_rank(int rank) const {
     const auto found = state_->node_rank_of.find(rank);

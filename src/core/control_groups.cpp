@@ -16,7 +16,8 @@ bool names(const std::string& controllers, std::string_view controller) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> control_groups(std::string_view controller, const std::filesystem::path& system) {
+std::vector<std::filesystem::path> control_groups(std::string_view controller,
+                                                  const std::filesystem::path& system) {
     std::vector<std::filesystem::path> folders;
     std::ifstream groups(system / "proc/self/cgroup");
     for (std::string line; std::getline(groups, line);) {

@@ -18,7 +18,8 @@ namespace {
 CpuMask online_threads() {
     const auto count = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
     CpuMask threads(count / 64 + 1, 0);
-    for (std::size_t thread = 0; thread < count; ++thread) threads[thread / 64] |= std::uint64_t{1} << (thread % 64);
+    for (std::size_t thread = 0; thread < count; ++thread)
+        threads[thread / 64] |= std::uint64_t{1} << (thread % 64);
     return threads;
 }
 
@@ -62,19 +63,23 @@ void Patience::wait_slowly() {
     if (polls_ == eager_polls_ + 1) since_ = now;
     const auto waited = now - since_;
     if (waited < short_wait) sched_yield();
-    else std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
+    else
+        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
 #endif
 }
 
-// SLURM_NTASKS_PER_NODE is there only where --ntasks-per-node was given, and says what was asked for.
+// SLURM_NTASKS_PER_NODE is there only where --ntasks-per-node was given, and says what was asked
+// for.
 long launched_ranks_here() {
     if (const long ranks = ranks_by_other_launchers(); ranks > 0) return ranks;
-    const long ranks = tasks_on_node(std::getenv("SLURM_STEP_TASKS_PER_NODE"), number_in("SLURM_NODEID"));
+    const long ranks =
+        tasks_on_node(std::getenv("SLURM_STEP_TASKS_PER_NODE"), number_in("SLURM_NODEID"));
     return ranks > 0 ? ranks : number_in("SLURM_NTASKS_PER_NODE");
 }
 
 long launched_cores_here() {
-    const long online = processes_at_once(online_threads()), given = ranks_by_other_launchers() > 0 ? 0 : number_in("SLURM_CPUS_ON_NODE");
+    const long online = processes_at_once(online_threads()),
+               given = ranks_by_other_launchers() > 0 ? 0 : number_in("SLURM_CPUS_ON_NODE");
     return given > 0 && given < online ? given : online;
 }
 

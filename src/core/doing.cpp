@@ -20,7 +20,8 @@ Doing::Doing(const Communicator& comm, std::string call, double timeout_s)
     : comm_(comm), call_(std::move(call)), timeout_s_(timeout_s), outermost_(outermost == nullptr) {
     if (!outermost_) return;
     number_ = ++comm_.shared_state<Calls>().made;
-#ifndef PARHELION_SIMULATED  // simulated ranks are one thread, and would take each other's for theirs
+#ifndef PARHELION_SIMULATED  // simulated ranks are one thread, and would take each other's for
+                             // theirs
     outermost = this;
 #endif
 }

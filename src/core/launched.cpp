@@ -24,7 +24,8 @@ struct Names {
     const char *kind, *rank, *size;
 };
 
-// Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK too.
+// Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK
+// too.
 constexpr Names launchers[] = {
     {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
@@ -49,16 +50,19 @@ bool has_terminal() {
     return terminal >= 0;
 }
 
-// A batch script has SLURM_PROCID too, and so has a shell from `srun --pty`: both are no ranks. Steps that such a
-// shell starts inherit SLURM_PTY_PORT, but not the terminal.
+// A batch script has SLURM_PROCID too, and so has a shell from `srun --pty`: both are no ranks.
+// Steps that such a shell starts inherit SLURM_PTY_PORT, but not the terminal.
 bool is_slurm_step() {
-    return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) && std::getenv("SLURM_STEP_NUM_TASKS") &&
+    return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) &&
+           std::getenv("SLURM_STEP_NUM_TASKS") &&
            !(std::getenv("SLURM_PTY_PORT") && has_terminal());
 }
 
-// Whatever else the environment says: srun gives out the ranks here, and no other launcher that it has started on each node.
+// Whatever else the environment says: srun gives out the ranks here, and no other launcher that it
+// has started on each node.
 bool by_srun(const Launched& told) {
-    return is_slurm_step() && number("SLURM_PROCID") == told.rank && number("SLURM_STEP_NUM_TASKS") == told.size;
+    return is_slurm_step() && number("SLURM_PROCID") == told.rank &&
+           number("SLURM_STEP_NUM_TASKS") == told.size;
 }
 
 std::string library_version() {
@@ -91,10 +95,13 @@ fs::path mpi_library() {
 std::string mpiexec_of(const std::string& version) {
     const std::string own = is_open_mpi(version) ? "mpiexec.openmpi" : "mpiexec.mpich";
     std::error_code none;
-    const fs::path folder = fs::weakly_canonical(mpi_library().parent_path(), none);  // where /lib is a link, /usr is the prefix
+    const fs::path folder = fs::weakly_canonical(mpi_library().parent_path(),
+                                                 none);  // where /lib is a link, /usr is the prefix
     for (const fs::path& prefix : {folder.parent_path(), folder.parent_path().parent_path()})
         for (const std::string& program : {own, std::string("mpiexec")})
-            if (fs::path found = prefix / "bin" / program; !folder.empty() && fs::exists(found, none)) return found;
+            if (fs::path found = prefix / "bin" / program;
+                !folder.empty() && fs::exists(found, none))
+                return found;
     return "the mpiexec of " + name_of(version);
 }
 
@@ -106,14 +113,17 @@ std::string own_command() {
     std::string line;
     for (std::size_t at = 0; at < words.size(); at += std::strlen(&words[at]) + 1) {
         const std::string word = &words[at];
-        const bool plain = !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?[]#~`") == std::string::npos;
+        const bool plain =
+            !word.empty() && word.find_first_of(" \t\n\"'\\$&|;<>()*?[]#~`") == std::string::npos;
         line += (line.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
     }
     return line.empty() || line.size() > longest ? "PROGRAM" : line;
 }
 
 bool has_pmix_of_its_own() {
-    const auto is_pmix = [](dl_phdr_info* info, std::size_t, void*) -> int { return std::strstr(info->dlpi_name, "libpmix") != nullptr; };
+    const auto is_pmix = [](dl_phdr_info* info, std::size_t, void*) -> int {
+        return std::strstr(info->dlpi_name, "libpmix") != nullptr;
+    };
     return dl_iterate_phdr(is_pmix, nullptr) != 0;
 }
 
@@ -131,7 +141,8 @@ std::optional<Launched> one_of_several() {
     return told;
 }
 
-// MPI_Init of such a process does not return: MPI says why in its own words, which this line translates.
+// MPI_Init of such a process does not return: MPI says why in its own words, which this line
+// translates.
 [[gnu::constructor]] void tell_before_mpi_starts() {
     const std::string why = is_rank_0() ? why_mpi_will_not_start() : "";
     if (why.empty()) return;
@@ -145,7 +156,8 @@ std::optional<Launched> one_of_several() {
 std::optional<Launched> launched() {
     for (const auto& [kind, rank, size] : launchers) {
         if (std::strcmp(kind, "slurm") == 0 && !is_slurm_step()) continue;
-        if (const auto own = number(rank), all = number(size); own && all) return Launched{kind, *own, *all};
+        if (const auto own = number(rank), all = number(size); own && all)
+            return Launched{kind, *own, *all};
     }
     return std::nullopt;
 }
@@ -153,7 +165,8 @@ std::optional<Launched> launched() {
 std::string right_start(const Launched& told, const std::string& version) {
     const std::string rest = " -n " + std::to_string(told.size) + " " + own_command();
     const bool intel =
-        version.rfind("Intel", 0) == 0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
+        version.rfind("Intel", 0) ==
+        0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
     if (intel || !by_srun(told)) return mpiexec_of(version) + rest;
     return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
 }
@@ -167,18 +180,23 @@ void require_all_ranks(MPI_Comm user) {
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
     if (size > 1) return;
     const std::string version = library_version();
-    throw Error("this process was started as rank " + std::to_string(told->rank) + " of " + std::to_string(told->size) + ", but " +
-                    name_of(version) + " sees 1 rank, so each process would compute the whole problem: start them with  " +
-                    right_start(*told, version) + "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
-                ErrorKind::communication);
+    throw Error(
+        "this process was started as rank " + std::to_string(told->rank) + " of " +
+            std::to_string(told->size) + ", but " + name_of(version) +
+            " sees 1 rank, so each process would compute the whole problem: start them with  " +
+            right_start(*told, version) +
+            "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
+        ErrorKind::communication);
 }
 
 std::string why_mpi_will_not_start() {
     const auto told = one_of_several();
     if (!told) return {};
     const std::string version = library_version();
-    const bool pmix = std::getenv("PMIX_RANK"), pmi = std::getenv("PMI_RANK") || std::getenv("PMI_FD");
-    const bool refuses_pmix = version.rfind("MPICH", 0) == 0 && pmix && !pmi && !has_pmix_of_its_own();
+    const bool pmix = std::getenv("PMIX_RANK"),
+               pmi = std::getenv("PMI_RANK") || std::getenv("PMI_FD");
+    const bool refuses_pmix =
+        version.rfind("MPICH", 0) == 0 && pmix && !pmi && !has_pmix_of_its_own();
     const bool needs_pmix = is_open_mpi(version) && by_srun(*told) && !pmix;
     if (!refuses_pmix && !needs_pmix) return {};
     return name_of(version) +

@@ -1,4 +1,5 @@
-// Memory that somebody else may still use when its owner goes: MPI after an exchange was given up, a neighbor that reads late.
+// Memory that somebody else may still use when its owner goes: MPI after an exchange was given up,
+// a neighbor that reads late.
 #pragma once
 
 #include <functional>
@@ -6,10 +7,11 @@
 
 namespace parhelion {
 
-/// Keeps it until the process ends, on purpose, and in reach: whoever looks for leaks finds none. Thread-safe.
+/// Keeps it until the process ends, on purpose, and in reach: whoever looks for leaks finds none.
+/// Thread-safe.
 void leave_behind(std::shared_ptr<const void> memory);
-/// Keeps it until `released` says that nobody uses it any more, which is asked when the next such memory is left
-/// and when MPI ends. Thread-safe.
+/// Keeps it until `released` says that nobody uses it any more, which is asked when the next such
+/// memory is left and when MPI ends. Thread-safe.
 void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released);
 /// Asks now. Thread-safe.
 void free_released();

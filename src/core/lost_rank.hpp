@@ -15,7 +15,8 @@ inline constexpr const char* lost_rank_remedy =
 class LostRank : public Error {
 public:
     LostRank(int rank, const std::string& how)
-        : Error("rank " + std::to_string(rank) + " has ended" + how, ErrorKind::lost_peer), rank_(rank) {}
+        : Error("rank " + std::to_string(rank) + " has ended" + how, ErrorKind::lost_peer),
+          rank_(rank) {}
     int rank() const noexcept { return rank_; }
 
 private:

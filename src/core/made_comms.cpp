@@ -15,7 +15,8 @@ void MadeComms::free_dropped(const Communicator& comm) {
     if (all_.empty()) return;  // on all ranks
     std::vector<int> dropped;
     for (const Made& made : all_) dropped.push_back(made.dropped->load(std::memory_order_relaxed));
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, dropped.data(), static_cast<int>(dropped.size()), MPI_INT, MPI_MIN, comm.handle()),
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, dropped.data(), static_cast<int>(dropped.size()), MPI_INT,
+                            MPI_MIN, comm.handle()),
               "MPI_Allreduce");
     std::vector<Made> left;
     for (std::size_t i = 0; i < all_.size(); ++i) {

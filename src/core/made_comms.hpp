@@ -13,9 +13,10 @@ namespace parhelion {
 
 /// One per communicator (Communicator::shared_state): what objects have made from it.
 ///
-/// MPI_Comm_free is collective, and destructors run in whatever order the program, or Python's collector, has on each rank. So a
-/// destructor only drops what its object has made. The next object that makes one frees those that every rank has dropped, in the
-/// order in which they were made; the user's MPI_Comm_free frees what is left.
+/// MPI_Comm_free is collective, and destructors run in whatever order the program, or Python's
+/// collector, has on each rank. So a destructor only drops what its object has made. The next
+/// object that makes one frees those that every rank has dropped, in the order in which they were
+/// made; the user's MPI_Comm_free frees what is left.
 class MadeComms {
 public:
     /// Says, when it goes, that this rank needs the communicator no longer. Local.

@@ -16,8 +16,8 @@ struct Met {
     bool equal;      ///< all prints
 };
 
-/// Collective, one reduction, of one form wherever ranks agree: those that are in different calls (Doing) meet in it, too, and each of them
-/// then throws an Error that says who is where.
+/// Collective, one reduction, of one form wherever ranks agree: those that are in different calls
+/// (Doing) meet in it, too, and each of them then throws an Error that says who is where.
 Met meet(const Communicator& comm, bool complains, std::uint64_t print);
 
 /// Collective. The complaint of rank `source`, which has one, thrown on every rank.

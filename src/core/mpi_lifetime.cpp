@@ -23,7 +23,8 @@ bool is_forked_child() noexcept { return forked.load(std::memory_order_relaxed);
 void detail::complain_that_mpi_ended() {
     if (is_forked_child())
         throw Error(
-            "this process was forked from a rank, for which its neighbors would take it: exchange in the parent, or start the "
+            "this process was forked from a rank, for which its neighbors would take it: exchange "
+            "in the parent, or start the "
             "child by spawn, without MPI",
             ErrorKind::communication);
     throw Error("MPI has ended: use parhelion before MPI_Finalize", ErrorKind::communication);
@@ -50,13 +51,15 @@ int note_the_end(MPI_Comm, int, void*, void*) {
     return MPI_SUCCESS;
 }
 
-// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes, while all of MPI still works (MPI-4.1 §11.2.4).
+// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes, while all of MPI still works
+// (MPI-4.1 §11.2.4).
 void watch_for_the_end() {
     static std::once_flag once;
     std::call_once(once, [] {
         pthread_atfork(nullptr, nullptr, [] { forked = detail::mpi_ended = true; });
         int key = MPI_KEYVAL_INVALID;
-        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_the_end, &key, nullptr), "MPI_Comm_create_keyval");
+        check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_the_end, &key, nullptr),
+                  "MPI_Comm_create_keyval");
         check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
         MPI_Comm_free_keyval(&key);
     });
@@ -70,7 +73,9 @@ void require_mpi() {
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
     if (finalized || mpi_has_ended()) detail::complain_that_mpi_ended();
-    if (!initialized) throw Error("MPI is not running: call MPI_Init before using parhelion", ErrorKind::communication);
+    if (!initialized)
+        throw Error("MPI is not running: call MPI_Init before using parhelion",
+                    ErrorKind::communication);
     watch_for_the_end();
 }
 

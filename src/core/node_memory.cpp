@@ -20,10 +20,12 @@
 namespace parhelion {
 namespace {
 
-constexpr const char* remedy = "free memory on this node, use more nodes, or raise the container's limit";
+constexpr const char* remedy =
+    "free memory on this node, use more nodes, or raise the container's limit";
 
 [[noreturn]] void fail(const std::string& what, byte_count bytes, const std::string& how) {
-    throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" + std::strerror(errno) + "): " + how,
+    throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" +
+                    std::strerror(errno) + "): " + how,
                 ErrorKind::system);
 }
 
@@ -32,7 +34,9 @@ class Mapping {
 public:
     explicit Mapping(byte_count bytes) : size_(bytes) {
         descriptor_ = memfd_create("parhelion", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-        if (descriptor_ < 0) fail("memfd_create", bytes, "raise the limit of open files (ulimit -n), or use ordinary memory");
+        if (descriptor_ < 0)
+            fail("memfd_create", bytes,
+                 "raise the limit of open files (ulimit -n), or use ordinary memory");
         try {
             reserve();
             struct stat status{};
@@ -60,15 +64,18 @@ private:
         if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
         fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
         if (!take_pages()) fail("fallocate", size_, remedy);
-        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+        void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE,
+                            MAP_SHARED, descriptor_, 0);
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
-        madvise(memory, static_cast<std::size_t>(size_), MADV_HUGEPAGE);  // refused where the kernel has none: no harm
+        madvise(memory, static_cast<std::size_t>(size_),
+                MADV_HUGEPAGE);  // refused where the kernel has none: no harm
         map_pages_now(memory, static_cast<std::size_t>(size_));
     }
 
-    // Taking the pages now turns "not enough memory" into an error here instead of a signal somewhere later. In pieces,
-    // because a signal in the middle undoes a whole piece (a profiler's timer could do so for ever).
+    // Taking the pages now turns "not enough memory" into an error here instead of a signal
+    // somewhere later. In pieces, because a signal in the middle undoes a whole piece (a profiler's
+    // timer could do so for ever).
     bool take_pages() const {
         constexpr byte_count piece = 2 << 20;
         for (byte_count done = 0; done < size_; done += piece)
@@ -96,34 +103,36 @@ Registry& registry() {
     return *instance;
 }
 
-// Where memory may be promised but not be there, taking it would end in the kernel killing some process.
+// Where memory may be promised but not be there, taking it would end in the kernel killing some
+// process.
 void require_available(byte_count bytes) {
     constexpr byte_count small = 16 << 20;  // not worth the look
     if (bytes <= small) return;
     const byte_count available = available_memory();
     if (bytes > available)
-        throw Error("cannot take " + std::to_string(bytes) + " bytes of node-shared memory: " + std::to_string(available) +
-                        " bytes are available on this node: " + remedy,
+        throw Error("cannot take " + std::to_string(bytes) + " bytes of node-shared memory: " +
+                        std::to_string(available) + " bytes are available on this node: " + remedy,
                     ErrorKind::system);
 }
 
 std::shared_ptr<Mapping> make_mapping(byte_count bytes) {
     const auto page = static_cast<byte_count>(sysconf(_SC_PAGESIZE));
-    std::shared_ptr<Mapping> mapping(new Mapping((bytes + page - 1) / page * page), [](Mapping* dying) {
-        {
-            const std::lock_guard lock(registry().mutex);
-            registry().mappings.erase(dying->start());
-            registry().returns.fetch_add(1, std::memory_order_release);
-        }
-        delete dying;
-    });
+    std::shared_ptr<Mapping> mapping(
+        new Mapping((bytes + page - 1) / page * page), [](Mapping* dying) {
+            {
+                const std::lock_guard lock(registry().mutex);
+                registry().mappings.erase(dying->start());
+                registry().returns.fetch_add(1, std::memory_order_release);
+            }
+            delete dying;
+        });
     const std::lock_guard lock(registry().mutex);
     registry().mappings[mapping->start()] = mapping;
     return mapping;
 }
 
-// Arrays that all begin at a page boundary fall into the same cache sets and look alike to the store buffer, which
-// compares the lowest 12 bits: successive arrays begin some lines apart.
+// Arrays that all begin at a page boundary fall into the same cache sets and look alike to the
+// store buffer, which compares the lowest 12 bits: successive arrays begin some lines apart.
 byte_count next_color() {
     static std::atomic<unsigned> count{0};
     return (count.fetch_add(1, std::memory_order_relaxed) % 12) * 5 * 64;
@@ -132,7 +141,8 @@ byte_count next_color() {
 }  // namespace
 
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
-    if (bytes < 0) throw Error("cannot allocate " + std::to_string(bytes) + " bytes: sizes are 0 or more");
+    if (bytes < 0)
+        throw Error("cannot allocate " + std::to_string(bytes) + " bytes: sizes are 0 or more");
     require_available(bytes);
     const byte_count color = next_color();
     auto mapping = make_mapping(bytes + color + 64);
@@ -144,13 +154,15 @@ std::uint64_t node_shared_returns() { return registry().returns.load(std::memory
 
 std::optional<SharedPlace> find_node_shared(const void* address) {
     const auto* at = static_cast<const std::byte*>(address);
-    std::shared_ptr<Mapping> mapping;  // before the lock: if it is the last owner, its deleter locks too
+    std::shared_ptr<Mapping>
+        mapping;  // before the lock: if it is the last owner, its deleter locks too
     const std::lock_guard lock(registry().mutex);
     auto after = registry().mappings.upper_bound(at);
     if (after == registry().mappings.begin()) return {};
     mapping = std::prev(after)->second.lock();
     if (!mapping || at >= mapping->start() + mapping->size()) return {};
-    return SharedPlace{mapping, mapping->descriptor(), mapping->identity(), mapping->size(), at - mapping->start()};
+    return SharedPlace{mapping, mapping->descriptor(), mapping->identity(), mapping->size(),
+                       at - mapping->start()};
 }
 
 }  // namespace parhelion

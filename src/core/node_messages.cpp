@@ -7,7 +7,8 @@
 namespace parhelion {
 namespace {
 
-// What one rank packs and sends while others do the same. Smaller messages cost more by their number than they gain.
+// What one rank packs and sends while others do the same. Smaller messages cost more by their
+// number than they gain.
 constexpr byte_count worth_a_message = 64 << 10;
 
 std::int64_t most_messages() {
@@ -21,7 +22,8 @@ std::int64_t most_messages() {
 }  // namespace
 
 std::int64_t node_messages(byte_count bytes, std::int64_t contributors) {
-    const std::int64_t wanted = most_messages() > 0 ? most_messages() : std::max<byte_count>(bytes / worth_a_message, 1);
+    const std::int64_t wanted =
+        most_messages() > 0 ? most_messages() : std::max<byte_count>(bytes / worth_a_message, 1);
     return std::min(wanted, contributors);
 }
 

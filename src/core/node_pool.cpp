@@ -15,11 +15,13 @@
 namespace parhelion {
 namespace {
 
-constexpr std::size_t line = 64, largest_block = 1 << 16, first_chunk = 1 << 16, largest_chunk = 1 << 21;
+constexpr std::size_t line = 64, largest_block = 1 << 16, first_chunk = 1 << 16,
+                      largest_chunk = 1 << 21;
 
-// Blocks are cut from chunks one behind the other, and go back to those of their size and alignment. A chunk costs a descriptor,
-// so all sizes share chunks; large requests have one to themselves. The books are in ordinary memory, and nothing is written
-// down before the memory is there, so that one request that is refused does no harm to the next.
+// Blocks are cut from chunks one behind the other, and go back to those of their size and
+// alignment. A chunk costs a descriptor, so all sizes share chunks; large requests have one to
+// themselves. The books are in ordinary memory, and nothing is written down before the memory is
+// there, so that one request that is refused does no harm to the next.
 class Blocks {
 public:
     void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -101,7 +103,8 @@ private:
     std::size_t chunk_size_ = first_chunk;
 };
 
-// A forked process starts a pool of its own: what it inherited is memory that it shares with its parent, and stays the parent's.
+// A forked process starts a pool of its own: what it inherited is memory that it shares with its
+// parent, and stays the parent's.
 struct Pool {
     const pid_t process = getpid();
     Blocks blocks;
@@ -119,9 +122,13 @@ Blocks& blocks() {
 
 namespace detail {
 
-void* pool_allocate(std::size_t bytes, std::size_t alignment) { return blocks().allocate(bytes, alignment); }
+void* pool_allocate(std::size_t bytes, std::size_t alignment) {
+    return blocks().allocate(bytes, alignment);
+}
 
-void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept { blocks().deallocate(pointer, bytes, alignment); }
+void pool_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) noexcept {
+    blocks().deallocate(pointer, bytes, alignment);
+}
 
 }  // namespace detail
 }  // namespace parhelion

@@ -11,34 +11,40 @@
 namespace parhelion {
 namespace {
 
-// A parcel goes as messages of `largest` bytes and a last one that is shorter, empty if need be: counts are ints.
-void send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous, std::size_t largest,
-          std::vector<MPI_Request>& requests) {
+// A parcel goes as messages of `largest` bytes and a last one that is shorter, empty if need be:
+// counts are ints.
+void send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous,
+          std::size_t largest, std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
     for (std::size_t first = 0; first <= parcel.bytes.size(); first += largest) {
         const int size = static_cast<int>(std::min(largest, parcel.bytes.size() - first));
-        check_mpi(call(parcel.bytes.data() + first, size, MPI_BYTE, parcel.rank, tag, comm.handle(), &requests.emplace_back()),
+        check_mpi(call(parcel.bytes.data() + first, size, MPI_BYTE, parcel.rank, tag, comm.handle(),
+                       &requests.emplace_back()),
                   "MPI_Isend");
     }
 }
 
 // Appends to what has come before, and returns how much it was.
-std::size_t receive_message(const Communicator& comm, int rank, int tag, std::vector<std::byte>& all) {
+std::size_t receive_message(const Communicator& comm, int rank, int tag,
+                            std::vector<std::byte>& all) {
     MPI_Message message;
     MPI_Status status;
     PatientWait patience(comm);
-    for (int flag = 0; !flag; patience.wait()) check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
+    for (int flag = 0; !flag; patience.wait())
+        check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     const auto bytes = std::make_shared<std::vector<std::byte>>(std::move(all));
     const std::size_t before = bytes->size();
     bytes->resize(before + static_cast<std::size_t>(size));
 #ifdef PARHELION_SIMULATED  // no rank is lost there, and polling takes simulated time
-    check_mpi(MPI_Mrecv(bytes->data() + before, size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    check_mpi(MPI_Mrecv(bytes->data() + before, size, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+              "MPI_Mrecv");
 #else
     try {
         MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Imrecv(bytes->data() + before, size, MPI_BYTE, &message, &request), "MPI_Imrecv");
+        check_mpi(MPI_Imrecv(bytes->data() + before, size, MPI_BYTE, &message, &request),
+                  "MPI_Imrecv");
         for (int done = 0;; patience.wait()) {  // the sender of a long one may be lost amid
             check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
             if (done) break;
@@ -60,7 +66,8 @@ Parcel receive(const Communicator& comm, int rank, int tag, std::size_t largest)
 }
 
 // True when a message was there and has been taken.
-bool take_one(const Communicator& comm, int tag, std::size_t largest, std::vector<Parcel>& incoming) {
+bool take_one(const Communicator& comm, int tag, std::size_t largest,
+              std::vector<Parcel>& incoming) {
     int flag = 0;
     MPI_Status status;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.handle(), &flag, &status), "MPI_Iprobe");
@@ -68,11 +75,13 @@ bool take_one(const Communicator& comm, int tag, std::size_t largest, std::vecto
     return flag != 0;
 }
 
-// Messages under way. MPI may still read them when the exchange is given up because a rank was lost.
+// Messages under way. MPI may still read them when the exchange is given up because a rank was
+// lost.
 class Outbox {
 public:
     Outbox(const Communicator& comm, std::vector<Parcel> parcels, std::size_t largest)
-        : comm_(comm), largest_(largest), parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
+        : comm_(comm), largest_(largest),
+          parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox() {
@@ -91,7 +100,9 @@ public:
     }
     bool sent() {
         int done = 0;
-        check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+        check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
+                              MPI_STATUSES_IGNORE),
+                  "MPI_Testall");
         return sent_ = done != 0;
     }
 
@@ -105,12 +116,14 @@ private:
 
 }  // namespace
 
-std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing, std::size_t largest_message) {
+std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing,
+                                    std::size_t largest_message) {
     // A tag of its own keeps a fast rank's next round apart from this one.
     const int tag = comm.next_tag();
     Outbox outbox(comm, std::move(outgoing), largest_message);
     std::vector<Parcel> incoming = outbox.send_all(tag, true);
-    // Synchronous sends complete when received; when everybody's have, the barrier completes and nothing is under way.
+    // Synchronous sends complete when received; when everybody's have, the barrier completes and
+    // nothing is under way.
     MPI_Request barrier = MPI_REQUEST_NULL;
     PatientWait patience(comm);
     for (bool in_barrier = false;; patience.wait()) {
@@ -125,17 +138,21 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
             in_barrier = true;
         }
     }
-    std::sort(incoming.begin(), incoming.end(), [](const Parcel& a, const Parcel& b) { return a.rank < b.rank; });
+    std::sort(incoming.begin(), incoming.end(),
+              [](const Parcel& a, const Parcel& b) { return a.rank < b.rank; });
     return incoming;
 }
 
-std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers, const std::vector<int>& expected,
+std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
+                                      const std::vector<int>& expected,
                                       std::size_t largest_message) {
     const int tag = comm.next_tag();
     Outbox outbox(comm, answers, largest_message);
     const std::vector<Parcel> own = outbox.send_all(tag, false);
     std::vector<Parcel> incoming;
-    for (int rank : expected) incoming.push_back(rank == comm.rank() ? own.front() : receive(comm, rank, tag, largest_message));
+    for (int rank : expected)
+        incoming.push_back(rank == comm.rank() ? own.front()
+                                               : receive(comm, rank, tag, largest_message));
     for (PatientWait patience(comm); !outbox.sent();) patience.wait();
     return incoming;
 }

@@ -5,9 +5,11 @@
 namespace parhelion {
 namespace {
 
-std::vector<std::int64_t> reduced(const Communicator& comm, const std::vector<std::int64_t>& values, MPI_Op operation) {
+std::vector<std::int64_t> reduced(const Communicator& comm, const std::vector<std::int64_t>& values,
+                                  MPI_Op operation) {
     std::vector<std::int64_t> all(values.size());
-    allreduce(comm, values.data(), all.data(), static_cast<int>(values.size()), MPI_INT64_T, operation);
+    allreduce(comm, values.data(), all.data(), static_cast<int>(values.size()), MPI_INT64_T,
+              operation);
     return all;
 }
 
@@ -16,7 +18,8 @@ std::vector<std::int64_t> reduced(const Communicator& comm, const std::vector<st
 std::vector<std::int64_t> total(const Communicator& comm, const std::vector<std::int64_t>& values) {
     return reduced(comm, values, MPI_SUM);
 }
-std::vector<std::int64_t> largest(const Communicator& comm, const std::vector<std::int64_t>& values) {
+std::vector<std::int64_t> largest(const Communicator& comm,
+                                  const std::vector<std::int64_t>& values) {
     return reduced(comm, values, MPI_MAX);
 }
 

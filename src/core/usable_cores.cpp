@@ -33,9 +33,11 @@ std::string line_of(const fs::path& file) {
     return line;
 }
 
-// How many processors' worth of time `quota` of each `period` is; infinite without a limit, which is "max" or -1.
+// How many processors' worth of time `quota` of each `period` is; infinite without a limit, which
+// is "max" or -1.
 double share(const std::string& quota, const std::string& period) {
-    const double time = std::strtod(quota.c_str(), nullptr), of = std::strtod(period.c_str(), nullptr);
+    const double time = std::strtod(quota.c_str(), nullptr),
+                 of = std::strtod(period.c_str(), nullptr);
     return time > 0 && of > 0 ? time / of : HUGE_VAL;
 }
 
@@ -43,12 +45,14 @@ double limit_of(const fs::path& folder) {
     std::istringstream second(line_of(folder / "cpu.max"));
     std::string quota, period;
     second >> quota >> period;
-    return std::min(share(quota, period), share(line_of(folder / "cpu.cfs_quota_us"), line_of(folder / "cpu.cfs_period_us")));
+    return std::min(share(quota, period), share(line_of(folder / "cpu.cfs_quota_us"),
+                                                line_of(folder / "cpu.cfs_period_us")));
 }
 
 double processors_granted(const fs::path& system) {
     double least = HUGE_VAL;
-    for (const fs::path& group : control_groups("cpu", system)) least = std::min(least, limit_of(group));
+    for (const fs::path& group : control_groups("cpu", system))
+        least = std::min(least, limit_of(group));
     return least;
 }
 
@@ -58,7 +62,8 @@ int at_least_one(double count, const fs::path& system) {
 
 // What the threads of a core have in common; by itself where the system does not tell.
 std::string core_of(std::size_t thread, const fs::path& system) {
-    const fs::path folder = system / "sys/devices/system/cpu" / ("cpu" + std::to_string(thread)) / "topology";
+    const fs::path folder =
+        system / "sys/devices/system/cpu" / ("cpu" + std::to_string(thread)) / "topology";
     for (const char* name : {"core_cpus_list", "thread_siblings_list"})
         if (const std::string siblings = line_of(folder / name); !siblings.empty()) return siblings;
     return std::to_string(thread);
@@ -71,10 +76,14 @@ CpuMask usable_threads() {
     constexpr std::size_t most_words = std::size_t{1} << 14;
     for (std::size_t words = sizeof(cpu_set_t) / sizeof(std::uint64_t);; words *= 2) {
         CpuMask mask(words, 0);
-        if (sched_getaffinity(0, words * sizeof(std::uint64_t), reinterpret_cast<cpu_set_t*>(mask.data())) == 0) return mask;
+        if (sched_getaffinity(0, words * sizeof(std::uint64_t),
+                              reinterpret_cast<cpu_set_t*>(mask.data())) == 0)
+            return mask;
         if (errno != EINVAL || words >= most_words)
-            throw Error(std::string("the system does not tell which cores this process may run on (sched_getaffinity: ") +
-                            std::strerror(errno) + "): allow that call, or name a transport that works without it, as mpi",
+            throw Error(std::string("the system does not tell which cores this process may run on "
+                                    "(sched_getaffinity: ") +
+                            std::strerror(errno) +
+                            "): allow that call, or name a transport that works without it, as mpi",
                         ErrorKind::system);
     }
 }
@@ -83,7 +92,8 @@ std::vector<int> core_by_core(const CpuMask& threads, const std::string& system)
     std::map<std::string, int> taken;
     std::vector<std::pair<int, int>> found;  // how many threads of that core come before it
     for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
-        if (threads[thread / 64] >> (thread % 64) & 1) found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
+        if (threads[thread / 64] >> (thread % 64) & 1)
+            found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
     std::sort(found.begin(), found.end());
     std::vector<int> order;
     for (const auto& [before, thread] : found) order.push_back(thread);
@@ -92,7 +102,8 @@ std::vector<int> core_by_core(const CpuMask& threads, const std::string& system)
 
 int processes_at_once(const CpuMask& threads, const std::string& system) {
     const int count =
-        std::accumulate(threads.begin(), threads.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
+        std::accumulate(threads.begin(), threads.end(), 0,
+                        [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
     return at_least_one(count, system);
 }
 

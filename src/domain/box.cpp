@@ -6,7 +6,8 @@ namespace parhelion {
 
 void require_dimensions(int listed, int dimensions, std::string_view what) {
     if (listed != 0 && listed != dimensions)
-        throw Error(std::string(what) + " is given for " + std::to_string(listed) + " dimensions of " + std::to_string(dimensions) +
+        throw Error(std::string(what) + " is given for " + std::to_string(listed) +
+                    " dimensions of " + std::to_string(dimensions) +
                     ": give one value for all of them, or one for each");
 }
 
@@ -14,8 +15,10 @@ void require_stagger(const Stagger& stagger, int dimensions) {
     require_dimensions(stagger.listed, dimensions, "stagger");
     for (int d = 0; d < dimensions; ++d)
         if (stagger.along[d] != 0 && stagger.along[d] != 1)
-            throw Error("a stagger of " + std::to_string(stagger.along[d]) + " in dimension " + std::to_string(d) +
-                        ": use 1 where the field has one point more than there are cells, 0 where it has as many");
+            throw Error("a stagger of " + std::to_string(stagger.along[d]) + " in dimension " +
+                        std::to_string(d) +
+                        ": use 1 where the field has one point more than there are cells, 0 where "
+                        "it has as many");
 }
 
 Box intersect(const Box& a, const Box& b) {
@@ -46,7 +49,9 @@ Box translate(Box box, const Coordinates& shift) {
 
 std::string to_string(const Box& box, int dimensions) {
     std::string text;
-    for (int d = 0; d < dimensions; ++d) text += (d ? " × [" : "[") + std::to_string(box.lo[d]) + ", " + std::to_string(box.hi[d]) + ")";
+    for (int d = 0; d < dimensions; ++d)
+        text +=
+            (d ? " × [" : "[") + std::to_string(box.lo[d]) + ", " + std::to_string(box.hi[d]) + ")";
     return text;
 }
 

@@ -26,77 +26,93 @@ std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid
     for (int ranks : grid) {
         require(ranks >= 1, "a process grid needs at least 1 rank in every dimension");
         text += (text.empty() ? "" : " × ") + number(ranks);
-        if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product)) product = -1;
+        if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product))
+            product = -1;
     }
     return {text, product};
 }
 
-// Numbers of cells and bytes must fit 64 bits, and a halo must not be cut into billions of periodic images.
+// Numbers of cells and bytes must fit 64 bits, and a halo must not be cut into billions of periodic
+// images.
 void validate_sizes(const std::vector<global_index>& extents, const CartesianOptions& options) {
     double cells = 1, blocks = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
         require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
-                "halo width " + number(widest) + " goes around the " + number(extents[d]) + " cells of periodic dimension " +
-                    number(static_cast<int>(d)) + " more than " + number(most_images) + " times: use a narrower halo");
+                "halo width " + number(widest) + " goes around the " + number(extents[d]) +
+                    " cells of periodic dimension " + number(static_cast<int>(d)) + " more than " +
+                    number(most_images) + " times: use a narrower halo");
         cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
         if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
     }
-    require(cells <= most_cells, "the domain and its halo have more than 2^48 cells: use smaller extents or halo widths");
+    require(
+        cells <= most_cells,
+        "the domain and its halo have more than 2^48 cells: use smaller extents or halo widths");
     require(blocks <= most_blocks, "more than 2^20 blocks per rank: use fewer");
 }
 
-void validate(const std::vector<global_index>& extents, const CartesianOptions& options, int ranks) {
+void validate(const std::vector<global_index>& extents, const CartesianOptions& options,
+              int ranks) {
     const int dims = static_cast<int>(extents.size());
-    require(dims >= 1 && dims <= max_dimensions,
-            "a Cartesian domain has 1 to 4 dimensions, not " + number(dims) + ": pass one extent per dimension");
+    require(dims >= 1 && dims <= max_dimensions, "a Cartesian domain has 1 to 4 dimensions, not " +
+                                                     number(dims) +
+                                                     ": pass one extent per dimension");
     require_dimensions(options.halo.listed, dims, "the halo width");
     require_dimensions(options.periodic.listed, dims, "periodic");
     for (int d = 0; d < dims; ++d) {
         const std::string where = " in dimension " + number(d);
-        require(extents[d] >= 0, "extent " + number(extents[d]) + where + " is negative: pass the number of cells");
+        require(extents[d] >= 0,
+                "extent " + number(extents[d]) + where + " is negative: pass the number of cells");
         require(options.halo.lower[d] >= 0 && options.halo.upper[d] >= 0,
                 "negative halo width" + where + ": use 0 for a side without halo");
     }
     const auto& grid = options.process_grid;
     if (!grid.empty()) {
-        require(static_cast<int>(grid.size()) == dims, "the process grid has " + number(static_cast<int>(grid.size())) +
-                                                           " dimensions and the domain " + number(dims) +
-                                                           ": give one number of ranks per dimension");
+        require(static_cast<int>(grid.size()) == dims,
+                "the process grid has " + number(static_cast<int>(grid.size())) +
+                    " dimensions and the domain " + number(dims) +
+                    ": give one number of ranks per dimension");
         const auto [text, needed] = grid_and_ranks(grid);
-        require(needed == ranks, "the process grid " + text + " needs " + (needed < 0 ? "more than 2^63" : number(needed)) +
+        require(needed == ranks, "the process grid " + text + " needs " +
+                                     (needed < 0 ? "more than 2^63" : number(needed)) +
                                      " ranks and the communicator has " + number(ranks) +
                                      ": make them equal, or leave the grid out to have one chosen");
     }
-    require(options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
-            "blocks_per_rank needs one number per dimension");
+    require(
+        options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
+        "blocks_per_rank needs one number per dimension");
     for (int blocks : options.blocks_per_rank)
-        require(blocks >= 1 && blocks <= 1 << 20, "blocks_per_rank must be at least 1 in every dimension");
+        require(blocks >= 1 && blocks <= 1 << 20,
+                "blocks_per_rank must be at least 1 in every dimension");
     validate_sizes(extents, options);
     require(options.splits.empty() || static_cast<int>(options.splits.size()) == dims,
             "splits needs one list per dimension (an empty list for an even split)");
     require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
-            "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the standard algorithm");
+            "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the "
+            "standard algorithm");
 }
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
     const std::string where = " in dimension " + number(d);
-    require(static_cast<int>(split.size()) == ranks, "the split has " + number(static_cast<int>(split.size())) + " parts" + where +
-                                                         " and the process grid " + number(ranks) + " ranks: give one part per rank");
+    require(static_cast<int>(split.size()) == ranks,
+            "the split has " + number(static_cast<int>(split.size())) + " parts" + where +
+                " and the process grid " + number(ranks) + " ranks: give one part per rank");
     global_index sum = 0;
     for (global_index part : split) {
-        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where + " does not fit the extent " + number(extent) +
+        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where +
+                                                 " does not fit the extent " + number(extent) +
                                                  ": parts are between 0 and the extent");
         sum += part;
     }
-    require(sum == extent,
-            "the split adds up to " + number(sum) + " cells" + where + ", the extent is " + number(extent) + ": make them equal");
+    require(sum == extent, "the split adds up to " + number(sum) + " cells" + where +
+                               ", the extent is " + number(extent) + ": make them equal");
 }
 
 // `parts` nearly equal parts; the first ones get the cells that are left over.
 void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts) {
     const global_index begin = starts.back(), size = cells / parts, rest = cells % parts;
-    for (global_index i = 1; i <= parts; ++i) starts.push_back(begin + i * size + std::min(i, rest));
+    for (global_index i = 1; i <= parts; ++i)
+        starts.push_back(begin + i * size + std::min(i, rest));
 }
 
 Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& options) {
@@ -115,7 +131,8 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
         for (global_index part : options.splits[d]) per_rank.push_back(per_rank.back() + part);
     }
     axis.starts = {0};
-    for (int r = 0; r < ranks; ++r) append_even_parts(axis.starts, per_rank[r + 1] - per_rank[r], axis.blocks_per_rank);
+    for (int r = 0; r < ranks; ++r)
+        append_even_parts(axis.starts, per_rank[r + 1] - per_rank[r], axis.blocks_per_rank);
     return axis;
 }
 
@@ -126,44 +143,54 @@ void tell_cells(Properties& told, const Axis& axis, int d) {
     told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
 }
 
-// Grid and periodicity of a Cartesian communicator, whose ranks have the last dimension fastest (MPI-4.1 §8.5.1).
+// Grid and periodicity of a Cartesian communicator, whose ranks have the last dimension fastest
+// (MPI-4.1 §8.5.1).
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
     int kind = MPI_UNDEFINED, given = 0;
     check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
     require(kind == MPI_CART,
-            "rank_order is to be that of the communicator, which has no Cartesian topology: pass one that MPI_Cart_create "
+            "rank_order is to be that of the communicator, which has no Cartesian topology: pass "
+            "one that MPI_Cart_create "
             "made, or another rank_order");
     check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
-    require(given == dimensions,
-            "the Cartesian communicator has " + number(given) + " dimensions and the domain " + number(dimensions) + ": make them equal");
+    require(given == dimensions, "the Cartesian communicator has " + number(given) +
+                                     " dimensions and the domain " + number(dimensions) +
+                                     ": make them equal");
     std::vector<int> grid(static_cast<std::size_t>(given)), periodic = grid, mine = grid;
-    check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()), "MPI_Cart_get");
+    check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
+              "MPI_Cart_get");
     require(options.process_grid.empty() || options.process_grid == grid,
-            "the process grid is not that of the Cartesian communicator: leave it out, or make them equal");
+            "the process grid is not that of the Cartesian communicator: leave it out, or make "
+            "them equal");
     for (int d = 0; d < dimensions; ++d) {
         require(!options.periodic.along[d] || periodic[static_cast<std::size_t>(d)] != 0,
                 "dimension " + number(d) +
-                    " is to be periodic and that of the Cartesian communicator is not: leave `periodic` out, or make them equal");
+                    " is to be periodic and that of the Cartesian communicator is not: leave "
+                    "`periodic` out, or make them equal");
         options.periodic.along[d] = periodic[static_cast<std::size_t>(d)] != 0;
     }
     options.process_grid = grid;
 }
 
 void validate_table(const std::vector<int>& table, int ranks) {
-    require(static_cast<int>(table.size()) == ranks, "the table of ranks has " + number(static_cast<int>(table.size())) +
-                                                         " entries and the process grid " + number(ranks) +
-                                                         " places: give the rank at each place, the last dimension fastest");
+    require(static_cast<int>(table.size()) == ranks,
+            "the table of ranks has " + number(static_cast<int>(table.size())) +
+                " entries and the process grid " + number(ranks) +
+                " places: give the rank at each place, the last dimension fastest");
     std::vector<bool> seen(table.size());
     for (const int rank : table) {
-        require(rank >= 0 && rank < ranks, "the table of ranks has rank " + number(rank) + ", which is none of 0 to " + number(ranks - 1));
-        require(!seen[static_cast<std::size_t>(rank)], "the table of ranks has rank " + number(rank) + " twice: give each rank one place");
+        require(rank >= 0 && rank < ranks, "the table of ranks has rank " + number(rank) +
+                                               ", which is none of 0 to " + number(ranks - 1));
+        require(!seen[static_cast<std::size_t>(rank)],
+                "the table of ranks has rank " + number(rank) + " twice: give each rank one place");
         seen[static_cast<std::size_t>(rank)] = true;
     }
 }
 
 std::vector<int> inverse_of(const std::vector<int>& table) {
     std::vector<int> inverse(table.size());
-    for (std::size_t place = 0; place < table.size(); ++place) inverse[static_cast<std::size_t>(table[place])] = static_cast<int>(place);
+    for (std::size_t place = 0; place < table.size(); ++place)
+        inverse[static_cast<std::size_t>(table[place])] = static_cast<int>(place);
     return inverse;
 }
 
@@ -176,14 +203,17 @@ void tell_cuts(Properties& told, const Axis& axis, int d) {
     told.add("the process grid in dimension %", axis.ranks, {d});
     told.add("blocks_per_rank in dimension %", axis.blocks_per_rank, {d});
     for (std::size_t b = 0; b < axis.starts.size(); ++b)
-        told.add("the first cell of block % in dimension %", axis.starts[b], {static_cast<int>(b), d});
+        told.add("the first cell of block % in dimension %", axis.starts[b],
+                 {static_cast<int>(b), d});
 }
 
 }  // namespace
 
-CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options, Communicator comm)
-    : dimensions_(static_cast<int>(extents.size())), boundary_(options.boundary), neighbors_(options.neighbors),
-      algorithm_(options.algorithm), comm_(comm), fill_(options.rank_order.fill) {
+CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options,
+                                 Communicator comm)
+    : dimensions_(static_cast<int>(extents.size())), boundary_(options.boundary),
+      neighbors_(options.neighbors), algorithm_(options.algorithm), comm_(comm),
+      fill_(options.rank_order.fill) {
     const Doing doing(comm_, "CartesianDomain");
     validate_together(comm_, [&] {
         validate(extents, options, comm_.size());
@@ -191,8 +221,11 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             take_topology(options, comm_, dimensions_);
             validate(extents, options, comm_.size());
         }
-        if (!options.rank_order.ranks.empty()) validate_table(options.rank_order.ranks, comm_.size());
-        const auto grid = options.process_grid.empty() ? choose_process_grid(comm_.size(), extents, options.halo) : options.process_grid;
+        if (!options.rank_order.ranks.empty())
+            validate_table(options.rank_order.ranks, comm_.size());
+        const auto grid = options.process_grid.empty()
+                              ? choose_process_grid(comm_.size(), extents, options.halo)
+                              : options.process_grid;
         for (int d = 0; d < dimensions_; ++d) {
             axes_[d] = make_axis(d, extents[d], grid[d], options);
             halo_.lower[d] = axes_[d].lower;
@@ -200,7 +233,9 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
         }
     });
     rank_at_ = std::move(options.rank_order.ranks);
-    require_equal(comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); }, "pass the same ones everywhere");
+    require_equal(
+        comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
+        "pass the same ones everywhere");
     place_of_ = inverse_of(rank_at_);
     find_blocks();
 }
@@ -208,13 +243,15 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
 void CartesianDomain::tell(Properties& told) const {
     told.add("the number of dimensions", dimensions_);
     for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
-    for (int d = 0; d < dimensions_; ++d) tell_cuts(told, axes_[d], d);  // which may follow from the cells
+    for (int d = 0; d < dimensions_; ++d)
+        tell_cuts(told, axes_[d], d);  // which may follow from the cells
     told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
     told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
     told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
     told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
     for (std::size_t place = 0; place < rank_at_.size(); ++place)
-        told.add("the rank at place % of the process grid", rank_at_[place], {static_cast<int>(place)});
+        told.add("the rank at place % of the process grid", rank_at_[place],
+                 {static_cast<int>(place)});
 }
 
 void CartesianDomain::find_blocks() {
@@ -243,8 +280,9 @@ CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
     CartesianDomain points = *this;
     for (int d = 0; d < dimensions_; ++d) {
         Axis& axis = points.axes_[d];
-        require(axis.stagger + stagger.along[d] <= 1,
-                "the domain is staggered in dimension " + number(d) + " already: start from that of the cells");
+        require(axis.stagger + stagger.along[d] <= 1, "the domain is staggered in dimension " +
+                                                          number(d) +
+                                                          " already: start from that of the cells");
         if (stagger.along[d] == 0) continue;
         points.stagger_.along[d] = 1;
         axis.stagger = 1;
@@ -277,12 +315,14 @@ std::vector<int> CartesianDomain::coordinates_of(int rank) const {
     return result;
 }
 
-CartesianDomain::Place CartesianDomain::place_of(const std::array<int, max_dimensions>& position) const {
+CartesianDomain::Place CartesianDomain::place_of(
+    const std::array<int, max_dimensions>& position) const {
     Place place{0, 0};
     for (int i = 0; i < dimensions_; ++i) {
         const int d = fill_ == RankFill::first_fastest ? dimensions_ - 1 - i : i;
         place.rank = place.rank * axes_[d].ranks + position[d] / axes_[d].blocks_per_rank;
-        place.block = place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
+        place.block =
+            place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
     }
     if (!rank_at_.empty()) place.rank = rank_at_[static_cast<std::size_t>(place.rank)];
     return place;

@@ -12,7 +12,9 @@ namespace {
 struct Entry {
     global_index id;
     int owner;
-    bool operator<(const Entry& other) const { return id != other.id ? id < other.id : owner < other.owner; }
+    bool operator<(const Entry& other) const {
+        return id != other.id ? id < other.id : owner < other.owner;
+    }
 };
 
 // One parcel per directory rank: number of registrations, registrations, questions.
@@ -20,9 +22,12 @@ struct Desk {
     std::vector<global_index> registered, questions;
 };
 
-std::map<int, Desk> address(const Ownership& mine, std::span<const global_index> ids, global_index range) {
+std::map<int, Desk> address(const Ownership& mine, std::span<const global_index> ids,
+                            global_index range) {
     std::map<int, Desk> desks;
-    const auto desk_of = [&](global_index id) -> Desk& { return desks[static_cast<int>(id / range)]; };
+    const auto desk_of = [&](global_index id) -> Desk& {
+        return desks[static_cast<int>(id / range)];
+    };
     if (mine.arbitrary) {
         for (global_index id : mine.owned_ids) desk_of(id).registered.push_back(id);
     } else if (mine.owned > 0) {
@@ -50,7 +55,8 @@ std::vector<Parcel> wrap(const std::map<int, Desk>& desks) {
     return parcels;
 }
 
-// Who owns the block that covers the beginning of this rank's range: the last that registered further left.
+// Who owns the block that covers the beginning of this rank's range: the last that registered
+// further left.
 int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
     int last = entries.empty() ? -1 : entries.back().owner;
     int before = -1;
@@ -60,7 +66,8 @@ int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entr
 
 int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary, int from_left) {
     const auto after =
-        std::upper_bound(entries.begin(), entries.end(), id, [](global_index value, const Entry& entry) { return value < entry.id; });
+        std::upper_bound(entries.begin(), entries.end(), id,
+                         [](global_index value, const Entry& entry) { return value < entry.id; });
     if (after == entries.begin()) return arbitrary ? -1 : from_left;
     const Entry& entry = *(after - 1);
     if (!arbitrary) return entry.owner;
@@ -70,8 +77,10 @@ int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary,
 
 }  // namespace
 
-std::vector<int> find_owners(const Communicator& comm, const Ownership& mine, std::span<const global_index> ids) {
-    const global_index range = std::max<global_index>(1, (mine.id_limit + comm.size() - 1) / comm.size());
+std::vector<int> find_owners(const Communicator& comm, const Ownership& mine,
+                             std::span<const global_index> ids) {
+    const global_index range =
+        std::max<global_index>(1, (mine.id_limit + comm.size() - 1) / comm.size());
     const auto desks = address(mine, ids, range);
     const auto received = sparse_exchange(comm, wrap(desks));
 
@@ -90,7 +99,8 @@ std::vector<int> find_owners(const Communicator& comm, const Ownership& mine, st
     for (std::size_t i = 0; i < received.size(); ++i) {
         if (questions[i].empty()) continue;
         std::vector<int> owners;
-        for (global_index id : questions[i]) owners.push_back(owner_of(entries, id, mine.arbitrary, from_left));
+        for (global_index id : questions[i])
+            owners.push_back(owner_of(entries, id, mine.arbitrary, from_left));
         answers.push_back({received[i].rank, {}});
         answers.back().append(owners.data(), owners.size());
     }

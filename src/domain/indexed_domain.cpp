@@ -18,12 +18,14 @@ std::vector<local_index> ascending_order(std::span<const global_index> ids) {
     std::vector<local_index> order(ids.size());
     std::iota(order.begin(), order.end(), 0);
     if (!std::is_sorted(ids.begin(), ids.end()))
-        std::stable_sort(order.begin(), order.end(), [&](local_index a, local_index b) { return ids[a] < ids[b]; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](local_index a, local_index b) { return ids[a] < ids[b]; });
     return order;
 }
 
 void check_counts(global_index owned, std::size_t ghosts) {
-    if (owned < 0) throw Error("a rank cannot own " + std::to_string(owned) + " cells: pass 0 or more");
+    if (owned < 0)
+        throw Error("a rank cannot own " + std::to_string(owned) + " cells: pass 0 or more");
     if (owned > most_local || owned + static_cast<global_index>(ghosts) > most_local)
         throw Error(std::to_string(owned) + " owned cells and " + std::to_string(ghosts) +
                     " ghosts exceed 2147483647 cells on one rank: use more ranks");
@@ -35,27 +37,35 @@ std::string ghost_text(global_index id, std::size_t position) {
 
 }  // namespace
 
-IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm, SelfGhosts self) : comm_(comm) {
+IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts,
+                             Communicator comm, SelfGhosts self)
+    : comm_(comm) {
     const Doing doing(comm_, "IndexedDomain");
     validate_together(comm_, [&] { check_counts(owned, ghosts.size()); });
     owned_ = static_cast<local_index>(owned);
     ghost_ids_ = std::move(ghosts);
     check_mpi(MPI_Exscan(&owned, &first_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Exscan");
     if (comm_.rank() == 0) first_ = 0;
-    check_mpi(MPI_Allreduce(&owned, &global_size_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(&owned, &global_size_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()),
+              "MPI_Allreduce");
     id_limit_ = global_size_;
     finish(self);
 }
 
-IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts, Communicator comm,
+IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
+                                            std::vector<global_index> ghosts, Communicator comm,
                                             SelfGhosts self) {
     IndexedDomain domain{comm};
     const Doing doing(comm, "IndexedDomain");
     validate_together(comm, [&] {
         check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
         for (global_index id : owned_ids) {
-            if (id < 0) throw Error("owned global id " + std::to_string(id) + " is negative: ids start at 0");
-            if (id >= largest_id) throw Error("owned global id " + std::to_string(id) + " is too large: use ids below 2^62");
+            if (id < 0)
+                throw Error("owned global id " + std::to_string(id) +
+                            " is negative: ids start at 0");
+            if (id >= largest_id)
+                throw Error("owned global id " + std::to_string(id) +
+                            " is too large: use ids below 2^62");
         }
     });
     domain.arbitrary_ = true;
@@ -65,16 +75,21 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
     global_index limit = 0;
     for (global_index id : domain.owned_ids_) limit = std::max(limit, id + 1);
     const global_index owned = domain.owned_;
-    check_mpi(MPI_Allreduce(&limit, &domain.id_limit_, 1, MPI_INT64_T, MPI_MAX, comm.handle()), "MPI_Allreduce");
-    check_mpi(MPI_Allreduce(&owned, &domain.global_size_, 1, MPI_INT64_T, MPI_SUM, comm.handle()), "MPI_Allreduce");
-    // Every id is asked for by its owner too, so that one owned twice is noticed though nobody reads it.
+    check_mpi(MPI_Allreduce(&limit, &domain.id_limit_, 1, MPI_INT64_T, MPI_MAX, comm.handle()),
+              "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(&owned, &domain.global_size_, 1, MPI_INT64_T, MPI_SUM, comm.handle()),
+              "MPI_Allreduce");
+    // Every id is asked for by its owner too, so that one owned twice is noticed though nobody
+    // reads it.
     std::vector<global_index> sorted = domain.owned_ids_;
     std::sort(sorted.begin(), sorted.end());
-    const auto owners = find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
+    const auto owners =
+        find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
     validate_together(comm, [&] {
         for (std::size_t i = 0; i < owners.size(); ++i)
             if (owners[i] != comm.rank() || (i > 0 && sorted[i] == sorted[i - 1]))
-                throw Error("global id " + std::to_string(sorted[i]) + " is owned more than once: give it one owner");
+                throw Error("global id " + std::to_string(sorted[i]) +
+                            " is owned more than once: give it one owner");
     });
     domain.finish(self);
     return domain;
@@ -87,13 +102,16 @@ void IndexedDomain::finish(SelfGhosts self) {
     std::vector<global_index> unique;
     unique.reserve(by_id_.size());
     for (local_index position : by_id_)
-        if (unique.empty() || unique.back() != ghost_ids_[position]) unique.push_back(ghost_ids_[position]);
-    const auto owners = find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, unique);
+        if (unique.empty() || unique.back() != ghost_ids_[position])
+            unique.push_back(ghost_ids_[position]);
+    const auto owners =
+        find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, unique);
     if (arbitrary_)  // a block domain has no gaps: in range is owned
         validate_together(comm_, [&] {
             for (std::size_t i = 0; i < owners.size(); ++i)
                 if (owners[i] < 0)
-                    throw Error("nobody owns the ghost with global id " + std::to_string(unique[i]) + ": every ghost needs an owner");
+                    throw Error("nobody owns the ghost with global id " +
+                                std::to_string(unique[i]) + ": every ghost needs an owner");
         });
     ghost_owners_.resize(ghost_ids_.size());
     std::size_t slot = 0;
@@ -118,35 +136,42 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
 
 global_index IndexedDomain::global_of(local_index cell) const {
     if (cell < 0 || cell >= size())
-        throw Error("local cell " + std::to_string(cell) + " does not exist: this rank has " + std::to_string(size()));
+        throw Error("local cell " + std::to_string(cell) + " does not exist: this rank has " +
+                    std::to_string(size()));
     if (cell >= owned_) return ghost_ids_[static_cast<std::size_t>(cell - owned_)];
     return arbitrary_ ? owned_ids_[static_cast<std::size_t>(cell)] : first_ + cell;
 }
 
 global_index IndexedDomain::id_of(local_index cell) const {
-    return cell < owned_ ? owned_ids_[static_cast<std::size_t>(cell)] : ghost_ids_[static_cast<std::size_t>(cell - owned_)];
+    return cell < owned_ ? owned_ids_[static_cast<std::size_t>(cell)]
+                         : ghost_ids_[static_cast<std::size_t>(cell - owned_)];
 }
 
 void IndexedDomain::number() {
     table_.reserve(owned_ids_.size() + ghost_ids_.size());
     const auto ids = [this](local_index cell) { return id_of(cell); };
-    for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell) table_.insert(cell, ids);
+    for (local_index cell = arbitrary_ ? 0 : owned_; cell < size(); ++cell)
+        table_.insert(cell, ids);
 }
 
 local_index IndexedDomain::owned_of(global_index id) const {
-    if (!arbitrary_) return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
+    if (!arbitrary_)
+        return id >= first_ && id < first_ + owned_ ? static_cast<local_index>(id - first_) : -1;
     const local_index cell = table_.find(id, [this](local_index each) { return id_of(each); });
     return cell < owned_ ? cell : -1;
 }
 
 local_index IndexedDomain::local_of(global_index id) const {
-    if (!arbitrary_ && id >= first_ && id < first_ + owned_) return static_cast<local_index>(id - first_);
+    if (!arbitrary_ && id >= first_ && id < first_ + owned_)
+        return static_cast<local_index>(id - first_);
     return table_.find(id, [this](local_index each) { return id_of(each); });
 }
 
-void IndexedDomain::local_of(std::span<const global_index> ids, std::span<local_index> cells) const {
+void IndexedDomain::local_of(std::span<const global_index> ids,
+                             std::span<local_index> cells) const {
     if (ids.size() != cells.size())
-        throw Error(std::to_string(ids.size()) + " ids and places for " + std::to_string(cells.size()) + " local numbers: pass as many");
+        throw Error(std::to_string(ids.size()) + " ids and places for " +
+                    std::to_string(cells.size()) + " local numbers: pass as many");
     for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
 }
 
@@ -154,12 +179,14 @@ std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) con
     const Doing doing(comm_, "owners");
     validate_together(comm_, [&] {
         for (global_index id : ids)
-            if (id < 0 || id >= id_limit_) throw Error("global id " + std::to_string(id) + " does not exist");
+            if (id < 0 || id >= id_limit_)
+                throw Error("global id " + std::to_string(id) + " does not exist");
     });
     const std::vector<local_index> order = ascending_order(ids);
     std::vector<global_index> sorted;
     for (local_index i : order) sorted.push_back(ids[i]);
-    const auto found = find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, sorted);
+    const auto found =
+        find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, sorted);
     std::vector<int> owners(ids.size());
     for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
     validate_together(comm_, [&] {

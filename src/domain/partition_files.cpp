@@ -19,11 +19,13 @@ constexpr std::int64_t kinds = 5, widest_key = 4096;
 std::int64_t little_endian(const unsigned char* at, int bytes) {
     std::uint64_t value = 0;
     for (int i = bytes; i-- > 0;) value = value << 8 | at[i];
-    return bytes == word_bytes ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
+    return bytes == word_bytes ? static_cast<std::int32_t>(value)
+                               : static_cast<std::int64_t>(value);
 }
 
 [[noreturn]] void refuse(const path& file, const std::string& why) {
-    throw Error(file.string() + ": " + why + ": the file is damaged or not a partition file; write it again");
+    throw Error(file.string() + ": " + why +
+                ": the file is damaged or not a partition file; write it again");
 }
 
 // A file of one rank. Never allocates more than its size.
@@ -32,8 +34,10 @@ public:
     explicit RankFile(const path& file) : file_(file) {
         std::error_code code;
         const auto status = std::filesystem::status(file, code);
-        if (code || !std::filesystem::exists(status)) throw Error(file.string() + " is missing: a data set needs one file per rank");
-        if (!std::filesystem::is_regular_file(status)) throw Error(file.string() + " is not a regular file");
+        if (code || !std::filesystem::exists(status))
+            throw Error(file.string() + " is missing: a data set needs one file per rank");
+        if (!std::filesystem::is_regular_file(status))
+            throw Error(file.string() + " is not a regular file");
         size_ = std::filesystem::file_size(file, code);
         stream_.open(file, std::ios::binary);
         if (code || !stream_) throw Error(file.string() + " cannot be read: check its permissions");
@@ -47,7 +51,8 @@ public:
         if (static_cast<std::size_t>(stream_.gcount()) != raw.size()) refuse(file_, "ends early");
         read_ += raw.size();
         std::vector<std::int64_t> values(count);
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = little_endian(raw.data() + width * i, bytes);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = little_endian(raw.data() + width * i, bytes);
         return values;
     }
     std::uintmax_t left() const { return size_ - read_; }
@@ -65,8 +70,10 @@ struct Counts {
 Counts read_counts(RankFile& from, const path& file) {
     if (from.left() < 2 * word_bytes) refuse(file, "ends before its two counts");
     const auto counts = from.numbers(2, word_bytes);
-    if (counts[0] < 0) refuse(file, "says that the rank owns " + std::to_string(counts[0]) + " cells");
-    if (counts[1] < 0) refuse(file, "says that there are " + std::to_string(counts[1]) + " off-process cells");
+    if (counts[0] < 0)
+        refuse(file, "says that the rank owns " + std::to_string(counts[0]) + " cells");
+    if (counts[1] < 0)
+        refuse(file, "says that there are " + std::to_string(counts[1]) + " off-process cells");
     return {counts[0], counts[1]};
 }
 
@@ -77,7 +84,8 @@ int ranks_of_name(const path& folder) {
     const auto dash = name.rfind('-');
     if (dash == std::string::npos) return 0;
     int ranks = 0;
-    const auto [end, error] = std::from_chars(name.data() + dash + 1, name.data() + name.size(), ranks);
+    const auto [end, error] =
+        std::from_chars(name.data() + dash + 1, name.data() + name.size(), ranks);
     return error == std::errc{} && end == name.data() + name.size() ? ranks : 0;
 }
 
@@ -85,10 +93,12 @@ int ranks_of_name(const path& folder) {
 path own_file(const path& folder, const char* what, const Communicator& comm) {
     std::error_code code;
     if (!std::filesystem::is_directory(folder, code))
-        throw Error(folder.string() + " is no folder: pass that of a data set, which holds data001, data002, …");
+        throw Error(folder.string() +
+                    " is no folder: pass that of a data set, which holds data001, data002, …");
     const int meant_for = ranks_of_name(folder);
     if (meant_for != 0 && meant_for != comm.size())
-        throw Error(folder.string() + " is for " + std::to_string(meant_for) + " ranks and " + std::to_string(comm.size()) +
+        throw Error(folder.string() + " is for " + std::to_string(meant_for) + " ranks and " +
+                    std::to_string(comm.size()) +
                     " were started: start as many as the data set has parts");
     char name[32];
     std::snprintf(name, sizeof name, "%s%03d", what, comm.rank() + 1);
@@ -98,13 +108,17 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
 PartitionKeys read_keys(const path& file, std::int64_t owned) {
     std::error_code code;
     if (!std::filesystem::exists(file, code))
-        throw Error(file.string() + " is missing, so that the data set has no keys: parhelion partition writes them");
+        throw Error(
+            file.string() +
+            " is missing, so that the data set has no keys: parhelion partition writes them");
     RankFile from(file);
     if (from.left() < 2 * key_bytes) refuse(file, "ends before its first two numbers");
     const auto head = from.numbers(2, key_bytes);
-    if (head[0] < 0 || head[0] >= kinds || head[1] < 1 || head[1] > widest_key) refuse(file, "does not begin as a file of keys does");
+    if (head[0] < 0 || head[0] >= kinds || head[1] < 1 || head[1] > widest_key)
+        refuse(file, "does not begin as a file of keys does");
     const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
-    if (from.left() != count * key_bytes) refuse(file, "has another size than " + std::to_string(owned) + " owned ids need");
+    if (from.left() != count * key_bytes)
+        refuse(file, "has another size than " + std::to_string(owned) + " owned ids need");
     return {static_cast<int>(head[1]), from.numbers(count, key_bytes)};
 }
 
@@ -114,7 +128,8 @@ PartitionPart read_partition_file(const path& file) {
     RankFile from(file);
     const auto [owned, ghosts] = read_counts(from, file);
     if (static_cast<std::uintmax_t>(ghosts) > from.left() / word_bytes)
-        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " + std::to_string(from.left() / word_bytes));
+        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " +
+                         std::to_string(from.left() / word_bytes));
     PartitionPart part{owned, {}};
     part.ghosts.reserve(static_cast<std::size_t>(ghosts));
     for (const global_index id : from.numbers(static_cast<std::uintmax_t>(ghosts), word_bytes)) {

@@ -47,8 +47,10 @@ struct Search {
 
 }  // namespace
 
-std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents, const HaloWidth& halo) {
-    Search search{extents, halo, std::vector<int>(extents.size(), 1), std::vector<int>(extents.size(), 1)};
+std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
+                                     const HaloWidth& halo) {
+    Search search{extents, halo, std::vector<int>(extents.size(), 1),
+                  std::vector<int>(extents.size(), 1)};
     search.best[0] = ranks;
     search.place(0, ranks);
     return search.best;

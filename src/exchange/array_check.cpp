@@ -8,22 +8,28 @@
 
 namespace parhelion {
 
-ArrayCheck::ArrayCheck(const Plan& plan) : plan_(plan), owned_(packed_cells(plan, End::owned)), ghosts_(packed_cells(plan, End::ghosts)) {
+ArrayCheck::ArrayCheck(const Plan& plan)
+    : plan_(plan), owned_(packed_cells(plan, End::owned)),
+      ghosts_(packed_cells(plan, End::ghosts)) {
     byte_count most = 0;
     for (const auto* all : {&owned_, &ghosts_})
         for (const PackedCells& cells : *all) most = std::max(most, cells.layout.bytes());
     now_ = plan.executor->allocate(most);
 }
 
-// In a reverse exchange of several stages, the last one of the plan goes first; the others combine into ghosts.
-bool ArrayCheck::kept(const PackedCells& cells) const { return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size(); }
+// In a reverse exchange of several stages, the last one of the plan goes first; the others combine
+// into ghosts.
+bool ArrayCheck::kept(const PackedCells& cells) const {
+    return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size();
+}
 
 void ArrayCheck::begin(const BoundArrays& arrays, Direction direction) {
     direction_ = direction;
     if (direction == Direction::forward)
         for (const PackedCells& cells : ghosts_) {
             for (const MessageField& at : cells.layout.fields)
-                fill_poison(cells.values.get() + at.begin, at.bytes, plan_.fields[static_cast<std::size_t>(at.f)].element);
+                fill_poison(cells.values.get() + at.begin, at.bytes,
+                            plan_.fields[static_cast<std::size_t>(at.f)].element);
             cells.put(plan_, arrays.bases());
         }
     for (PackedCells& cells : given())
@@ -39,7 +45,8 @@ std::string ArrayCheck::written(const BoundArrays& arrays) {
 
 std::string ArrayCheck::compare(const BoundArrays& arrays, const PackedCells& cells) {
     cells.take(plan_, arrays.bases(), now_.get());
-    for (byte_count at = 0; (at = first_difference(cells.layout, cells.values.get(), now_.get(), at)) >= 0;) {
+    for (byte_count at = 0;
+         (at = first_difference(cells.layout, cells.values.get(), now_.get(), at)) >= 0;) {
         const ValuePlace place = value_at(plan_, cells.layout, at);
         if (place.owned == (direction_ == Direction::forward)) return complaint(cells, at);
         at = place.first + place.size;  // a ghost that an earlier stage has filled
@@ -51,11 +58,14 @@ std::string ArrayCheck::complaint(const PackedCells& cells, byte_count at) const
     const ValuePlace place = value_at(plan_, cells.layout, at);
     const Element& element = plan_.fields[static_cast<std::size_t>(place.f)].element;
     const bool forward = direction_ == Direction::forward;
-    const std::string self = std::to_string(plan_.communicator().rank()), other = std::to_string(cells.rank);
-    return field_name(plan_, place.f) + ": " + (forward ? "owned " : "the ghost of ") + to_string(plan_, place) + " of rank " +
+    const std::string self = std::to_string(plan_.communicator().rank()),
+                      other = std::to_string(cells.rank);
+    return field_name(plan_, place.f) + ": " + (forward ? "owned " : "the ghost of ") +
+           to_string(plan_, place) + " of rank " +
            (forward ? self + ", which rank " + other + " reads," : other + " on rank " + self) +
-           " was written between begin and end of a " + (forward ? "forward" : "reverse") + " exchange (" +
-           value_text(element, cells.values.get() + place.first) + " at begin, " + value_text(element, now_.get() + place.first) +
+           " was written between begin and end of a " + (forward ? "forward" : "reverse") +
+           " exchange (" + value_text(element, cells.values.get() + place.first) + " at begin, " +
+           value_text(element, now_.get() + place.first) +
            " at end): finish writing before begin, or write after end";
 }
 

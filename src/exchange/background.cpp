@@ -9,7 +9,8 @@
 namespace parhelion {
 namespace {
 
-// Of the process, not of a communicator: exchanges on different communicators may wait for each other too.
+// Of the process, not of a communicator: exchanges on different communicators may wait for each
+// other too.
 struct Works {
     std::mutex mutex;  // held for a look at what follows, never while work is advanced
     std::vector<BackgroundWork*> all;

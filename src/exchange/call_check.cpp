@@ -23,7 +23,8 @@ CallCheck::~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) leave_behind(sent_);
 }
 
-CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print, const std::string& text) {
+CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print,
+                                   const std::string& text) {
     Card card{number, print, {}};
     text.copy(card.call.data(), card.call.size() - 1);
     return card;
@@ -31,7 +32,8 @@ CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print, co
 
 bool CallCheck::is_over(Sent& sent) {
     int over = 0;
-    MPI_Testall(static_cast<int>(sent.requests.size()), sent.requests.data(), &over, MPI_STATUSES_IGNORE);
+    MPI_Testall(static_cast<int>(sent.requests.size()), sent.requests.data(), &over,
+                MPI_STATUSES_IGNORE);
     return over != 0;
 }
 
@@ -42,23 +44,31 @@ std::uint64_t CallCheck::tell(const std::string& call) {
 }
 
 void CallCheck::send(const Card& card) {
-    Sent& sent = sent_->emplace_back(Sent{card, std::vector<MPI_Request>(neighbors_.size(), MPI_REQUEST_NULL)});
+    Sent& sent = sent_->emplace_back(
+        Sent{card, std::vector<MPI_Request>(neighbors_.size(), MPI_REQUEST_NULL)});
     for (std::size_t i = 0; i < neighbors_.size(); ++i)
-        check_mpi(MPI_Isend(&sent.card, sizeof(Card), MPI_BYTE, neighbors_[i], tag_, comm_.handle(), &sent.requests[i]), "MPI_Isend");
+        check_mpi(MPI_Isend(&sent.card, sizeof(Card), MPI_BYTE, neighbors_[i], tag_, comm_.handle(),
+                            &sent.requests[i]),
+                  "MPI_Isend");
 }
 
-void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on) {
+void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks,
+                      const std::function<void()>& get_on) {
     Waiter waiter(watched_, false, true, timeout_s_);
-    const auto late_ones = [&] { return std::ranges::count_if(ranks, [&](int rank) { return heard_.at(rank) < number; }); };
+    const auto late_ones = [&] {
+        return std::ranges::count_if(ranks, [&](int rank) { return heard_.at(rank) < number; });
+    };
     auto awaited = late_ones();
     for (take(); !all_told(number, ranks); take()) {
         refuse_difference();
         if (const auto still = late_ones(); std::exchange(awaited, still) != still) waiter.reset();
         get_on();
         waiter.pause([&] {
-            const auto late = std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return heard_.at(rank) < number; });
-            return "checking calls, waiting for rank " + std::to_string(*late) + " to make call " + std::to_string(number) +
-                   " of this exchange (it has made " + std::to_string(heard_.at(*late)) + ")";
+            const auto late = std::find_if(ranks.begin(), ranks.end(),
+                                           [&](int rank) { return heard_.at(rank) < number; });
+            return "checking calls, waiting for rank " + std::to_string(*late) + " to make call " +
+                   std::to_string(number) + " of this exchange (it has made " +
+                   std::to_string(heard_.at(*late)) + ")";
         });
     }
 }
@@ -70,7 +80,8 @@ void CallCheck::look() {
 
 // Calls before it can be ended.
 void CallCheck::refuse_difference() const {
-    if (difference_.print > 0 && difference_.print <= told_) throw Error(difference_.call.data(), ErrorKind::communication);
+    if (difference_.print > 0 && difference_.print <= told_)
+        throw Error(difference_.call.data(), ErrorKind::communication);
 }
 
 // Matched probes: another thread may take cards at the same time.
@@ -80,10 +91,12 @@ void CallCheck::take() {
         for (;;) {
             int there = 0;
             MPI_Message message = MPI_MESSAGE_NULL;
-            check_mpi(MPI_Improbe(rank, tag_, comm_.handle(), &there, &message, MPI_STATUS_IGNORE), "MPI_Improbe");
+            check_mpi(MPI_Improbe(rank, tag_, comm_.handle(), &there, &message, MPI_STATUS_IGNORE),
+                      "MPI_Improbe");
             if (there == 0) break;
             Card card;
-            check_mpi(MPI_Mrecv(&card, sizeof(Card), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+            check_mpi(MPI_Mrecv(&card, sizeof(Card), MPI_BYTE, &message, MPI_STATUS_IGNORE),
+                      "MPI_Mrecv");
             if (card.number == 0) {
                 pass_on(card);
                 continue;
@@ -103,9 +116,12 @@ void CallCheck::take() {
 void CallCheck::compare(int rank, const Card& theirs) {
     const Card& ours = mine_.at(static_cast<std::size_t>(theirs.number - mine_.front().number));
     if (theirs.print == ours.print) return;
-    const std::string text = "rank " + std::to_string(rank) + " has made call " + std::to_string(theirs.number) + " of this exchange for " +
-                             theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) + " for " + ours.call.data() +
-                             ": make the same calls in the same order on every rank, of the same fields, depth and reduction";
+    const std::string text = "rank " + std::to_string(rank) + " has made call " +
+                             std::to_string(theirs.number) + " of this exchange for " +
+                             theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) +
+                             " for " + ours.call.data() +
+                             ": make the same calls in the same order on every rank, of the same "
+                             "fields, depth and reduction";
     pass_on(card_of(0, theirs.number, text));
     throw Error(text, ErrorKind::communication);
 }
@@ -118,7 +134,8 @@ void CallCheck::pass_on(const Card& difference) {
 }
 
 bool CallCheck::all_told(std::uint64_t number, const std::vector<int>& ranks) const {
-    return std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return heard_.at(rank) >= number; });
+    return std::all_of(ranks.begin(), ranks.end(),
+                       [&](int rank) { return heard_.at(rank) >= number; });
 }
 
 // A neighbor that had told them is compared with the last of them.

@@ -18,10 +18,12 @@ namespace parhelion {
 
 class NodeContext;
 
-/// Of an exchange and all its subsets together. Each call is told to all neighbors in a few hundred bytes when it begins, which waits for
-/// nobody; what a neighbor tells is held against this rank's own call of the same number. There is none where nothing is checked.
+/// Of an exchange and all its subsets together. Each call is told to all neighbors in a few hundred
+/// bytes when it begins, which waits for nobody; what a neighbor tells is held against this rank's
+/// own call of the same number. There is none where nothing is checked.
 ///
-/// Further checks of a call belong here: what has to be equal on both sides goes into the text that is told.
+/// Further checks of a call belong here: what has to be equal on both sides goes into the text that
+/// is told.
 class CallCheck {
 public:
     /// Collective. `neighbors`: other ranks, each once. `timeout_s`: as in ExchangeOptions.
@@ -30,19 +32,25 @@ public:
     CallCheck(const CallCheck&) = delete;
     CallCheck& operator=(const CallCheck&) = delete;
 
-    /// The next call begins. Returns its number. Waits for nobody, and compares nothing: whoever makes the same calls can end them.
+    /// The next call begins. Returns its number. Waits for nobody, and compares nothing: whoever
+    /// makes the same calls can end them.
     std::uint64_t tell(const std::string& call);
-    /// Waits until these neighbors have told their call of that number, and calls `get_on` meanwhile. Throws Error where it is another one,
-    /// after the time limit, when a neighbor is lost, and as `look` does.
-    void await(std::uint64_t number, const std::vector<int>& ranks, const std::function<void()>& get_on);
-    /// For whoever waits: throws Error where other ranks have found calls that differ. They tell their neighbors, which tell theirs.
+    /// Waits until these neighbors have told their call of that number, and calls `get_on`
+    /// meanwhile. Throws Error where it is another one, after the time limit, when a neighbor is
+    /// lost, and as `look` does.
+    void await(std::uint64_t number, const std::vector<int>& ranks,
+               const std::function<void()>& get_on);
+    /// For whoever waits: throws Error where other ranks have found calls that differ. They tell
+    /// their neighbors, which tell theirs.
     void look();
     const std::vector<int>& neighbors() const { return neighbors_; }
 
 private:
     struct Card {
-        std::uint64_t number = 0, print = 0;  // number 0: calls of that other number differ, and the text says how
-        std::array<char, 400> call{};         // as much as there is room for
+        std::uint64_t number = 0,
+                      print =
+                          0;  // number 0: calls of that other number differ, and the text says how
+        std::array<char, 400> call{};  // as much as there is room for
     };
     struct Sent {
         Card card;

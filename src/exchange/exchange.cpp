@@ -34,7 +34,8 @@ int thread_count(int from_options) {
     if (text == nullptr || *text == '\0') return 1;
     int count = 0;
     const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), count);
-    if (wrong != std::errc() || *end != '\0') throw Error(std::string("PARHELION_THREADS is '") + text + "': use a number of threads");
+    if (wrong != std::errc() || *end != '\0')
+        throw Error(std::string("PARHELION_THREADS is '") + text + "': use a number of threads");
     return count;
 }
 
@@ -44,13 +45,18 @@ void require_reducible(const Plan& plan, Reduction reduction) {
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
 // What the program has promised stands, whatever the environment says.
-bool overlaps(const ExchangeOptions& options) { return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP")); }
+bool overlaps(const ExchangeOptions& options) {
+    return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP"));
+}
 
 Use use_of(const ExchangeOptions& options) {
     if (!(options.work_s >= 0 && options.work_s <= 1))
-        throw Error("an exchange cannot be tried with " + std::to_string(options.work_s) + " s of work: use 0 to 1");
+        throw Error("an exchange cannot be tried with " + std::to_string(options.work_s) +
+                    " s of work: use 0 to 1");
     if (options.at_once && options.overlap)
-        throw Error("an exchange cannot be both called at once and begun around work: use one of at_once and overlap");
+        throw Error(
+            "an exchange cannot be both called at once and begun around work: use one of at_once "
+            "and overlap");
     return {overlaps(options), options.at_once, options.work_s};
 }
 
@@ -59,7 +65,8 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
         told.add("the transport", transport);
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
         told.add("whether calls are checked", checks(options) ? "yes" : "no");
-        told.add("whether reverse exchanges combine in end alone", options.combine_in_end ? "yes" : "no");
+        told.add("whether reverse exchanges combine in end alone",
+                 options.combine_in_end ? "yes" : "no");
         if (transport != "auto") return;
         told.add("whether the exchange overlaps with work", overlaps(options) ? "yes" : "no");
         told.add("the work in seconds", std::to_string(options.work_s));
@@ -68,11 +75,14 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 }
 
 // Neighbors on the node tell each other in the plan's letters how they can be watched.
-Plan plan_watched(std::vector<Group> groups, const TellProperties& options, const std::function<void()>& check,
-                  const std::function<int()>& threads) {
+Plan plan_watched(std::vector<Group> groups, const TellProperties& options,
+                  const std::function<void()>& check, const std::function<int()>& threads) {
     const Communicator comm = groups.front().patterns.front().communicator;
-    const auto watch = [&]() -> Watch& { return comm.shared_state<Watch>(); };  // made once ranks have agreed: that is collective, too
-    Plan plan = make_plan(std::move(groups), {options, check, [&] { return watch().card(); }, threads});
+    const auto watch = [&]() -> Watch& {
+        return comm.shared_state<Watch>();
+    };  // made once ranks have agreed: that is collective, too
+    Plan plan =
+        make_plan(std::move(groups), {options, check, [&] { return watch().card(); }, threads});
     watch().meet(plan);
     return plan;
 }
@@ -137,33 +147,40 @@ struct Exchange::Impl final : Operation {
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
     std::shared_ptr<CallCheck> calls;         // null: unchecked
     std::unique_ptr<ArrayCheck> array_check;  // null, too
-    std::uint64_t call = 0;                   // the number of the one under way, where they are checked
+    std::uint64_t call = 0;  // the number of the one under way, where they are checked
     std::unique_ptr<StaleCheck> stale_check;  // when somebody has asked
     Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
         : plan(plan_watched(
-              std::move(groups), equal_options(settings.transport, options), [&] { settings.read(options); },
+              std::move(groups), equal_options(settings.transport, options),
+              [&] { settings.read(options); },
               [&] { return settings.team ? settings.team->size() : 1; })),
           arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)) {
         if (options.combine_in_end && plan.stages.size() > 1)
-            throw Error("a reverse exchange dimension by dimension passes on what it has combined: leave out combine_in_end");
-        if (options.progress_thread || is_on("PARHELION_PROGRESS")) progress = &ProgressThread::of_process();
+            throw Error(
+                "a reverse exchange dimension by dimension passes on what it has combined: leave "
+                "out combine_in_end");
+        if (options.progress_thread || is_on("PARHELION_PROGRESS"))
+            progress = &ProgressThread::of_process();
         if (checks(options)) {
             calls = std::make_shared<CallCheck>(plan.communicator(), neighbors_of(plan), timeout_s);
             array_check = std::make_unique<ArrayCheck>(plan);
         }
         use = settings.use;
         by_auto = settings.transport == "auto";
-        chosen = by_auto ? select(plan, arrays, use) : select_by_name(plan, arrays, parse_choice(settings.transport));
+        chosen = by_auto ? select(plan, arrays, use)
+                         : select_by_name(plan, arrays, parse_choice(settings.transport));
         combine_in_end = options.combine_in_end;
         chosen.stages->make_reverse(combine_in_end);
         of_forward.version = of_reverse.version = arrays.version();
     }
 
     Impl(const Impl& whole, const Only& only)
-        : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use), combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s),
-          progress(whole.progress), numbers(whole.numbers_of(only)), subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
+        : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use),
+          combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s),
+          progress(whole.progress), numbers(whole.numbers_of(only)),
+          subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
         chosen.reason = whole.chosen.reason;
         if (calls) array_check = std::make_unique<ArrayCheck>(plan);
@@ -172,8 +189,10 @@ struct Exchange::Impl final : Operation {
     // Collective.
     static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
         const std::string requested = requested_transport(options.transport);
-        if (groups.empty()) throw Error("an exchange needs at least one group: pass a pattern with its fields");
-        const Doing doing(groups.front().patterns.front().communicator, "Exchange", setup_time_limit(options.timeout_s, options.check));
+        if (groups.empty())
+            throw Error("an exchange needs at least one group: pass a pattern with its fields");
+        const Doing doing(groups.front().patterns.front().communicator, "Exchange",
+                          setup_time_limit(options.timeout_s, options.check));
         return std::make_shared<Impl>(std::move(groups), options, Settings{requested});
     }
 
@@ -181,13 +200,16 @@ struct Exchange::Impl final : Operation {
         if (under_way() && progress) progress->ended();
     }
 
-    // Transports of a subset are made for the arrays of the construction, or, where these are gone, for those of the call.
+    // Transports of a subset are made for the arrays of the construction, or, where these are gone,
+    // for those of the call.
     void prepare(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
         const Doing doing(comm, "the first use of a subset", timeout_s);
-        if (calls) calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
+        if (calls)
+            calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
         require_equal(
-            comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is used first", subset); },
+            comm, "the subsets of the exchange",
+            [&](Properties& told) { told.add("what is used first", subset); },
             "name the same fields and depth on every rank");
         const OwnArrays own{plan};
         validate_together(comm, [&] {
@@ -208,8 +230,11 @@ struct Exchange::Impl final : Operation {
         if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
         const OwnArrays own{plan};
         validate_together(comm, [&] {
-            if (!subset.empty()) throw Error("a subset goes as the whole exchange does: retune that one");
-            if (is_any_under_way()) throw Error("this exchange, or a subset of it, is under way: end it before it is retuned");
+            if (!subset.empty())
+                throw Error("a subset goes as the whole exchange does: retune that one");
+            if (is_any_under_way())
+                throw Error(
+                    "this exchange, or a subset of it, is under way: end it before it is retuned");
             arrays.bind(given);
             plan.move_to(arrays.bases());
         });
@@ -221,7 +246,9 @@ struct Exchange::Impl final : Operation {
         let_subsets_follow(chosen);
     }
     bool is_any_under_way() const {
-        return under_way() || std::ranges::any_of(subsets, [](const auto& each) { return each.second->is_any_under_way(); });
+        return under_way() || std::ranges::any_of(subsets, [](const auto& each) {
+                   return each.second->is_any_under_way();
+               });
     }
     void let_subsets_follow(const Selected& whole) {
         for (const auto& [only, each] : subsets) {
@@ -237,11 +264,15 @@ struct Exchange::Impl final : Operation {
         return all;
     }
 
-    const Plan& forward_plan() const { return chosen.stages ? chosen.stages->forward_plan() : plan; }
+    const Plan& forward_plan() const {
+        return chosen.stages ? chosen.stages->forward_plan() : plan;
+    }
 
     bool is_refused() const {
         const auto used = chosen.choice.used();
-        return std::any_of(used.begin(), used.end(), [this](const TransportInfo* each) { return !refusal_of(*each, plan).empty(); });
+        return std::any_of(used.begin(), used.end(), [this](const TransportInfo* each) {
+            return !refusal_of(*each, plan).empty();
+        });
     }
 
     static std::shared_ptr<Impl> only(const std::shared_ptr<Impl>& whole, const Only& wanted) {
@@ -254,7 +285,9 @@ struct Exchange::Impl final : Operation {
 
     // Neighbors could not end it without this rank: what it passes on comes after its begin.
     void require_begin() const {
-        if (use.at_once) throw Error("this exchange was made to be called at once only: leave out the option at_once");
+        if (use.at_once)
+            throw Error(
+                "this exchange was made to be called at once only: leave out the option at_once");
     }
     void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
         require_begin();
@@ -262,7 +295,8 @@ struct Exchange::Impl final : Operation {
         chosen.stages->leave(queue == nullptr);
         stand_in(direction);
     }
-    // Others cannot end the exchange while this rank is away, but for a thread that does its part; MPI has to serve it.
+    // Others cannot end the exchange while this rank is away, but for a thread that does its part;
+    // MPI has to serve it.
     void stand_in(Direction direction) {
         if (progress || !chosen.stages->passes_on(direction) || !mpi_serves_all_threads()) return;
         progress = &ProgressThread::of_process();
@@ -271,7 +305,10 @@ struct Exchange::Impl final : Operation {
     void begin(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
         require_mpi_not_ended();
         require_outside();
-        if (under_way()) throw Error("this exchange is under way: end it before it begins again, or make a second Exchange");
+        if (under_way())
+            throw Error(
+                "this exchange is under way: end it before it begins again, or make a second "
+                "Exchange");
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
         if (calls && queue != nullptr) queue->wait();  // what is looked at must be there
@@ -285,7 +322,8 @@ struct Exchange::Impl final : Operation {
     const std::string& bind(const ArrayList& given, Direction direction) {
         arrays.bind(given);
         Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;
-        if (refusal.version != arrays.version()) refusal = {arrays.version(), chosen.stages->refusal(direction)};
+        if (refusal.version != arrays.version())
+            refusal = {arrays.version(), chosen.stages->refusal(direction)};
         return refusal.why;
     }
 
@@ -305,7 +343,9 @@ struct Exchange::Impl final : Operation {
     void tell_call(Direction direction, Reduction how) {
         way = direction;
         const std::string what =
-            direction == Direction::forward ? "a forward exchange of " : std::string("a reverse exchange (") + to_string(how) + ") of ";
+            direction == Direction::forward
+                ? "a forward exchange of "
+                : std::string("a reverse exchange (") + to_string(how) + ") of ";
         call = calls->tell(what + (subset.empty() ? "all fields" : subset));
     }
 
@@ -343,11 +383,15 @@ struct Exchange::Impl final : Operation {
         const Communicator& comm = plan.communicator();
         const Doing doing(comm, "stale", timeout_s);
         validate_together(comm, [&] {
-            if (under_way()) throw Error("this exchange is under way: end it before its ghosts are compared with their owners");
+            if (under_way())
+                throw Error(
+                    "this exchange is under way: end it before its ghosts are compared with their "
+                    "owners");
             arrays.bind(given);
         });
         require_equal(
-            comm, "the subsets of the exchange", [&](Properties& told) { told.add("what is looked at", subset); },
+            comm, "the subsets of the exchange",
+            [&](Properties& told) { told.add("what is looked at", subset); },
             "name the same fields and depth on every rank");
         if (!stale_check) stale_check = std::make_unique<StaleCheck>(plan);
         return stale_check->find(arrays, timeout_s);
@@ -356,7 +400,8 @@ struct Exchange::Impl final : Operation {
         const StaleGhosts found = stale(given);
         validate_together(plan.communicator(), [&] {
             if (found.empty()) return;
-            const global_index all = std::accumulate(found.count.begin(), found.count.end(), global_index{0});
+            const global_index all =
+                std::accumulate(found.count.begin(), found.count.end(), global_index{0});
             throw Error(found.first.front().text + " (" + std::to_string(all) +
                         " values of ghosts differ on this rank): exchange after owned cells "
                         "are written and before ghosts are read");
@@ -364,15 +409,19 @@ struct Exchange::Impl final : Operation {
     }
 
     std::string about_progress() const {
-        if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads()) return "a thread gets it on between begin and end";
-        return "no thread gets it on, for MPI serves one at a time: start MPI with MPI_THREAD_MULTIPLE";
+        if ((chosen.stages && !chosen.stages->calls_mpi()) || mpi_serves_all_threads())
+            return "a thread gets it on between begin and end";
+        return "no thread gets it on, for MPI serves one at a time: start MPI with "
+               "MPI_THREAD_MULTIPLE";
     }
 };
 
-Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options) : impl_(Impl::make(std::move(groups), options)) {}
+Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
+    : impl_(Impl::make(std::move(groups), options)) {}
 Exchange::Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options)
     : Exchange({Group{std::move(pattern), std::move(fields)}}, std::move(options)) {}
-Exchange::Exchange(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
+Exchange::Exchange(const CartesianDomain& domain, std::vector<Field> fields,
+                   ExchangeOptions options)
     : Exchange({Group{domain, std::move(fields)}}, std::move(options)) {}
 Exchange::Exchange(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Exchange::~Exchange() = default;
@@ -415,7 +464,8 @@ void Exchange::check_with(const ArrayList& arrays) { impl_->check(arrays); }
 bool Exchange::under_way() const { return impl_->under_way(); }
 std::string Exchange::refusal(Direction direction, const ArrayList& arrays) {
     if (impl_->under_way()) throw Error("this exchange is under way: ask before it begins");
-    if (!impl_->chosen.stages) throw Error("this subset of an exchange was not used yet: call prepare first");
+    if (!impl_->chosen.stages)
+        throw Error("this subset of an exchange was not used yet: call prepare first");
     return impl_->bind(arrays, direction);
 }
 
@@ -429,22 +479,26 @@ std::string Exchange::explain() const {
     const Plan& plan = impl_->forward_plan();
     std::ostringstream out;
     if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
-    out << "transport " << transport() << ", " << impl_->chosen.reason << "; " << plan.messages_sent() << " messages, " << plan.bytes_sent()
+    out << "transport " << transport() << ", " << impl_->chosen.reason << "; "
+        << plan.messages_sent() << " messages, " << plan.bytes_sent()
         << " bytes sent per exchange, copies by " << copy_kernels_name();
-    if (const int threads = impl_->plan.executor->threads(); threads > 1) out << ", large ones by " << threads << " threads";
+    if (const int threads = impl_->plan.executor->threads(); threads > 1)
+        out << ", large ones by " << threads << " threads";
     out << "\n";
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const NodeTraffic& to : node_traffic())
-        out << "  this node sends " << to.messages << " messages, " << to.bytes << " bytes, to the node of rank " << to.node
-            << ", instead of " << to.pairs << ", " << to.bytes_in_pairs << " bytes, from rank to rank\n";
+        out << "  this node sends " << to.messages << " messages, " << to.bytes
+            << " bytes, to the node of rank " << to.node << ", instead of " << to.pairs << ", "
+            << to.bytes_in_pairs << " bytes, from rank to rank\n";
     const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
     if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : plan.stages) {
         for (const LinkPlan& link : stage.links)
-            out << "  rank " << link.rank << ": sends " << link.forward.send_bytes << " bytes, receives " << link.forward.receive_bytes
-                << "\n";
+            out << "  rank " << link.rank << ": sends " << link.forward.send_bytes
+                << " bytes, receives " << link.forward.receive_bytes << "\n";
         if (stage.self)
-            out << "  own periodic images: " << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes()
+            out << "  own periodic images: "
+                << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes()
                 << " bytes copied locally\n";
     }
     return out.str();

@@ -9,23 +9,25 @@
 namespace parhelion {
 namespace {
 
-constexpr double most_exchanges = 40;                     // of the fastest: the budget
-constexpr double affordable_s = 250e-6;                   // less than any plan takes
-constexpr double most_s = 0.15;                           // of making candidates, and of turns: an exchange may take milliseconds
-constexpr double shortest_sample_s = 5e-6;                // the clock's steps are small beside it
-constexpr double long_s = 1e-3;                           // an exchange that lasts so long is sampled once
-constexpr double out_factor = 1.8;                        // so far behind in its first exchanges: no more of them
-constexpr double finalist_factor = 1.4;                   // at most so far behind: comes into the rounds
+constexpr double most_exchanges = 40;    // of the fastest: the budget
+constexpr double affordable_s = 250e-6;  // less than any plan takes
+constexpr double most_s =
+    0.15;  // of making candidates, and of turns: an exchange may take milliseconds
+constexpr double shortest_sample_s = 5e-6;  // the clock's steps are small beside it
+constexpr double long_s = 1e-3;             // an exchange that lasts so long is sampled once
+constexpr double out_factor = 1.8;          // so far behind in its first exchanges: no more of them
+constexpr double finalist_factor = 1.4;     // at most so far behind: comes into the rounds
 constexpr double staying_factors[] = {1.25, 1.12, 1.06};  // after each round
 constexpr int least_rounds = 3, most_rounds = 9;
 constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
 
-// A disturbed exchange is one sample of several. Long ones wait for the network: a node that begins earlier than its
-// neighbor waits as much longer in one exchange as it waits shorter in the next.
+// A disturbed exchange is one sample of several. Long ones wait for the network: a node that begins
+// earlier than its neighbor waits as much longer in one exchange as it waits shorter in the next.
 Turn turn_of(int candidate, int warming, double each_s) {
     constexpr double most = 200;
-    const double each = std::clamp(std::ceil(shortest_sample_s / std::max(each_s, 1e-9)), 1.0, most);
+    const double each =
+        std::clamp(std::ceil(shortest_sample_s / std::max(each_s, 1e-9)), 1.0, most);
     if (each_s > long_s) return {candidate, warming, 1, 2};
     return {candidate, warming, warming > 0 ? 2 : 3, static_cast<int>(each)};
 }
@@ -34,7 +36,8 @@ int exchanges(const Turn& turn) { return turn.warming + turn.samples * turn.each
 
 class Race {
 public:
-    Race(const std::vector<Candidate>& candidates, Track& track) : candidates_(candidates), track_(track), standings_(candidates.size()) {}
+    Race(const std::vector<Candidate>& candidates, Track& track)
+        : candidates_(candidates), track_(track), standings_(candidates.size()) {}
 
     RaceResult run() {
         for (int i = 0; i < static_cast<int>(candidates_.size()); ++i)
@@ -42,7 +45,9 @@ public:
         if (in_.empty()) return {-1, std::move(standings_)};
         look_again();
         meet_in_rounds();
-        const auto counted = [this](int i) { return seconds(i) * candidates_[at(i)].choice.handicap(); };
+        const auto counted = [this](int i) {
+            return seconds(i) * candidates_[at(i)].choice.handicap();
+        };
         return {*std::ranges::min_element(in_, {}, counted), std::move(standings_)};
     }
 
@@ -76,8 +81,8 @@ private:
         return now;
     }
 
-    // The first exchange touches and connects: the lower of two tells. Long lists take some ten to settle in the
-    // caches, from which those that are tried later profit too.
+    // The first exchange touches and connects: the lower of two tells. Long lists take some ten to
+    // settle in the caches, from which those that are tried later profit too.
     void qualify(int i) {
         standing(i).refusal = track_.make(i);
         if (!standing(i).refusal.empty()) return;
@@ -88,16 +93,21 @@ private:
         if (now >= out_factor * rivals) return;
         for (int turns = 0; turns < most_warming_turns; ++turns) {
             const double before = std::exchange(now, take_early(turn_of(i, 0, now)));
-            if (now > still_warming * before || spent_s_ > most_exchanges / 2 * standing(i).early || spent_s_ > most_s) return;
+            if (now > still_warming * before || spent_s_ > most_exchanges / 2 * standing(i).early ||
+                spent_s_ > most_s)
+                return;
         }
     }
 
-    // At one time, for the machine may have been disturbed, or its cores have moved, since the first were tried: who is
-    // near the fastest now, or was before, comes into the rounds.
+    // At one time, for the machine may have been disturbed, or its cores have moved, since the
+    // first were tried: who is near the fastest now, or was before, comes into the rounds.
     void look_again() {
         const double best_before = best_early();
-        const auto was_near = [&](int i) { return standing(i).early <= finalist_factor * best_before; };
-        if (std::ranges::all_of(in_, was_near) || spent_s_ > most_s) return std::erase_if(in_, std::not_fn(was_near)), void();
+        const auto was_near = [&](int i) {
+            return standing(i).early <= finalist_factor * best_before;
+        };
+        if (std::ranges::all_of(in_, was_near) || spent_s_ > most_s)
+            return std::erase_if(in_, std::not_fn(was_near)), void();
         std::vector<Turn> turns;
         for (const int i : in_) turns.push_back({i, 0, 1, 1});
         std::vector<double> now = take(turns);
@@ -106,7 +116,8 @@ private:
         for (std::size_t k = 0; k < turns.size(); ++k) {
             const int i = turns[k].candidate;
             const bool stays = was_near(i);
-            if (!stays && now[k] < out_factor * best_now) now[k] = std::min(now[k], take_early(turn_of(i, 0, now[k])));
+            if (!stays && now[k] < out_factor * best_now)
+                now[k] = std::min(now[k], take_early(turn_of(i, 0, now[k])));
             if (stays || now[k] <= finalist_factor * best_now) in_.push_back(i);
         }
     }
@@ -124,7 +135,8 @@ private:
         if (spent_s_ > most_s) return false;
         const double best = best_early();
         const double next = static_cast<double>(in_.size()) * exchanges(turn_of(0, 1, best)) * best;
-        return round < least_rounds || spent_s_ + next <= std::max(most_exchanges * best, affordable_s);
+        return round < least_rounds ||
+               spent_s_ + next <= std::max(most_exchanges * best, affordable_s);
     }
 
     // Forth and back: whoever comes next does not always profit from the same one before.
@@ -133,7 +145,8 @@ private:
         for (const int i : in_) turns.push_back(turn_of(i, 1, best_early()));
         if (round % 2 == 1) std::ranges::reverse(turns);
         const std::vector<double> now = take(turns);
-        for (std::size_t k = 0; k < turns.size(); ++k) standing(turns[k].candidate).rounds.push_back(now[k]);
+        for (std::size_t k = 0; k < turns.size(); ++k)
+            standing(turns[k].candidate).rounds.push_back(now[k]);
     }
 
     double best_round(int i) const { return std::ranges::min(standings_[at(i)].rounds); }
@@ -141,13 +154,16 @@ private:
     // By the best that it has shown: a disturbed turn leaves nobody out.
     void drop_slow(double factor) {
         const double best = seconds(fastest());
-        std::erase_if(in_, [&](int i) { return std::min(best_round(i), standings_[at(i)].early) > factor * best; });
+        std::erase_if(in_, [&](int i) {
+            return std::min(best_round(i), standings_[at(i)].early) > factor * best;
+        });
     }
 
     // Whether no other has had a turn as fast as the usual one of the fastest.
     bool stands_out() const {
         const int best = fastest();
-        return std::ranges::none_of(in_, [&](int i) { return i != best && best_round(i) <= seconds(best); });
+        return std::ranges::none_of(
+            in_, [&](int i) { return i != best && best_round(i) <= seconds(best); });
     }
 
     const std::vector<Candidate>& candidates_;
@@ -165,6 +181,8 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-RaceResult run_race(const std::vector<Candidate>& candidates, Track& track) { return Race(candidates, track).run(); }
+RaceResult run_race(const std::vector<Candidate>& candidates, Track& track) {
+    return Race(candidates, track).run();
+}
 
 }  // namespace parhelion

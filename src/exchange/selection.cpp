@@ -27,7 +27,9 @@ Sequence take_sequence(std::string& name) {
     name.erase(0, colon + 1);
     for (const Sequence each : {Sequence::by_dimension, Sequence::far_by_dimension})
         if (word == name_of(each)) return each;
-    throw Error("'" + word + ":' is not known before a transport: use by_dimension:, far_by_dimension:, or the transport alone");
+    throw Error("'" + word +
+                ":' is not known before a transport: use by_dimension:, far_by_dimension:, or the "
+                "transport alone");
 }
 
 }  // namespace
@@ -47,10 +49,14 @@ Choice parse_choice(const std::string& name) {
     const std::string node = transports.substr(0, plus);
     const auto bar = node.find('|');
     const TransportInfo& near = find_transport(node.substr(0, bar));
-    const TransportInfo& small = bar == std::string::npos ? near : find_transport(node.substr(bar + 1));
-    const TransportInfo& far = plus == std::string::npos ? near : find_transport(transports.substr(plus + 1));
+    const TransportInfo& small =
+        bar == std::string::npos ? near : find_transport(node.substr(bar + 1));
+    const TransportInfo& far =
+        plus == std::string::npos ? near : find_transport(transports.substr(plus + 1));
     if (plus != std::string::npos && far.scope != Scope::anywhere)
-        throw Error("transport " + far.name + " does not reach other nodes: name one that does behind the +, as in " + near.name + "+mpi");
+        throw Error("transport " + far.name +
+                    " does not reach other nodes: name one that does behind the +, as in " +
+                    near.name + "+mpi");
     return {&near, &small, &far, sequence};
 }
 
@@ -61,7 +67,9 @@ std::vector<const TransportInfo*> Choice::used() const {
     return all;
 }
 
-double Choice::handicap() const { return std::max({near->traits.handicap, small->traits.handicap, far->traits.handicap}); }
+double Choice::handicap() const {
+    return std::max({near->traits.handicap, small->traits.handicap, far->traits.handicap});
+}
 
 std::string requested_transport(const std::string& from_options) {
     if (!from_options.empty()) return from_options;
@@ -73,14 +81,21 @@ namespace {
 
 using Known = std::vector<const TransportInfo*>;
 
-constexpr double other_network_within = 1.05;  // tried behind the best transport inside the node alone
-constexpr double by_dimension_within = 1.15;   // the same transports in another order
-constexpr double similar_within = 1.2;         // what can be expected to differ a little
-constexpr double communicator_s = 100e-6;      // making one takes as long as some ten exchanges of so long
-constexpr double similar_bytes = 1.5;          // times: three fields instead of two, not twice as wide a halo
+constexpr double other_network_within =
+    1.05;  // tried behind the best transport inside the node alone
+constexpr double by_dimension_within = 1.15;  // the same transports in another order
+constexpr double similar_within = 1.2;        // what can be expected to differ a little
+constexpr double communicator_s =
+    100e-6;  // making one takes as long as some ten exchanges of so long
+constexpr double similar_bytes =
+    1.5;  // times: three fields instead of two, not twice as wide a halo
 
-bool adds(const AutoList& list, const std::string& name) { return list.contains(name) && list.at(name); }
-bool leaves_out(const AutoList& list, const std::string& name) { return list.contains(name) && !list.at(name); }
+bool adds(const AutoList& list, const std::string& name) {
+    return list.contains(name) && list.at(name);
+}
+bool leaves_out(const AutoList& list, const std::string& name) {
+    return list.contains(name) && !list.at(name);
+}
 
 }  // namespace
 
@@ -91,24 +106,31 @@ std::string auto_list_text() {
 
 AutoList parse_auto_list(const std::string& text, const Known& known) {
     const auto is_sequence = [](const std::string& name) {
-        return name == name_of(Sequence::by_dimension) || name == name_of(Sequence::far_by_dimension);
+        return name == name_of(Sequence::by_dimension) ||
+               name == name_of(Sequence::far_by_dimension);
     };
     AutoList list;
     std::istringstream words(text);
     for (std::string word; std::getline(words, word, ',');) {
         const auto refuse = [](const std::string& why) { throw Error("PARHELION_AUTO: " + why); };
         if (!word.starts_with('+') && !word.starts_with('-'))
-            refuse("'" + word + "' has no sign: write +NAME to have a transport tried, -NAME to leave it out");
+            refuse("'" + word +
+                   "' has no sign: write +NAME to have a transport tried, -NAME to leave it out");
         const std::string name = word.substr(1);
         const bool added = word[0] == '+';
         if (is_sequence(name) && added)
-            refuse(name + " is tried only where the program promises at_once: promise it, or name " + name + ":TRANSPORT as the transport");
-        if (!is_sequence(name) && std::ranges::find(known, name, &TransportInfo::name) == known.end()) {
+            refuse(name +
+                   " is tried only where the program promises at_once: promise it, or name " +
+                   name + ":TRANSPORT as the transport");
+        if (!is_sequence(name) &&
+            std::ranges::find(known, name, &TransportInfo::name) == known.end()) {
             std::string all;
             for (const TransportInfo* info : known) all += info->name + ", ";
-            refuse("there is no transport '" + name + "': use some of " + all + "by_dimension, far_by_dimension");
+            refuse("there is no transport '" + name + "': use some of " + all +
+                   "by_dimension, far_by_dimension");
         }
-        if (!list.emplace(name, added).second && list[name] != added) refuse(name + " is both added and left out");
+        if (!list.emplace(name, added).second && list[name] != added)
+            refuse(name + " is both added and left out");
     }
     return list;
 }
@@ -117,17 +139,20 @@ namespace {
 
 bool takes_part(const TransportInfo& info, const Situation& situation, const AutoList& list) {
     const bool alone = !situation.near && !situation.far;
-    if (alone || info.scope == Scope::own_rank) return alone && info.scope == Scope::own_rank && !leaves_out(list, info.name);
+    if (alone || info.scope == Scope::own_rank)
+        return alone && info.scope == Scope::own_rank && !leaves_out(list, info.name);
     if (list.contains(info.name)) return adds(list, info.name);
     const Traits& traits = info.traits;
     if (info.scope == Scope::same_node && !situation.near) return false;
-    return (!traits.between_nodes || situation.far) && (!traits.makes_communicator || !situation.threads) &&
+    return (!traits.between_nodes || situation.far) &&
+           (!traits.makes_communicator || !situation.threads) &&
            (!traits.passes_on || (situation.at_once && situation.near));
 }
 
 class Candidates {
 public:
-    Candidates(const Known& all, const Situation& situation, const AutoList& list) : situation_(situation), list_(list) {
+    Candidates(const Known& all, const Situation& situation, const AutoList& list)
+        : situation_(situation), list_(list) {
         for (std::size_t i = 0; i < all.size(); ++i)
             if (takes_part(*all[i], situation, list) && !situation.refused[i]) sort_in(*all[i]);
     }
@@ -141,7 +166,8 @@ public:
         add_sequences();
         const int first_alone = static_cast<int>(found_.size());
         for (const TransportInfo* network : networks_) {
-            if (situation_.near && network->traits.between_nodes && !adds(list_, network->name)) continue;
+            if (situation_.near && network->traits.between_nodes && !adds(list_, network->name))
+                continue;
             add_network(*network, first_alone);
             if (!situation_.near && network == networks_.front()) add_sequences();
         }
@@ -174,7 +200,8 @@ private:
         return all;
     }
 
-    // Other networks come behind the best inside the node, after the other sequences: making them may take long.
+    // Other networks come behind the best inside the node, after the other sequences: making them
+    // may take long.
     void add_behind_each() {
         const std::vector<Choice> inside = near_choices();
         for (const TransportInfo* network : networks_) {
@@ -193,10 +220,12 @@ private:
         Candidate& next = add({&network, &network, &network});
         if (!network.traits.makes_communicator || adds(list_, network.name)) return;
         next.least_s = communicator_s;
-        if (first + 1 < static_cast<int>(found_.size())) next.after = first, next.within = similar_within;
+        if (first + 1 < static_cast<int>(found_.size()))
+            next.after = first, next.within = similar_within;
     }
 
-    // Each that came since the last call, in other orders; but who passes on messages for others does so already.
+    // Each that came since the last call, in other orders; but who passes on messages for others
+    // does so already.
     void add_sequences() {
         const std::size_t before = found_.size();
         const auto add_each = [&](Sequence sequence, bool saves) {
@@ -223,7 +252,8 @@ private:
 
 }  // namespace
 
-std::vector<Candidate> candidates(const Known& all, const Situation& situation, const AutoList& list) {
+std::vector<Candidate> candidates(const Known& all, const Situation& situation,
+                                  const AutoList& list) {
     return Candidates(all, situation, list).all();
 }
 
@@ -236,14 +266,16 @@ public:
     /// Null where no plan of this kind has sent about as many bytes.
     const Choice* find(std::uint64_t kind, std::uint64_t bytes) const {
         const auto similar = [&](const Entry& entry) {
-            const auto [less, more] = std::minmax({static_cast<double>(entry.bytes), static_cast<double>(bytes)});
+            const auto [less, more] =
+                std::minmax({static_cast<double>(entry.bytes), static_cast<double>(bytes)});
             return entry.kind == kind && more < similar_bytes * less;
         };
         const auto known = std::ranges::find_if(all_, similar);
         return known == all_.end() ? nullptr : &known->choice;
     }
     void learn(std::uint64_t kind, std::uint64_t bytes, const Choice& choice) {
-        std::erase_if(all_, [&](const Entry& known) { return known.kind == kind && known.bytes == bytes; });
+        std::erase_if(
+            all_, [&](const Entry& known) { return known.kind == kind && known.bytes == bytes; });
         all_.insert(all_.begin(), {kind, bytes, choice});
     }
 
@@ -263,7 +295,8 @@ struct Survey {
     std::uint64_t bytes = 0;  // that all ranks send
 };
 
-// Equal for plans of a kind on this rank: the same neighbors, pieces as small, the same dimension fastest in memory.
+// Equal for plans of a kind on this rank: the same neighbors, pieces as small, the same dimension
+// fastest in memory.
 Hash kind_here(const Plan& plan) {
     Hash hash;
     hash.add(plan.executor->threads());
@@ -287,14 +320,17 @@ Situation situation_here(const Plan& plan, const Use& use) {
     return here;
 }
 
-// Of several that write directly only the first that can is asked, as long as it can: asking XPMEM sets it up.
-std::vector<bool> refused_here(const Plan& plan, const Known& all, const Situation& here, const AutoList& list) {
+// Of several that write directly only the first that can is asked, as long as it can: asking XPMEM
+// sets it up.
+std::vector<bool> refused_here(const Plan& plan, const Known& all, const Situation& here,
+                               const AutoList& list) {
     std::vector<bool> refused;
     bool found_direct = false;
     for (const TransportInfo* info : all) {
         const bool another_serves = info->traits.direct && found_direct && !adds(list, info->name);
         const bool asked = takes_part(*info, here, list) && !another_serves;
-        refused.push_back(asked && ((info->unavailable && !info->unavailable().empty()) || !refusal_of(*info, plan).empty()));
+        refused.push_back(asked && ((info->unavailable && !info->unavailable().empty()) ||
+                                    !refusal_of(*info, plan).empty()));
         found_direct = found_direct || (info->traits.direct && asked && !refused.back());
     }
     return refused;
@@ -304,8 +340,11 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
     const Communicator& comm = plan.communicator();
     comm.node();
     const Situation here = situation_here(plan, use);
-    const std::uint64_t kind = kind_here(plan).value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
-    std::vector<std::uint64_t> mine{kind,        static_cast<std::uint64_t>(plan.bytes_sent()), here.near, here.far, here.small, here.large,
+    const std::uint64_t kind =
+        kind_here(plan).value() * (2 * static_cast<std::uint64_t>(comm.rank()) + 1);
+    std::vector<std::uint64_t> mine{kind,        static_cast<std::uint64_t>(plan.bytes_sent()),
+                                    here.near,   here.far,
+                                    here.small,  here.large,
                                     here.threads};
     const std::size_t sequences = mine.size();
     std::ranges::copy(SequenceSurvey(plan).told(), std::back_inserter(mine));
@@ -319,15 +358,17 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
     there.at_once = use.at_once;
     there.by_dimension = found.sequences.serves(Sequence::by_dimension);
     there.far_by_dimension = found.sequences.serves(Sequence::far_by_dimension);
-    for (std::size_t i = sequences + SequenceSurvey::words; i < all.size(); ++i) there.refused.push_back(all[i] > 0);
+    for (std::size_t i = sequences + SequenceSurvey::words; i < all.size(); ++i)
+        there.refused.push_back(all[i] > 0);
     return found;
 }
 
-// Forward exchanges of all ranks together, in the manner in which the exchange will be used; of each turn the slowest
-// rank counts, and only the time inside the exchange. Ghosts are overwritten.
+// Forward exchanges of all ranks together, in the manner in which the exchange will be used; of
+// each turn the slowest rank counts, and only the time inside the exchange. Ghosts are overwritten.
 class Trials final : public Track {
 public:
-    Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all, const Use& use, const SequenceSurvey& sequences)
+    Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all,
+           const Use& use, const SequenceSurvey& sequences)
         : plan_(plan), arrays_(arrays), candidates_(all), use_(use), sequences_(sequences),
           work_is_unknown_(use.overlap && use.work_s == 0), made_(all.size()) {}
 
@@ -351,11 +392,13 @@ public:
         for (const Turn& turn : turns) {
             Stages& stages = *made_[static_cast<std::size_t>(turn.candidate)];
             seconds_of(stages, turn.warming);
-            for (int s = 0; s < turn.samples; ++s) mine.push_back(seconds_of(stages, turn.each) / turn.each);
+            for (int s = 0; s < turn.samples; ++s)
+                mine.push_back(seconds_of(stages, turn.each) / turn.each);
         }
         mine.push_back(MPI_Wtime() - start_);
         std::vector<double> all(mine.size());
-        allreduce(plan_.communicator(), mine.data(), all.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX);
+        allreduce(plan_.communicator(), mine.data(), all.data(), static_cast<int>(mine.size()),
+                  MPI_DOUBLE, MPI_MAX);
         elapsed_ = all.back();
         std::vector<double> seconds;
         for (auto next = all.cbegin(); const Turn& turn : turns) {
@@ -368,7 +411,9 @@ public:
     }
 
     double elapsed() const override { return elapsed_; }
-    std::unique_ptr<Stages> take_out(int candidate) { return std::move(made_[static_cast<std::size_t>(candidate)]); }
+    std::unique_ptr<Stages> take_out(int candidate) {
+        return std::move(made_[static_cast<std::size_t>(candidate)]);
+    }
 
 private:
     double seconds_of(Stages& stages, int exchanges) {
@@ -417,18 +462,23 @@ struct GhostsGivenBack : SavedGhosts {
 std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
     std::ostringstream text;
     std::string refused;
-    text << "the fastest when the exchange was made (µs per exchange" << (use.overlap ? ", in begin and end" : "") << ":";
+    text << "the fastest when the exchange was made (µs per exchange"
+         << (use.overlap ? ", in begin and end" : "") << ":";
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Standing& each = result.standings[i];
         if (each.made) text << " " << all[i].choice.name() << " " << each.seconds() * 1e6;
-        if (!each.refusal.empty()) refused += ", " + all[i].choice.name() + " left out: " + each.refusal;
+        if (!each.refusal.empty())
+            refused += ", " + all[i].choice.name() + " left out: " + each.refusal;
     }
     return text.str() + ")" + refused;
 }
 
-Selected made(const Plan& plan, const BoundArrays& arrays, const Choice& choice, const SequenceSurvey& sequences,
-              const std::string& reason) {
-    return {choice, std::make_unique<Stages>(plan, arrays, choice, plan_in_order(plan, sequences, choice.sequence)), reason};
+Selected made(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
+              const SequenceSurvey& sequences, const std::string& reason) {
+    return {choice,
+            std::make_unique<Stages>(plan, arrays, choice,
+                                     plan_in_order(plan, sequences, choice.sequence)),
+            reason};
 }
 
 }  // namespace
@@ -437,7 +487,8 @@ Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choic
     std::array<std::uint64_t, SequenceSurvey::words> all{};
     if (choice.sequence != Sequence::direct) {
         plan.communicator().node();
-        allreduce(plan.communicator(), SequenceSurvey(plan).told().data(), all.data(), static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+        allreduce(plan.communicator(), SequenceSurvey(plan).told().data(), all.data(),
+                  static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
     }
     return made(plan, arrays, choice, SequenceSurvey(all.data()), "asked for by name");
 }
@@ -445,30 +496,42 @@ Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choic
 Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew) {
     const Communicator& comm = plan.communicator();
     const Known known = known_transports();
-    const AutoList list = parse_auto_list(auto_list_text(), known);  // equal on all ranks, and throws on all
+    const AutoList list =
+        parse_auto_list(auto_list_text(), known);  // equal on all ranks, and throws on all
     const Survey found = survey(plan, known, list, use);
     const std::vector<Candidate> all = candidates(known, found.situation, list);
     if (all.empty())
-        throw Error("no transport reaches arrays in " + std::string(to_string(plan.fields.front().space)) +
-                    " memory of all neighbors: leave fewer out in PARHELION_AUTO, keep arrays in the host's memory, or register a "
+        throw Error("no transport reaches arrays in " +
+                    std::string(to_string(plan.fields.front().space)) +
+                    " memory of all neighbors: leave fewer out in PARHELION_AUTO, keep arrays in "
+                    "the host's memory, or register a "
                     "transport for it");
     Hash kind;
-    kind.add(found.kind).add(comm.size()).add(use.overlap).add(static_cast<std::int64_t>(use.work_s * 1e9));
+    kind.add(found.kind)
+        .add(comm.size())
+        .add(use.overlap)
+        .add(static_cast<std::int64_t>(use.work_s * 1e9));
     for (const Candidate& each : all) kind.add_range(each.choice.name());
     TuningCache& cache = comm.shared_state<TuningCache>();
     const bool only_one = all.size() == 1;
-    const Choice* decided = only_one ? &all.front().choice : anew ? nullptr : cache.find(kind.value(), found.bytes);
+    const Choice* decided = only_one ? &all.front().choice
+                            : anew   ? nullptr
+                                     : cache.find(kind.value(), found.bytes);
     try {
         if (decided != nullptr)
-            return made(plan, arrays, *decided, found.sequences,
-                        only_one ? "the only one that serves it" : "as measured for a similar plan before");
-    } catch (const Error& error) {  // what the system refuses now, to all ranks, is told by the race
+            return made(
+                plan, arrays, *decided, found.sequences,
+                only_one ? "the only one that serves it" : "as measured for a similar plan before");
+    } catch (
+        const Error& error) {  // what the system refuses now, to all ranks, is told by the race
         if (error.kind() != ErrorKind::system) throw;
     }
     const GhostsGivenBack ghosts(plan);
     Trials trials(plan, arrays, all, use, found.sequences);
     const RaceResult result = run_race(all, trials);
-    if (result.winner < 0) throw Error("auto finds no transport that works: " + result.standings.front().refusal, ErrorKind::system);
+    if (result.winner < 0)
+        throw Error("auto finds no transport that works: " + result.standings.front().refusal,
+                    ErrorKind::system);
     const Choice& winner = all[static_cast<std::size_t>(result.winner)].choice;
     cache.learn(kind.value(), found.bytes, winner);
     return {winner, trials.take_out(result.winner), reason_of(all, result, use)};

@@ -11,33 +11,45 @@ namespace parhelion {
 namespace {
 
 void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
-    const std::string refusal = "transport " + info.name + " cannot reach rank " + std::to_string(link.rank);
+    const std::string refusal =
+        "transport " + info.name + " cannot reach rank " + std::to_string(link.rank);
     if (info.scope == Scope::own_rank)
-        throw Error(refusal + ": it serves a rank's own periodic images only, which every transport does: use auto");
-    if (info.scope == Scope::same_node && !on_node) throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
+        throw Error(
+            refusal +
+            ": it serves a rank's own periodic images only, which every transport does: use auto");
+    if (info.scope == Scope::same_node && !on_node)
+        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
 }
 
 // Whoever the neighbors are: known to all ranks without asking.
 bool reaches_all(const Choice& choice, const Communicator& comm) {
-    if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) { return info->scope == Scope::own_rank; })) return false;
+    if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) {
+            return info->scope == Scope::own_rank;
+        }))
+        return false;
     return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
 }
 
 void require_space(const TransportInfo& info, const Plan& plan) {
-    if (!serves_memory_of(info, plan)) throw Error("transport " + info.name + ": " + refusal_of(info, plan));
+    if (!serves_memory_of(info, plan))
+        throw Error("transport " + info.name + ": " + refusal_of(info, plan));
 }
 
 }  // namespace
 
-StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction, const StagePlan& stage,
-                             const Choice& choice)
-    : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage), arrived_(stage.links.size()) {
+StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue,
+                             Direction direction, const StagePlan& stage, const Choice& choice)
+    : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage),
+      arrived_(stage.links.size()) {
     if (choice.splits()) plan.communicator().node();
-    for (const LinkPlan& link : stage.links) names_.push_back(&choice.for_link(link, on_node(choice, link)));
-    for (const TransportInfo* each : choice.used()) require_space(*each, plan);  // all ranks have the same spaces
+    for (const LinkPlan& link : stage.links)
+        names_.push_back(&choice.for_link(link, on_node(choice, link)));
+    for (const TransportInfo* each : choice.used())
+        require_space(*each, plan);  // all ranks have the same spaces
     if (!reaches_all(choice, plan.communicator()))
         validate_together(plan.communicator(), [&] {
-            for (std::size_t i = 0; i < names_.size(); ++i) require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
+            for (std::size_t i = 0; i < names_.size(); ++i)
+                require_reach(*names_[i], stage.links[i], on_node(choice, stage.links[i]));
         });
     use_transports(choice);
     if (stage.links.empty()) return;
@@ -115,9 +127,12 @@ bool StageExchange::take_arrived(Reduction reduction) {
 // As far as all ranks before have come; this rank's own ghosts take their turn.
 bool StageExchange::combine_in_order(Reduction reduction) {
     const std::size_t before = combined_ + own_combined_;
-    const auto receives = [this](std::size_t slot) { return stage_.links[slot].reverse.receive_bytes > 0; };
+    const auto receives = [this](std::size_t slot) {
+        return stage_.links[slot].reverse.receive_bytes > 0;
+    };
     for (; combined_ < arrived_.size(); ++combined_) {
-        if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank) combine_own(reduction);
+        if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank)
+            combine_own(reduction);
         if (!receives(combined_)) continue;
         if (!arrived_[combined_]) break;
         arrived_[combined_] = false;

@@ -16,16 +16,16 @@ enum class Poll { nothing, moved, complete };
 class StageExchange {
 public:
     /// Collective: makes the transports of `choice`, each with its neighbors.
-    StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction, const StagePlan& stage,
-                  const Choice& choice);
+    StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
+                  const StagePlan& stage, const Choice& choice);
 
     /// When other arrays were bound: why a transport cannot move them, empty where all can.
     std::string refusal() { return transport_->refusal(); }
     void begin();
     /// The caller goes away: neighbors must be able to end this exchange without it.
     void leave() { transport_->leave(); }
-    /// Does what can be done without waiting. A reverse exchange combines in ascending order of rank, whoever comes first; where it must
-    /// not, it takes note of what has arrived.
+    /// Does what can be done without waiting. A reverse exchange combines in ascending order of
+    /// rank, whoever comes first; where it must not, it takes note of what has arrived.
     Poll poll(Reduction reduction, bool may_combine);
     /// Whether a reverse exchange has all that it combines.
     bool arrived() const { return !forward() && missing_ == 0; }
@@ -61,7 +61,8 @@ private:
     int missing_ = 0;
     bool wrapped_ = false;       // forward: images that need what has arrived are copied
     std::vector<bool> arrived_;  // reverse: and not combined yet
-    std::size_t combined_ = 0;   // reverse: slots that come before in the order; they are in ascending order of rank
+    std::size_t combined_ =
+        0;  // reverse: slots that come before in the order; they are in ascending order of rank
     bool own_combined_ = false;  // reverse: this rank's own ghosts
     NodeContext* node_ = nullptr;
     bool must_poll_ = false, calls_mpi_ = false;

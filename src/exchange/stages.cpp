@@ -25,7 +25,8 @@ public:
 
     static bool take(std::atomic<std::thread::id>& holder) {
         std::thread::id nobody;
-        return holder.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire, std::memory_order_relaxed);
+        return holder.compare_exchange_strong(nobody, std::this_thread::get_id(),
+                                              std::memory_order_acquire, std::memory_order_relaxed);
     }
 
 private:
@@ -33,11 +34,15 @@ private:
 };
 
 void Stages::refuse_inside() {
-    throw Error("a reduction uses the exchange that calls it: let it combine its two rows of values, and nothing else");
+    throw Error(
+        "a reduction uses the exchange that calls it: let it combine its two rows of values, and "
+        "nothing else");
 }
 
-Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice, std::shared_ptr<const Plan> forward)
-    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice), queue_(plan.executor->make_queue()),
+Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
+               std::shared_ptr<const Plan> forward)
+    : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
+      queue_(plan.executor->make_queue()),
       watched_(plan.communicator().shared_state<Watch>().node()) {
     forward_.reserve(forward_plan().stages.size());
     for (const StagePlan& stage : forward_plan().stages) {
@@ -70,13 +75,17 @@ Stages::~Stages() { leave_background(this); }
 
 std::vector<NodeTraffic> Stages::traffic() const {
     std::vector<NodeTraffic> all;
-    for (const StageExchange& stage : forward_) std::ranges::copy(stage.traffic(), std::back_inserter(all));
+    for (const StageExchange& stage : forward_)
+        std::ranges::copy(stage.traffic(), std::back_inserter(all));
     return all;
 }
 
 void Stages::prepare(Direction direction, Reduction reduction) {
     if (failure_)
-        throw Error("this exchange has failed before, its neighbors may be at another one: make a new Exchange", ErrorKind::communication);
+        throw Error(
+            "this exchange has failed before, its neighbors may be at another one: make a new "
+            "Exchange",
+            ErrorKind::communication);
     direction_ = direction;
     reduction_ = reduction;
     stage_ = 0;
@@ -87,7 +96,8 @@ void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
     const Hold hold(*this);
     prepare(direction, reduction);
     try {
-        while (!queue_->is_done(copied_)) std::this_thread::yield();  // messages that it reads come anew
+        while (!queue_->is_done(copied_))
+            std::this_thread::yield();  // messages that it reads come anew
         if (queue != nullptr) queue_->follow(*queue);
         copied_ = {};
         if (!stages().empty()) stages().front().begin();
@@ -112,7 +122,9 @@ bool Stages::test() {
     } catch (...) {
         failure_ = std::current_exception();  // for `end`
     }
-    if (failure_ || all_moved() || (combine_in_end_ && stage_ < stages().size() && stages()[stage_].arrived())) return true;
+    if (failure_ || all_moved() ||
+        (combine_in_end_ && stage_ < stages().size() && stages()[stage_].arrived()))
+        return true;
     return ++idle_tests_ % between_looks == 0 && watched_ != nullptr && watched_->lost_rank() >= 0;
 }
 
@@ -142,19 +154,21 @@ void Stages::abandon(std::exception_ptr reason) {
     if (!failure_) failure_ = std::move(reason);
 }
 
-// Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it fails, does not say, nor does the
-// system, whose memory of a process goes with it.
+// Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it
+// fails, does not say, nor does the system, whose memory of a process goes with it.
 void Stages::give_up() {
     try {
         std::rethrow_exception(failure_);
     } catch (const LostRank& lost) {
         if (watched_ != nullptr) watched_->tell_lost(lost.rank());
     } catch (const Error& error) {
-        const bool unclear = error.kind() == ErrorKind::communication || error.kind() == ErrorKind::system;
+        const bool unclear =
+            error.kind() == ErrorKind::communication || error.kind() == ErrorKind::system;
         const int lost = unclear ? lost_rank() : -1;
         if (lost < 0) throw;
         watched_->tell_lost(lost);
-        failure_ = std::make_exception_ptr(LostRank(lost, " (" + std::string(error.what()) + ")" + lost_rank_remedy));
+        failure_ = std::make_exception_ptr(
+            LostRank(lost, " (" + std::string(error.what()) + ")" + lost_rank_remedy));
     }
     std::rethrow_exception(failure_);
 }
@@ -172,7 +186,8 @@ int Stages::lost_rank() const {
 void Stages::finish(double timeout_s, const std::function<void()>& look) {
     while (stage_ < stages().size()) {
         StageExchange& stage = stages()[stage_];
-        Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr, stage.must_poll(), timeout_s);
+        Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr,
+                      stage.must_poll(), timeout_s);
         for (Poll last; (last = poll(true)) != Poll::complete;) {
             if (last == Poll::moved) {
                 waiter.reset();
@@ -192,14 +207,18 @@ Poll Stages::poll(bool in_end) {
     return result;
 }
 
-// MPI may allow only one thread to call it at a time: then only the one that began the exchange is known to be that thread.
-bool Stages::may_work_here() const { return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads(); }
+// MPI may allow only one thread to call it at a time: then only the one that began the exchange is
+// known to be that thread.
+bool Stages::may_work_here() const {
+    return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads();
+}
 
 bool Stages::advance() {
     if (!under_way() || !Hold::take(holder_)) return false;
     bool any = false;
     try {
-        if (under_way() && !failure_ && stage_ < stages().size() && may_work_here()) any = poll() != Poll::nothing;
+        if (under_way() && !failure_ && stage_ < stages().size() && may_work_here())
+            any = poll() != Poll::nothing;
     } catch (...) {
         failure_ = std::current_exception();  // for whoever ends this exchange
     }

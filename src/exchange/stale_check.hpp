@@ -11,10 +11,12 @@
 
 namespace parhelion {
 
-/// Memory of the same layout as the arrays of an exchange, whose ghosts are filled over MPI. The arrays themselves are read only.
+/// Memory of the same layout as the arrays of an exchange, whose ghosts are filled over MPI. The
+/// arrays themselves are read only.
 class StaleCheck {
 public:
-    /// Collective: takes memory and sets up transports. Throws Error for arrays that are not in the host's memory.
+    /// Collective: takes memory and sets up transports. Throws Error for arrays that are not in the
+    /// host's memory.
     explicit StaleCheck(const Plan& plan);
 
     /// Collective.

@@ -17,7 +17,8 @@
 namespace parhelion {
 namespace {
 
-// About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the neighbor from running.
+// About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the
+// neighbor from running.
 #ifdef PARHELION_SIMULATED  // time goes on in yields and sleeps alone
 constexpr int polls_with_own_core = 1;
 constexpr int polls_with_shared_core = 1;
@@ -25,9 +26,11 @@ constexpr int polls_with_shared_core = 1;
 constexpr int polls_with_own_core = 2000;
 constexpr int polls_with_shared_core = 10;
 #endif
-// Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far behind.
+// Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far
+// behind.
 constexpr int yields_before_sleep = 8;
-constexpr long longest_sleep_us = 2000;  // MPI, and exchanges of other communicators, get on that often
+constexpr long longest_sleep_us =
+    2000;  // MPI, and exchanges of other communicators, get on that often
 constexpr long sleep_beside_mpi_us = 50;
 constexpr double watch_every_s = 0.1;
 
@@ -35,7 +38,9 @@ constexpr double watch_every_s = 0.1;
 
 Waiter::Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s)
     : node_(node), sleeps_(sleeps), also_mpi_(also_mpi), timeout_s_(timeout_s),
-      eager_polls_((sleeps ? node->oversubscribed() : launcher_oversubscribes()) ? polls_with_shared_core : polls_with_own_core) {}
+      eager_polls_((sleeps ? node->oversubscribed() : launcher_oversubscribes())
+                       ? polls_with_shared_core
+                       : polls_with_own_core) {}
 
 void Waiter::relax() {
 #if defined(__x86_64__)
@@ -84,22 +89,26 @@ void Waiter::watch(const std::function<std::string()>& what) {
         timing_ = true;
         since_ = watched_ = now;
     }
-    const auto passed = [&](Clock::time_point start) { return std::chrono::duration<double>(now - start).count(); };
+    const auto passed = [&](Clock::time_point start) {
+        return std::chrono::duration<double>(now - start).count();
+    };
     if (node_ != nullptr && passed(watched_) >= watch_every_s) {
         watched_ = now;
         look_for_lost(what);
     }
     if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
-        throw Error("no answer within " + seconds_text(timeout_s_) + ": " + what() +
-                        "; see whether that rank still runs "
-                        "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)",
-                    ErrorKind::timeout);
+        throw Error(
+            "no answer within " + seconds_text(timeout_s_) + ": " + what() +
+                "; see whether that rank still runs "
+                "and begins its exchanges in the same order (PARHELION_TIMEOUT sets the limit)",
+            ErrorKind::timeout);
 }
 
 // What a rank sent last may come in just before it ends: nothing must have come for another while.
 void Waiter::look_for_lost(const std::function<std::string()>& what) {
     const int before = std::exchange(suspect_, node_->lost_rank());
-    if (suspect_ >= 0 && suspect_ == before) throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
+    if (suspect_ >= 0 && suspect_ == before)
+        throw LostRank(suspect_, ", noticed " + what() + lost_rank_remedy);
 }
 
 }  // namespace parhelion

@@ -10,12 +10,13 @@ namespace parhelion {
 
 class NodeContext;
 
-/// Polls at first. A neighbor that is later than that gets the core: between polls this rank yields it (MPI must keep
-/// polling) or sleeps until somebody on the node rings. While a wait is long, work for other exchanges goes on and dead
-/// neighbors are noticed.
+/// Polls at first. A neighbor that is later than that gets the core: between polls this rank yields
+/// it (MPI must keep polling) or sleeps until somebody on the node rings. While a wait is long,
+/// work for other exchanges goes on and dead neighbors are noticed.
 class Waiter {
 public:
-    /// `node`: whom to watch; null where nobody can be. `sleeps`: somebody there rings. `also_mpi`: MPI needs polling too.
+    /// `node`: whom to watch; null where nobody can be. `sleeps`: somebody there rings. `also_mpi`:
+    /// MPI needs polling too.
     Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s);
     ~Waiter() { disarm(); }
     Waiter(const Waiter&) = delete;

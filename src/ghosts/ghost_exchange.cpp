@@ -53,17 +53,21 @@ struct GhostExchange::Impl final : Operation {
     }
     // That an array has changed is known to every rank; that it is being edited, to this one alone.
     void require_fresh(Direction way, Reduction reduction = Reduction::replace) {
-        if (under_way()) throw Error("this exchange is under way: end it before it begins again, or make a second one");
+        if (under_way())
+            throw Error(
+                "this exchange is under way: end it before it begins again, or make a second one");
         if (const std::size_t i = first_changed(); i < arrays.size())
             throw Error("array " + std::to_string(i) +
                         " has moved or changed its row sizes since this exchange was made: call "
                         "refresh, on every rank");
         if (const std::size_t i = first_edited(); i < arrays.size()) {
             keep_neighbors_going(way, reduction);
-            throw Error("array " + std::to_string(i) + " is being edited: compress it, then refresh the exchange");
+            throw Error("array " + std::to_string(i) +
+                        " is being edited: compress it, then refresh the exchange");
         }
     }
-    // They may have begun already and would wait for ever. The rows as they were before the editing are still there.
+    // They may have begun already and would wait for ever. The rows as they were before the editing
+    // are still there.
     void keep_neighbors_going(Direction way, Reduction reduction) {
         if (way == Direction::forward) (*forward)();
         else for_reverse().reverse(reduction);
@@ -80,7 +84,9 @@ struct GhostExchange::Impl final : Operation {
         if (hooks.empty()) return;
         for (const Hook& hook : hooks)
             if (!hook.depart)
-                throw Error("a hook transforms ghosts on arrival and none was given for the way back: register it with its transpose");
+                throw Error(
+                    "a hook transforms ghosts on arrival and none was given for the way back: "
+                    "register it with its transpose");
         saved.emplace(forward->plan());
         for (auto hook = hooks.rbegin(); hook != hooks.rend(); ++hook) hook->depart();
     }
@@ -119,7 +125,8 @@ struct GhostExchange::Impl final : Operation {
     std::vector<std::shared_ptr<std::byte>> in_use;
     void begin_without_step(Exchange& exchange, Direction way, Reduction reduction) {
         inner.reset();
-        inner.emplace(way == Direction::forward ? exchange.begin() : exchange.begin_reverse(reduction));
+        inner.emplace(way == Direction::forward ? exchange.begin()
+                                                : exchange.begin_reverse(reduction));
         for (const GhostRows& array : arrays)
             if (array.layout().kind == RowKind::ragged) in_use.push_back(array.memory().start);
         direction = way;
@@ -140,13 +147,16 @@ void check_arrays(const std::vector<GhostRows>& arrays) {
                 throw Error("array " + std::to_string(i) + " is array " + std::to_string(j) +
                             " once more: name every array once (a "
                             "reverse exchange would count its ghosts twice)");
-        if (arrays[i].editing()) throw Error("array " + std::to_string(i) + " is being edited: compress it before it is exchanged");
+        if (arrays[i].editing())
+            throw Error("array " + std::to_string(i) +
+                        " is being edited: compress it before it is exchanged");
     }
 }
 
 }  // namespace
 
-GhostExchange::GhostExchange(std::vector<GhostRows> arrays, ExchangeOptions options) : impl_(std::make_shared<Impl>()) {
+GhostExchange::GhostExchange(std::vector<GhostRows> arrays, ExchangeOptions options)
+    : impl_(std::make_shared<Impl>()) {
     if (arrays.empty()) throw Error("an exchange of no arrays: name those whose ghosts it fills");
     const Doing doing(arrays.front().map().communicator(), "GhostExchange", options.timeout_s);
     validate_together(arrays.front().map().communicator(), [&] { check_arrays(arrays); });

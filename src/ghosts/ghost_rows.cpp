@@ -11,11 +11,13 @@ constexpr auto size_bytes = static_cast<byte_count>(sizeof(local_index));
 
 }  // namespace
 
-GhostRows::GhostRows(GhostMap map, RowLayout layout) : state_(std::make_shared<State>(std::move(map), layout)) {
+GhostRows::GhostRows(GhostMap map, RowLayout layout)
+    : state_(std::make_shared<State>(std::move(map), layout)) {
     State& s = *state_;
     const byte_count rows = s.map.size();
     if (layout.kind == RowKind::ragged) {
-        s.ragged = RaggedPlaces(layout, std::vector<local_index>(static_cast<std::size_t>(rows)), s.map.owned());
+        s.ragged = RaggedPlaces(layout, std::vector<local_index>(static_cast<std::size_t>(rows)),
+                                s.map.owned());
         s.memory = allocate_rows(0);
         return;
     }
@@ -27,18 +29,21 @@ GhostRows::GhostRows(GhostMap map, RowLayout layout) : state_(std::make_shared<S
 GhostRows::GhostRows(GhostMap map, RowLayout layout, RowMemory owned, RowMemory ghosts)
     : state_(std::make_shared<State>(std::move(map), layout)) {
     if (layout.kind != RowKind::uniform)
-        throw Error("only uniform rows can lie in arrays of the caller: let the others be allocated", ErrorKind::type);
+        throw Error(
+            "only uniform rows can lie in arrays of the caller: let the others be allocated",
+            ErrorKind::type);
     state_->owned = std::move(owned);
     state_->ghosts = std::move(ghosts);
 }
 
-GhostRows::GhostRows(GhostMap map, RowLayout layout, std::span<const local_index> sizes, const std::byte* entries)
+GhostRows::GhostRows(GhostMap map, RowLayout layout, std::span<const local_index> sizes,
+                     const std::byte* entries)
     : state_(std::make_shared<State>(std::move(map), layout)) {
     State& s = *state_;
     s.require_ragged("a size for every row");
     if (sizes.size() != static_cast<std::size_t>(s.map.owned()))
-        throw Error(std::to_string(static_cast<global_index>(sizes.size())) + " row sizes for " + std::to_string(s.map.owned()) +
-                    " owned rows: give one for each");
+        throw Error(std::to_string(static_cast<global_index>(sizes.size())) + " row sizes for " +
+                    std::to_string(s.map.owned()) + " owned rows: give one for each");
     for (local_index size : sizes)
         if (size < 0) throw Error("a row of " + std::to_string(size) + " entries: give 0 or more");
     std::vector<local_index> all(sizes.begin(), sizes.end());
@@ -65,7 +70,8 @@ std::byte* GhostRows::row(local_index index) const {
     const State& s = *state_;
     static_cast<void>(row_size(index));  // the row exists
     if (s.layout.kind == RowKind::ragged)
-        return s.ragged.editing ? s.ragged.edited_row(index) : s.memory.start.get() + s.ragged.span(index).first;
+        return s.ragged.editing ? s.ragged.edited_row(index)
+                                : s.memory.start.get() + s.ragged.span(index).first;
     const bool ghost = index >= s.map.owned();
     const RowMemory& rows = ghost ? s.ghosts : s.owned;
     return rows.first + (ghost ? index - s.map.owned() : index) * rows.stride;
@@ -74,21 +80,25 @@ std::byte* GhostRows::row(local_index index) const {
 local_index GhostRows::row_size(local_index index) const {
     const State& s = *state_;
     if (index < 0 || index >= s.map.size())
-        throw Error("row " + std::to_string(index) + " does not exist: this rank has " + std::to_string(s.map.owned()) +
-                    " owned rows and " + std::to_string(s.map.ghosts()) + " ghosts");
+        throw Error("row " + std::to_string(index) + " does not exist: this rank has " +
+                    std::to_string(s.map.owned()) + " owned rows and " +
+                    std::to_string(s.map.ghosts()) + " ghosts");
     if (s.layout.kind == RowKind::uniform) return s.layout.width;
-    if (s.layout.kind == RowKind::ragged) return static_cast<local_index>(s.ragged.row_bytes(index) / s.layout.entry_bytes());
+    if (s.layout.kind == RowKind::ragged)
+        return static_cast<local_index>(s.ragged.row_bytes(index) / s.layout.entry_bytes());
     const local_index size = sizes()[static_cast<std::size_t>(index)];
     if (size < 0 || size > s.layout.width)
-        throw Error("row " + std::to_string(index) + " has size " + std::to_string(size) + ": padded rows have from 0 to " +
-                    std::to_string(s.layout.width) + " entries");
+        throw Error("row " + std::to_string(index) + " has size " + std::to_string(size) +
+                    ": padded rows have from 0 to " + std::to_string(s.layout.width) + " entries");
     return size;
 }
 
 std::span<local_index> GhostRows::sizes() const {
     if (state_->layout.kind != RowKind::padded)
-        throw Error("sizes that can be written belong to padded rows: ask row_size", ErrorKind::type);
-    return {reinterpret_cast<local_index*>(state_->sizes.start.get()), static_cast<std::size_t>(state_->map.size())};
+        throw Error("sizes that can be written belong to padded rows: ask row_size",
+                    ErrorKind::type);
+    return {reinterpret_cast<local_index*>(state_->sizes.start.get()),
+            static_cast<std::size_t>(state_->map.size())};
 }
 
 std::vector<RowSpan> GhostRows::spans() const {
@@ -100,7 +110,8 @@ std::vector<RowSpan> GhostRows::spans() const {
 
 namespace {
 
-Field rows_field(const RowLayout& layout, const RowMemory& owned, const RowMemory& ghosts, int components) {
+Field rows_field(const RowLayout& layout, const RowMemory& owned, const RowMemory& ghosts,
+                 int components) {
     Field field{layout.element, components, layout.element.size, HaloWidth(0), true, {}};
     for (const RowMemory& rows : {owned, ghosts}) {
         BlockView block;
@@ -122,10 +133,12 @@ std::vector<Field> GhostRows::fields(Direction direction) const {
         field.blocks[1].rows = s.ragged.ghosts;
         return {field};
     }
-    std::vector<Field> result{rows_field(s.layout, s.owned, s.ghosts, s.layout.components * s.layout.width)};
+    std::vector<Field> result{
+        rows_field(s.layout, s.owned, s.ghosts, s.layout.components * s.layout.width)};
     if (s.layout.kind == RowKind::padded && direction == Direction::forward) {
         std::byte* sizes = s.sizes.start.get();
-        result.push_back(view_cells(sizes, s.map.owned(), sizes + s.map.owned() * size_bytes, s.map.ghosts(), element_of<local_index>()));
+        result.push_back(view_cells(sizes, s.map.owned(), sizes + s.map.owned() * size_bytes,
+                                    s.map.ghosts(), element_of<local_index>()));
     }
     return result;
 }

@@ -17,13 +17,16 @@ void GhostRows::resize(local_index row, global_index entries) {
     if (s.layout.kind == RowKind::padded) return s.resize_padded(row, entries);
     s.require_ragged("resize");
     if (!s.ragged.editing)
-        throw Error("row " + std::to_string(row) + " cannot change its size now: call edit first, and compress when done");
+        throw Error("row " + std::to_string(row) +
+                    " cannot change its size now: call edit first, and compress when done");
     if (row < 0 || row >= s.map.owned())
-        throw Error("row " + std::to_string(row) + " is not owned: sizes of the " + std::to_string(s.map.owned()) +
-                    " owned rows can change");
+        throw Error("row " + std::to_string(row) + " is not owned: sizes of the " +
+                    std::to_string(s.map.owned()) + " owned rows can change");
     if (entries < 0 || entries > std::numeric_limits<local_index>::max())
-        throw Error("a row of " + std::to_string(entries) + " entries: give 0 or more, and fewer than 2^31");
-    s.ragged.edited[static_cast<std::size_t>(row)].resize(static_cast<std::size_t>(entries * s.layout.entry_bytes()));
+        throw Error("a row of " + std::to_string(entries) +
+                    " entries: give 0 or more, and fewer than 2^31");
+    s.ragged.edited[static_cast<std::size_t>(row)].resize(
+        static_cast<std::size_t>(entries * s.layout.entry_bytes()));
 }
 
 void GhostRows::compress() {
@@ -31,14 +34,17 @@ void GhostRows::compress() {
     const Doing doing(s.map.communicator(), "compress");
     validate_together(s.map.communicator(), [&] {
         s.require_ragged("compress");
-        if (!s.ragged.editing) throw Error("these rows are not being edited: call edit before compress, on every rank");
+        if (!s.ragged.editing)
+            throw Error(
+                "these rows are not being edited: call edit before compress, on every rank");
         s.require_unseen();
     });
     validate_together(s.map.communicator(), [&] {
         std::vector<local_index> sizes;
         for (local_index row = 0; row < s.map.size(); ++row)
-            sizes.push_back(static_cast<local_index>((row < s.map.owned() ? s.ragged.row_bytes(row) : s.ragged.span(row).bytes) /
-                                                     s.layout.entry_bytes()));
+            sizes.push_back(static_cast<local_index>(
+                (row < s.map.owned() ? s.ragged.row_bytes(row) : s.ragged.span(row).bytes) /
+                s.layout.entry_bytes()));
         s.move_to(RaggedPlaces(s.layout, sizes, s.map.owned()));
     });
 }
@@ -48,8 +54,12 @@ void GhostRows::rebind(RowMemory owned, RowMemory ghosts) {
     const Doing doing(s.map.communicator(), "rebind");
     validate_together(s.map.communicator(), [&] {
         if (s.memory.start)
-            throw Error("these rows own their memory: only rows made over the caller's arrays can be rebound", ErrorKind::type);
-        if ((owned.first == nullptr && s.map.owned() > 0) || (ghosts.first == nullptr && s.map.ghosts() > 0))
+            throw Error(
+                "these rows own their memory: only rows made over the caller's arrays can be "
+                "rebound",
+                ErrorKind::type);
+        if ((owned.first == nullptr && s.map.owned() > 0) ||
+            (ghosts.first == nullptr && s.map.ghosts() > 0))
             throw Error("rows cannot be rebound to a null pointer: allocate the memory first");
     });
     s.owned = std::move(owned);
@@ -64,7 +74,9 @@ void refresh_sizes(const GhostMap& map, std::span<GhostRows> arrays) {
     if (ragged.empty()) return;
     validate_together(map.communicator(), [&] {
         for (const auto* s : ragged)
-            if (s->ragged.editing) throw Error("ragged rows are being edited: compress them before they are exchanged");
+            if (s->ragged.editing)
+                throw Error(
+                    "ragged rows are being edited: compress them before they are exchanged");
     });
     std::vector<std::vector<local_index>> sizes;
     for (const auto* s : ragged) sizes.push_back(s->ragged.sizes(s->layout));
@@ -78,7 +90,8 @@ void refresh_sizes(const GhostMap& map, std::span<GhostRows> arrays) {
             if (ragged[i]->ragged.sizes(ragged[i]->layout) != sizes[i])
                 ragged[i]->move_to(RaggedPlaces(ragged[i]->layout, sizes[i], map.owned()));
     });
-    for (auto* s : ragged) ++s->generation;  // on every rank, whether or not its own rows have moved
+    for (auto* s : ragged)
+        ++s->generation;  // on every rank, whether or not its own rows have moved
 }
 
 }  // namespace parhelion

@@ -6,7 +6,8 @@
 
 namespace parhelion {
 
-RaggedPlaces::RaggedPlaces(const RowLayout& layout, const std::vector<local_index>& sizes, local_index owned_rows) {
+RaggedPlaces::RaggedPlaces(const RowLayout& layout, const std::vector<local_index>& sizes,
+                           local_index owned_rows) {
     RowSpans all;
     all.reserve(sizes.size());
     for (local_index size : sizes) {
@@ -38,21 +39,25 @@ std::vector<local_index> RaggedPlaces::sizes(const RowLayout& layout) const {
     std::vector<local_index> result;
     result.reserve(owned->size() + ghosts->size());
     for (const auto* part : {owned.get(), ghosts.get()})
-        for (const RowSpan& row : *part) result.push_back(static_cast<local_index>(row.bytes / layout.entry_bytes()));
+        for (const RowSpan& row : *part)
+            result.push_back(static_cast<local_index>(row.bytes / layout.entry_bytes()));
     return result;
 }
 
 void RaggedPlaces::begin_editing(const std::byte* memory) {
     edited.clear();
-    for (const RowSpan& row : *owned) edited.emplace_back(memory + row.first, memory + row.first + row.bytes);
+    for (const RowSpan& row : *owned)
+        edited.emplace_back(memory + row.first, memory + row.first + row.bytes);
     editing = true;
 }
 
-void RaggedPlaces::copy_from(const RaggedPlaces& before, const std::byte* from, std::byte* to) const {
+void RaggedPlaces::copy_from(const RaggedPlaces& before, const std::byte* from,
+                             std::byte* to) const {
     const auto rows = static_cast<local_index>(owned->size() + ghosts->size());
     for (local_index row = 0; row < rows; ++row) {
         const bool was_edited = before.editing && row < static_cast<local_index>(owned->size());
-        const std::byte* source = was_edited ? before.edited_row(row) : from + before.span(row).first;
+        const std::byte* source =
+            was_edited ? before.edited_row(row) : from + before.span(row).first;
         const byte_count there = was_edited ? before.row_bytes(row) : before.span(row).bytes;
         const auto kept = static_cast<std::size_t>(std::min(span(row).bytes, there));
         if (kept > 0) std::memcpy(to + span(row).first, source, kept);
@@ -64,7 +69,8 @@ void fetch_sizes(const GhostMap& map, std::vector<std::vector<local_index>>& siz
     for (auto& list : sizes) {
         auto* owned = reinterpret_cast<std::byte*>(list.data());
         auto* ghosts = reinterpret_cast<std::byte*>(list.data() + map.owned());
-        fields.push_back(view_cells(owned, map.owned(), ghosts, map.ghosts(), element_of<local_index>()));
+        fields.push_back(
+            view_cells(owned, map.owned(), ghosts, map.ghosts(), element_of<local_index>()));
     }
     Exchange(map.pattern(), std::move(fields), {.transport = "mpi"})();
 }

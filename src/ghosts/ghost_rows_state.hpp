@@ -23,7 +23,8 @@ struct RaggedPlaces {
 
     RaggedPlaces() = default;
     /// One row behind the other, each at the layout's alignment.
-    RaggedPlaces(const RowLayout& layout, const std::vector<local_index>& sizes, local_index owned_rows);
+    RaggedPlaces(const RowLayout& layout, const std::vector<local_index>& sizes,
+                 local_index owned_rows);
 
     const RowSpan& span(local_index row) const;
     byte_count row_bytes(local_index row) const;
@@ -31,14 +32,17 @@ struct RaggedPlaces {
     std::vector<local_index> sizes(const RowLayout& layout) const;
 
     void begin_editing(const std::byte* memory);
-    /// Takes over the rows of `before`, edited or not, as far as both reach; `to` is this one's memory, zeroed.
+    /// Takes over the rows of `before`, edited or not, as far as both reach; `to` is this one's
+    /// memory, zeroed.
     void copy_from(const RaggedPlaces& before, const std::byte* from, std::byte* to) const;
 };
 
 /// Collective: overwrites the ghosts' sizes of each list by their owners'.
 void fetch_sizes(const GhostMap& map, std::vector<std::vector<local_index>>& sizes);
 
-inline GhostRows::Memory allocate_rows(byte_count bytes) { return {allocate_node_shared(std::max<byte_count>(bytes, 1)), bytes}; }
+inline GhostRows::Memory allocate_rows(byte_count bytes) {
+    return {allocate_node_shared(std::max<byte_count>(bytes, 1)), bytes};
+}
 
 struct GhostRows::State {
     GhostMap map;
@@ -52,24 +56,30 @@ struct GhostRows::State {
 
     void use_joint_memory() {
         owned = {memory.start.get(), layout.stride(), memory.start};
-        ghosts = {memory.start.get() + map.owned() * layout.stride(), layout.stride(), memory.start};
+        ghosts = {memory.start.get() + map.owned() * layout.stride(), layout.stride(),
+                  memory.start};
     }
     void resize_padded(local_index row, global_index entries) {
         if (row < 0 || row >= map.size())
-            throw Error("row " + std::to_string(row) + " does not exist: this rank has " + std::to_string(map.size()) + " rows and ghosts");
+            throw Error("row " + std::to_string(row) + " does not exist: this rank has " +
+                        std::to_string(map.size()) + " rows and ghosts");
         if (entries < 0 || entries > layout.width)
-            throw Error("row " + std::to_string(row) + " cannot have " + std::to_string(entries) + " entries: padded rows have from 0 to " +
-                        std::to_string(layout.width));
+            throw Error("row " + std::to_string(row) + " cannot have " + std::to_string(entries) +
+                        " entries: padded rows have from 0 to " + std::to_string(layout.width));
         reinterpret_cast<local_index*>(sizes.start.get())[row] = static_cast<local_index>(entries);
     }
     void require_ragged(const char* what) const {
         if (layout.kind != RowKind::ragged)
-            throw Error(std::string(what) + " is for ragged rows: these have the same size for good, or room for it", ErrorKind::type);
+            throw Error(
+                std::string(what) +
+                    " is for ragged rows: these have the same size for good, or room for it",
+                ErrorKind::type);
     }
     void require_unseen() const {
         if (memory.start.use_count() > 1)
             throw Error(
-                "these rows cannot move: views of them exist, or an exchange of them is under way. Let go of the views "
+                "these rows cannot move: views of them exist, or an exchange of them is under way. "
+                "Let go of the views "
                 "(`del`, also of a loop's variable), end the exchange");
     }
     // Rows move to where `spans` says; those that exist in both keep their entries.

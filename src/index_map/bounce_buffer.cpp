@@ -11,7 +11,9 @@ void BounceBuffer::reserve(bool node_shared) {
     if (cells_ == 0) return;
     const byte_count bytes = cells_ * width_;
     if (node_shared) memory_ = allocate_node_shared(bytes);
-    else memory_ = {new std::byte[static_cast<std::size_t>(bytes)], std::default_delete<std::byte[]>()};
+    else
+        memory_ = {new std::byte[static_cast<std::size_t>(bytes)],
+                   std::default_delete<std::byte[]>()};
 }
 
 void BounceBuffer::stand_in_for(std::span<const CellArray> arrays, bool stands_in) {
@@ -30,8 +32,9 @@ void BounceBuffer::compile() {
     in_ = {};
     in_.dependence = Dependence::destination;
     for (const Cells& each : exchanged_)
-        in_.add(IndexedOp{each.array, 0, 0, each.begin * width_, width_, each.count, strides_[static_cast<std::size_t>(each.array)], width_,
-                          each.from, each.to});
+        in_.add(IndexedOp{each.array, 0, 0, each.begin * width_, width_, each.count,
+                          strides_[static_cast<std::size_t>(each.array)], width_, each.from,
+                          each.to});
     out_ = inverse(in_);
     for (Program* program : {&in_, &out_}) executor_->compile(*program);
 }

@@ -10,10 +10,12 @@
 
 namespace parhelion {
 
-/// Cells next to each other, copied in from one array or several, and out again: those that are exchanged.
+/// Cells next to each other, copied in from one array or several, and out again: those that are
+/// exchanged.
 class BounceBuffer {
 public:
-    /// Some cells of an array and where they are in the buffer. Lists outlive the buffer; null ones count from 0.
+    /// Some cells of an array and where they are in the buffer. Lists outlive the buffer; null ones
+    /// count from 0.
     struct Cells {
         int array = 0;
         byte_count count = 0;
@@ -23,10 +25,13 @@ public:
     };
 
     /// Takes no memory yet. The executor makes its copies.
-    BounceBuffer(std::shared_ptr<Executor> executor, byte_count width, byte_count cells, std::vector<Cells> exchanged)
-        : executor_(std::move(executor)), width_(width), cells_(cells), exchanged_(std::move(exchanged)) {}
+    BounceBuffer(std::shared_ptr<Executor> executor, byte_count width, byte_count cells,
+                 std::vector<Cells> exchanged)
+        : executor_(std::move(executor)), width_(width), cells_(cells),
+          exchanged_(std::move(exchanged)) {}
 
-    /// Takes memory, once, before it stands in for anything. Throws Error or std::bad_alloc when there is none.
+    /// Takes memory, once, before it stands in for anything. Throws Error or std::bad_alloc when
+    /// there is none.
     void reserve(bool node_shared);
     /// From now on it is about these arrays, and stands in for them or not.
     void stand_in_for(std::span<const CellArray> arrays, bool stands_in);

@@ -16,19 +16,23 @@ std::string number(global_index value) { return std::to_string(value); }
 void check_lists(const RootLists& lists, int ranks) {
     const auto expect = [&](std::size_t given, const char* what) {
         if (given != static_cast<std::size_t>(ranks))
-            throw Error("the root lists " + std::string(what) + " of " + number(static_cast<global_index>(given)) +
-                        " ranks and the communicator has " + number(ranks) + ": give one entry per rank");
+            throw Error("the root lists " + std::string(what) + " of " +
+                        number(static_cast<global_index>(given)) +
+                        " ranks and the communicator has " + number(ranks) +
+                        ": give one entry per rank");
     };
     expect(lists.owned.size(), "owned cells");
     expect(lists.ghost_counts.size(), "ghosts");
     global_index sum = 0;
     for (global_index count : lists.ghost_counts) {
         if (count < 0 || count > std::numeric_limits<local_index>::max())
-            throw Error("a rank cannot have " + number(count) + " ghosts: pass 0 or more, and fewer than 2^31");
+            throw Error("a rank cannot have " + number(count) +
+                        " ghosts: pass 0 or more, and fewer than 2^31");
         sum += count;
     }
     if (sum != static_cast<global_index>(lists.ghost_ids.size()))
-        throw Error("the ghost counts add up to " + number(sum) + " and " + number(static_cast<global_index>(lists.ghost_ids.size())) +
+        throw Error("the ghost counts add up to " + number(sum) + " and " +
+                    number(static_cast<global_index>(lists.ghost_ids.size())) +
                     " ghost ids are given: make them equal");
 }
 
@@ -39,7 +43,8 @@ void send_parts(const RootLists& lists, int ranks, int root, const Communicator&
         if (r == root) continue;
         const global_index header[2] = {lists.owned[r], lists.ghost_counts[r]};
         check_mpi(MPI_Send(header, 2, MPI_INT64_T, r, 0, comm.handle()), "MPI_Send");
-        check_mpi(MPI_Send(next, static_cast<int>(header[1]), MPI_INT64_T, r, 0, comm.handle()), "MPI_Send");
+        check_mpi(MPI_Send(next, static_cast<int>(header[1]), MPI_INT64_T, r, 0, comm.handle()),
+                  "MPI_Send");
     }
 }
 
@@ -49,16 +54,19 @@ struct Part {
 };
 
 Part own_part(const RootLists& lists, int root) {
-    const auto before = std::accumulate(lists.ghost_counts.begin(), lists.ghost_counts.begin() + root, global_index{0});
+    const auto before = std::accumulate(lists.ghost_counts.begin(),
+                                        lists.ghost_counts.begin() + root, global_index{0});
     const auto first = lists.ghost_ids.begin() + before;
     return {lists.owned[root], {first, first + lists.ghost_counts[root]}};
 }
 
 Part receive_part(int root, const Communicator& comm) {
     global_index header[2];
-    check_mpi(MPI_Recv(header, 2, MPI_INT64_T, root, 0, comm.handle(), MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(header, 2, MPI_INT64_T, root, 0, comm.handle(), MPI_STATUS_IGNORE),
+              "MPI_Recv");
     Part part{header[0], std::vector<global_index>(static_cast<std::size_t>(header[1]))};
-    check_mpi(MPI_Recv(part.ghosts.data(), static_cast<int>(header[1]), MPI_INT64_T, root, 0, comm.handle(), MPI_STATUS_IGNORE),
+    check_mpi(MPI_Recv(part.ghosts.data(), static_cast<int>(header[1]), MPI_INT64_T, root, 0,
+                       comm.handle(), MPI_STATUS_IGNORE),
               "MPI_Recv");
     return part;
 }
@@ -85,7 +93,9 @@ bool reads_itself(const IndexedDomain& domain) {
     return std::find(owners.begin(), owners.end(), domain.communicator().rank()) != owners.end();
 }
 
-SelfGhosts self_rule(const IndexedDomain& domain) { return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused; }
+SelfGhosts self_rule(const IndexedDomain& domain) {
+    return reads_itself(domain) ? SelfGhosts::allowed : SelfGhosts::refused;
+}
 
 }  // namespace
 
@@ -105,10 +115,12 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     const Doing doing(rows.communicator(), "ragged");
     validate_together(rows.communicator(), [&] {
         if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
-            throw Error(number(static_cast<global_index>(counts.size())) + " row counts are given for " + number(rows.domain().owned()) +
+            throw Error(number(static_cast<global_index>(counts.size())) +
+                        " row counts are given for " + number(rows.domain().owned()) +
                         " owned rows: give one count per owned row");
         for (global_index count : counts)
-            if (count < 0) throw Error("a row cannot have " + number(count) + " entries: pass 0 or more");
+            if (count < 0)
+                throw Error("a row cannot have " + number(count) + " entries: pass 0 or more");
     });
     const std::vector<Row> all = rows_with_ghosts(rows, counts);
     const auto first_ghost = all.begin() + rows.domain().owned();
@@ -118,7 +130,8 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
     std::vector<global_index> ghosts;
     validate_together(rows.communicator(), [&] {
         if (owned + entries > std::numeric_limits<local_index>::max())
-            throw Error(number(owned + entries) + " entries exceed 2147483647 on one rank: use more ranks");
+            throw Error(number(owned + entries) +
+                        " entries exceed 2147483647 on one rank: use more ranks");
         ghosts.reserve(static_cast<std::size_t>(entries));
         for (auto row = first_ghost; row != all.end(); ++row)
             for (global_index k = 0; k < row->count; ++k) ghosts.push_back(row->first + k);
@@ -134,10 +147,13 @@ IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const glo
     added.erase(std::unique(added.begin(), added.end()), added.end());
     std::vector<global_index> ghosts(domain.ghost_ids().begin(), domain.ghost_ids().end());
     ghosts.insert(ghosts.end(), added.begin(), added.end());
-    if (domain.first() >= 0) return {domain.owned(), std::move(ghosts), domain.communicator(), self_rule(domain)};
+    if (domain.first() >= 0)
+        return {domain.owned(), std::move(ghosts), domain.communicator(), self_rule(domain)};
     std::vector<global_index> owned;
-    for (local_index cell = 0; cell < domain.owned(); ++cell) owned.push_back(domain.global_of(cell));
-    return IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), domain.communicator(), self_rule(domain));
+    for (local_index cell = 0; cell < domain.owned(); ++cell)
+        owned.push_back(domain.global_of(cell));
+    return IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), domain.communicator(),
+                                         self_rule(domain));
 }
 
 }  // namespace parhelion

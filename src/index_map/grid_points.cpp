@@ -12,24 +12,30 @@ namespace {
 
 bool components_apart(const Field& field) {
     for (std::size_t b = 0; b < field.blocks.size(); ++b)
-        if (field.components > 1 && field.stride_of_components(b) != field.element.size) return true;
+        if (field.components > 1 && field.stride_of_components(b) != field.element.size)
+            return true;
     return false;
 }
-byte_count unit_of(const Field& field) { return byte_count{field.element.size} * (components_apart(field) ? 1 : field.components); }
+byte_count unit_of(const Field& field) {
+    return byte_count{field.element.size} * (components_apart(field) ? 1 : field.components);
+}
 
 // What a block's array has, without its layers: the points of its cells on both sides.
 Box points_of(const CartesianDomain& domain, const Stagger& stagger, int block) {
     Box box = domain.owned(block);
-    for (int d = 0; d < domain.dimensions(); ++d) box.hi[d] = std::max(box.lo[d], box.hi[d]) + stagger.along[static_cast<std::size_t>(d)];
+    for (int d = 0; d < domain.dimensions(); ++d)
+        box.hi[d] = std::max(box.lo[d], box.hi[d]) + stagger.along[static_cast<std::size_t>(d)];
     return box;
 }
 
 class Finder {
 public:
     Finder(const CartesianDomain& domain, const PointLayout& layout)
-        : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)), several_(domain.blocks().size() > 1) {}
+        : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)),
+          several_(domain.blocks().size() > 1) {}
 
-    // Points on a block's border along a staggered dimension are all that others may hold, or the rank itself once more.
+    // Points on a block's border along a staggered dimension are all that others may hold, or the
+    // rank itself once more.
     void collect() {
         for (; block_ < static_cast<int>(domain_.blocks().size()); ++block_) {
             box_ = points_of(domain_, layout_.stagger, block_);
@@ -39,9 +45,11 @@ public:
         }
         if (several_) extent_ = static_cast<local_index>(numbered_.size());
     }
-    // Of what the numbers of points are for: of the array, or how many points there are in the arrays.
+    // Of what the numbers of points are for: of the array, or how many points there are in the
+    // arrays.
     local_index numbers() const { return extent_; }
-    // Of several blocks those points that are shared, or that the rank has twice: others must not be written.
+    // Of several blocks those points that are shared, or that the rank has twice: others must not
+    // be written.
     std::vector<BlockPoints> by_block(const SharedPoints& shared) const {
         std::vector<BlockPoints> blocks(several_ ? domain_.blocks().size() : 0);
         std::vector<bool> used(numbered_.size());
@@ -65,7 +73,8 @@ public:
             (point.owned ? places : ghosts).push_back(point.place);
         }
         places.insert(places.end(), ghosts.begin(), ghosts.end());
-        return IndexedDomain::with_owned_ids(std::move(owned), std::move(others), domain_.communicator());
+        return IndexedDomain::with_owned_ids(std::move(owned), std::move(others),
+                                             domain_.communicator());
     }
 
     std::vector<local_index> first, again;
@@ -80,8 +89,10 @@ private:
 
     local_index extent() const {
         global_index last = 0;
-        for (int d = 0; d < domain_.dimensions(); ++d) last += std::max<global_index>(0, box_.extent(d) - 1) * stride(d);
-        if (last >= std::numeric_limits<local_index>::max()) throw Error("an array has more than 2^31 - 1 values: use more ranks");
+        for (int d = 0; d < domain_.dimensions(); ++d)
+            last += std::max<global_index>(0, box_.extent(d) - 1) * stride(d);
+        if (last >= std::numeric_limits<local_index>::max())
+            throw Error("an array has more than 2^31 - 1 values: use more ranks");
         return static_cast<local_index>(last + 1);
     }
 
@@ -94,10 +105,12 @@ private:
         const bool staggered = layout_.stagger.along[index(d)] != 0;
         const Axis& axis = points_.axis(d);
         bool inside = border;  // whether points between the ends may be on the border
-        for (int rest = d + 1; rest < domain_.dimensions(); ++rest) inside = inside || layout_.stagger.along[index(rest)] != 0;
+        for (int rest = d + 1; rest < domain_.dimensions(); ++rest)
+            inside = inside || layout_.stagger.along[index(rest)] != 0;
         for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
             // The ends of the grid itself are nobody else's.
-            const bool end = staggered && (x == first || x == last) && (axis.periodic || (x > 0 && x < axis.extent - 1));
+            const bool end = staggered && (x == first || x == last) &&
+                             (axis.periodic || (x > 0 && x < axis.extent - 1));
             at[index(d)] = x;
             if (end || inside) visit(at, d + 1, border || end);
         }
@@ -111,7 +124,10 @@ private:
             const global_index x = axis.periodic ? at[index(d)] % axis.extent : at[index(d)];
             id = id * axis.extent + x;
             place += (at[index(d)] - box_.lo[index(d)]) * stride(d);
-            position[index(d)] = static_cast<int>(std::upper_bound(axis.starts.begin(), axis.starts.end(), x) - axis.starts.begin()) - 1;
+            position[index(d)] =
+                static_cast<int>(std::upper_bound(axis.starts.begin(), axis.starts.end(), x) -
+                                 axis.starts.begin()) -
+                1;
         }
         const bool owned = points_.place_of(position).rank == domain_.communicator().rank();
         auto number = static_cast<local_index>(place);
@@ -138,7 +154,8 @@ void renumber(std::vector<local_index>& points, const std::vector<local_index>& 
     for (local_index& point : points) point = places[static_cast<std::size_t>(point)];
 }
 
-// From the numbers of a domain of shared points alone to places in an array of `extent` values, or numbers of as many points.
+// From the numbers of a domain of shared points alone to places in an array of `extent` values, or
+// numbers of as many points.
 void renumber(SharedPoints& shared, const std::vector<local_index>& places, local_index extent) {
     const local_index slots = extent - shared.pattern.owned;
     for (Link& link : shared.pattern.stages[0]) {
@@ -158,20 +175,26 @@ void renumber(SharedPoints& shared, const std::vector<local_index>& places, loca
 
 PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
     if (domain.stagger() != Stagger())
-        throw Error("the domain is one of points: pass the domain of cells, and fields that tell their stagger");
+        throw Error(
+            "the domain is one of points: pass the domain of cells, and fields that tell their "
+            "stagger");
     if (field.indexed || field.blocks.size() != domain.blocks().size())
         throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
-    if (field.stagger == Stagger()) throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
+    if (field.stagger == Stagger())
+        throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
     require_stagger(field.stagger, domain.dimensions());
-    if (field.space != MemorySpace::host) throw Error("an array is not in the host's memory: copy it there");
+    if (field.space != MemorySpace::host)
+        throw Error("an array is not in the host's memory: copy it there");
     PointLayout layout{field.stagger, {}};
     for (const BlockView& block : field.blocks) {
-        if (block.first == nullptr) throw Error("an array is a null pointer: pass the array of the field");
+        if (block.first == nullptr)
+            throw Error("an array is a null pointer: pass the array of the field");
         auto& strides = layout.strides.emplace_back();
         for (std::size_t d = 0; d < static_cast<std::size_t>(domain.dimensions()); ++d) {
             if (block.strides[d] <= 0 || block.strides[d] % unit_of(field) != 0)
                 throw Error(
-                    "an array runs backwards, or its values do not lie a whole number of values apart: pass an array without gaps inside a "
+                    "an array runs backwards, or its values do not lie a whole number of values "
+                    "apart: pass an array without gaps inside a "
                     "value");
             strides[d] = block.strides[d] / unit_of(field);
         }
@@ -179,19 +202,22 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
     return layout;
 }
 
-void append_values(const CartesianDomain& domain, const Field& field, int block, std::vector<CellValues>& values) {
+void append_values(const CartesianDomain& domain, const Field& field, int block,
+                   std::vector<CellValues>& values) {
     const BlockView& array = field.blocks[static_cast<std::size_t>(block)];
     std::byte* first = array.first;
     const Coordinates begin = first_of(domain, field, block);
     for (int d = 0; d < domain.dimensions(); ++d)
-        first += (domain.owned(block).lo[d] - begin[static_cast<std::size_t>(d)]) * array.strides[static_cast<std::size_t>(d)];
+        first += (domain.owned(block).lo[d] - begin[static_cast<std::size_t>(d)]) *
+                 array.strides[static_cast<std::size_t>(d)];
     const byte_count unit = unit_of(field);
     if (!components_apart(field)) {
         values.push_back({{first, unit}, {first, unit}, field.element, field.components});
         return;
     }
     for (int c = 0; c < field.components; ++c) {
-        std::byte* const component = first + c * field.stride_of_components(static_cast<std::size_t>(block));
+        std::byte* const component =
+            first + c * field.stride_of_components(static_cast<std::size_t>(block));
         values.push_back({{component, unit}, {component, unit}, field.element});
     }
 }

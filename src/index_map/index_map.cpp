@@ -20,40 +20,51 @@ struct IndexMap::State {
     std::vector<std::unique_ptr<SharedReduction>> sums;
     std::vector<CellValues> arrays;  // of a call
 
-    State(IndexedDomain of, ExchangeOptions with) : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {}
+    State(IndexedDomain of, ExchangeOptions with)
+        : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {}
 
     // Tells where ghosts are that lie behind the owned cells.
     CellArrays complete(CellArrays given) {
         arrays.assign(given.begin(), given.end());
         for (CellValues& array : arrays)
-            if (array.ghosts.first == nullptr) array.ghosts = {array.owned.first + domain.owned() * array.owned.stride, array.owned.stride};
+            if (array.ghosts.first == nullptr)
+                array.ghosts = {array.owned.first + domain.owned() * array.owned.stride,
+                                array.owned.stride};
         return arrays;
     }
 
     static auto* find(const auto& all, auto&& condition) {
-        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return condition(*each); });
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [&](const auto& each) { return condition(*each); });
         return found == all.end() ? nullptr : found->get();
     }
     MapExchange& idle(CellArrays given, Direction direction) {
-        if (MapExchange* known =
-                find(exchanges, [&](const MapExchange& each) { return !each.under_way() && each.fits(given, direction); })) {
+        if (MapExchange* known = find(exchanges, [&](const MapExchange& each) {
+                return !each.under_way() && each.fits(given, direction);
+            })) {
             check(given);
             return *known;
         }
-        const Doing doing(pattern.communicator, "the first exchange of such arrays by an index map", options.timeout_s);
+        const Doing doing(pattern.communicator, "the first exchange of such arrays by an index map",
+                          options.timeout_s);
         validate_together(pattern.communicator, [&] { check(given); });
         exchanges.push_back(std::make_unique<MapExchange>(pattern, given, options));
         return *exchanges.back();
     }
     MapExchange& begun(CellArrays given, Direction direction) const {
-        MapExchange* const found = find(exchanges, [&](const MapExchange& each) { return each.moves(given, direction); });
+        MapExchange* const found =
+            find(exchanges, [&](const MapExchange& each) { return each.moves(given, direction); });
         if (found == nullptr)
-            throw Error("no exchange of these arrays is under way in this direction: begin one, and end it with the same arrays");
+            throw Error(
+                "no exchange of these arrays is under way in this direction: begin one, and end it "
+                "with the same arrays");
         return *found;
     }
 
     SharedReduction& idle_sum(CellArrays given) {
-        if (SharedReduction* known = find(sums, [&](const SharedReduction& each) { return !each.under_way() && each.fits(given); })) {
+        if (SharedReduction* known = find(sums, [&](const SharedReduction& each) {
+                return !each.under_way() && each.fits(given);
+            })) {
             check(given);
             return *known;
         }
@@ -64,24 +75,30 @@ struct IndexMap::State {
     }
 
     void check(CellArrays given) const {
-        if (given.empty()) throw Error("no arrays were passed: name those whose ghosts are exchanged");
+        if (given.empty())
+            throw Error("no arrays were passed: name those whose ghosts are exchanged");
         for (const CellValues& array : given) check_size(array);
         for (std::size_t i = 0; i < 2 * given.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (share_memory(cells(given, i), cells(given, j)))
-                    throw Error(i / 2 == j / 2
-                                    ? "the arrays of owned cells and of ghosts share memory: pass arrays that do not overlap, or "
-                                      "one that holds the ghosts behind the owned cells"
-                                    : "arrays " + std::to_string(j / 2) + " and " + std::to_string(i / 2) +
-                                          " share memory: pass every array once, and arrays that do not overlap");
+                    throw Error(i / 2 == j / 2 ? "the arrays of owned cells and of ghosts share "
+                                                 "memory: pass arrays that do not overlap, or "
+                                                 "one that holds the ghosts behind the owned cells"
+                                               : "arrays " + std::to_string(j / 2) + " and " +
+                                                     std::to_string(i / 2) +
+                                                     " share memory: pass every array once, and "
+                                                     "arrays that do not overlap");
     }
     void check_size(const CellValues& array) const {
-        if (array.element.size < 1 || array.components < 1) throw Error("cells of no size: give at least 1 component of at least 1 byte");
+        if (array.element.size < 1 || array.components < 1)
+            throw Error("cells of no size: give at least 1 component of at least 1 byte");
         const global_index needed = global_index{domain.size()} * array.components;
         if (array.elements != CellValues::untold && array.elements != needed)
-            throw Error("an array has " + std::to_string(array.elements) + " elements and the map's " + std::to_string(domain.size()) +
+            throw Error("an array has " + std::to_string(array.elements) +
+                        " elements and the map's " + std::to_string(domain.size()) +
                         " cells take " + std::to_string(needed) + ": make them equal");
-        if ((array.owned.first == nullptr && domain.owned() > 0) || (array.ghosts.first == nullptr && domain.ghosts() > 0))
+        if ((array.owned.first == nullptr && domain.owned() > 0) ||
+            (array.ghosts.first == nullptr && domain.ghosts() > 0))
             throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
     }
     // Owned cells and ghosts of each array in turn.
@@ -108,7 +125,9 @@ void IndexMap::begin_forward(const CellArrays& arrays) const {
     state_->idle(all, Direction::forward).begin(all, Direction::forward, Reduction::replace);
 }
 
-void IndexMap::end_forward(const CellArrays& arrays) const { state_->begun(state_->complete(arrays), Direction::forward).end(); }
+void IndexMap::end_forward(const CellArrays& arrays) const {
+    state_->begun(state_->complete(arrays), Direction::forward).end();
+}
 
 void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
@@ -122,7 +141,9 @@ void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) cons
     state_->idle(all, Direction::reverse).begin(all, Direction::reverse, reduction);
 }
 
-void IndexMap::end_reverse(const CellArrays& arrays) const { state_->begun(state_->complete(arrays), Direction::reverse).end(); }
+void IndexMap::end_reverse(const CellArrays& arrays) const {
+    state_->begun(state_->complete(arrays), Direction::reverse).end();
+}
 
 void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
@@ -138,15 +159,21 @@ void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction
 
 void IndexMap::end_reduce_shared(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
-    SharedReduction* const found = state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
+    SharedReduction* const found =
+        state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
     if (found == nullptr)
-        throw Error("no reduction of shared points of these arrays is under way: begin one, and end it with the same arrays");
+        throw Error(
+            "no reduction of shared points of these arrays is under way: begin one, and end it "
+            "with the same arrays");
     found->end();
 }
 
 std::string IndexMap::explain_shared(const CellArrays& arrays) const {
-    const SharedReduction* const found = state_->find(state_->sums, [&](const SharedReduction& each) { return each.fits(arrays); });
-    if (found == nullptr) throw Error("shared points of such arrays have not been combined yet: call sum_shared first");
+    const SharedReduction* const found =
+        state_->find(state_->sums, [&](const SharedReduction& each) { return each.fits(arrays); });
+    if (found == nullptr)
+        throw Error(
+            "shared points of such arrays have not been combined yet: call sum_shared first");
     const Plan& plan = found->exchange().plan();
     const auto number = [](auto value) { return std::to_string(value); };
     std::size_t sent = 0, received = 0;
@@ -154,29 +181,37 @@ std::string IndexMap::explain_shared(const CellArrays& arrays) const {
         if (link.rank == communicator().rank()) continue;
         sent += !link.send.cells.empty(), received += !link.receive.cells.empty();
     }
-    return number(state_->points->points.size()) + " of " + number(size()) + " points are shared, by up to " +
-           number(state_->points->most_holders) + " ranks: 1 round, " + number(plan.messages_sent()) + " messages of " +
-           number(plan.bytes_sent()) + " bytes together from this rank (reverse and forward: 2 rounds, " + number(sent + received) +
-           " messages)\n" + found->exchange().explain();
+    return number(state_->points->points.size()) + " of " + number(size()) +
+           " points are shared, by up to " + number(state_->points->most_holders) +
+           " ranks: 1 round, " + number(plan.messages_sent()) + " messages of " +
+           number(plan.bytes_sent()) +
+           " bytes together from this rank (reverse and forward: 2 rounds, " +
+           number(sent + received) + " messages)\n" + found->exchange().explain();
 }
 
 bool IndexMap::under_way() const {
-    return state_->find(state_->exchanges, [](const MapExchange& each) { return each.under_way(); }) != nullptr ||
-           state_->find(state_->sums, [](const SharedReduction& each) { return each.under_way(); }) != nullptr;
+    return state_->find(state_->exchanges,
+                        [](const MapExchange& each) { return each.under_way(); }) != nullptr ||
+           state_->find(state_->sums,
+                        [](const SharedReduction& each) { return each.under_way(); }) != nullptr;
 }
 
 Step IndexMap::step(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
-    Operation* found = state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
+    Operation* found =
+        state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
     for (const Direction way : {Direction::forward, Direction::reverse})
-        if (found == nullptr) found = state_->find(state_->exchanges, [&](const MapExchange& each) { return each.moves(all, way); });
+        if (found == nullptr)
+            found = state_->find(state_->exchanges,
+                                 [&](const MapExchange& each) { return each.moves(all, way); });
     if (found == nullptr) throw Error("nothing is under way with these arrays: begin it first");
     return Step({state_, found});
 }
 
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
-    const MapExchange* const known =
-        state_->find(state_->exchanges, [&](const MapExchange& each) { return each.fits(arrays, Direction::forward); });
+    const MapExchange* const known = state_->find(state_->exchanges, [&](const MapExchange& each) {
+        return each.fits(arrays, Direction::forward);
+    });
     return known == nullptr ? nullptr : &known->exchange();
 }
 

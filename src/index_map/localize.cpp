@@ -21,11 +21,14 @@ std::vector<global_index> different(std::span<const global_index> connectivity) 
     return ids;
 }
 
-// The lowest rank that has it, for each of `ids` in ascending order: asked of the rank that looks after this part of the ids.
+// The lowest rank that has it, for each of `ids` in ascending order: asked of the rank that looks
+// after this part of the ids.
 std::vector<int> lowest_holders(const Communicator& comm, const std::vector<global_index>& ids) {
     global_index limit = ids.empty() ? 0 : ids.back() + 1, ids_in_all = 0;
-    check_mpi(MPI_Allreduce(&limit, &ids_in_all, 1, MPI_INT64_T, MPI_MAX, comm.handle()), "MPI_Allreduce");
-    const global_index range = std::max<global_index>(1, (ids_in_all + comm.size() - 1) / comm.size());
+    check_mpi(MPI_Allreduce(&limit, &ids_in_all, 1, MPI_INT64_T, MPI_MAX, comm.handle()),
+              "MPI_Allreduce");
+    const global_index range =
+        std::max<global_index>(1, (ids_in_all + comm.size() - 1) / comm.size());
     std::vector<Parcel> questions;
     std::vector<int> asked;
     for (auto next = ids.begin(); next != ids.end();) {
@@ -36,12 +39,14 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
         asked.push_back(rank);
         next = end;
     }
-    std::vector<Parcel> answers =
-        sparse_exchange(comm, std::move(questions));  // in the order of ranks: the first to name an id is the lowest
+    std::vector<Parcel> answers = sparse_exchange(
+        comm,
+        std::move(questions));  // in the order of ranks: the first to name an id is the lowest
     std::map<global_index, int> lowest;
     for (Parcel& parcel : answers) {
         std::vector<int> holders;
-        for (global_index id : parcel.values<global_index>()) holders.push_back(lowest.try_emplace(id, parcel.rank).first->second);
+        for (global_index id : parcel.values<global_index>())
+            holders.push_back(lowest.try_emplace(id, parcel.rank).first->second);
         parcel.bytes.clear();
         parcel.append(holders.data(), holders.size());
     }
@@ -53,7 +58,8 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
     return holders;
 }
 
-std::vector<local_index> numbered(std::span<const global_index> connectivity, const IndexedDomain& nodes) {
+std::vector<local_index> numbered(std::span<const global_index> connectivity,
+                                  const IndexedDomain& nodes) {
     std::vector<local_index> cells(connectivity.size());
     nodes.local_of(connectivity, cells);  // −1 for what is no node
     return cells;
@@ -72,12 +78,14 @@ Localized localize(std::span<const global_index> connectivity, Communicator comm
     validate_together(comm, [&] {
         constexpr global_index largest = global_index{1} << 62;
         if (!ids.empty() && (ids.front() < 0 || ids.back() >= largest))
-            throw Error("a cell has a node with global id " + std::to_string(ids.front() < 0 ? ids.front() : ids.back()) +
+            throw Error("a cell has a node with global id " +
+                        std::to_string(ids.front() < 0 ? ids.front() : ids.back()) +
                         ": ids start at 0 and end below 2^62, and −1 is none");
     });
     const auto holders = lowest_holders(comm, ids);
     std::vector<global_index> owned, ghosts;
-    for (std::size_t i = 0; i < ids.size(); ++i) (holders[i] == comm.rank() ? owned : ghosts).push_back(ids[i]);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        (holders[i] == comm.rank() ? owned : ghosts).push_back(ids[i]);
     IndexedDomain nodes = IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm);
     auto cells = numbered(connectivity, nodes);
     return {std::move(nodes), std::move(cells)};

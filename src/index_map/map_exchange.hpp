@@ -12,8 +12,9 @@
 
 namespace parhelion {
 
-/// Compiled for arrays whose cells lie next to each other and that stay as they are until the end. For arrays of a call that do not, and all
-/// that begin must let go of, bounce buffers stand in. Ghosts of arrays have been told (`CellValues::ghosts`).
+/// Compiled for arrays whose cells lie next to each other and that stay as they are until the end.
+/// For arrays of a call that do not, and all that begin must let go of, bounce buffers stand in.
+/// Ghosts of arrays have been told (`CellValues::ghosts`).
 class MapExchange final : public Operation {
 public:
     /// Collective. The pattern outlives it.

@@ -20,15 +20,19 @@ struct PointSums::State final : Operation {
     std::optional<GridPoints> points;
     const std::shared_ptr<Executor> executor = make_executor(MemorySpace::host);
     const std::shared_ptr<Queue> queue = executor->make_queue();
-    std::vector<BounceBuffer> collected;        // points of several blocks, of each array
-    std::vector<Program> twice_in, twice_back;  // between the places of points that the rank has twice, of each array
+    std::vector<BounceBuffer> collected;  // points of several blocks, of each array
+    std::vector<Program> twice_in,
+        twice_back;  // between the places of points that the rank has twice, of each array
     std::optional<SharedReduction> sums;
     Reduction reduction = Reduction::sum;
 
-    State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options) : domain(of), fields(std::move(with)) {
-        const Doing doing(domain.communicator(), "the construction of sums of points", options.timeout_s);
+    State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)
+        : domain(of), fields(std::move(with)) {
+        const Doing doing(domain.communicator(), "the construction of sums of points",
+                          options.timeout_s);
         validate_together(domain.communicator(), [&] {
-            if (fields.empty()) throw Error("no fields were passed: name those whose points are summed");
+            if (fields.empty())
+                throw Error("no fields were passed: name those whose points are summed");
             layout = point_layout(domain, fields.front());
             arrays.resize(domain.blocks().size());
             take(fields);
@@ -37,8 +41,10 @@ struct PointSums::State final : Operation {
         points = find_grid_points(domain, layout);
         if (!points->blocks.empty()) validate_together(domain.communicator(), [&] { collect(); });
         compile_twice();
-        const bool twice = total(domain.communicator(), {static_cast<std::int64_t>(points->first.size())})[0] > 0;
-        sums.emplace(points->shared, points->shared.pattern.owned, made, options, twice ? Tells::failures : Tells::nothing);
+        const bool twice =
+            total(domain.communicator(), {static_cast<std::int64_t>(points->first.size())})[0] > 0;
+        sums.emplace(points->shared, points->shared.pattern.owned, made, options,
+                     twice ? Tells::failures : Tells::nothing);
     }
 
     void collect() {
@@ -46,9 +52,11 @@ struct PointSums::State final : Operation {
             std::vector<BounceBuffer::Cells> cells;
             for (std::size_t b = 0; b < points->blocks.size(); ++b) {
                 const BlockPoints& of = points->blocks[b];
-                cells.push_back({static_cast<int>(b), static_cast<byte_count>(of.places.size()), of.places.data(), of.numbers.data()});
+                cells.push_back({static_cast<int>(b), static_cast<byte_count>(of.places.size()),
+                                 of.places.data(), of.numbers.data()});
             }
-            BounceBuffer& each = collected.emplace_back(executor, values.width(), points->shared.pattern.owned, std::move(cells));
+            BounceBuffer& each = collected.emplace_back(
+                executor, values.width(), points->shared.pattern.owned, std::move(cells));
             each.reserve(true);
             values.owned = values.ghosts = {each.first(), values.width()};
         }
@@ -66,24 +74,30 @@ struct PointSums::State final : Operation {
         for (auto& block : arrays) block.clear();
         for (std::size_t f = 0; f < fields.size(); ++f) {
             if (point_layout(domain, fields[f]) != layout)
-                throw Error("field " + std::to_string(f) +
-                            " has another stagger or layout than the first one was made with: pass arrays of one stagger, "
-                            "equal extents and one order; sums of another one are an object of their own");
-            for (std::size_t b = 0; b < arrays.size(); ++b) append_values(domain, fields[f], static_cast<int>(b), arrays[b]);
+                throw Error(
+                    "field " + std::to_string(f) +
+                    " has another stagger or layout than the first one was made with: pass arrays "
+                    "of one stagger, "
+                    "equal extents and one order; sums of another one are an object of their own");
+            for (std::size_t b = 0; b < arrays.size(); ++b)
+                append_values(domain, fields[f], static_cast<int>(b), arrays[b]);
         }
         if (sums && !sums->fits(arrays.front()))
             throw Error(
-                "the arrays have other elements or components than these sums were made for: pass one for each field, in that order");
+                "the arrays have other elements or components than these sums were made for: pass "
+                "one for each field, in that order");
         given = collected.empty() ? arrays.front() : made;
     }
-    // Points that this rank has twice: values of the later place into the first one, or the sum back.
+    // Points that this rank has twice: values of the later place into the first one, or the sum
+    // back.
     void compile_twice() {
         for (const CellValues& array : made) {
             const auto add = [&](std::vector<Program>& to, const auto& from, const auto& into) {
                 Program& program = to.emplace_back();
                 program.dependence = Dependence::destination;
-                program.add_plain({0, 0, 0, 0, array.width(), static_cast<byte_count>(from.size()), array.width(), array.width(),
-                                   from.data(), into.data(), array.element.scalar});
+                program.add_plain({0, 0, 0, 0, array.width(), static_cast<byte_count>(from.size()),
+                                   array.width(), array.width(), from.data(), into.data(),
+                                   array.element.scalar});
                 executor->compile(program);
             };
             add(twice_in, points->again, points->first);
@@ -91,7 +105,8 @@ struct PointSums::State final : Operation {
         }
     }
     void run_twice(const std::vector<Program>& programs, Reduction how) {
-        for (std::size_t k = 0; k < given.size(); ++k) queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
+        for (std::size_t k = 0; k < given.size(); ++k)
+            queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
     }
     // What this rank has added up goes to others: they have to know where it could not.
     void start(Reduction how, std::span<const Field> named) {
@@ -123,7 +138,8 @@ struct PointSums::State final : Operation {
     }
 };
 
-PointSums::PointSums(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options)
+PointSums::PointSums(const CartesianDomain& domain, std::vector<Field> fields,
+                     ExchangeOptions options)
     : state_(std::make_shared<State>(domain, std::move(fields), options)) {}
 PointSums::~PointSums() = default;
 PointSums::PointSums(PointSums&&) noexcept = default;
@@ -145,8 +161,10 @@ bool PointSums::under_way() const { return state_->under_way(); }
 
 std::string PointSums::explain() const {
     const SharedPoints& shared = state_->points->shared;
-    return std::to_string(shared.points.size()) + " points of this rank are shared, by up to " + std::to_string(shared.most_holders) +
-           " ranks; " + std::to_string(state_->points->first.size()) + " it has twice\n" + state_->sums->exchange().explain();
+    return std::to_string(shared.points.size()) + " points of this rank are shared, by up to " +
+           std::to_string(shared.most_holders) + " ranks; " +
+           std::to_string(state_->points->first.size()) + " it has twice\n" +
+           state_->sums->exchange().explain();
 }
 
 }  // namespace parhelion

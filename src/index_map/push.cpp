@@ -10,26 +10,32 @@
 namespace parhelion {
 namespace {
 
-void check_pushed(const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks) {
+void check_pushed(const IndexedDomain& owners, std::span<const local_index> cells,
+                  std::span<const int> ranks) {
     const int size = owners.communicator().size();
     if (cells.size() != ranks.size())
-        throw Error(std::to_string(cells.size()) + " cells are pushed to " + std::to_string(ranks.size()) +
+        throw Error(std::to_string(cells.size()) + " cells are pushed to " +
+                    std::to_string(ranks.size()) +
                     " ranks: name one rank for each cell, and a cell again for each further rank");
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] < 0 || cells[i] >= owners.owned())
             throw Error("pushed cell " + std::to_string(cells[i]) + " is not owned by rank " +
-                        std::to_string(owners.communicator().rank()) + ": push cells from 0 to " + std::to_string(owners.owned() - 1) +
-                        ", by their local numbers");
+                        std::to_string(owners.communicator().rank()) + ": push cells from 0 to " +
+                        std::to_string(owners.owned() - 1) + ", by their local numbers");
         if (ranks[i] < 0 || ranks[i] >= size)
-            throw Error("cell " + std::to_string(cells[i]) + " is pushed to rank " + std::to_string(ranks[i]) +
-                        ", which does not exist: use ranks from 0 to " + std::to_string(size - 1));
+            throw Error("cell " + std::to_string(cells[i]) + " is pushed to rank " +
+                        std::to_string(ranks[i]) + ", which does not exist: use ranks from 0 to " +
+                        std::to_string(size - 1));
     }
 }
 
 // Global ids of the cells that others, or this rank itself, push here.
-std::vector<global_index> pushed_here(const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks) {
+std::vector<global_index> pushed_here(const IndexedDomain& owners,
+                                      std::span<const local_index> cells,
+                                      std::span<const int> ranks) {
     std::map<int, std::vector<global_index>> ids;
-    for (std::size_t i = 0; i < cells.size(); ++i) ids[ranks[i]].push_back(owners.global_of(cells[i]));
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        ids[ranks[i]].push_back(owners.global_of(cells[i]));
     std::vector<Parcel> parcels;
     for (const auto& [rank, list] : ids) {
         parcels.push_back({rank, {}});
@@ -47,8 +53,10 @@ IndexedDomain with_ghosts(const IndexedDomain& owners, std::vector<global_index>
     const Communicator& comm = owners.communicator();
     if (owners.first() >= 0) return {owners.owned(), std::move(ghosts), comm, SelfGhosts::allowed};
     std::vector<global_index> owned;
-    for (local_index cell = 0; cell < owners.owned(); ++cell) owned.push_back(owners.global_of(cell));
-    return IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm, SelfGhosts::allowed);
+    for (local_index cell = 0; cell < owners.owned(); ++cell)
+        owned.push_back(owners.global_of(cell));
+    return IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm,
+                                         SelfGhosts::allowed);
 }
 
 }  // namespace
@@ -57,11 +65,13 @@ IndexMap IndexMap::pull(global_index owned, std::vector<global_index> ghosts, Co
     return IndexMap(IndexedDomain(owned, std::move(ghosts), comm, SelfGhosts::allowed));
 }
 
-IndexMap IndexMap::push(global_index owned, std::span<const local_index> cells, std::span<const int> ranks, Communicator comm) {
+IndexMap IndexMap::push(global_index owned, std::span<const local_index> cells,
+                        std::span<const int> ranks, Communicator comm) {
     return push(IndexedDomain(owned, {}, comm), cells, ranks);
 }
 
-IndexMap IndexMap::push(const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks) {
+IndexMap IndexMap::push(const IndexedDomain& owners, std::span<const local_index> cells,
+                        std::span<const int> ranks) {
     const Doing doing(owners.communicator(), "push");
     validate_together(owners.communicator(), [&] { check_pushed(owners, cells, ranks); });
     return IndexMap(with_ghosts(owners, pushed_here(owners, cells, ranks)));

@@ -12,9 +12,12 @@ namespace parhelion {
 inline void require_root(int root, const Communicator& comm) {
     validate_together(comm, [&] {
         if (root < 0 || root >= comm.size())
-            throw Error("root " + std::to_string(root) + " does not exist: use 0 … " + std::to_string(comm.size() - 1));
+            throw Error("root " + std::to_string(root) + " does not exist: use 0 … " +
+                        std::to_string(comm.size() - 1));
     });
-    require_equal(comm, "the arguments", [root](Properties& told) { told.add("the root", root); }, "name the same root everywhere");
+    require_equal(
+        comm, "the arguments", [root](Properties& told) { told.add("the root", root); },
+        "name the same root everywhere");
 }
 
 }  // namespace parhelion

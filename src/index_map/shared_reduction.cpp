@@ -8,43 +8,63 @@
 namespace parhelion {
 namespace {
 
-std::shared_ptr<std::byte> node_shared(byte_count bytes) { return bytes == 0 ? nullptr : allocate_node_shared(bytes); }
+std::shared_ptr<std::byte> node_shared(byte_count bytes) {
+    return bytes == 0 ? nullptr : allocate_node_shared(bytes);
+}
 
 bool follow_each_other(const std::vector<local_index>& list) {
-    return std::adjacent_find(list.begin(), list.end(), [](local_index a, local_index b) { return b != a + 1; }) == list.end();
+    return std::adjacent_find(list.begin(), list.end(), [](local_index a, local_index b) {
+               return b != a + 1;
+           }) == list.end();
 }
 
 // Kept in the list's order: what is combined is in the order of ranks.
-IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_base, const std::vector<local_index>& dst,
-                  const CellValues& values) {
+IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_base,
+                  const std::vector<local_index>& dst, const CellValues& values) {
     const byte_count width = values.width();
-    IndexedOp op{
-        src_base, dst_base, 0, 0, width, static_cast<byte_count>(src.size()), width, width, src.data(), dst.data(), values.element.scalar};
+    IndexedOp op{src_base,
+                 dst_base,
+                 0,
+                 0,
+                 width,
+                 static_cast<byte_count>(src.size()),
+                 width,
+                 width,
+                 src.data(),
+                 dst.data(),
+                 values.element.scalar};
     if (!src.empty() && follow_each_other(src)) op.src = src.front() * width, op.src_list = nullptr;
     return op;
 }
 
 }  // namespace
 
-SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options,
-                                 Tells tells)
-    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_), places_(2 * arrays.size()) {
-    for (local_index point : points.points) point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
+SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
+                                 const ExchangeOptions& options, Tells tells)
+    : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_),
+      places_(2 * arrays.size()) {
+    for (local_index point : points.points)
+        point < owned ? shared_owned_.push_back(point) : shared_ghosts_.push_back(point - owned);
     const Pattern& pattern = points.pattern;
     validate_together(pattern.communicator, [&] {
         for (const CellValues& values : made_for_) {
             std::vector<BounceBuffer::Cells> exchanged{
-                {0, static_cast<byte_count>(shared_owned_.size()), shared_owned_.data(), shared_owned_.data()},
-                {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(), shared_ghosts_.data(), owned_}};
-            arrays_.push_back({values.width(), {executor_, values.width(), pattern.owned, std::move(exchanged)}});
+                {0, static_cast<byte_count>(shared_owned_.size()), shared_owned_.data(),
+                 shared_owned_.data()},
+                {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(),
+                 shared_ghosts_.data(), owned_}};
+            arrays_.push_back(
+                {values.width(), {executor_, values.width(), pattern.owned, std::move(exchanged)}});
             make(arrays_.back(), values);
             represent(arrays_.size() - 1, false);
         }
-        if (tells == Tells::failures) failures_ = node_shared(1 + static_cast<byte_count>(pattern.stages[0].size()));
+        if (tells == Tells::failures)
+            failures_ = node_shared(1 + static_cast<byte_count>(pattern.stages[0].size()));
     });
     std::vector<Field> fields;
     for (std::size_t f = 0; f < arrays_.size(); ++f)
-        fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts, made_for_[f].element,
+        fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1],
+                                    pattern.ghosts, made_for_[f].element,
                                     {Order::c, made_for_[f].components}));
     std::vector<Group> groups{{pattern, std::move(fields)}};
     if (failures_) {
@@ -67,7 +87,8 @@ Group SharedReduction::failures_group() {
         link.send.cells = {0}, link.send_unique = 1;
         link.receive.cells = {1 + k}, link.receive_unique = 1;
     }
-    Field field = view_cells(failures_.get(), 1, failures_.get() + 1, neighbors, {Scalar::uint8, 1}, {});
+    Field field =
+        view_cells(failures_.get(), 1, failures_.get() + 1, neighbors, {Scalar::uint8, 1}, {});
     return {std::move(pattern), {std::move(field)}};
 }
 
@@ -77,7 +98,8 @@ void SharedReduction::refuse_failures() {
     for (std::size_t k = 0; k < links.size(); ++k)
         if (failures_.get()[1 + k] != std::byte{})
             throw Error("the reduction has failed on rank " + std::to_string(links[k].rank) +
-                        ", where it combined points that the rank has twice: what it raised there says why; points that this rank "
+                        ", where it combined points that the rank has twice: what it raised there "
+                        "says why; points that this rank "
                         "shares with it have no value of use");
 }
 
@@ -98,27 +120,34 @@ void SharedReduction::make(Array& array, const CellValues& values) {
 
 bool SharedReduction::fits(CellArrays arrays) const {
     return std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
-                      [](const CellValues& a, const CellValues& b) { return a.element == b.element && a.components == b.components; });
+                      [](const CellValues& a, const CellValues& b) {
+                          return a.element == b.element && a.components == b.components;
+                      });
 }
 
 bool SharedReduction::combines(CellArrays arrays) const {
-    return under_way() &&
-           std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(), [](const CellValues& a, const CellValues& b) {
-               return a.owned == b.owned && a.ghosts == b.ghosts && a.width() == b.width();
-           });
+    return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
+                                     [](const CellValues& a, const CellValues& b) {
+                                         return a.owned == b.owned && a.ghosts == b.ghosts &&
+                                                a.width() == b.width();
+                                     });
 }
 
-// Where owned cells and ghosts are one array whose cells lie next to each other, it is exchanged in place.
+// Where owned cells and ghosts are one array whose cells lie next to each other, it is exchanged in
+// place.
 void SharedReduction::represent(std::size_t f, bool always) {
     Array& array = arrays_[f];
     const CellValues& values = given_[f];
     const bool no_owned = owned_ == 0, no_ghosts = points_.pattern.owned == owned_;
-    const bool dense =
-        (values.owned.stride == array.width || owned_ <= 1) && (values.ghosts.stride == array.width || points_.pattern.owned - owned_ <= 1);
-    const bool joined = no_owned || no_ghosts || values.ghosts.first == values.owned.first + owned_ * array.width;
+    const bool dense = (values.owned.stride == array.width || owned_ <= 1) &&
+                       (values.ghosts.stride == array.width || points_.pattern.owned - owned_ <= 1);
+    const bool joined =
+        no_owned || no_ghosts || values.ghosts.first == values.owned.first + owned_ * array.width;
     const CellArray parts[2] = {values.owned, values.ghosts};
     array.buffer.stand_in_for(parts, always || !dense || !joined);
-    places_[2 * f] = array.buffer.stands_in() ? array.buffer.first() : no_owned ? values.ghosts.first : values.owned.first;
+    places_[2 * f] = array.buffer.stands_in() ? array.buffer.first()
+                     : no_owned               ? values.ghosts.first
+                                              : values.owned.first;
     places_[2 * f + 1] = array.slots.get();
 }
 

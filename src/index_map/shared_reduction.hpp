@@ -1,4 +1,5 @@
-// A map's sums, and other reductions, of points that several ranks hold, for arrays of certain elements.
+// A map's sums, and other reductions, of points that several ranks hold, for arrays of certain
+// elements.
 #pragma once
 
 #include <memory>
@@ -15,13 +16,14 @@ namespace parhelion {
 /// What travels beside the values.
 enum class Tells { nothing, failures };
 
-/// One exchange of the points' values with all other holders, and their combination. Slots lie in node-shared memory of its own, and so
-/// does what stands in for arrays whose cells lie apart, or owned cells and ghosts in two places.
+/// One exchange of the points' values with all other holders, and their combination. Slots lie in
+/// node-shared memory of its own, and so does what stands in for arrays whose cells lie apart, or
+/// owned cells and ghosts in two places.
 class SharedReduction final : public Operation {
 public:
     /// Collective. The points outlive it. `tells`: equal on all ranks.
-    SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays, const ExchangeOptions& options,
-                    Tells tells = Tells::nothing);
+    SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
+                    const ExchangeOptions& options, Tells tells = Tells::nothing);
 
     bool fits(CellArrays arrays) const;
     bool combines(CellArrays arrays) const;
@@ -32,13 +34,15 @@ public:
     bool test() override { return step_->test(); }
     /// Throws Error, when all has arrived, where another holder has told a failure.
     void end() override;
-    /// Before run and begin, where failures are told: whether the values that this rank sends are not what they should be.
+    /// Before run and begin, where failures are told: whether the values that this rank sends are
+    /// not what they should be.
     void tell_failure(bool failed) {
         if (failures_) *failures_ = std::byte{failed};
     }
 
 private:
-    // Of one array: programs between points (base 0) and slots (base 1), and what stands in for its owned cells and its ghosts.
+    // Of one array: programs between points (base 0) and slots (base 1), and what stands in for its
+    // owned cells and its ghosts.
     struct Array {
         byte_count width;
         BounceBuffer buffer;
@@ -57,12 +61,13 @@ private:
     const SharedPoints& points_;
     local_index owned_;
     std::vector<CellValues> made_for_, given_;
-    std::vector<local_index> shared_owned_, shared_ghosts_;                        // the latter from the first ghost on
+    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter from the first ghost on
     const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;
-    std::shared_ptr<std::byte> failures_;  // whether this rank, then each neighbor, has failed; null where nothing is told
+    std::shared_ptr<std::byte>
+        failures_;  // whether this rank, then each neighbor, has failed; null where nothing is told
     std::optional<Reduction> reduction_;
     std::optional<Exchange> exchange_;
     std::optional<Step> step_;

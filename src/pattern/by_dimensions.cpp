@@ -25,16 +25,17 @@ std::vector<Box> extended_blocks(const Pattern& pattern) {
 
 class Restage {
 public:
-    explicit Restage(const Pattern& pattern) : pattern_(pattern), extended_(extended_blocks(pattern)) {}
+    explicit Restage(const Pattern& pattern)
+        : pattern_(pattern), extended_(extended_blocks(pattern)) {}
 
     Stage stage(DimensionSet here, DimensionSet before) const {
         Stage stage;
         for (const Link& link : pattern_.stages.front()) {
             Link part{link.rank, {}, {}, 0, 0, {}, {}};
-            take(link.send.boxes, link.send_unique, link.send_duplicate_of, here, before, part.send.boxes, part.send_unique,
-                 part.send_duplicate_of);
-            take(link.receive.boxes, link.receive_unique, link.receive_duplicate_of, here, before, part.receive.boxes, part.receive_unique,
-                 part.receive_duplicate_of);
+            take(link.send.boxes, link.send_unique, link.send_duplicate_of, here, before,
+                 part.send.boxes, part.send_unique, part.send_duplicate_of);
+            take(link.receive.boxes, link.receive_unique, link.receive_duplicate_of, here, before,
+                 part.receive.boxes, part.receive_unique, part.receive_duplicate_of);
             if (!part.send.empty() || !part.receive.empty()) stage.push_back(std::move(part));
         }
         return stage;
@@ -42,15 +43,18 @@ public:
 
 private:
     // Whatever repeats a piece lies beyond more sides than that: the first one is there, too.
-    void take(const std::vector<BoxPiece>& all, local_index all_unique, const std::vector<local_index>& duplicate_of, DimensionSet here,
-              DimensionSet before, std::vector<BoxPiece>& some, local_index& some_unique,
+    void take(const std::vector<BoxPiece>& all, local_index all_unique,
+              const std::vector<local_index>& duplicate_of, DimensionSet here, DimensionSet before,
+              std::vector<BoxPiece>& some, local_index& some_unique,
               std::vector<local_index>& some_duplicate_of) const {
         std::vector<local_index> place(all.size(), -1);
         for (std::size_t i = 0; i < all.size(); ++i) {
             if ((ghost_dimensions(all[i], pattern_.dimensions) & ~here) != 0) continue;
             const auto unique = static_cast<std::size_t>(all_unique);
             if (i < unique) place[i] = some_unique++;
-            else some_duplicate_of.push_back(place[static_cast<std::size_t>(duplicate_of[i - unique])]);
+            else
+                some_duplicate_of.push_back(
+                    place[static_cast<std::size_t>(duplicate_of[i - unique])]);
             some.push_back(extend(all[i], before));
         }
     }
@@ -58,7 +62,8 @@ private:
     BoxPiece extend(BoxPiece piece, DimensionSet before) const {
         const Box& block = extended_[static_cast<std::size_t>(piece.block)];
         for (int d = 0; d < pattern_.dimensions; ++d)
-            if ((before >> d & 1) != 0) piece.cells.lo[d] = block.lo[d], piece.cells.hi[d] = block.hi[d];
+            if ((before >> d & 1) != 0)
+                piece.cells.lo[d] = block.lo[d], piece.cells.hi[d] = block.hi[d];
         return piece;
     }
 
@@ -71,7 +76,8 @@ private:
 DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions) {
     unsigned ghosts = 0;
     for (int d = 0; d < dimensions; ++d)
-        if (piece.cells.lo[d] < piece.owner.lo[d] || piece.cells.hi[d] > piece.owner.hi[d]) ghosts |= 1u << d;
+        if (piece.cells.lo[d] < piece.owner.lo[d] || piece.cells.hi[d] > piece.owner.hi[d])
+            ghosts |= 1u << d;
     return static_cast<DimensionSet>(ghosts);
 }
 
@@ -96,7 +102,8 @@ bool fills_corners(const Pattern& pattern) {
 
 Pattern by_dimensions(const Pattern& pattern, const std::vector<DimensionSet>& stages) {
     if (pattern.indexed()) return pattern;
-    Pattern staged{pattern.communicator, pattern.dimensions, pattern.blocks, pattern.halo, 0, 0, {}, pattern.stagger, pattern.ends};
+    Pattern staged{pattern.communicator, pattern.dimensions, pattern.blocks, pattern.halo, 0, 0, {},
+                   pattern.stagger,      pattern.ends};
     const Restage restage(pattern);
     unsigned before = 0;
     for (const DimensionSet here : stages) {

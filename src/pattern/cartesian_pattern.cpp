@@ -1,6 +1,8 @@
-// The Cartesian pattern is a product of one-dimensional ones: along each axis the extended range of a block is cut into
-// segments by owner, and every combination of segments with at least one ghost segment is one piece. Points are cut as cells are: the point
-// behind a block's last cell is the next block's, and one more layer of ghosts. Layers beyond an end are more cells of the block there.
+// The Cartesian pattern is a product of one-dimensional ones: along each axis the extended range of
+// a block is cut into segments by owner, and every combination of segments with at least one ghost
+// segment is one piece. Points are cut as cells are: the point behind a block's last cell is the
+// next block's, and one more layer of ghosts. Layers beyond an end are more cells of the block
+// there.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -25,7 +27,8 @@ struct PatternAxis : Axis {
     bool apart = false;  // ghosts that the block holds are segments of their own
 
     // The halo is that of ghosts, and the block at an end owns what lies beyond it.
-    PatternAxis(const Axis& axis, int below, int above, bool cut_held) : Axis(axis), apart(cut_held && axis.stagger > 0) {
+    PatternAxis(const Axis& axis, int below, int above, bool cut_held)
+        : Axis(axis), apart(cut_held && axis.stagger > 0) {
         upper += stagger;
         if (periodic) return;
         starts.front() -= below;
@@ -33,16 +36,19 @@ struct PatternAxis : Axis {
     }
 };
 
-void append_ghosts(const Axis& axis, global_index lo, global_index hi, bool beyond, std::vector<Segment>& segments) {
+void append_ghosts(const Axis& axis, global_index lo, global_index hi, bool beyond,
+                   std::vector<Segment>& segments) {
     if (!axis.periodic) {
         lo = std::max(lo, axis.starts.front());
         hi = std::min(hi, axis.starts.back());
     }
     while (lo < hi) {
-        const global_index wrapped = axis.periodic ? ((lo % axis.extent) + axis.extent) % axis.extent : lo;
+        const global_index wrapped =
+            axis.periodic ? ((lo % axis.extent) + axis.extent) % axis.extent : lo;
         const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), wrapped);
         const global_index end = std::min(hi, lo + (*next - wrapped));
-        segments.push_back({lo, end, wrapped - lo, static_cast<int>(next - axis.starts.begin()) - 1, true, beyond});
+        segments.push_back({lo, end, wrapped - lo, static_cast<int>(next - axis.starts.begin()) - 1,
+                            true, beyond});
         lo = end;
     }
 }
@@ -60,7 +66,8 @@ std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
     return segments;
 }
 
-// A segment of some block (the reader) together with its number there, by which both sides order their pieces.
+// A segment of some block (the reader) together with its number there, by which both sides order
+// their pieces.
 struct Reading {
     int reader;
     int number;
@@ -68,23 +75,28 @@ struct Reading {
     Segment segment;
 };
 
-// What this rank's blocks read along an axis, and what others read from them; indexed by position − first.
+// What this rank's blocks read along an axis, and what others read from them; indexed by position −
+// first.
 struct AxisView {
     using Readings = std::vector<std::vector<Reading>>;
     Readings reads, read_from;
     int first = 0;
 
-    AxisView(const PatternAxis& axis, int first_block, int blocks) : reads(blocks), read_from(blocks), first(first_block) {
+    AxisView(const PatternAxis& axis, int first_block, int blocks)
+        : reads(blocks), read_from(blocks), first(first_block) {
         for (int b = 0; b < axis.blocks(); ++b) {
             const bool mine = b >= first && b < first + blocks;
             if (!mine && !near(axis, b, blocks)) continue;
             const auto segments = segments_of(axis, b);
             const int own = static_cast<int>(
-                std::find_if(segments.begin(), segments.end(), [](const Segment& segment) { return !segment.ghost; }) - segments.begin());
+                std::find_if(segments.begin(), segments.end(),
+                             [](const Segment& segment) { return !segment.ghost; }) -
+                segments.begin());
             for (int n = 0; n < static_cast<int>(segments.size()); ++n) {
                 if (mine) reads[b - first].push_back({b, n, own, segments[n]});
                 const int owner = segments[n].owner;
-                if (owner >= first && owner < first + blocks) read_from[owner - first].push_back({b, n, own, segments[n]});
+                if (owner >= first && owner < first + blocks)
+                    read_from[owner - first].push_back({b, n, own, segments[n]});
             }
         }
     }
@@ -111,11 +123,13 @@ using PiecesByRank = std::map<int, std::vector<Keyed>>;
 
 class Builder {
 public:
-    Builder(const CartesianDomain& domain, const HaloWidth& ends) : domain_(domain), blocks_(domain.blocks()) {
+    Builder(const CartesianDomain& domain, const HaloWidth& ends)
+        : domain_(domain), blocks_(domain.blocks()) {
         const Block& first = domain.blocks().front();
         for (int d = 0; d < domain.dimensions(); ++d) {
             const PatternAxis& axis =
-                axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d], domain.neighbors() == Neighbors::faces);
+                axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d],
+                                   domain.neighbors() == Neighbors::faces);
             views_.emplace_back(axis, first.position[d], axis.blocks_per_rank);
             for (Block& block : blocks_) {
                 block.owned.lo[d] = axis.starts[block.position[d]];
@@ -134,7 +148,8 @@ public:
     Stage stage() const {
         PiecesByRank receives, sends;
         for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
-            visit(b, &AxisView::reads, [&](const Along& along) { add_receive(b, along, receives); });
+            visit(b, &AxisView::reads,
+                  [&](const Along& along) { add_receive(b, along, receives); });
             visit(b, &AxisView::read_from, [&](const Along& along) { add_send(b, along, sends); });
         }
         return join(receives, sends);
@@ -163,10 +178,12 @@ private:
         }
     }
 
-    // Combinations with a ghost segment; without edges and corners, with at most one beyond what the block holds.
+    // Combinations with a ghost segment; without edges and corners, with at most one beyond what
+    // the block holds.
     bool is_wanted(const Along& along) const {
         int ghosts = 0, beyond = 0;
-        for (int d = 0; d < domain_.dimensions(); ++d) ghosts += along[d]->segment.ghost, beyond += along[d]->segment.beyond;
+        for (int d = 0; d < domain_.dimensions(); ++d)
+            ghosts += along[d]->segment.ghost, beyond += along[d]->segment.beyond;
         return ghosts > 0 && (domain_.neighbors() == Neighbors::full || beyond <= 1);
     }
 
@@ -176,9 +193,10 @@ private:
         return {{reader_block, numbers}, {reader_block, first_numbers(along, numbers)}, piece};
     }
 
-    // Where a block is its own periodic neighbor along a dimension, its ghosts there are images of what it has already:
-    // a corner from another rank repeats the edge or face next to it.
-    std::array<int, max_dimensions> first_numbers(const Along& along, std::array<int, max_dimensions> numbers) const {
+    // Where a block is its own periodic neighbor along a dimension, its ghosts there are images of
+    // what it has already: a corner from another rank repeats the edge or face next to it.
+    std::array<int, max_dimensions> first_numbers(const Along& along,
+                                                  std::array<int, max_dimensions> numbers) const {
         const auto original = numbers;
         int others = 0;
         for (int d = 0; d < domain_.dimensions(); ++d) {
@@ -218,10 +236,13 @@ private:
         sends[place.rank].push_back(keyed(along, place.block, piece));
     }
 
-    // Sorts the pieces, those that repeat others last; tells how many do not, and what the others repeat.
-    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed, local_index& unique, std::vector<local_index>& duplicate_of) {
-        std::sort(keyed.begin(), keyed.end(),
-                  [](const Keyed& a, const Keyed& b) { return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key); });
+    // Sorts the pieces, those that repeat others last; tells how many do not, and what the others
+    // repeat.
+    static std::vector<BoxPiece> in_order(std::vector<Keyed>& keyed, local_index& unique,
+                                          std::vector<local_index>& duplicate_of) {
+        std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
+            return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
+        });
         std::map<Key, local_index> place;
         std::vector<BoxPiece> pieces;
         for (const auto& entry : keyed) {
@@ -263,15 +284,19 @@ Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends) {
     for (int d = 0; domain.boundary() == Boundary::owned && d < domain.dimensions(); ++d)
         owned_ends.lower[d] = ends.lower[d], owned_ends.upper[d] = ends.upper[d];
     const Builder builder(domain, owned_ends);
-    Pattern pattern{domain.communicator(), domain.dimensions(), {}, builder.halo(), 0, 0, {}, domain.stagger(), owned_ends};
+    Pattern pattern{domain.communicator(), domain.dimensions(), {}, builder.halo(), 0, 0, {},
+                    domain.stagger(),      owned_ends};
     for (const Block& block : builder.blocks()) pattern.blocks.push_back(block.owned);
     pattern.stages.push_back(builder.stage());
     if (domain.algorithm() == Algorithm::standard) return pattern;
     std::vector<DimensionSet> each;
-    for (int d = 0; d < domain.dimensions(); ++d) each.push_back(static_cast<DimensionSet>(1u << d));
+    for (int d = 0; d < domain.dimensions(); ++d)
+        each.push_back(static_cast<DimensionSet>(1u << d));
     return by_dimensions(pattern, each);
 }
 
-Pattern build_pattern(const CartesianDomain& domain) { return build_pattern(domain, domain.halo()); }
+Pattern build_pattern(const CartesianDomain& domain) {
+    return build_pattern(domain, domain.halo());
+}
 
 }  // namespace parhelion

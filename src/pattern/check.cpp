@@ -12,62 +12,81 @@ namespace {
 constexpr global_index largest_coordinate = global_index{1} << 48;
 constexpr double most_cells = 1e15;  // of a box: beyond it, byte counts would overflow
 
-[[noreturn]] void refuse(const std::string& what) { throw Error("broken pattern: " + what + ": build it again from its domain"); }
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error("broken pattern: " + what + ": build it again from its domain");
+}
 
-[[noreturn]] void refuse(const Link& link, const std::string& what) { refuse("link with rank " + std::to_string(link.rank) + ", " + what); }
+[[noreturn]] void refuse(const Link& link, const std::string& what) {
+    refuse("link with rank " + std::to_string(link.rank) + ", " + what);
+}
 
 bool in_range(const Box& box) {
     double cells = 1;
     for (int d = 0; d < max_dimensions; ++d) {
-        if (box.lo[d] < -largest_coordinate || box.hi[d] > largest_coordinate || box.lo[d] > box.hi[d]) return false;
+        if (box.lo[d] < -largest_coordinate || box.hi[d] > largest_coordinate ||
+            box.lo[d] > box.hi[d])
+            return false;
         cells *= static_cast<double>(box.extent(d));
     }
     return cells <= most_cells;
 }
 
 void check_blocks(const Pattern& pattern) {
-    if (pattern.blocks.empty() || pattern.owned != 0 || pattern.ghosts != 0) refuse("it has no blocks, or index cells too");
+    if (pattern.blocks.empty() || pattern.owned != 0 || pattern.ghosts != 0)
+        refuse("it has no blocks, or index cells too");
     if (pattern.stages.size() != 1 && static_cast<int>(pattern.stages.size()) != pattern.dimensions)
         refuse("it has " + std::to_string(pattern.stages.size()) + " stages");
     for (int d = 0; d < max_dimensions; ++d)
-        if (pattern.halo.lower[d] < 0 || pattern.halo.upper[d] < 0) refuse("its halo width is negative");
+        if (pattern.halo.lower[d] < 0 || pattern.halo.upper[d] < 0)
+            refuse("its halo width is negative");
     for (const Box& block : pattern.blocks) {
-        if (!in_range(block) || !in_range(grow(block, pattern.halo, pattern.dimensions))) refuse("a block is out of range");
+        if (!in_range(block) || !in_range(grow(block, pattern.halo, pattern.dimensions)))
+            refuse("a block is out of range");
         for (int d = pattern.dimensions; d < max_dimensions; ++d)
-            if (block.lo[d] != 0 || block.hi[d] != 1) refuse("a block has more dimensions than the pattern");
+            if (block.lo[d] != 0 || block.hi[d] != 1)
+                refuse("a block has more dimensions than the pattern");
     }
 }
 
 // Comes before anything is allocated by these numbers.
 void check_cells(const Pattern& pattern) {
-    if (!pattern.blocks.empty() || pattern.stages.size() != 1) refuse("it has index cells, but also blocks or stages");
+    if (!pattern.blocks.empty() || pattern.stages.size() != 1)
+        refuse("it has index cells, but also blocks or stages");
     std::size_t received = 0;
     for (const Link& link : pattern.stages[0]) received += link.receive.cells.size();
-    if (pattern.owned < 0 || pattern.ghosts < 0 || received != static_cast<std::size_t>(pattern.ghosts))
-        refuse("of " + std::to_string(pattern.ghosts) + " ghosts, " + std::to_string(received) + " are received");
+    if (pattern.owned < 0 || pattern.ghosts < 0 ||
+        received != static_cast<std::size_t>(pattern.ghosts))
+        refuse("of " + std::to_string(pattern.ghosts) + " ghosts, " + std::to_string(received) +
+               " are received");
     if (global_index{pattern.owned} + pattern.ghosts > 2147483647) refuse("it has too many cells");
 }
 
-// Along the stage's dimension and those after it, a stage sends owned cells only; ghosts of earlier stages travel on.
+// Along the stage's dimension and those after it, a stage sends owned cells only; ghosts of earlier
+// stages travel on.
 bool sends_owned(const BoxPiece& piece, const Box& owned, std::size_t stage, int dimensions) {
     for (int d = static_cast<int>(stage); d < dimensions; ++d)
         if (piece.cells.lo[d] < owned.lo[d] || piece.cells.hi[d] > owned.hi[d]) return false;
     return true;
 }
 
-void check_box(const Pattern& pattern, std::size_t stage, const Link& link, const BoxPiece& piece, bool receives) {
+void check_box(const Pattern& pattern, std::size_t stage, const Link& link, const BoxPiece& piece,
+               bool receives) {
     if (piece.block < 0 || piece.block >= static_cast<std::int32_t>(pattern.blocks.size()))
         refuse(link, "block " + std::to_string(piece.block) + " does not exist");
-    if (!in_range(piece.cells) || !in_range(piece.owner)) refuse(link, "coordinates are out of range");
+    if (!in_range(piece.cells) || !in_range(piece.owner))
+        refuse(link, "coordinates are out of range");
     for (global_index x : piece.shift)
-        if (x < -largest_coordinate || x > largest_coordinate) refuse(link, "a shift is out of range");
+        if (x < -largest_coordinate || x > largest_coordinate)
+            refuse(link, "a shift is out of range");
     const Box& owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
     const std::string cells = "cells " + to_string(piece.cells, pattern.dimensions);
     if (intersect(piece.cells, grow(owned, pattern.halo, pattern.dimensions)) != piece.cells)
-        refuse(link, cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
+        refuse(link,
+               cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
     if (receives && (!intersect(piece.cells, owned).empty() || piece.owner != owned))
         refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
-    if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions)) refuse(link, "sent " + cells + " are not owned");
+    if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions))
+        refuse(link, "sent " + cells + " are not owned");
 }
 
 // Ghosts that two messages write would hold whichever came last.
@@ -80,17 +99,22 @@ void check_disjoint(const Stage& stage) {
     for (const Link& link : stage)
         for (const BoxPiece& piece : link.receive.boxes) all.push_back({&link, &piece});
     std::sort(all.begin(), all.end(), [](const Ghosts& a, const Ghosts& b) {
-        return std::pair(a.piece->block, a.piece->cells.lo[0]) < std::pair(b.piece->block, b.piece->cells.lo[0]);
+        return std::pair(a.piece->block, a.piece->cells.lo[0]) <
+               std::pair(b.piece->block, b.piece->cells.lo[0]);
     });
     for (auto a = all.begin(); a != all.end(); ++a)
-        for (auto b = a + 1; b != all.end() && b->piece->block == a->piece->block && b->piece->cells.lo[0] < a->piece->cells.hi[0]; ++b)
+        for (auto b = a + 1; b != all.end() && b->piece->block == a->piece->block &&
+                             b->piece->cells.lo[0] < a->piece->cells.hi[0];
+             ++b)
             if (!intersect(a->piece->cells, b->piece->cells).empty())
-                refuse(*b->link, "ghosts " + to_string(b->piece->cells, max_dimensions) + " are received twice");
+                refuse(*b->link, "ghosts " + to_string(b->piece->cells, max_dimensions) +
+                                     " are received twice");
 }
 
 void check_index(const Link& link, local_index cell, local_index lo, local_index hi) {
     if (cell < lo || cell >= hi)
-        refuse(link, "cell " + std::to_string(cell) + " is outside of " + std::to_string(lo) + " … " + std::to_string(hi - 1));
+        refuse(link, "cell " + std::to_string(cell) + " is outside of " + std::to_string(lo) +
+                         " … " + std::to_string(hi - 1));
 }
 
 void check_indices(const Pattern& pattern, const Link& link, std::vector<bool>& written) {
@@ -108,25 +132,32 @@ void check_indices(const Pattern& pattern, const Link& link, std::vector<bool>& 
     }
 }
 
-void check_duplicates(const Link& link, const Selection& side, local_index unique, const std::vector<local_index>& duplicate_of) {
-    if (unique < 0 || static_cast<std::size_t>(unique) + duplicate_of.size() != side.cells.size() + side.boxes.size())
+void check_duplicates(const Link& link, const Selection& side, local_index unique,
+                      const std::vector<local_index>& duplicate_of) {
+    if (unique < 0 || static_cast<std::size_t>(unique) + duplicate_of.size() !=
+                          side.cells.size() + side.boxes.size())
         refuse(link, "numbers of different and repeated cells do not add up");
     for (local_index place : duplicate_of) check_index(link, place, 0, unique);
 }
 
 // A repeated ghost box is copied from a part of its first: that part must exist.
 void check_repeated_boxes(const Link& link) {
-    for (std::size_t k = 0; !link.receive.boxes.empty() && k < link.receive_duplicate_of.size(); ++k) {
-        const BoxPiece& piece = link.receive.boxes[static_cast<std::size_t>(link.receive_unique) + k];
-        const BoxPiece& first = link.receive.boxes[static_cast<std::size_t>(link.receive_duplicate_of[k])];
+    for (std::size_t k = 0; !link.receive.boxes.empty() && k < link.receive_duplicate_of.size();
+         ++k) {
+        const BoxPiece& piece =
+            link.receive.boxes[static_cast<std::size_t>(link.receive_unique) + k];
+        const BoxPiece& first =
+            link.receive.boxes[static_cast<std::size_t>(link.receive_duplicate_of[k])];
         const Box image =
-            translate(translate(piece.cells, piece.shift), {-first.shift[0], -first.shift[1], -first.shift[2], -first.shift[3]});
+            translate(translate(piece.cells, piece.shift),
+                      {-first.shift[0], -first.shift[1], -first.shift[2], -first.shift[3]});
         if (piece.block != first.block || intersect(image, first.cells) != image)
             refuse(link, "repeated cells lie outside of those that they repeat");
     }
 }
 
-void check_link(const Pattern& pattern, std::size_t stage, const Link& link, std::vector<bool>& written) {
+void check_link(const Pattern& pattern, std::size_t stage, const Link& link,
+                std::vector<bool>& written) {
     if (link.rank < 0 || link.rank >= pattern.communicator.size()) refuse(link, "no such rank");
     if (pattern.indexed() ? !link.send.boxes.empty() || !link.receive.boxes.empty()
                           : !link.send.cells.empty() || !link.receive.cells.empty())
@@ -151,7 +182,8 @@ void check_local(const Pattern& pattern) {
     for (std::size_t s = 0; s < pattern.stages.size(); ++s) {
         const Stage& stage = pattern.stages[s];
         for (std::size_t i = 0; i < stage.size(); ++i) {
-            if (i > 0 && stage[i].rank <= stage[i - 1].rank) refuse(stage[i], "links are not in ascending order of rank");
+            if (i > 0 && stage[i].rank <= stage[i - 1].rank)
+                refuse(stage[i], "links are not in ascending order of rank");
             check_link(pattern, s, stage[i], written);
         }
         check_disjoint(stage);

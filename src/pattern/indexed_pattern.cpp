@@ -26,22 +26,28 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
         const local_index cell = domain.owned() + position;
         if (previous >= 0 && ids[previous] == ids[position]) {
             repeated[link->rank].push_back(cell);
-            link->receive_duplicate_of.push_back(static_cast<local_index>(link->receive.cells.size()) - 1);
+            link->receive_duplicate_of.push_back(
+                static_cast<local_index>(link->receive.cells.size()) - 1);
         } else {
             link->receive.cells.push_back(cell);
         }
         previous = position;
     }
-    for (auto& [rank, each] : links) each.receive_unique = static_cast<local_index>(each.receive.cells.size());
-    for (auto& [rank, cells] : repeated) links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(), cells.end());
+    for (auto& [rank, each] : links)
+        each.receive_unique = static_cast<local_index>(each.receive.cells.size());
+    for (auto& [rank, cells] : repeated)
+        links[rank].receive.cells.insert(links[rank].receive.cells.end(), cells.begin(),
+                                         cells.end());
 }
 
-// Request: number of different cells, their global ids, then for each repeated ghost the place of its first.
+// Request: number of different cells, their global ids, then for each repeated ghost the place of
+// its first.
 Parcel request(const IndexedDomain& domain, const Link& link) {
     std::vector<global_index> words{link.receive_unique};
     words.reserve(link.receive.cells.size() + 1);
     for (local_index k = 0; k < link.receive_unique; ++k)
-        words.push_back(domain.ghost_ids()[static_cast<std::size_t>(link.receive.cells[k] - domain.owned())]);
+        words.push_back(
+            domain.ghost_ids()[static_cast<std::size_t>(link.receive.cells[k] - domain.owned())]);
     words.insert(words.end(), link.receive_duplicate_of.begin(), link.receive_duplicate_of.end());
     Parcel parcel{link.rank, {}};
     parcel.append(words.data(), words.size());
@@ -53,7 +59,8 @@ void answer(const IndexedDomain& domain, const Parcel& parcel, Link& link) {
     link.rank = parcel.rank;
     link.send_unique = static_cast<local_index>(words.at(0));
     link.send.cells.reserve(words.size() - 1);
-    for (local_index k = 0; k < link.send_unique; ++k) link.send.cells.push_back(domain.owned_of(words[k + 1]));
+    for (local_index k = 0; k < link.send_unique; ++k)
+        link.send.cells.push_back(domain.owned_of(words[k + 1]));
     for (std::size_t k = 1 + static_cast<std::size_t>(link.send_unique); k < words.size(); ++k) {
         link.send_duplicate_of.push_back(static_cast<local_index>(words[k]));
         link.send.cells.push_back(link.send.cells[static_cast<std::size_t>(words[k])]);
@@ -62,7 +69,8 @@ void answer(const IndexedDomain& domain, const Parcel& parcel, Link& link) {
 
 std::shared_ptr<const CellIds> ids_of(const IndexedDomain& domain) {
     CellIds ids{domain.first(), {}, {domain.ghost_ids().begin(), domain.ghost_ids().end()}};
-    for (local_index cell = 0; ids.first < 0 && cell < domain.owned(); ++cell) ids.owned.push_back(domain.global_of(cell));
+    for (local_index cell = 0; ids.first < 0 && cell < domain.owned(); ++cell)
+        ids.owned.push_back(domain.global_of(cell));
     return std::make_shared<const CellIds>(std::move(ids));
 }
 
@@ -75,7 +83,8 @@ Pattern build_pattern(const IndexedDomain& domain) {
     collect_receives(domain, links);
     std::vector<Parcel> requests;
     for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
-    for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests))) answer(domain, parcel, links[parcel.rank]);
+    for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests)))
+        answer(domain, parcel, links[parcel.rank]);
 
     Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
     pattern.halo = HaloWidth(0);

@@ -12,7 +12,8 @@ global_index cells_sent(const Pattern& pattern) {
             if (link.rank == pattern.communicator.rank()) continue;
             if (pattern.indexed()) cells += link.send_unique;
             else
-                for (local_index k = 0; k < link.send_unique; ++k) cells += link.send.boxes[k].cells.cells();
+                for (local_index k = 0; k < link.send_unique; ++k)
+                    cells += link.send.boxes[k].cells.cells();
         }
     return cells;
 }
@@ -27,12 +28,14 @@ std::vector<int> neighbor_ranks(const Pattern& pattern) {
 
 namespace {
 
-void describe_side(std::ostream& out, const char* what, const Selection& side, local_index unique, int dimensions) {
+void describe_side(std::ostream& out, const char* what, const Selection& side, local_index unique,
+                   int dimensions) {
     if (side.empty()) return;
     out << "      " << what << ": ";
     if (dimensions == 0) {
         out << unique << " cells";
-        if (const auto repeated = static_cast<local_index>(side.cells.size()) - unique) out << " (+ " << repeated << " repeated)";
+        if (const auto repeated = static_cast<local_index>(side.cells.size()) - unique)
+            out << " (+ " << repeated << " repeated)";
     }
     const char* separator = "";
     for (const BoxPiece& piece : side.boxes) {
@@ -47,16 +50,20 @@ void describe_side(std::ostream& out, const char* what, const Selection& side, l
 std::string describe(const Pattern& pattern) {
     std::ostringstream out;
     const Communicator& comm = pattern.communicator;
-    out << (pattern.indexed() ? "indexed" : "Cartesian") << " pattern of rank " << comm.rank() << " of " << comm.size() << ": ";
+    out << (pattern.indexed() ? "indexed" : "Cartesian") << " pattern of rank " << comm.rank()
+        << " of " << comm.size() << ": ";
     if (pattern.indexed()) out << pattern.owned << " owned cells, " << pattern.ghosts << " ghosts";
     else out << pattern.blocks.size() << " block(s) in " << pattern.dimensions << " dimension(s)";
-    out << ", " << neighbor_ranks(pattern).size() << " neighbors, sends " << cells_sent(pattern) << " cells\n";
+    out << ", " << neighbor_ranks(pattern).size() << " neighbors, sends " << cells_sent(pattern)
+        << " cells\n";
     for (std::size_t b = 0; b < pattern.blocks.size(); ++b)
-        out << "  block " << b << " owns " << to_string(pattern.blocks[b], pattern.dimensions) << "\n";
+        out << "  block " << b << " owns " << to_string(pattern.blocks[b], pattern.dimensions)
+            << "\n";
     for (std::size_t s = 0; s < pattern.stages.size(); ++s) {
         if (pattern.stages.size() > 1) out << "  stage " << s << "\n";
         for (const Link& link : pattern.stages[s]) {
-            out << "    rank " << link.rank << (link.rank == comm.rank() ? " (itself)" : "") << "\n";
+            out << "    rank " << link.rank << (link.rank == comm.rank() ? " (itself)" : "")
+                << "\n";
             describe_side(out, "sends", link.send, link.send_unique, pattern.dimensions);
             describe_side(out, "receives", link.receive, link.receive_unique, pattern.dimensions);
         }

@@ -1,4 +1,5 @@
-// Owners know who holds their cells: those that asked for them. They tell each holder of the others.
+// Owners know who holds their cells: those that asked for them. They tell each holder of the
+// others.
 #include "parhelion/pattern/shared_points.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ void require_single(const IndexedDomain& domain) {
         if (repeated || domain.ghost_owners()[by_id[i]] == domain.communicator().rank())
             throw Error("this rank holds the point with global id " + std::to_string(id) +
                         (repeated ? " as two ghosts" : " as owner and as ghost") +
-                        ": values of shared points need one place on a rank; sum those of one rank yourself, into one");
+                        ": values of shared points need one place on a rank; sum those of one rank "
+                        "yourself, into one");
     }
 }
 
@@ -39,8 +41,10 @@ std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern)
     return holders;
 }
 
-// To each reader, for each of its ghosts in the order of the link: how many others hold it, and who.
-std::vector<Parcel> news(const Pattern& pattern, const std::map<local_index, std::vector<int>>& holders) {
+// To each reader, for each of its ghosts in the order of the link: how many others hold it, and
+// who.
+std::vector<Parcel> news(const Pattern& pattern,
+                         const std::map<local_index, std::vector<int>>& holders) {
     std::vector<Parcel> parcels;
     for (const Link& link : pattern.stages[0]) {
         if (link.send.cells.empty()) continue;
@@ -57,7 +61,8 @@ std::vector<Parcel> news(const Pattern& pattern, const std::map<local_index, std
     return parcels;
 }
 
-void add_news(const IndexedDomain& domain, const Link& link, const Parcel& parcel, std::vector<Shared>& shared) {
+void add_news(const IndexedDomain& domain, const Link& link, const Parcel& parcel,
+              std::vector<Shared>& shared) {
     const auto words = parcel.values<int>();
     auto next = words.begin();
     for (local_index cell : link.receive.cells) {
@@ -78,17 +83,25 @@ std::vector<Shared> find_shared(const IndexedDomain& domain, const Pattern& patt
         if (!link.receive.cells.empty()) owners.push_back(link.rank), read.push_back(&link);
     const auto told = neighbor_exchange(domain.communicator(), news(pattern, holders), owners);
     for (std::size_t i = 0; i < told.size(); ++i) add_news(domain, *read[i], told[i], shared);
-    std::sort(shared.begin(), shared.end(),
-              [](const Shared& a, const Shared& b) { return std::pair(a.rank, a.id) < std::pair(b.rank, b.id); });
+    std::sort(shared.begin(), shared.end(), [](const Shared& a, const Shared& b) {
+        return std::pair(a.rank, a.id) < std::pair(b.rank, b.id);
+    });
     return shared;
 }
 
 Pattern to_all_holders(const IndexedDomain& domain, const std::vector<Shared>& shared) {
-    Pattern pattern{domain.communicator(), 0, {}, {}, domain.size(), static_cast<local_index>(shared.size()), {}};
+    Pattern pattern{domain.communicator(),
+                    0,
+                    {},
+                    {},
+                    domain.size(),
+                    static_cast<local_index>(shared.size()),
+                    {}};
     pattern.halo = HaloWidth(0);
     Stage& stage = pattern.stages.emplace_back();
     for (std::size_t slot = 0; slot < shared.size(); ++slot) {
-        if (stage.empty() || stage.back().rank != shared[slot].rank) stage.push_back({shared[slot].rank, {}, {}, 0, 0, {}, {}});
+        if (stage.empty() || stage.back().rank != shared[slot].rank)
+            stage.push_back({shared[slot].rank, {}, {}, 0, 0, {}, {}});
         Link& link = stage.back();
         link.send.cells.push_back(shared[slot].point);
         link.receive.cells.push_back(pattern.owned + static_cast<local_index>(slot));
@@ -106,7 +119,10 @@ void order(SharedPoints& found, const std::vector<Shared>& shared, int here) {
     };
     std::map<local_index, First> first;
     for (std::size_t slot = 0; slot < shared.size(); ++slot)
-        ++first.try_emplace(shared[slot].point, First{static_cast<local_index>(slot), shared[slot].rank, 1}).first->second.holders;
+        ++first
+              .try_emplace(shared[slot].point,
+                           First{static_cast<local_index>(slot), shared[slot].rank, 1})
+              .first->second.holders;
     Holder own{here, {}, {}, {}, {}};
     for (const auto& [point, of] : first) {
         found.points.push_back(point);
@@ -119,7 +135,8 @@ void order(SharedPoints& found, const std::vector<Shared>& shared, int here) {
     for (std::size_t i = 0; i < shared.size(); ++i) {
         const auto slot = static_cast<local_index>(i);
         const First& of = first.at(shared[i].point);
-        Holder& turn = turns.try_emplace(shared[i].rank, Holder{shared[i].rank, {}, {}, {}, {}}).first->second;
+        Holder& turn =
+            turns.try_emplace(shared[i].rank, Holder{shared[i].rank, {}, {}, {}, {}}).first->second;
         if (of.rank > here) turn.points.push_back(shared[i].point), turn.slots.push_back(slot);
         else if (of.slot != slot) turn.into_slots.push_back(of.slot), turn.from.push_back(slot);
     }

@@ -38,10 +38,13 @@ const Link* find_link(const Pattern& pattern, global_index stage, int rank) {
     return nullptr;
 }
 
-void compare(int rank, const Shape& theirs, const Shape& mine, const char* does, const char* does_here) {
+void compare(int rank, const Shape& theirs, const Shape& mine, const char* does,
+             const char* does_here) {
     if (theirs == mine) return;
-    throw Error("broken pattern: rank " + std::to_string(rank) + does + std::to_string(theirs.cells) + " cells and this rank" + does_here +
-                std::to_string(mine.cells) + (theirs.cells == mine.cells ? ", but others or in another order" : "") +
+    throw Error("broken pattern: rank " + std::to_string(rank) + does +
+                std::to_string(theirs.cells) + " cells and this rank" + does_here +
+                std::to_string(mine.cells) +
+                (theirs.cells == mine.cells ? ", but others or in another order" : "") +
                 ": the parts do not belong together; build the pattern again");
 }
 
@@ -58,8 +61,8 @@ void compare(const Pattern& pattern, const std::vector<Parcel>& parcels) {
         compare(parcel.rank, theirs.receives, shape_of_sends(*link), " expects ", " sends ");
     }
     if (parcels.size() != expected)
-        throw Error("broken pattern: " + std::to_string(expected) + " links here, but " + std::to_string(parcels.size()) +
-                    " name this rank: build it again");
+        throw Error("broken pattern: " + std::to_string(expected) + " links here, but " +
+                    std::to_string(parcels.size()) + " name this rank: build it again");
 }
 
 }  // namespace

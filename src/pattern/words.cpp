@@ -25,7 +25,8 @@ void put_selection(Words& words, const Selection& side) {
 }
 
 void WordReader::refuse(const std::string& why) const {
-    throw Error("cannot load the " + what_ + ": " + why + ": save it again with this version and the same ranks");
+    throw Error("cannot load the " + what_ + ": " + why +
+                ": save it again with this version and the same ranks");
 }
 
 global_index WordReader::next() {

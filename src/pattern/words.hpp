@@ -20,7 +20,8 @@ void put_list(Words& words, const Range& list) {
 void put_box(Words& words, const Box& box);
 void put_selection(Words& words, const Selection& side);
 
-/// Reads words in order; never past the end, never a list longer than what is left. Throws Error with `what` in it.
+/// Reads words in order; never past the end, never a list longer than what is left. Throws Error
+/// with `what` in it.
 class WordReader {
 public:
     WordReader(const Words& words, std::string what) : words_(words), what_(std::move(what)) {}
@@ -29,7 +30,8 @@ public:
     template <class T>
     T next_in(global_index lo, global_index hi) {
         const global_index value = next();
-        if (value < lo || value > hi) refuse("the number " + std::to_string(value) + " is out of range");
+        if (value < lo || value > hi)
+            refuse("the number " + std::to_string(value) + " is out of range");
         return static_cast<T>(value);
     }
     /// Length of a list whose entries have `words_each` words.

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int most_directions = 81;  // 3^max_dimensions
 
-// Along a dimension an offset takes the cells at the lower end, all, or those at the upper end: a direction is a number with digits 0, 1, 2.
+// Along a dimension an offset takes the cells at the lower end, all, or those at the upper end: a
+// direction is a number with digits 0, 1, 2.
 int direction_of(const Coords& step) {
     int code = 0;
     for (const int s : step) code = 3 * code + (s > 0) - (s < 0) + 1;
@@ -34,7 +35,8 @@ public:
     }
 
 private:
-    // Ends cut each dimension into three parts: the lower end alone, what both ends or none have, the upper end alone.
+    // Ends cut each dimension into three parts: the lower end alone, what both ends or none have,
+    // the upper end alone.
     std::int64_t cells(const Directions& directions) const {
         std::int64_t sum = 0;
         for (int part = 0; part < most_directions; ++part) {

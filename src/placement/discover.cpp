@@ -36,7 +36,8 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Hardware threads on which this process may run; none where the system does not tell: bound to no unit.
+// Hardware threads on which this process may run; none where the system does not tell: bound to no
+// unit.
 CpuSet own_binding() try {
     const CpuMask mask = usable_threads();
     CpuSet cpus;
@@ -94,7 +95,8 @@ struct Node {
     int levels = 0;
 };
 
-// As many levels as every node has under the same names with all its ranks bound within them. Collective over leaders.
+// As many levels as every node has under the same names with all its ranks bound within them.
+// Collective over leaders.
 int common_levels(MPI_Comm leaders, const Node& node) {
     const auto names = broadcast(leaders, joined(node.topology, 0, node.topology.levels.size()));
     int mine = 0;

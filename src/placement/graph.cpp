@@ -45,7 +45,8 @@ Scores scores_of(const Machine& machine, const Units& units, const Neighborhood&
     });
 }
 
-// Boundaries of the non-empty units of a level between two positions; level −1 is the whole machine.
+// Boundaries of the non-empty units of a level between two positions; level −1 is the whole
+// machine.
 std::vector<int> boundaries(const Machine& machine, int level, int first, int last) {
     std::vector<int> starts{first};
     for (int p = first + 1; level >= 0 && p < last; ++p)
@@ -54,8 +55,8 @@ std::vector<int> boundaries(const Machine& machine, int level, int first, int la
     return starts;
 }
 
-// A cut gives about equal parts, units have exact sizes: vertices move, those first that lose least by it, from parts with too many to
-// parts with too few.
+// A cut gives about equal parts, units have exact sizes: vertices move, those first that lose least
+// by it, from parts with too many to parts with too few.
 class Balance {
 public:
     Balance(const Neighborhood& graph, const std::vector<int>& vertices,
@@ -125,9 +126,10 @@ std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neigh
     return objective == Objective::jsum ? std::pair{sum, largest} : std::pair{largest, sum};
 }
 
-// The parts of a graph on the machine, improved level after level: inside each unit they are cut into its units of the level several
-// times, from another order each time; then a few units at a time that exchange much are cut anew, together, again and again. Every cut is
-// improved by local search, and what is better is kept.
+// The parts of a graph on the machine, improved level after level: inside each unit they are cut
+// into its units of the level several times, from another order each time; then a few units at a
+// time that exchange much are cut anew, together, again and again. Every cut is improved by local
+// search, and what is better is kept.
 class LevelByLevel {
 public:
     LevelByLevel(const Machine& machine, const Neighborhood& graph, Objective objective,
@@ -204,7 +206,8 @@ private:
             std::swap(parts[left - 1], parts[random_() % left]);
     }
 
-    // One unit at random, and of those that it sends most to some: numbers among `starts`, ascending.
+    // One unit at random, and of those that it sends most to some: numbers among `starts`,
+    // ascending.
     std::vector<std::size_t> some_that_exchange(const std::vector<int>& parts,
                                                 const std::vector<int>& starts, int first) {
         const auto unit_of = [&](int position) {
@@ -229,7 +232,8 @@ private:
         return found;
     }
 
-    // A few units that exchange most with one of them, in each unit around: cut anew. Returns their parts.
+    // A few units that exchange most with one of them, in each unit around: cut anew. Returns their
+    // parts.
     std::vector<int> cut_again(int level, std::vector<int>& positions) {
         std::vector<int> moved;
         for (std::size_t u = 0; u < parts_.size(); ++u) {

@@ -1,5 +1,5 @@
-// hwloc is used through opaque pointers only: it exports XML, which is parsed like a file. So no header of it is
-// needed, and files from other machines are read where hwloc is not installed.
+// hwloc is used through opaque pointers only: it exports XML, which is parsed like a file. So no
+// header of it is needed, and files from other machines are read where hwloc is not installed.
 #include <dlfcn.h>
 
 #include <algorithm>

@@ -51,8 +51,8 @@ int parse_count(const std::string& text, const std::string& token, const std::st
     return count;
 }
 
-// Ranks before each unit, level by level; ranks inside a unit are dealt to its units by how many of the innermost
-// they have. Rounding up gives rank 0 to the first.
+// Ranks before each unit, level by level; ranks inside a unit are dealt to its units by how many of
+// the innermost they have. Rounding up gives rank 0 to the first.
 NodeShape deal(const NodeShape& units, int ranks, Binding binding) {
     // More ranks than innermost units can only be dealt evenly: every one then holds several.
     const bool even = binding == Binding::spread || ranks > units.ranks;

@@ -1,5 +1,6 @@
-// METIS comes in builds with 32-bit and 64-bit indices, which look alike from outside; asking it to write its default
-// options tells them apart. Real numbers are not passed, so that their width does not matter.
+// METIS comes in builds with 32-bit and 64-bit indices, which look alike from outside; asking it to
+// write its default options tells them apart. Real numbers are not passed, so that their width does
+// not matter.
 #include "refine.hpp"
 
 #include <dlfcn.h>

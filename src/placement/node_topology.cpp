@@ -110,7 +110,8 @@ NodeTopology read_sysfs(const std::string& root) {
 NodeTopology nested(NodeTopology topology) {
     std::vector<NodeTopology::Level> kept;
     std::erase_if(topology.levels, [](const auto& level) { return level.units.empty(); });
-    // Larger units first. Among equally many the first named stays, e.g. the package that is also the NUMA domain.
+    // Larger units first. Among equally many the first named stays, e.g. the package that is also
+    // the NUMA domain.
     std::ranges::stable_sort(topology.levels, {},
                              [](const auto& level) { return level.units.size(); });
     for (auto& level : topology.levels) {

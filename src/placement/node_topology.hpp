@@ -11,9 +11,9 @@ namespace parhelion::placement {
 /// Numbers of hardware threads as the operating system counts them, ascending.
 using CpuSet = std::vector<int>;
 
-/// The units of one node, outermost level first: pack, numa, l3, l2, core, pu as far as they exist. The units of a
-/// level do not overlap and each lies inside one unit of the level around it; l2, die and pu are left out where they
-/// repeat another level.
+/// The units of one node, outermost level first: pack, numa, l3, l2, core, pu as far as they exist.
+/// The units of a level do not overlap and each lies inside one unit of the level around it; l2,
+/// die and pu are left out where they repeat another level.
 struct NodeTopology {
     struct Level {
         std::string name;
@@ -24,8 +24,9 @@ struct NodeTopology {
     std::string note;    ///< levels that a better source would add; empty when nothing is missing
 };
 
-/// This machine, now. hwloc is loaded at run time where it is installed (the variable PARHELION_HWLOC names another
-/// library, or "none"); without it Linux' own description is read, and the note says so. Local, reads files.
+/// This machine, now. hwloc is loaded at run time where it is installed (the variable
+/// PARHELION_HWLOC names another library, or "none"); without it Linux' own description is read,
+/// and the note says so. Local, reads files.
 NodeTopology detect_node_topology();
 
 /// The XML that lstopo or hwloc wrote (versions 1 and 2 of the format), or the file that holds it.
@@ -48,11 +49,12 @@ struct SortedRanks {
     std::vector<int> order;  ///< local ranks in hierarchical order
 };
 
-/// How many levels, from the outermost in, have every rank bound within one unit. Fewer than the node has when ranks
-/// are not bound, or bound to several units.
+/// How many levels, from the outermost in, have every rank bound within one unit. Fewer than the
+/// node has when ranks are not bound, or bound to several units.
 int usable_levels(const NodeTopology& node, const std::vector<CpuSet>& bindings);
 
-/// Sorts ranks by the units that they are bound to, at the first `levels` levels. Ranks of one unit keep their order.
+/// Sorts ranks by the units that they are bound to, at the first `levels` levels. Ranks of one unit
+/// keep their order.
 SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bindings, int levels);
 
 /// "0-3,8" → {0, 1, 2, 3, 8}

@@ -78,7 +78,8 @@ std::vector<const Candidate*> ranking(const std::vector<Candidate>& candidates,
     return best;
 }
 
-// Local search from the best candidates that differ in their scores: equal ones are most likely one placement.
+// Local search from the best candidates that differ in their scores: equal ones are most likely one
+// placement.
 Candidate refined(const Problem& problem, const Request& request,
                   const std::vector<const Candidate*>& ranked, int& moved) {
     const Neighborhood neighborhood(problem.grid, problem.stencil);

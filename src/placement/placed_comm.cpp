@@ -227,7 +227,8 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     made.free_dropped(comm);
     check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
     state->use = made.add(state->comm);
-    // The duplicate that was split returns errors; the user's communicator decides for what is made from it.
+    // The duplicate that was split returns errors; the user's communicator decides for what is made
+    // from it.
     MPI_Errhandler handler;
     check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
     check_mpi(MPI_Comm_set_errhandler(state->comm, handler), "MPI_Comm_set_errhandler");

@@ -16,7 +16,8 @@ public:
     explicit Units(const Machine& machine);
 
     int unit(int level, int position) const { return of_[position * levels_ + level]; }
-    /// The outermost level at which the positions are in different units; the number of levels if none.
+    /// The outermost level at which the positions are in different units; the number of levels if
+    /// none.
     int parting(int a, int b) const {
         const int *here = &of_[a * levels_], *there = &of_[b * levels_];
         int level = 0;
@@ -44,7 +45,8 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
             LevelScore& at = parting[units.parting(positions[p], positions[to])];
             ++at.edges_sum, at.bytes_sum += bytes, sent += bytes;
         });
-        // Points that are in different units of a level are in different ones of all levels inside it.
+        // Points that are in different units of a level are in different ones of all levels inside
+        // it.
         std::int64_t edges = 0, bytes = 0;
         for (int l = 0; l < levels; ++l) {
             edges += parting[l].edges_sum, bytes += parting[l].bytes_sum;
@@ -79,13 +81,15 @@ void for_each_edge(const ProcessGrid& grid, const Stencil& stencil, int point, c
 
 inline constexpr int max_levels = 10;
 
-/// Bytes that cross between units of each level but stay inside the level around it, outermost first.
+/// Bytes that cross between units of each level but stay inside the level around it, outermost
+/// first.
 using Costs = std::array<std::int64_t, max_levels>;
 
 __extension__ using Weighed = __int128;  ///< 4^max_levels times what 64 bits hold
 
-/// What a method makes small: a byte that leaves a level counts four times one that only leaves the level
-/// inside it, so that a method does not spoil the inside of a node for a hair's breadth between nodes.
+/// What a method makes small: a byte that leaves a level counts four times one that only leaves the
+/// level inside it, so that a method does not spoil the inside of a node for a hair's breadth
+/// between nodes.
 inline Weighed weighed(const Costs& costs) {
     Weighed total = 0;
     for (const auto cost : costs) total = 4 * total + cost;
@@ -131,11 +135,14 @@ public:
         return kinds_[kind(share).parts[share.first + index]];
     }
 
-    /// Bytes of the stencil edges inside the box that a cut after `thickness` slabs along `d` separates.
+    /// Bytes of the stencil edges inside the box that a cut after `thickness` slabs along `d`
+    /// separates.
     std::int64_t cut(const Coords& box, int d, int thickness) const;
-    /// Mean cost of a cut along each dimension per point of the cut face: how long a good block is there.
+    /// Mean cost of a cut along each dimension per point of the cut face: how long a good block is
+    /// there.
     const std::array<double, max_dimensions>& cut_weight() const { return cut_weight_; }
-    /// Costs of the places that the points of `box` have in a share; what crosses its outermost level first.
+    /// Costs of the places that the points of `box` have in a share; what crosses its outermost
+    /// level first.
     Costs costs(const Coords& box, const Share& share, const std::vector<int>& places) const;
 
 private:

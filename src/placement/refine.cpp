@@ -122,16 +122,18 @@ void ExchangeState::move(int point, int to) {
     count(point, +1);
 }
 
-// Ejection chains: a point moves to a neighboring unit, which passes one of its own on, until the first unit gets one
-// back. A chain that lowers the potential is kept, another undone. Source of the idea: Glover, Ejection chains,
-// reference structures and alternating path methods, Discrete Applied Mathematics 65 (1996).
+// Ejection chains: a point moves to a neighboring unit, which passes one of its own on, until the
+// first unit gets one back. A chain that lowers the potential is kept, another undone. Source of
+// the idea: Glover, Ejection chains, reference structures and alternating path methods, Discrete
+// Applied Mathematics 65 (1996).
 class ChainSearch {
 public:
     ChainSearch(const Neighborhood& neighborhood, ExchangeState& state,
                 const std::vector<int>& parents, std::int64_t most)
         : neighborhood_(neighborhood), state_(state), parents_(parents), most_work_(most) {}
 
-    /// Calls accept(chain) for each chain kept: each point takes the place of the next, the last that of the first.
+    /// Calls accept(chain) for each chain kept: each point takes the place of the next, the last
+    /// that of the first.
     template <class Accept>
     bool pass(const std::vector<int>& points, const Accept& accept) {
         bool improved = false;

@@ -38,16 +38,17 @@ private:
     std::vector<std::vector<Edge>> to_, from_;
 };
 
-/// Improves `positions` (by point) level by level, outermost first. The result is never worse at the first
-/// level that changed. Stops after a fixed amount of work, so that every rank computes the same.
+/// Improves `positions` (by point) level by level, outermost first. The result is never worse at
+/// the first level that changed. Stops after a fixed amount of work, so that every rank computes
+/// the same.
 void refine(const Machine& machine, const Neighborhood& neighborhood, Objective objective,
             std::vector<int>& positions);
 
 /// Work that is enough for once: edges looked at, about 0.1 s.
 inline constexpr std::int64_t most_work = 20'000'000;
 
-/// Improves one level, each point staying in its unit of the level around it; chains begin at `points`, where
-/// there are any, else at all. Returns the work done.
+/// Improves one level, each point staying in its unit of the level around it; chains begin at
+/// `points`, where there are any, else at all. Returns the work done.
 std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborhood,
                           Objective objective, int level, std::vector<int>& positions,
                           std::int64_t most = most_work, const std::vector<int>& points = {});
@@ -55,8 +56,8 @@ std::int64_t refine_level(const Machine& machine, const Neighborhood& neighborho
 /// Whether there is something to exchange between the units of a level.
 bool has_several_ranks(const Machine& machine, int level);
 
-/// The part of every vertex when the graph is cut into `parts` parts of about equal size; nothing when METIS is
-/// not there or fails. `why` then says so.
+/// The part of every vertex when the graph is cut into `parts` parts of about equal size; nothing
+/// when METIS is not there or fails. `why` then says so.
 std::optional<std::vector<int>> cut_with_metis(const Neighborhood& graph,
                                                const std::vector<int>& vertices, int parts,
                                                std::string& why);

@@ -41,9 +41,10 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
         reach.add(view.strides[0], 0, cells_of(pattern, b) - 1);
     } else {
         const Box& owned = pattern.blocks[b];
-        const Box cells =
-            intersect(grow(owned, field.halo, pattern.dimensions), plan.reaches[static_cast<std::size_t>(plan.group_of[f])][b]);
-        for (int d = 0; d < pattern.dimensions; ++d) reach.add(view.strides[d], cells.lo[d] - owned.lo[d], cells.hi[d] - 1 - owned.lo[d]);
+        const Box cells = intersect(grow(owned, field.halo, pattern.dimensions),
+                                    plan.reaches[static_cast<std::size_t>(plan.group_of[f])][b]);
+        for (int d = 0; d < pattern.dimensions; ++d)
+            reach.add(view.strides[d], cells.lo[d] - owned.lo[d], cells.hi[d] - 1 - owned.lo[d]);
     }
     reach.add(field.stride_of_components(b), 0, field.components - 1);
     return {view.first, view.first + reach.low, view.first + reach.high + field.element.size};

@@ -6,7 +6,8 @@ namespace {
 // A matrix of one row or column, seen as a vector.
 ArrayShape without_single(ArrayShape array, std::size_t rank) {
     if (array.rank != 2 || rank != 1) return array;
-    if (array.extents[0] == 1 && array.extents[1] != 1) array.extents[0] = array.extents[1], array.strides[0] = array.strides[1];
+    if (array.extents[0] == 1 && array.extents[1] != 1)
+        array.extents[0] = array.extents[1], array.strides[0] = array.strides[1];
     else if (array.extents[1] != 1) return array;
     array.rank = 1;
     return array;
@@ -14,7 +15,8 @@ ArrayShape without_single(ArrayShape array, std::size_t rank) {
 
 void require_rank(const ArrayShape& array, std::size_t dimensions) {
     if (array.rank == dimensions || array.rank == dimensions + 1) return;
-    throw Error("an array of " + std::to_string(array.rank) + " dimensions was passed for a domain of " + std::to_string(dimensions) +
+    throw Error("an array of " + std::to_string(array.rank) +
+                " dimensions was passed for a domain of " + std::to_string(dimensions) +
                 ": pass as many, or "
                 "one more, the last, for components");
 }
@@ -22,7 +24,8 @@ void require_rank(const ArrayShape& array, std::size_t dimensions) {
 int components_of(const ArrayShape& array, std::size_t dimensions) {
     const global_index components = array.rank > dimensions ? array.extents[dimensions] : 1;
     if (components < 1 || components > (1 << 30))
-        throw Error("an array has " + std::to_string(components) + " components along its last dimension: pass at least 1");
+        throw Error("an array has " + std::to_string(components) +
+                    " components along its last dimension: pass at least 1");
     return static_cast<int>(components);
 }
 
@@ -43,13 +46,17 @@ Field view_shape(const CartesianDomain& domain, const ArrayShape& given, ArrayLa
     for (std::size_t d = 0; d < dimensions; ++d) {
         const int lower = field.array_halo.lower[d], upper = field.array_halo.upper[d];
         if (array.extents[d] != needed[d])
-            throw Error("the array has " + std::to_string(array.extents[d]) + " values in dimension " + std::to_string(d) + " and " +
-                        std::to_string(needed[d] - lower - upper) + " of its own with halos of " + std::to_string(lower) + " and " +
-                        std::to_string(upper) + " take " + std::to_string(needed[d]) + ": make them equal, or tell the array's halo");
+            throw Error("the array has " + std::to_string(array.extents[d]) +
+                        " values in dimension " + std::to_string(d) + " and " +
+                        std::to_string(needed[d] - lower - upper) + " of its own with halos of " +
+                        std::to_string(lower) + " and " + std::to_string(upper) + " take " +
+                        std::to_string(needed[d]) + ": make them equal, or tell the array's halo");
         block.strides[d] = array.strides[d];
-        if (block.first != nullptr) block.first += (first[d] - domain.owned().lo[d] + lower) * array.strides[d];
+        if (block.first != nullptr)
+            block.first += (first[d] - domain.owned().lo[d] + lower) * array.strides[d];
     }
-    field.component_stride = block.component_stride = array.rank > dimensions ? array.strides[dimensions] : byte_count{array.element.size};
+    field.component_stride = block.component_stride =
+        array.rank > dimensions ? array.strides[dimensions] : byte_count{array.element.size};
     field.blocks.front() = block;
     return field;
 }
@@ -58,11 +65,15 @@ Field view_shape(const IndexedDomain& domain, const ArrayShape& given) {
     const ArrayShape array = given.extents[0] == domain.size() ? given : without_single(given, 1);
     require_rank(array, 1);
     if (array.extents[0] != domain.size())
-        throw Error("the array has " + std::to_string(array.extents[0]) + " cells along its first dimension and the domain " +
-                    std::to_string(domain.owned()) + " owned ones and " + std::to_string(domain.ghosts()) + " ghosts: make them equal");
+        throw Error("the array has " + std::to_string(array.extents[0]) +
+                    " cells along its first dimension and the domain " +
+                    std::to_string(domain.owned()) + " owned ones and " +
+                    std::to_string(domain.ghosts()) + " ghosts: make them equal");
     Field field{array.element, components_of(array, 1), 0, 0, true, {}};
-    const byte_count stride = array.strides[0], component = array.rank > 1 ? array.strides[1] : byte_count{array.element.size};
-    std::byte* const ghosts = array.first == nullptr ? nullptr : array.first + domain.owned() * stride;
+    const byte_count stride = array.strides[0],
+                     component = array.rank > 1 ? array.strides[1] : byte_count{array.element.size};
+    std::byte* const ghosts =
+        array.first == nullptr ? nullptr : array.first + domain.owned() * stride;
     field.component_stride = component;
     field.blocks = {{array.first, {stride}, component}, {ghosts, {stride}, component}};
     return field;

@@ -11,15 +11,21 @@
 namespace parhelion {
 namespace {
 
-constexpr auto right_arrays = ": pass arrays of the layouts that the exchange was made with, or make another one, on every rank";
+constexpr auto right_arrays =
+    ": pass arrays of the layouts that the exchange was made with, or make another one, on every "
+    "rank";
 
-[[noreturn]] void refuse(const std::string& array, const std::string& has, const std::string& made_for) {
-    throw Error(array + " has " + has + " and the exchange was made for " + made_for + right_arrays);
+[[noreturn]] void refuse(const std::string& array, const std::string& has,
+                         const std::string& made_for) {
+    throw Error(array + " has " + has + " and the exchange was made for " + made_for +
+                right_arrays);
 }
 
 std::string text(byte_count value) { return std::to_string(value); }
 
-bool equal_rows(const BlockView& a, const BlockView& b) { return a.rows == b.rows || (a.rows && b.rows && *a.rows == *b.rows); }
+bool equal_rows(const BlockView& a, const BlockView& b) {
+    return a.rows == b.rows || (a.rows && b.rows && *a.rows == *b.rows);
+}
 
 bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
     return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
@@ -34,7 +40,8 @@ BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wa
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) add_shape(f, b);
 }
 
-// Of an array without cells nothing matters, and a stride matters where there is more than one cell along it.
+// Of an array without cells nothing matters, and a stride matters where there is more than one cell
+// along it.
 void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     const Field& field = plan_.fields[f];
     const Pattern& pattern = plan_.pattern_of(static_cast<int>(f));
@@ -46,34 +53,43 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
     shape.components_mask = mask(field.components > 1);
     if (pattern.indexed()) {
-        shape.stride_masks[0] = mask((b == 0 ? pattern.owned : pattern.ghosts) > 1 && !field.ragged());
+        shape.stride_masks[0] =
+            mask((b == 0 ? pattern.owned : pattern.ghosts) > 1 && !field.ragged());
     } else {
         for (int d = 0; d < pattern.dimensions; ++d)
-            shape.stride_masks[d] = mask(pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1);
+            shape.stride_masks[d] =
+                mask(pattern.blocks[b].extent(d) + field.halo.lower[d] + field.halo.upper[d] > 1);
     }
 }
 
-// On every call, so without branches. What it takes for another layout may be one all the same: require_layout decides.
+// On every call, so without branches. What it takes for another layout may be one all the same:
+// require_layout decides.
 bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
     const std::size_t count = made.blocks.size();
     if (given.blocks.size() != count) return false;
-    byte_count differs = static_cast<int>(given.element.scalar) ^ static_cast<int>(made.element.scalar);
+    byte_count differs =
+        static_cast<int>(given.element.scalar) ^ static_cast<int>(made.element.scalar);
     differs |= given.element.size ^ made.element.size;
     differs |= given.components ^ made.components;
     differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
     differs |= given.indexed ^ made.indexed;
     differs |= static_cast<int>(given.boundary) ^ static_cast<int>(made.boundary);
-    differs |= std::bit_cast<byte_count>(given.stagger.along) ^ std::bit_cast<byte_count>(made.stagger.along);
+    differs |= std::bit_cast<byte_count>(given.stagger.along) ^
+               std::bit_cast<byte_count>(made.stagger.along);
     const HaloWidth& halo = plan_.depths[f];
     for (std::size_t d = 0; d < max_dimensions; ++d)
         differs |= (given.halo.lower[d] ^ halo.lower[d]) | (given.halo.upper[d] ^ halo.upper[d]);
     const BlockView *one = given.blocks.begin(), *other = made.blocks.begin();
     const Shape* shape = &shapes_[static_cast<std::size_t>(plan_.first_base[f])];
     for (std::size_t b = 0; b < count; ++b, ++one, ++other, ++shape) {
-        for (std::size_t d = 0; d < max_dimensions; ++d) differs |= (one->strides[d] ^ other->strides[d]) & shape->stride_masks[d];
-        const byte_count apart = one->component_stride != 0 ? one->component_stride : given.component_stride;
-        differs |= (apart ^ (other->component_stride != 0 ? other->component_stride : made.component_stride)) & shape->components_mask;
+        for (std::size_t d = 0; d < max_dimensions; ++d)
+            differs |= (one->strides[d] ^ other->strides[d]) & shape->stride_masks[d];
+        const byte_count apart =
+            one->component_stride != 0 ? one->component_stride : given.component_stride;
+        differs |= (apart ^ (other->component_stride != 0 ? other->component_stride
+                                                          : made.component_stride)) &
+                   shape->components_mask;
         differs |= (one->rows != other->rows) | (shape->has_cells() & (one->first == nullptr));
     }
     return differs == 0;
@@ -88,16 +104,22 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     if (given.indexed != made.indexed)
         refuse(array(), given.indexed ? "cells of an index map" : "cells of a grid",
                made.indexed ? "those of an index map" : "those of a grid");
-    if (given.element != made.element) refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
-    if (given.components != made.components) refuse(array(), text(given.components) + " components per cell", text(made.components));
+    if (given.element != made.element)
+        refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
+    if (given.components != made.components)
+        refuse(array(), text(given.components) + " components per cell", text(made.components));
     if (given.space != made.space)
-        refuse(array(), std::string("its values in ") + to_string(given.space) + " memory", std::string(to_string(made.space)) + " memory");
+        refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
+               std::string(to_string(made.space)) + " memory");
     if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
         refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
-    if (given.stagger != made.stagger) refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
-    if (given.boundary != made.boundary) refuse(array(), "a domain of another boundary", "one of the other");
+    if (given.stagger != made.stagger)
+        refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
+    if (given.boundary != made.boundary)
+        refuse(array(), "a domain of another boundary", "one of the other");
     if (given.blocks.size() != made.blocks.size())
-        refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks", text(static_cast<byte_count>(made.blocks.size())));
+        refuse(array(), text(static_cast<byte_count>(given.blocks.size())) + " blocks",
+               text(static_cast<byte_count>(made.blocks.size())));
     for (std::size_t b = 0; b < made.blocks.size(); ++b) require_block(f, b, given);
 }
 
@@ -106,15 +128,22 @@ void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given
     const Shape& shape = shapes_[index(f, b)];
     const BlockView &one = given.blocks[b], &other = made.blocks[b];
     const auto array = [&] {
-        return "array " + std::to_string(f) + (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : "");
+        return "array " + std::to_string(f) +
+               (made.blocks.size() > 1 && !made.indexed ? ", block " + std::to_string(b) : "");
     };
-    if (shape.has_cells() && one.first == nullptr) throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
+    if (shape.has_cells() && one.first == nullptr)
+        throw Error(array() + " is a null pointer: pass the array that the exchange is to fill");
     for (std::size_t d = 0; d < shape.stride_masks.size(); ++d)
         if (shape.stride_masks[d] != 0 && one.strides[d] != other.strides[d])
-            refuse(array(), "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d), text(other.strides[d]));
+            refuse(
+                array(),
+                "a stride of " + text(one.strides[d]) + " bytes in dimension " + std::to_string(d),
+                text(other.strides[d]));
     if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
-        refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart", text(made.stride_of_components(b)));
-    if (!equal_rows(one, other)) refuse(array(), "rows of other sizes or in other places", "those that it had then");
+        refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart",
+               text(made.stride_of_components(b)));
+    if (!equal_rows(one, other))
+        refuse(array(), "rows of other sizes or in other places", "those that it had then");
 }
 
 // Arrays that have all moved by as much lie as the plan's own do, which share no cells.
@@ -132,7 +161,8 @@ bool BoundArrays::moved_together() const {
 bool BoundArrays::may_overlap() const {
     for (std::size_t i = 0; i < wanted_.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            if (shapes_[i].has_cells() && shapes_[j].has_cells() && wanted_[i] + shapes_[i].low < wanted_[j] + shapes_[j].high &&
+            if (shapes_[i].has_cells() && shapes_[j].has_cells() &&
+                wanted_[i] + shapes_[i].low < wanted_[j] + shapes_[j].high &&
                 wanted_[j] + shapes_[j].low < wanted_[i] + shapes_[i].high)
                 return true;
     return false;
@@ -140,7 +170,8 @@ bool BoundArrays::may_overlap() const {
 
 void BoundArrays::want(const ArrayList& fields) {
     if (fields.size() != plan_.fields.size())
-        throw Error(std::to_string(fields.size()) + " arrays were passed and the exchange was made for " +
+        throw Error(std::to_string(fields.size()) +
+                    " arrays were passed and the exchange was made for " +
                     std::to_string(plan_.fields.size()) + ": pass one for each, in that order");
     for (std::size_t f = 0; f < fields.size(); ++f) {
         const Field& given = fields[f];
@@ -154,7 +185,8 @@ void BoundArrays::want(const ArrayList& fields) {
 }
 
 bool BoundArrays::is_known() const {
-    return std::any_of(known_.begin(), known_.end(), [this](const auto& each) { return each == wanted_; });
+    return std::any_of(known_.begin(), known_.end(),
+                       [this](const auto& each) { return each == wanted_; });
 }
 
 void BoundArrays::require_disjoint() {
@@ -165,13 +197,14 @@ void BoundArrays::require_disjoint() {
 
 void BoundArrays::want_places(const ArrayList& places) {
     if (places.size() != wanted_.size())
-        throw Error(std::to_string(places.size()) + " addresses were passed and the exchange has " + std::to_string(wanted_.size()) +
-                    " arrays: pass the first cell of each");
+        throw Error(std::to_string(places.size()) + " addresses were passed and the exchange has " +
+                    std::to_string(wanted_.size()) + " arrays: pass the first cell of each");
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
         if (!shapes_[i].has_cells()) continue;
         wanted_[i] = places.places()[i];
         if (wanted_[i] == nullptr)
-            throw Error("address " + std::to_string(i) + " is a null pointer: pass the array that the exchange is to fill");
+            throw Error("address " + std::to_string(i) +
+                        " is a null pointer: pass the array that the exchange is to fill");
     }
 }
 

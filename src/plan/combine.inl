@@ -1,28 +1,61 @@
 // Included once per instruction set, as kernels.inl: destination = destination ⊕ source.
 //
-// Every loop computes what one value after the other gives: nothing is reassociated, so that all instruction sets give the same bits.
+// Every loop computes what one value after the other gives: nothing is reassociated, so that all
+// instruction sets give the same bits.
 
 namespace parhelion {
 namespace {
 
-// Of one value, or of each in a vector of them. Minimum and maximum keep the destination's where a value is no number and where zeros
-// differ in sign. Sums and products get unsigned integers, which wrap around, as MPI's do in practice.
-struct Sum { template <class V> static V of(V a, V b) { return static_cast<V>(a + b); } };
-struct Min { template <class V> static V of(V a, V b) { return b < a ? b : a; } };
-struct Max { template <class V> static V of(V a, V b) { return a < b ? b : a; } };
+// Of one value, or of each in a vector of them. Minimum and maximum keep the destination's where a
+// value is no number and where zeros differ in sign. Sums and products get unsigned integers, which
+// wrap around, as MPI's do in practice.
+struct Sum {
+    template <class V>
+    static V of(V a, V b) {
+        return static_cast<V>(a + b);
+    }
+};
+struct Min {
+    template <class V>
+    static V of(V a, V b) {
+        return b < a ? b : a;
+    }
+};
+struct Max {
+    template <class V>
+    static V of(V a, V b) {
+        return a < b ? b : a;
+    }
+};
 struct Prod {
-    template <class V> static V of(V a, V b) {
-        if constexpr (__is_same(V, unsigned short)) return static_cast<V>(1u * a * b);  // two ints could overflow
+    template <class V>
+    static V of(V a, V b) {
+        if constexpr (__is_same(V, unsigned short))
+            return static_cast<V>(1u * a * b);  // two ints could overflow
         else return static_cast<V>(a * b);
     }
 };
-struct And { template <class V> static V of(V a, V b) { return static_cast<V>(a & b); } };
-struct Or { template <class V> static V of(V a, V b) { return static_cast<V>(a | b); } };
+struct And {
+    template <class V>
+    static V of(V a, V b) {
+        return static_cast<V>(a & b);
+    }
+};
+struct Or {
+    template <class V>
+    static V of(V a, V b) {
+        return static_cast<V>(a | b);
+    }
+};
 
 template <class T, byte_count Size>
-struct Vector { using type __attribute__((vector_size(Size))) = T; };
+struct Vector {
+    using type __attribute__((vector_size(Size))) = T;
+};
 template <class T>
-struct Vector<T, byte_count{sizeof(T)}> { using type = T; };
+struct Vector<T, byte_count{sizeof(T)}> {
+    using type = T;
+};
 
 template <class T, class Operation, byte_count Size>
 void combine_vector(Bytes* dst, const Bytes* src) {
@@ -40,7 +73,8 @@ void combine_rest(Bytes* dst, const Bytes* src, byte_count bytes) {
         constexpr byte_count half = Size / 2;
         const bool fits = bytes >= half;
         if (fits) combine_vector<T, Operation, half>(dst, src);
-        combine_rest<T, Operation, half>(dst + (fits ? half : 0), src + (fits ? half : 0), bytes - (fits ? half : 0));
+        combine_rest<T, Operation, half>(dst + (fits ? half : 0), src + (fits ? half : 0),
+                                         bytes - (fits ? half : 0));
     }
 }
 
@@ -50,17 +84,19 @@ struct CombinedRow {
     static void combine(Bytes* dst, const Bytes* src, byte_count told) {
         const byte_count bytes = Width > 0 ? Width : told;
         byte_count i = 0;
-        for (; i + vector_bytes <= bytes; i += vector_bytes) combine_vector<T, Operation, vector_bytes>(dst + i, src + i);
+        for (; i + vector_bytes <= bytes; i += vector_bytes)
+            combine_vector<T, Operation, vector_bytes>(dst + i, src + i);
         if (i < bytes) combine_rest<T, Operation, vector_bytes>(dst + i, src + i, bytes - i);
     }
 };
 
 template <class Row>
-void combine_rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
-                  byte_count width) {
+void combine_rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
+                  const byte_count* ds, const byte_count* ss, byte_count width) {
     const byte_count dst_row = ds[1], src_row = ss[1];
     for (byte_count p = 0; p < planes; ++p, dst += ds[0], src += ss[0])
-        for (byte_count r = 0; r < rows; ++r) Row::combine(dst + r * dst_row, src + r * src_row, width);
+        for (byte_count r = 0; r < rows; ++r)
+            Row::combine(dst + r * dst_row, src + r * src_row, width);
 }
 
 // Cells that are listed twice are combined twice, in the list's order.
@@ -72,7 +108,8 @@ void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     if (from == nullptr && to != nullptr)
         for (byte_count k = 0; k < count; ++k) Row::combine(dst + to[k] * ds, src + k * ss, width);
     else
-        for (byte_count k = 0; k < count; ++k) Row::combine(dst + (to ? to[k] : k) * ds, src + (from ? from[k] : k) * ss, width);
+        for (byte_count k = 0; k < count; ++k)
+            Row::combine(dst + (to ? to[k] : k) * ds, src + (from ? from[k] : k) * ss, width);
 }
 
 // Calls `use` with the row for this width. Short rows of small integers are rare.
@@ -104,15 +141,19 @@ void with_row(byte_count width, Use use) {
 
 template <class T, class Operation>
 struct Combined {
-    static void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
-                        byte_count width) {
-        with_row<T, Operation>(width, [&](auto row) { combine_rows<decltype(row)>(dst, src, planes, rows, ds, ss, width); });
+    static void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
+                        const byte_count* ds, const byte_count* ss, byte_count width) {
+        with_row<T, Operation>(width, [&](auto row) {
+            combine_rows<decltype(row)>(dst, src, planes, rows, ds, ss, width);
+        });
     }
     static void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
-        with_row<T, Operation>(op.width, [&](auto row) { combine_cells<decltype(row)>(dst, src, op); });
+        with_row<T, Operation>(op.width,
+                               [&](auto row) { combine_cells<decltype(row)>(dst, src, op); });
     }
     static void runs(Bytes* dst, const Bytes* src, const Run* run, byte_count count) {
-        for (byte_count k = 0; k < count; ++k) CombinedRow<T, Operation, 0>::combine(dst + run[k].dst, src + run[k].src, run[k].bytes);
+        for (byte_count k = 0; k < count; ++k)
+            CombinedRow<T, Operation, 0>::combine(dst + run[k].dst, src + run[k].src, run[k].bytes);
     }
     static constexpr Loops loops{strided, indexed, runs};
 };
@@ -159,8 +200,12 @@ const Loops* combining(Scalar scalar, Reduction reduction) {
         case Scalar::uint64: return combine_integers<std::uint64_t>(reduction);
         case Scalar::float32: return combine_reals<float>(reduction);
         case Scalar::float64: return combine_reals<double>(reduction);
-        case Scalar::complex64: return reduction == Reduction::prod ? complex_product(scalar) : combine_sum<float>(reduction);
-        case Scalar::complex128: return reduction == Reduction::prod ? complex_product(scalar) : combine_sum<double>(reduction);
+        case Scalar::complex64:
+            return reduction == Reduction::prod ? complex_product(scalar)
+                                                : combine_sum<float>(reduction);
+        case Scalar::complex128:
+            return reduction == Reduction::prod ? complex_product(scalar)
+                                                : combine_sum<double>(reduction);
     }
     return nullptr;
 }

@@ -7,10 +7,13 @@
 namespace parhelion {
 namespace {
 
-int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0); }
+int base_of(const Plan& plan, int f, bool ghosts) {
+    return plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0);
+}
 
-// Index cells of a field lie in two places: owned cells at base 0, ghosts at base 1 of the field. A selection lies
-// wholly in one of them; subtracting the first ghost's number lets ghost indices be used as they are.
+// Index cells of a field lie in two places: owned cells at base 0, ghosts at base 1 of the field. A
+// selection lies wholly in one of them; subtracting the first ghost's number lets ghost indices be
+// used as they are.
 struct CellsLayout {
     int base;
     byte_count offset;
@@ -22,48 +25,60 @@ struct CellsLayout {
 CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool ghosts) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const byte_count stride = field.blocks[ghosts].strides[0];
-    return {base_of(plan, f, ghosts), ghosts ? -byte_count{plan.pattern_of(f).owned} * stride : 0, stride,
-            field.stride_of_components(ghosts), side.cells.data()};
+    return {base_of(plan, f, ghosts), ghosts ? -byte_count{plan.pattern_of(f).owned} * stride : 0,
+            stride, field.stride_of_components(ghosts), side.cells.data()};
 }
 
 // Components next to each other are one piece; otherwise one op per component.
 template <class Emit>
-void for_components(const Field& field, const CellsLayout& from, const CellsLayout& to, Emit&& emit) {
+void for_components(const Field& field, const CellsLayout& from, const CellsLayout& to,
+                    Emit&& emit) {
     const byte_count size = field.element.size;
-    const bool joined = field.components == 1 || (from.component_stride == size && to.component_stride == size);
+    const bool joined =
+        field.components == 1 || (from.component_stride == size && to.component_stride == size);
     if (joined) return emit(size * field.components, 0, 0);
-    for (byte_count c = 0; c < field.components; ++c) emit(size, c * from.component_stride, c * to.component_stride);
+    for (byte_count c = 0; c < field.components; ++c)
+        emit(size, c * from.component_stride, c * to.component_stride);
 }
 
-void add_cells(Program& program, const Field& field, const CellsLayout& from, const CellsLayout& to, byte_count cells, bool keep_order) {
+void add_cells(Program& program, const Field& field, const CellsLayout& from, const CellsLayout& to,
+               byte_count cells, bool keep_order) {
     for_components(field, from, to, [&](byte_count width, byte_count src, byte_count dst) {
-        const IndexedOp op{from.base, to.base,   from.offset + src, to.offset + dst,     width, cells, from.stride,
-                           to.stride, from.list, to.list,           field.element.scalar};
+        const IndexedOp op{from.base, to.base, from.offset + src,   to.offset + dst,
+                           width,     cells,   from.stride,         to.stride,
+                           from.list, to.list, field.element.scalar};
         if (keep_order) program.add_plain(op);
         else program.add(op);
     });
 }
 
-// Rows of different sizes between a ragged field and its part of the message, which begins at `offset`.
-void add_rows(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries, bool ghosts, Into into,
-              byte_count offset) {
+// Rows of different sizes between a ragged field and its part of the message, which begins at
+// `offset`.
+void add_rows(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries,
+              bool ghosts, Into into, byte_count offset) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const int base = base_of(plan, f, ghosts);
-    RunsOp op{into == Into::message ? base : 0, into == Into::message ? 0 : base, {}, field.element.scalar};
+    RunsOp op{into == Into::message ? base : 0,
+              into == Into::message ? 0 : base,
+              {},
+              field.element.scalar};
     for (byte_count k = 0; k < entries; ++k) {
-        const RowSpan row = row_span(plan.pattern_of(f), field, side.cells[static_cast<std::size_t>(k)]);
-        op.add(into == Into::message ? Run{row.first, offset, row.bytes} : Run{offset, row.first, row.bytes});
+        const RowSpan row =
+            row_span(plan.pattern_of(f), field, side.cells[static_cast<std::size_t>(k)]);
+        op.add(into == Into::message ? Run{row.first, offset, row.bytes}
+                                     : Run{offset, row.first, row.bytes});
         offset += row.bytes;
     }
     program.add(std::move(op));
 }
 
 // Rows of this rank that are its own ghosts, or the other way round.
-void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from, const Selection& to, byte_count entries,
-                       bool from_ghosts) {
+void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from,
+                       const Selection& to, byte_count entries, bool from_ghosts) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const Pattern& pattern = plan.pattern_of(f);
-    RunsOp op{base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
+    RunsOp op{
+        base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
     for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
         const RowSpan source = row_span(pattern, field, from.cells[k]);
         op.add({source.first, row_span(pattern, field, to.cells[k]).first, source.bytes});
@@ -73,11 +88,13 @@ void add_straight_rows(Program& program, const Plan& plan, int f, const Selectio
 
 }  // namespace
 
-void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries, End end, Into into, byte_count begin,
-                       bool keep_order, const local_index* places) {
+void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
+                       End end, Into into, byte_count begin, bool keep_order,
+                       const local_index* places) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     const bool ghosts = end == End::ghosts;
-    if (field.ragged()) return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
+    if (field.ragged())
+        return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
     CellsLayout mine = cells_in_field(plan, at.f, *at.side, ghosts);
     mine.list += entries.first;
     const byte_count count = entries.end - entries.first;
@@ -110,10 +127,12 @@ public:
 
     // Of `number`, which was recorded; false where it was not.
     bool add(std::size_t number, Origin src, Origin dst) {
-        const auto found = std::find_if(all_.begin(), all_.end(), [&](const Entry& each) { return each.number == number; });
+        const auto found = std::find_if(all_.begin(), all_.end(),
+                                        [&](const Entry& each) { return each.number == number; });
         if (found == all_.end()) return false;
         const auto repeat = [&](auto& ops, std::size_t first, std::size_t end) {
-            for (std::size_t i = first; i < end; ++i) ops.push_back(moved(ops[i], *found, src, dst));
+            for (std::size_t i = first; i < end; ++i)
+                ops.push_back(moved(ops[i], *found, src, dst));
         };
         const Entry entry = *found;
         repeat(program_.strided, entry.first.strided, entry.end.strided);
@@ -125,8 +144,10 @@ public:
     // From here to its end ops of `number` are added.
     class Recording {
     public:
-        Recording(Again& again, std::size_t number, Origin src, Origin dst) : again_(again), entry_{number, src, dst, again.here(), {}} {
-            again_.all_.reserve(again_.all_.size() + 1);  // the destructor may come with an exception
+        Recording(Again& again, std::size_t number, Origin src, Origin dst)
+            : again_(again), entry_{number, src, dst, again.here(), {}} {
+            again_.all_.reserve(again_.all_.size() +
+                                1);  // the destructor may come with an exception
         }
         ~Recording() {
             entry_.end = again_.here();
@@ -141,7 +162,9 @@ public:
     };
 
 private:
-    Mark here() const { return {program_.strided.size(), program_.indexed.size(), program_.runs.size()}; }
+    Mark here() const {
+        return {program_.strided.size(), program_.indexed.size(), program_.runs.size()};
+    }
     template <class Op>
     static Op moved(Op op, const Entry& from, Origin src, Origin dst) {
         op.src_base += src.base - from.src.base;
@@ -155,7 +178,8 @@ private:
     std::vector<Entry> all_;
 };
 
-void add_boxes(Program& program, const Plan& plan, const MessageField& at, const std::vector<int>& order, Into into) {
+void add_boxes(Program& program, const Plan& plan, const MessageField& at,
+               const std::vector<int>& order, Into into) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     byte_count offset = at.begin;
     for (byte_count k = 0; k < at.entries; ++k) {
@@ -163,7 +187,8 @@ void add_boxes(Program& program, const Plan& plan, const MessageField& at, const
         const Box box = clipped(piece, field, plan.pattern_of(at.f).dimensions);
         const BoxLayout mine = box_in_field(plan, at.f, piece, box);
         const BoxLayout message = box_in_message(mine, order, field.element.size, offset);
-        program.add(into == Into::message ? copy_between(mine, message, field.element) : copy_between(message, mine, field.element));
+        program.add(into == Into::message ? copy_between(mine, message, field.element)
+                                          : copy_between(message, mine, field.element));
         offset += box.cells() * bytes_per_cell(field);
     }
 }
@@ -179,12 +204,21 @@ Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bo
         const Pattern& pattern = plan.pattern_of(at.f);
         const auto first = static_cast<std::size_t>(plan.like[f]);
         const Origin field{plan.first_base[f], 0}, message{0, at.begin};
-        const bool same_order = orders == nullptr || pattern.indexed() || (*orders)[f] == (*orders)[first];
-        if (same_order && again.add(first, into == Into::message ? field : message, into == Into::message ? message : field)) continue;
-        const Again::Recording recording(again, same_order ? first : f, into == Into::message ? field : message,
+        const bool same_order =
+            orders == nullptr || pattern.indexed() || (*orders)[f] == (*orders)[first];
+        if (same_order && again.add(first, into == Into::message ? field : message,
+                                    into == Into::message ? message : field))
+            continue;
+        const Again::Recording recording(again, same_order ? first : f,
+                                         into == Into::message ? field : message,
                                          into == Into::message ? message : field);
-        if (pattern.indexed()) add_side_of_cells(program, plan, at, {0, at.entries}, layout.end, into, at.begin, keep_order);
-        else add_boxes(program, plan, at, orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions), into);
+        if (pattern.indexed())
+            add_side_of_cells(program, plan, at, {0, at.entries}, layout.end, into, at.begin,
+                              keep_order);
+        else
+            add_boxes(program, plan, at,
+                      orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions),
+                      into);
     }
     return program;
 }
@@ -194,8 +228,11 @@ void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
     RunsOp op{base_of(plan, f, true), base_of(plan, f, true), {}, field.element.scalar};
     auto entry = static_cast<std::size_t>(link.receive_unique);
     for (local_index first : link.receive_duplicate_of) {
-        const RowSpan source = row_span(plan.pattern_of(f), field, link.receive.cells[static_cast<std::size_t>(first)]);
-        op.add({source.first, row_span(plan.pattern_of(f), field, link.receive.cells[entry++]).first, source.bytes});
+        const RowSpan source = row_span(plan.pattern_of(f), field,
+                                        link.receive.cells[static_cast<std::size_t>(first)]);
+        op.add({source.first,
+                row_span(plan.pattern_of(f), field, link.receive.cells[entry++]).first,
+                source.bytes});
     }
     program.add(std::move(op));
 }
@@ -203,13 +240,24 @@ void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
 void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
-    const auto place = [&](local_index entry) { return ghosts.offset + ghosts.list[entry] * ghosts.stride; };
+    const auto place = [&](local_index entry) {
+        return ghosts.offset + ghosts.list[entry] * ghosts.stride;
+    };
     local_index entry = link.receive_unique;
     for (local_index first : link.receive_duplicate_of) {
-        for_components(field, ghosts, ghosts, [&](byte_count width, byte_count src, byte_count dst) {
-            program.add(
-                StridedOp{ghosts.base, ghosts.base, place(first) + src, place(entry) + dst, width, 0, {}, {}, {}, field.element.scalar});
-        });
+        for_components(field, ghosts, ghosts,
+                       [&](byte_count width, byte_count src, byte_count dst) {
+                           program.add(StridedOp{ghosts.base,
+                                                 ghosts.base,
+                                                 place(first) + src,
+                                                 place(entry) + dst,
+                                                 width,
+                                                 0,
+                                                 {},
+                                                 {},
+                                                 {},
+                                                 field.element.scalar});
+                       });
         ++entry;
     }
 }
@@ -223,7 +271,8 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
         const Box box = clipped(piece, field, plan.pattern_of(f).dimensions);
         Coordinates back{};
         for (int d = 0; d < max_dimensions; ++d) back[d] = piece.shift[d] - source.shift[d];
-        program.add(copy_between(box_in_field(plan, f, source, translate(box, back)), box_in_field(plan, f, piece, box), field.element));
+        program.add(copy_between(box_in_field(plan, f, source, translate(box, back)),
+                                 box_in_field(plan, f, piece, box), field.element));
     }
 }
 
@@ -238,7 +287,9 @@ Program compile_repeat(const Plan& plan, const Links& links) {
         const Again::Recording recording(again, first, field, field);
         const Link& link = plan.link_of(links, f);
         if (plan.fields[static_cast<std::size_t>(f)].ragged()) repeat_rows(program, plan, f, link);
-        else plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link) : repeat_boxes(program, plan, f, link);
+        else
+            plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link)
+                                         : repeat_boxes(program, plan, f, link);
     }
     return program;
 }
@@ -258,12 +309,15 @@ struct StraightEnd {
     const Field& field(int f) const { return plan.fields[static_cast<std::size_t>(f)]; }
 };
 
-void straight_boxes(Program& program, int f, const StraightEnd& from, const StraightEnd& to, byte_count entries) {
+void straight_boxes(Program& program, int f, const StraightEnd& from, const StraightEnd& to,
+                    byte_count entries) {
     const int dimensions = from.plan.pattern_of(f).dimensions;
     for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
         const BoxPiece &source = from.side(f).boxes[k], &target = to.side(f).boxes[k];
-        program.add(copy_between(box_in_field(from.plan, f, source, clipped(source, from.field(f), dimensions)),
-                                 box_in_field(to.plan, f, target, clipped(target, to.field(f), dimensions)), from.field(f).element));
+        program.add(copy_between(
+            box_in_field(from.plan, f, source, clipped(source, from.field(f), dimensions)),
+            box_in_field(to.plan, f, target, clipped(target, to.field(f), dimensions)),
+            from.field(f).element));
     }
 }
 
@@ -273,16 +327,20 @@ Program compile_straight(const StraightEnd& from, const StraightEnd& to, Directi
     if (from_ghosts) program.dependence = Dependence::destination;
     Again again(program);
     for (int f = 0; f < static_cast<int>(from.plan.fields.size()); ++f) {
-        const auto i = static_cast<std::size_t>(f), first = static_cast<std::size_t>(from.plan.like[i]);
+        const auto i = static_cast<std::size_t>(f),
+                   first = static_cast<std::size_t>(from.plan.like[i]);
         const Origin here{from.plan.first_base[i], 0}, there{to.plan.first_base[i], 0};
         const bool alike = to.plan.like[i] == from.plan.like[i];
         if (alike && again.add(first, here, there)) continue;
         const Again::Recording recording(again, alike ? first : i, here, there);
-        const byte_count entries = entries_of(from.plan.link_of(from.links, f), from.end, direction);
+        const byte_count entries =
+            entries_of(from.plan.link_of(from.links, f), from.end, direction);
         if (from.field(f).ragged())
-            add_straight_rows(program, from.plan, f, from.side(f), to.side(f), entries, from_ghosts);  // within one plan only
+            add_straight_rows(program, from.plan, f, from.side(f), to.side(f), entries,
+                              from_ghosts);  // within one plan only
         else if (from.plan.pattern_of(f).indexed())
-            add_cells(program, from.field(f), cells_in_field(from.plan, f, from.side(f), from_ghosts),
+            add_cells(program, from.field(f),
+                      cells_in_field(from.plan, f, from.side(f), from_ghosts),
                       cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
         else straight_boxes(program, f, from, to, entries);
     }
@@ -292,11 +350,14 @@ Program compile_straight(const StraightEnd& from, const StraightEnd& to, Directi
 }  // namespace
 
 MessageSizes message_sizes(const Plan& plan, const Links& links, End end) {
-    return {message_layout(plan, links, end, Direction::forward).bytes(), message_layout(plan, links, end, Direction::reverse).bytes()};
+    return {message_layout(plan, links, end, Direction::forward).bytes(),
+            message_layout(plan, links, end, Direction::reverse).bytes()};
 }
 
 byte_count mean_ghost_piece(const Plan& plan, const Links& links) {
-    return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::forward), Into::field, false, nullptr).mean_piece();
+    return compile_end(plan, message_layout(plan, links, End::ghosts, Direction::forward),
+                       Into::field, false, nullptr)
+        .mean_piece();
 }
 
 namespace {
@@ -307,7 +368,8 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
         const bool keep_order = direction == Direction::reverse;
         const auto sent = message_layout(plan, link.links, source, direction);
         const auto received = message_layout(plan, link.links, destination, direction);
-        return Way{sent.bytes(), received.bytes(), compile_end(plan, sent, Into::message, false, nullptr),
+        return Way{sent.bytes(), received.bytes(),
+                   compile_end(plan, sent, Into::message, false, nullptr),
                    compile_end(plan, received, Into::field, keep_order, &link.orders)};
     };
     link.forward = compile(Direction::forward, End::owned, End::ghosts);
@@ -315,12 +377,15 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
     link.repeat = compile_repeat(plan, without(link.links, wrapped));
 }
 
-// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that `self` has.
+// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that
+// `self` has.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
     const Links unwrapped = without(self.links, wrapped);
-    self.forward = compile_straight({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts}, Direction::forward);
+    self.forward = compile_straight({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts},
+                                    Direction::forward);
     self.repeat = compile_repeat(plan, unwrapped);
-    self.reverse = compile_straight({plan, self.links, End::ghosts}, {plan, self.links, End::owned}, Direction::reverse);
+    self.reverse = compile_straight({plan, self.links, End::ghosts}, {plan, self.links, End::owned},
+                                    Direction::reverse);
 }
 
 bool equal_blocks(const BlockView& a, const BlockView& b) {
@@ -329,9 +394,11 @@ bool equal_blocks(const BlockView& a, const BlockView& b) {
 
 bool alike(const Plan& plan, std::size_t f, std::size_t g) {
     const Field &a = plan.fields[f], &b = plan.fields[g];
-    return plan.group_of[f] == plan.group_of[g] && a.element == b.element && a.components == b.components &&
-           a.component_stride == b.component_stride && a.halo == b.halo &&
-           std::equal(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(), equal_blocks);
+    return plan.group_of[f] == plan.group_of[g] && a.element == b.element &&
+           a.components == b.components && a.component_stride == b.component_stride &&
+           a.halo == b.halo &&
+           std::equal(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(),
+                      equal_blocks);
 }
 
 }  // namespace
@@ -357,9 +424,12 @@ namespace {
 template <class Use>
 void for_programs(StagePlan& stage, Use&& use) {
     for (LinkPlan& link : stage.links)
-        for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat, &link.reverse.pack, &link.reverse.unpack}) use(*each);
+        for (Program* each : {&link.forward.pack, &link.forward.unpack, &link.repeat,
+                              &link.reverse.pack, &link.reverse.unpack})
+            use(*each);
     if (stage.self)
-        for (Program* each : {&stage.self->forward, &stage.self->repeat, &stage.self->reverse}) use(*each);
+        for (Program* each : {&stage.self->forward, &stage.self->repeat, &stage.self->reverse})
+            use(*each);
     use(stage.wrap_owned), use(stage.wrap);
 }
 
@@ -368,17 +438,21 @@ void for_programs(StagePlan& stage, Use&& use) {
 void compile_stage(Plan& plan, std::size_t number) {
     StagePlan& stage = plan.stages[number];
     std::vector<bool> wrapped(plan.patterns.size());
-    for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g) wrapped[g] = add_wrap(stage, plan, static_cast<int>(g));
+    for (std::size_t g = 0; number == 0 && g < wrapped.size(); ++g)
+        wrapped[g] = add_wrap(stage, plan, static_cast<int>(g));
     for (LinkPlan& link : stage.links) compile_link(plan, link, wrapped);
     if (stage.self) compile_self(plan, *stage.self, wrapped);
     for_programs(stage, [&](Program& program) { plan.executor->compile(program); });
 }
 
-Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan, const Links& holder) {
-    return compile_straight({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts}, Direction::forward);
+Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
+                         const Links& holder) {
+    return compile_straight({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts},
+                            Direction::forward);
 }
 
-Program compile_pack(const Plan& plan, const MessageLayout& layout, const std::vector<std::vector<int>>* orders) {
+Program compile_pack(const Plan& plan, const MessageLayout& layout,
+                     const std::vector<std::vector<int>>* orders) {
     return compile_end(plan, layout, Into::message, false, orders);
 }
 

@@ -6,7 +6,8 @@
 namespace parhelion {
 namespace {
 
-// (a + bi)(c + di) as it stands in books: std::complex multiplies again where no number comes out, at three times the price.
+// (a + bi)(c + di) as it stands in books: std::complex multiplies again where no number comes out,
+// at three times the price.
 template <class T>
 void multiply(std::byte* dst, const std::byte* src, byte_count bytes) {
     constexpr auto size = static_cast<byte_count>(2 * sizeof(T));
@@ -21,18 +22,20 @@ void multiply(std::byte* dst, const std::byte* src, byte_count bytes) {
 
 template <class T>
 struct Product {
-    static void strided(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows, const byte_count* ds,
-                        const byte_count* ss, byte_count width) {
+    static void strided(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows,
+                        const byte_count* ds, const byte_count* ss, byte_count width) {
         for (byte_count p = 0; p < planes; ++p)
-            for (byte_count r = 0; r < rows; ++r) multiply<T>(dst + p * ds[0] + r * ds[1], src + p * ss[0] + r * ss[1], width);
+            for (byte_count r = 0; r < rows; ++r)
+                multiply<T>(dst + p * ds[0] + r * ds[1], src + p * ss[0] + r * ss[1], width);
     }
     static void indexed(std::byte* dst, const std::byte* src, const IndexedOp& op) {
         for (byte_count k = 0; k < op.count; ++k)
-            multiply<T>(dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride, src + (op.src_list ? op.src_list[k] : k) * op.src_stride,
-                        op.width);
+            multiply<T>(dst + (op.dst_list ? op.dst_list[k] : k) * op.dst_stride,
+                        src + (op.src_list ? op.src_list[k] : k) * op.src_stride, op.width);
     }
     static void runs(std::byte* dst, const std::byte* src, const Run* run, byte_count count) {
-        for (byte_count k = 0; k < count; ++k) multiply<T>(dst + run[k].dst, src + run[k].src, run[k].bytes);
+        for (byte_count k = 0; k < count; ++k)
+            multiply<T>(dst + run[k].dst, src + run[k].src, run[k].bytes);
     }
     static constexpr Loops loops{strided, indexed, runs};
 };

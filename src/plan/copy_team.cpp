@@ -8,7 +8,8 @@ namespace parhelion {
 namespace {
 
 constexpr int polls_before_sleep = 2000;  // about 50 µs
-constexpr int polls_before_yield = 200;   // where members outnumber cores, one that is not running has to get there
+constexpr int polls_before_yield =
+    200;  // where members outnumber cores, one that is not running has to get there
 
 void relax() {
 #if defined(__x86_64__)
@@ -35,7 +36,8 @@ void CopyTeam::dismiss() {
     for (std::thread& thread : threads_) thread.join();
 }
 
-// Either a member that is about to sleep sees the new number, or it is counted as a sleeper here: both are sequentially consistent.
+// Either a member that is about to sleep sees the new number, or it is counted as a sleeper here:
+// both are sequentially consistent.
 void CopyTeam::start() {
     left_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
     job_.fetch_add(1, std::memory_order_seq_cst);

@@ -12,8 +12,8 @@
 
 namespace parhelion {
 
-/// The caller and size() − 1 threads of its own. They start on the cores that the maker may run on, poll for some microseconds
-/// between jobs, and sleep when none comes.
+/// The caller and size() − 1 threads of its own. They start on the cores that the maker may run on,
+/// poll for some microseconds between jobs, and sleep when none comes.
 class CopyTeam {
 public:
     /// Throws std::system_error when a thread cannot be started.
@@ -24,8 +24,9 @@ public:
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    /// Calls work(k) once for each k from 0 to size() − 1, at the same time, and returns when all are done. Allocates nothing. While
-    /// another thread has the team the caller does all of it alone. `work` must not throw.
+    /// Calls work(k) once for each k from 0 to size() − 1, at the same time, and returns when all
+    /// are done. Allocates nothing. While another thread has the team the caller does all of it
+    /// alone. `work` must not throw.
     template <class Work>
     void share(Work&& work) {
         if (busy_.exchange(true, std::memory_order_acquire)) {

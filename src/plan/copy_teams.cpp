@@ -15,9 +15,10 @@ std::shared_ptr<CopyTeam> start_team(int size) {
     try {
         return std::make_shared<CopyTeam>(size);
     } catch (const std::system_error& refusal) {
-        throw Error("cannot start " + std::to_string(size) + " threads for copying (" + refusal.what() +
-                        "): ask for fewer (PARHELION_THREADS), or raise the limit of processes (ulimit -u)",
-                    ErrorKind::system);
+        throw Error(
+            "cannot start " + std::to_string(size) + " threads for copying (" + refusal.what() +
+                "): ask for fewer (PARHELION_THREADS), or raise the limit of processes (ulimit -u)",
+            ErrorKind::system);
     }
 }
 
@@ -25,9 +26,11 @@ std::shared_ptr<CopyTeam> start_team(int size) {
 
 std::shared_ptr<CopyTeam> copy_team(int size) {
     static std::mutex mutex;
-    static auto& teams = *new std::map<int, std::weak_ptr<CopyTeam>>;  // outlives exchanges that die during exit
+    static auto& teams =
+        *new std::map<int, std::weak_ptr<CopyTeam>>;  // outlives exchanges that die during exit
     if (size < 1 || size > most_members)
-        throw Error("cannot copy by " + std::to_string(size) + " threads: use 1 to " + std::to_string(most_members));
+        throw Error("cannot copy by " + std::to_string(size) + " threads: use 1 to " +
+                    std::to_string(most_members));
     if (size == 1) return nullptr;
     const std::lock_guard lock(mutex);
     std::shared_ptr<CopyTeam> team = teams[size].lock();

@@ -10,7 +10,8 @@ namespace {
 
 Stagger total_stagger(const CartesianDomain& domain, const Stagger& more) {
     Stagger all;
-    for (int d = 0; d < domain.dimensions(); ++d) all.along[d] = static_cast<std::int16_t>(domain.stagger().along[d] + more.along[d]);
+    for (int d = 0; d < domain.dimensions(); ++d)
+        all.along[d] = static_cast<std::int16_t>(domain.stagger().along[d] + more.along[d]);
     return all;
 }
 
@@ -24,12 +25,15 @@ HaloWidth array_halo_of(const CartesianDomain& domain, const ArrayLayout& layout
     return width;
 }
 
-HaloWidth depth_of(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo) {
+HaloWidth depth_of(const CartesianDomain& domain, const ArrayLayout& layout,
+                   const HaloWidth& array_halo) {
     HaloWidth width = 0;
     for (int d = 0; d < domain.dimensions(); ++d) {
         const int lower = layout.depth.lower[d], upper = layout.depth.upper[d];
-        width.lower[d] = lower == as_domain ? std::min(domain.halo().lower[d], array_halo.lower[d]) : lower;
-        width.upper[d] = upper == as_domain ? std::min(domain.halo().upper[d], array_halo.upper[d]) : upper;
+        width.lower[d] =
+            lower == as_domain ? std::min(domain.halo().lower[d], array_halo.lower[d]) : lower;
+        width.upper[d] =
+            upper == as_domain ? std::min(domain.halo().upper[d], array_halo.upper[d]) : upper;
     }
     return width;
 }
@@ -41,31 +45,36 @@ void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
 }
 
 // With its halo.
-Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo, int block) {
+Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo,
+              int block) {
     Box held = domain.blocks().at(static_cast<std::size_t>(block)).held;
     for (int d = 0; d < domain.dimensions(); ++d) held.hi[d] += layout.stagger.along[d];
     return grow(held, array_halo, domain.dimensions());
 }
 
-BlockView view_array(const Box& all, const Coordinates& first, int dimensions, std::byte* array, byte_count element,
-                     const ArrayLayout& layout) {
+BlockView view_array(const Box& all, const Coordinates& first, int dimensions, std::byte* array,
+                     byte_count element, const ArrayLayout& layout) {
     BlockView view{array, {}};
     byte_count stride = layout.order == Order::c ? element * layout.components : element;
     for (int i = 0; i < dimensions; ++i) {
         const int d = layout.order == Order::c ? dimensions - 1 - i : i;
         view.strides[d] = stride;
-        if (array != nullptr) view.first += (first[d] - all.lo[d]) * stride;  // a null pointer must stay one, to be noticed
+        if (array != nullptr)
+            view.first +=
+                (first[d] - all.lo[d]) * stride;  // a null pointer must stay one, to be noticed
         stride = checked_product({stride, all.extent(d)}, "the size of an array");
     }
-    if (layout.order != Order::c) checked_product({stride, layout.components}, "the size of an array");
+    if (layout.order != Order::c)
+        checked_product({stride, layout.components}, "the size of an array");
     view.component_stride = layout.order == Order::c ? element : stride;
     return view;
 }
 
-Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count, Element element, const ArrayLayout& layout) {
+Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count,
+                  Element element, const ArrayLayout& layout) {
     if (count != domain.blocks().size())
-        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " + std::to_string(count) +
-                    " arrays were passed: pass one array per block");
+        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " +
+                    std::to_string(count) + " arrays were passed: pass one array per block");
     require_widths(domain, layout);
     const int dimensions = domain.dimensions();
     const HaloWidth array_halo = array_halo_of(domain, layout);
@@ -80,15 +89,17 @@ Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::
                 domain.boundary(),
                 array_halo};
     for (int b = 0; b < static_cast<int>(count); ++b)
-        field.blocks.push_back(view_array(array_box(domain, layout, array_halo, b), first_of(domain, field, b), dimensions,
-                                          arrays[static_cast<std::size_t>(b)], element.size, layout));
+        field.blocks.push_back(
+            view_array(array_box(domain, layout, array_halo, b), first_of(domain, field, b),
+                       dimensions, arrays[static_cast<std::size_t>(b)], element.size, layout));
     field.component_stride = field.blocks.front().component_stride;
     return field;
 }
 
 }  // namespace
 
-std::vector<global_index> array_extents(const CartesianDomain& domain, const ArrayLayout& layout, int block) {
+std::vector<global_index> array_extents(const CartesianDomain& domain, const ArrayLayout& layout,
+                                        int block) {
     require_widths(domain, layout);
     const Box all = array_box(domain, layout, array_halo_of(domain, layout), block);
     std::vector<global_index> extents;
@@ -100,42 +111,51 @@ Coordinates first_of(const CartesianDomain& domain, const Field& field, int bloc
     const Block& of = domain.blocks().at(static_cast<std::size_t>(block));
     Coordinates first = of.owned.lo;
     for (int d = 0; d < domain.dimensions(); ++d)
-        if (field.boundary == Boundary::owned && !domain.axis(d).periodic && of.position[d] == 0) first[d] -= field.halo.lower[d];
+        if (field.boundary == Boundary::owned && !domain.axis(d).periodic && of.position[d] == 0)
+            first[d] -= field.halo.lower[d];
     return first;
 }
 
 const char* to_string(MemorySpace space) { return space == MemorySpace::host ? "host" : "device"; }
 
-Field view_block(const CartesianDomain& domain, std::byte* array, Element element, const ArrayLayout& layout) {
+Field view_block(const CartesianDomain& domain, std::byte* array, Element element,
+                 const ArrayLayout& layout) {
     return view_arrays(domain, &array, 1, element, layout);
 }
 
-Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays, Element element, const ArrayLayout& layout) {
+Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays,
+                  Element element, const ArrayLayout& layout) {
     return view_arrays(domain, arrays.data(), arrays.size(), element, layout);
 }
 
-Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts, local_index ghost_cells, Element element,
-                 ArrayLayout layout) {
+Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts,
+                 local_index ghost_cells, Element element, ArrayLayout layout) {
     Field field{element, layout.components, element.size, 0, true, {}};
     if (layout.order == Order::c) {
         const byte_count stride = byte_count{element.size} * layout.components;
         field.blocks = {{owned, {stride}}, {ghosts, {stride}}};
         return field;
     }
-    const byte_count owned_row = byte_count{owned_cells} * element.size, ghost_row = byte_count{ghost_cells} * element.size;
+    const byte_count owned_row = byte_count{owned_cells} * element.size,
+                     ghost_row = byte_count{ghost_cells} * element.size;
     const bool joined = owned != nullptr && ghosts == owned + owned_row;
     field.component_stride = owned_row + ghost_row;
-    field.blocks = {{owned, {element.size}, joined ? 0 : owned_row}, {ghosts, {element.size}, joined ? 0 : ghost_row}};
+    field.blocks = {{owned, {element.size}, joined ? 0 : owned_row},
+                    {ghosts, {element.size}, joined ? 0 : ghost_row}};
     return field;
 }
 
 std::string to_string(const Field& field) {
     std::string text = to_string(field.element) + " × " + std::to_string(field.components);
-    if (field.space != MemorySpace::host) text.append(" in ").append(to_string(field.space)).append(" memory");
+    if (field.space != MemorySpace::host)
+        text.append(" in ").append(to_string(field.space)).append(" memory");
     if (field.indexed) return text + (field.ragged() ? ", ragged" : ", indexed");
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)
-        text.append(" ").append(std::to_string(field.halo.lower[d])).append("/").append(std::to_string(field.halo.upper[d]));
+        text.append(" ")
+            .append(std::to_string(field.halo.lower[d]))
+            .append("/")
+            .append(std::to_string(field.halo.upper[d]));
     if (field.stagger == Stagger()) return text;
     text += ", stagger";
     for (const int points : field.stagger.along) text.append(" ").append(std::to_string(points));

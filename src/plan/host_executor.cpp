@@ -12,13 +12,15 @@
 namespace parhelion {
 namespace {
 
-// Less is copied in a few microseconds, about as long as it takes to tell the others and to hear from them.
+// Less is copied in a few microseconds, about as long as it takes to tell the others and to hear
+// from them.
 constexpr byte_count worth_sharing = 128 << 10;
 constexpr byte_count cache_line = 64;
 
 byte_count share_of(byte_count count, int part, int parts) { return count * part / parts; }
 
-// Slices of all parts together copy what the op does; one may be empty (no bytes). A piece without dimensions is cut at multiples of a cache line.
+// Slices of all parts together copy what the op does; one may be empty (no bytes). A piece without
+// dimensions is cut at multiples of a cache line.
 StridedOp slice_of_width(StridedOp op, int part, int parts) {
     const byte_count lines = (op.width + cache_line - 1) / cache_line;
     const byte_count from = share_of(lines, part, parts) * cache_line,
@@ -30,8 +32,10 @@ StridedOp slice_of_width(StridedOp op, int part, int parts) {
 }
 
 StridedOp slice(const StridedOp& op, int part, int parts) {
-    const auto longest = std::max_element(op.count.begin(), op.count.begin() + op.dims) - op.count.begin();
-    if (op.dims == 0 || op.count[static_cast<std::size_t>(longest)] < parts) return slice_of_width(op, part, parts);
+    const auto longest =
+        std::max_element(op.count.begin(), op.count.begin() + op.dims) - op.count.begin();
+    if (op.dims == 0 || op.count[static_cast<std::size_t>(longest)] < parts)
+        return slice_of_width(op, part, parts);
     const auto d = static_cast<std::size_t>(longest);
     StridedOp mine = op;
     const byte_count from = share_of(op.count[d], part, parts);
@@ -60,21 +64,28 @@ void run_slices(const Program& program, int part, int parts, Bases src, Bases ds
         use.indexed(dst[op.dst_base] + mine.dst, src[op.src_base] + mine.src, mine);
     }
     for (const RunsOp& op : program.runs) {
-        const auto runs = static_cast<byte_count>(op.runs.size()), from = share_of(runs, part, parts);
-        use.runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data() + from, share_of(runs, part + 1, parts) - from);
+        const auto runs = static_cast<byte_count>(op.runs.size()),
+                   from = share_of(runs, part, parts);
+        use.runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data() + from,
+                 share_of(runs, part + 1, parts) - from);
     }
 }
 
-class HostExecutor final : public Executor, public Queue, public std::enable_shared_from_this<HostExecutor> {
+class HostExecutor final : public Executor,
+                           public Queue,
+                           public std::enable_shared_from_this<HostExecutor> {
 public:
     explicit HostExecutor(std::shared_ptr<CopyTeam> team) : team_(std::move(team)) {}
 
     // What one thread copies it copies op after op.
     void compile(Program& program) override {
-        if (team_ && program.dependence != Dependence::none) program.compiled = std::make_shared<const Levels>(levels_of(program));
+        if (team_ && program.dependence != Dependence::none)
+            program.compiled = std::make_shared<const Levels>(levels_of(program));
     }
     std::shared_ptr<Queue> make_queue() override { return shared_from_this(); }
-    std::shared_ptr<std::byte> allocate(byte_count bytes) override { return {allocate_aligned(bytes).release(), FreeBytes()}; }
+    std::shared_ptr<std::byte> allocate(byte_count bytes) override {
+        return {allocate_aligned(bytes).release(), FreeBytes()};
+    }
     bool is_immediate() const override { return true; }
     int threads() const override { return team_ ? team_->size() : 1; }
 
@@ -82,7 +93,8 @@ public:
         if (reduction != Reduction::replace) return reduce(program, src, dst, reduction);
         if (!team_ || program.bytes() < worth_sharing) return run(program, src, dst);
         if (!program.compiled) return share(program, src, dst);
-        for (const Program& level : static_cast<const Levels*>(program.compiled.get())->levels) share(level, src, dst);
+        for (const Program& level : static_cast<const Levels*>(program.compiled.get())->levels)
+            share(level, src, dst);
     }
     Event record() override { return {}; }
     void follow(Queue& other) override {
@@ -92,7 +104,8 @@ public:
 private:
     bool has_passed(std::uint64_t) override { return true; }
     void share(const Program& program, Bases src, Bases dst) {
-        team_->share([&, parts = team_->size()](int part) { run_slices(program, part, parts, src, dst); });
+        team_->share(
+            [&, parts = team_->size()](int part) { run_slices(program, part, parts, src, dst); });
     }
 
     const std::shared_ptr<CopyTeam> team_;
@@ -127,7 +140,8 @@ std::shared_ptr<Executor> make_executor(MemorySpace space, int threads) {
     if (make) return make();
     if (space == MemorySpace::host) return std::make_shared<HostExecutor>(copy_team(threads));
     throw Error(std::string("nothing here copies between arrays in ") + to_string(space) +
-                " memory: keep them in the host's memory, or register an executor for it (parhelion/plan/executor.hpp)");
+                " memory: keep them in the host's memory, or register an executor for it "
+                "(parhelion/plan/executor.hpp)");
 }
 
 }  // namespace parhelion

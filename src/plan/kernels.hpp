@@ -1,4 +1,5 @@
-// The inner loops, compiled once per instruction set; the best one is chosen when the library is loaded.
+// The inner loops, compiled once per instruction set; the best one is chosen when the library is
+// loaded.
 #pragma once
 
 #include "parhelion/plan/program.hpp"
@@ -8,8 +9,8 @@ namespace parhelion {
 /// What is done with each kind of op.
 struct Loops {
     /// `planes` × `rows` pieces of `width` bytes; stride index 0 is the plane, 1 the row.
-    void (*strided)(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows, const byte_count* dst_stride,
-                    const byte_count* src_stride, byte_count width);
+    void (*strided)(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows,
+                    const byte_count* dst_stride, const byte_count* src_stride, byte_count width);
     void (*indexed)(std::byte* dst, const std::byte* src, const IndexedOp& op);
     void (*runs)(std::byte* dst, const std::byte* src, const Run* runs, byte_count count);
 };
@@ -17,7 +18,8 @@ struct Loops {
 /// Copies, and how they are combined instead.
 struct Kernels : Loops {
     const char* name;
-    const Loops* (*combining)(Scalar scalar, Reduction reduction);  ///< null where such values cannot be combined so
+    const Loops* (*combining)(
+        Scalar scalar, Reduction reduction);  ///< null where such values cannot be combined so
 };
 
 const Kernels& kernels();
@@ -25,7 +27,8 @@ const Kernels& kernels();
 /// One op, by these loops.
 void run_strided(const StridedOp& op, Bases src, Bases dst, const Loops& use = kernels());
 
-/// Products of complex numbers, compiled once: fused multiplications would give other bits with other instructions. Null for others.
+/// Products of complex numbers, compiled once: fused multiplications would give other bits with
+/// other instructions. Null for others.
 const Loops* complex_product(Scalar scalar);
 
 extern const Kernels kernels_baseline;

@@ -1,5 +1,6 @@
-// Included once per instruction set. Only static functions and builtins: an inline function from a header that was
-// compiled here for newer processors could be linked into code that runs on older ones.
+// Included once per instruction set. Only static functions and builtins: an inline function from a
+// header that was compiled here for newer processors could be linked into code that runs on older
+// ones.
 
 namespace parhelion {
 namespace {
@@ -8,7 +9,9 @@ using Bytes = std::byte;
 
 template <byte_count Width>
 struct Fixed {
-    static void copy(Bytes* dst, const Bytes* src, byte_count) { __builtin_memcpy(dst, src, Width); }
+    static void copy(Bytes* dst, const Bytes* src, byte_count) {
+        __builtin_memcpy(dst, src, Width);
+    }
 };
 struct Any {
     static void copy(Bytes* dst, const Bytes* src, byte_count width) {
@@ -19,7 +22,8 @@ struct Any {
 struct Row {
     static void copy(Bytes* dst, const Bytes* src, byte_count width) {
         byte_count i = 0;
-        for (; i + vector_bytes <= width; i += vector_bytes) __builtin_memcpy(dst + i, src + i, vector_bytes);
+        for (; i + vector_bytes <= width; i += vector_bytes)
+            __builtin_memcpy(dst + i, src + i, vector_bytes);
         if (i == width) return;
         if (width >= vector_bytes) {  // the last vector overlaps the one before it
             __builtin_memcpy(dst + width - vector_bytes, src + width - vector_bytes, vector_bytes);
@@ -31,18 +35,19 @@ struct Row {
 };
 
 template <class Piece>
-void strided_loop(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds,
-                  const byte_count* ss, byte_count width) {
+void strided_loop(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
+                  const byte_count* ds, const byte_count* ss, byte_count width) {
     const byte_count dst_row = ds[1], src_row = ss[1];
     for (byte_count p = 0; p < planes; ++p, dst += ds[0], src += ss[0]) {
         Bytes* to = dst;
         const Bytes* from = src;
-        for (byte_count r = 0; r < rows; ++r, to += dst_row, from += src_row) Piece::copy(to, from, width);
+        for (byte_count r = 0; r < rows; ++r, to += dst_row, from += src_row)
+            Piece::copy(to, from, width);
     }
 }
 
-void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds, const byte_count* ss,
-             byte_count width) {
+void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds,
+             const byte_count* ss, byte_count width) {
     switch (width) {
         case 1: return strided_loop<Fixed<1>>(dst, src, planes, rows, ds, ss, width);
         case 2: return strided_loop<Fixed<2>>(dst, src, planes, rows, ds, ss, width);
@@ -63,7 +68,8 @@ void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, c
     }
 }
 
-// Places of cells: the stride is a constant where cells lie next to each other, so that no multiplication is needed.
+// Places of cells: the stride is a constant where cells lie next to each other, so that no
+// multiplication is needed.
 template <byte_count Constant>
 struct Stride {
     explicit Stride(byte_count) {}
@@ -82,7 +88,8 @@ void indexed_loop(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     const local_index* from = op.src_list;
     const local_index* to = op.dst_list;
     for (byte_count k = 0; k < count; ++k)
-        Piece::copy(dst + (DstList ? to[k] : k) * ds.value, src + (SrcList ? from[k] : k) * ss.value, width);
+        Piece::copy(dst + (DstList ? to[k] : k) * ds.value,
+                    src + (SrcList ? from[k] : k) * ss.value, width);
 }
 
 template <class Piece, byte_count Constant>
@@ -95,7 +102,8 @@ void indexed_sides(Bytes* dst, const Bytes* src, const IndexedOp& op) {
 
 template <byte_count Width>
 void indexed_fixed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
-    if (op.src_stride == Width && op.dst_stride == Width) return indexed_sides<Fixed<Width>, Width>(dst, src, op);
+    if (op.src_stride == Width && op.dst_stride == Width)
+        return indexed_sides<Fixed<Width>, Width>(dst, src, op);
     return indexed_sides<Fixed<Width>, 0>(dst, src, op);
 }
 

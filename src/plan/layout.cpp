@@ -17,8 +17,12 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
     std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
     std::iota(order.begin(), order.end(), 0);
     if (field.blocks.empty()) return order;
-    const auto stride = [&](int d) { return std::abs(d == dimensions ? field.stride_of_components(0) : field.blocks.front().strides[d]); };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
+    const auto stride = [&](int d) {
+        return std::abs(d == dimensions ? field.stride_of_components(0)
+                                        : field.blocks.front().strides[d]);
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return stride(a) > stride(b); });
     return order;
 }
 
@@ -40,11 +44,13 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
         layout.stride[d] = view.strides[d];
     }
     layout.count[layout.dims - 1] = field.components;
-    layout.stride[layout.dims - 1] = field.stride_of_components(static_cast<std::size_t>(piece.block));
+    layout.stride[layout.dims - 1] =
+        field.stride_of_components(static_cast<std::size_t>(piece.block));
     return layout;
 }
 
-BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element, byte_count offset) {
+BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,
+                         byte_count offset) {
     BoxLayout layout = shape;
     layout.base = 0;
     layout.offset = offset;
@@ -57,27 +63,35 @@ BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, 
 }
 
 StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element) {
-    return {from.base, to.base, from.offset, to.offset, element.size, from.dims, from.count, from.stride, to.stride, element.scalar};
+    return {from.base, to.base,    from.offset, to.offset, element.size,
+            from.dims, from.count, from.stride, to.stride, element.scalar};
 }
 
-byte_count bytes_per_cell(const Field& field) { return byte_count{field.components} * field.element.size; }
+byte_count bytes_per_cell(const Field& field) {
+    return byte_count{field.components} * field.element.size;
+}
 
 RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell) {
     const bool ghost = cell >= pattern.owned;
-    return (*field.blocks[ghost].rows)[static_cast<std::size_t>(ghost ? cell - pattern.owned : cell)];
+    return (
+        *field.blocks[ghost].rows)[static_cast<std::size_t>(ghost ? cell - pattern.owned : cell)];
 }
 
 namespace {
 
-byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Selection& side, byte_count entries) {
+byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Selection& side,
+                            byte_count entries) {
     if (field.ragged()) {
         byte_count bytes = 0;
-        for (byte_count k = 0; k < entries; ++k) bytes += row_span(pattern, field, side.cells[static_cast<std::size_t>(k)]).bytes;
+        for (byte_count k = 0; k < entries; ++k)
+            bytes += row_span(pattern, field, side.cells[static_cast<std::size_t>(k)]).bytes;
         return bytes;
     }
     if (pattern.indexed()) return entries * bytes_per_cell(field);
     byte_count cells = 0;
-    for (byte_count k = 0; k < entries; ++k) cells += clipped(side.boxes[static_cast<std::size_t>(k)], field, pattern.dimensions).cells();
+    for (byte_count k = 0; k < entries; ++k)
+        cells +=
+            clipped(side.boxes[static_cast<std::size_t>(k)], field, pattern.dimensions).cells();
     return cells * bytes_per_cell(field);
 }
 
@@ -85,7 +99,8 @@ byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Se
 
 byte_count entries_of(const Link& link, End end, Direction direction) {
     const Selection& side = selection_of(link, end);
-    if (direction == Direction::reverse) return static_cast<byte_count>(side.boxes.size() + side.cells.size());
+    if (direction == Direction::reverse)
+        return static_cast<byte_count>(side.boxes.size() + side.cells.size());
     return end == End::owned ? link.send_unique : link.receive_unique;
 }
 
@@ -94,8 +109,10 @@ MessageLayout message_layout(const Plan& plan, const Links& links, End end, Dire
     layout.fields.reserve(plan.fields.size());
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
         const Link& link = plan.link_of(links, f);
-        MessageField at{f, &selection_of(link, end), entries_of(link, end, direction), aligned(layout.bytes()), 0};
-        at.bytes = bytes_of_entries(plan.pattern_of(f), plan.fields[static_cast<std::size_t>(f)], *at.side, at.entries);
+        MessageField at{f, &selection_of(link, end), entries_of(link, end, direction),
+                        aligned(layout.bytes()), 0};
+        at.bytes = bytes_of_entries(plan.pattern_of(f), plan.fields[static_cast<std::size_t>(f)],
+                                    *at.side, at.entries);
         if (at.bytes > 0) layout.fields.push_back(at);
     }
     return layout;

@@ -29,7 +29,8 @@ Box clipped(const BoxPiece& piece, const Field& field, int dimensions);
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
 
 /// The same box packed at `offset` of a message in the given order.
-BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element, byte_count offset);
+BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,
+                         byte_count offset);
 
 StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element);
 
@@ -47,7 +48,8 @@ constexpr byte_count aligned(byte_count bytes, byte_count alignment = message_al
 /// Of a group that has none with a neighbor.
 inline const Link no_link{};
 
-/// Which end of a neighbor's links: owned cells here that are ghosts there, or ghosts here that are owned there.
+/// Which end of a neighbor's links: owned cells here that are ghosts there, or ghosts here that are
+/// owned there.
 enum class End : std::uint8_t { owned, ghosts };
 
 /// A field's part of a message: the first `entries` entries of a selection, from byte `begin` on.
@@ -57,18 +59,22 @@ struct MessageField {
     byte_count entries = 0, begin = 0, bytes = 0;
 };
 
-/// One message: group by group and field by field, each one's entries in the pattern's order. Fields without bytes are left out.
-/// Whatever packs, unpacks or cuts messages goes by this.
+/// One message: group by group and field by field, each one's entries in the pattern's order.
+/// Fields without bytes are left out. Whatever packs, unpacks or cuts messages goes by this.
 struct MessageLayout {
     End end = End::owned;
     std::vector<MessageField> fields;
-    byte_count bytes() const { return fields.empty() ? 0 : fields.back().begin + fields.back().bytes; }
+    byte_count bytes() const {
+        return fields.empty() ? 0 : fields.back().begin + fields.back().bytes;
+    }
 };
 
 /// Of a forward message (entries that differ) or a reverse one (all entries), as seen from one end.
 MessageLayout message_layout(const Plan& plan, const Links& links, End end, Direction direction);
 
-inline const Selection& selection_of(const Link& link, End end) { return end == End::owned ? link.send : link.receive; }
+inline const Selection& selection_of(const Link& link, End end) {
+    return end == End::owned ? link.send : link.receive;
+}
 byte_count entries_of(const Link& link, End end, Direction direction);
 
 }  // namespace parhelion

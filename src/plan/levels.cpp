@@ -17,7 +17,8 @@ struct Touched {
 
 Footprint all_between(byte_count low, byte_count high) { return {low, high - low, 0, {}, {}}; }
 
-Footprint box(byte_count first, const StridedOp& op, const std::array<byte_count, StridedOp::most_dims>& stride) {
+Footprint box(byte_count first, const StridedOp& op,
+              const std::array<byte_count, StridedOp::most_dims>& stride) {
     return {first, op.width, op.dims, op.count, stride};
 }
 
@@ -30,15 +31,24 @@ Footprint cells(byte_count first, byte_count stride, const local_index* list, co
 
 Footprint runs(byte_count first, const Runs& list, byte_count Run::* side) {
     byte_count low = first + list.data()->*side, high = low;
-    for (const Run& run : list) low = std::min(low, first + run.*side), high = std::max(high, first + run.*side + run.bytes);
+    for (const Run& run : list)
+        low = std::min(low, first + run.*side),
+        high = std::max(high, first + run.*side + run.bytes);
     return all_between(low, high);
 }
 
-Touched touched(const StridedOp& op) { return {op.src_base, op.dst_base, box(op.src, op, op.src_stride), box(op.dst, op, op.dst_stride)}; }
-Touched touched(const IndexedOp& op) {
-    return {op.src_base, op.dst_base, cells(op.src, op.src_stride, op.src_list, op), cells(op.dst, op.dst_stride, op.dst_list, op)};
+Touched touched(const StridedOp& op) {
+    return {op.src_base, op.dst_base, box(op.src, op, op.src_stride),
+            box(op.dst, op, op.dst_stride)};
 }
-Touched touched(const RunsOp& op) { return {op.src_base, op.dst_base, runs(op.src, op.runs, &Run::src), runs(op.dst, op.runs, &Run::dst)}; }
+Touched touched(const IndexedOp& op) {
+    return {op.src_base, op.dst_base, cells(op.src, op.src_stride, op.src_list, op),
+            cells(op.dst, op.dst_stride, op.dst_list, op)};
+}
+Touched touched(const RunsOp& op) {
+    return {op.src_base, op.dst_base, runs(op.src, op.runs, &Run::src),
+            runs(op.dst, op.runs, &Run::dst)};
+}
 
 class Cutter {
 public:
@@ -56,7 +66,8 @@ private:
         };
         if (meet(next.dst_base, next.dst, before.dst_base, before.dst)) return true;
         return dependence_ == Dependence::chain &&
-               (meet(next.src_base, next.src, before.dst_base, before.dst) || meet(next.dst_base, next.dst, before.src_base, before.src));
+               (meet(next.src_base, next.src, before.dst_base, before.dst) ||
+                meet(next.dst_base, next.dst, before.src_base, before.src));
     }
 
     template <class Op>
@@ -84,11 +95,13 @@ private:
         for (const auto& turn : turns) {
             auto &src = result.lists.emplace_back(), &dst = result.lists.emplace_back();
             for (const byte_count k : turn) {
-                src.push_back(op.src_list != nullptr ? op.src_list[k] : static_cast<local_index>(k));
+                src.push_back(op.src_list != nullptr ? op.src_list[k]
+                                                     : static_cast<local_index>(k));
                 dst.push_back(op.dst_list[k]);
             }
             IndexedOp some = op;
-            some.count = static_cast<byte_count>(turn.size()), some.src_list = src.data(), some.dst_list = dst.data();
+            some.count = static_cast<byte_count>(turn.size()), some.src_list = src.data(),
+            some.dst_list = dst.data();
             add(some, &Program::indexed);
         }
     }

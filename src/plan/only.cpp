@@ -20,7 +20,9 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
         for (int d = 0; d < plan.pattern_of(f).dimensions; ++d) {
             const HaloWidth& halo = plan.fields[static_cast<std::size_t>(f)].halo;
             most.lower[d] = std::max(most.lower[d], halo.lower[d]);
-            most.upper[d] = std::max(most.upper[d], halo.upper[d] - plan.fields[static_cast<std::size_t>(f)].stagger.along[d]);
+            most.upper[d] =
+                std::max(most.upper[d],
+                         halo.upper[d] - plan.fields[static_cast<std::size_t>(f)].stagger.along[d]);
         }
     return most;
 }
@@ -28,10 +30,12 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
 void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (fields[i] < 0 || static_cast<std::size_t>(fields[i]) >= plan.fields.size())
-            throw Error("there is no field " + std::to_string(fields[i]) + " in this exchange: it has fields 0 to " +
+            throw Error("there is no field " + std::to_string(fields[i]) +
+                        " in this exchange: it has fields 0 to " +
                         std::to_string(plan.fields.size() - 1));
         if (std::find(fields.begin(), fields.begin() + i, fields[i]) != fields.begin() + i)
-            throw Error("field " + std::to_string(fields[i]) + " is named twice: name each field once");
+            throw Error("field " + std::to_string(fields[i]) +
+                        " is named twice: name each field once");
     }
 }
 
@@ -40,7 +44,8 @@ int bounded(int asked, int here, int other_side, int d) {
     if (asked == Only::as_made) return here;
     if (asked < 0 || asked > std::max(here, other_side))
         throw Error("a depth of " + std::to_string(asked) + " in dimension " + std::to_string(d) +
-                    ", where the widest halo of these fields is " + std::to_string(std::max(here, other_side)) +
+                    ", where the widest halo of these fields is " +
+                    std::to_string(std::max(here, other_side)) +
                     ": name 0 to that, or make another exchange");
     return std::min(asked, here);
 }
@@ -56,7 +61,8 @@ HaloWidth bounded(const HaloWidth& asked, const HaloWidth& most, int dimensions)
 
 bool in_order(const Plan& plan, const ShortList<int, 16>& fields) {
     int next = 0;
-    return fields.size() == plan.fields.size() && std::all_of(fields.begin(), fields.end(), [&](int f) { return f == next++; });
+    return fields.size() == plan.fields.size() &&
+           std::all_of(fields.begin(), fields.end(), [&](int f) { return f == next++; });
 }
 
 // The point that the next block owns is no layer of the depth.
@@ -91,15 +97,19 @@ Plan without_stages(const Plan& whole, const Only& only) {
 StagePlan without_programs(const StagePlan& whole, const Only& only) {
     StagePlan stage;
     for (const LinkPlan& link : whole.links) {
-        LinkPlan& mine = stage.links.emplace_back(LinkPlan{link.rank, link.links, {}, {}, {}, link.thin, {}, link.card});
-        for (const int f : only.fields) mine.orders.push_back(link.orders[static_cast<std::size_t>(f)]);
+        LinkPlan& mine = stage.links.emplace_back(
+            LinkPlan{link.rank, link.links, {}, {}, {}, link.thin, {}, link.card});
+        for (const int f : only.fields)
+            mine.orders.push_back(link.orders[static_cast<std::size_t>(f)]);
     }
     if (whole.self) stage.self = SelfPlan{whole.self->links, {}, {}, {}};
     return stage;
 }
 
 bool moves_nothing(const LinkPlan& link) {
-    return link.forward.send_bytes + link.forward.receive_bytes + link.reverse.send_bytes + link.reverse.receive_bytes == 0;
+    return link.forward.send_bytes + link.forward.receive_bytes + link.reverse.send_bytes +
+               link.reverse.receive_bytes ==
+           0;
 }
 
 }  // namespace
@@ -107,7 +117,8 @@ bool moves_nothing(const LinkPlan& link) {
 Only resolve(const Plan& plan, const Only& only) {
     Only full;
     full.fields = only.fields;
-    for (int f = 0; only.fields.empty() && f < static_cast<int>(plan.fields.size()); ++f) full.fields.push_back(f);
+    for (int f = 0; only.fields.empty() && f < static_cast<int>(plan.fields.size()); ++f)
+        full.fields.push_back(f);
     check_numbers(plan, full.fields);
     const int dimensions = dimensions_of(plan, full.fields);
     const HaloWidth as_made = Only::as_made;
@@ -124,7 +135,8 @@ bool is_all(const Plan& plan, const Only& resolved) {
 
 std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers) {
     std::string text = numbers.size() == 1 ? "field" : "fields";
-    for (std::size_t i = 0; i < numbers.size(); ++i) text.append(i == 0 ? " " : ", ").append(std::to_string(numbers[i]));
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        text.append(i == 0 ? " " : ", ").append(std::to_string(numbers[i]));
     const int dimensions = dimensions_of(plan, resolved.fields);
     for (int d = 0; d < dimensions; ++d) {
         const int lower = resolved.depth.lower[d], upper = resolved.depth.upper[d];
@@ -136,7 +148,8 @@ std::string to_string(const Plan& plan, const Only& resolved, const std::vector<
 
 Plan plan_of(const Plan& whole, const Only& resolved) {
     Plan plan = without_stages(whole, resolved);
-    for (const StagePlan& stage : whole.stages) plan.stages.push_back(without_programs(stage, resolved));
+    for (const StagePlan& stage : whole.stages)
+        plan.stages.push_back(without_programs(stage, resolved));
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
         compile_stage(plan, s);
         std::erase_if(plan.stages[s].links, moves_nothing);

@@ -18,16 +18,19 @@ public:
     void add(byte_count coefficient, byte_count most) {
         if (most <= 0 || coefficient == 0) return;
         const auto end = terms_.begin() + size_;
-        const auto same = std::find_if(terms_.begin(), end, [&](const Term& term) { return term.coefficient == coefficient; });
+        const auto same = std::find_if(
+            terms_.begin(), end, [&](const Term& term) { return term.coefficient == coefficient; });
         if (same != end) same->most += most;
         else terms_[static_cast<std::size_t>(size_++)] = {coefficient, most};
     }
     bool solvable(byte_count target) {
-        std::sort(terms_.begin(), terms_.begin() + size_, [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+        std::sort(terms_.begin(), terms_.begin() + size_,
+                  [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
         for (int k = size_ - 1; k >= 0; --k) {
             const Term& term = terms_[static_cast<std::size_t>(k)];
             const Rest& behind = rest_[static_cast<std::size_t>(k) + 1];
-            rest_[static_cast<std::size_t>(k)] = {behind.reach + term.coefficient * term.most, std::gcd(behind.divisor, term.coefficient)};
+            rest_[static_cast<std::size_t>(k)] = {behind.reach + term.coefficient * term.most,
+                                                  std::gcd(behind.divisor, term.coefficient)};
         }
         steps_ = 0;
         return search(0, target);
@@ -38,7 +41,8 @@ private:
         byte_count coefficient, most;
     };
     struct Rest {
-        byte_count reach = 0, divisor = 0;  // of this term and those behind it: largest sum, and what divides every sum
+        byte_count reach = 0, divisor = 0;  // of this term and those behind it: largest sum, and
+                                            // what divides every sum
     };
     static constexpr int most_terms = 2 * (Footprint::most_dims + 1);
     static constexpr int most_steps = 1'000'000;
@@ -48,14 +52,17 @@ private:
         return rest_[k].divisor == 0 || target % rest_[k].divisor == 0;
     }
 
-    // Few values of a term leave what those behind it can make up for; only every `stride`-th one of them what they divide.
+    // Few values of a term leave what those behind it can make up for; only every `stride`-th one
+    // of them what they divide.
     bool search(int number, byte_count target) {
         const auto k = static_cast<std::size_t>(number);
         if (!possible(k, target)) return false;
         if (target == 0) return true;
         const Term& term = terms_[k];
         const Rest& behind = rest_[k + 1];
-        byte_count x = target <= behind.reach ? 0 : (target - behind.reach + term.coefficient - 1) / term.coefficient;
+        byte_count x = target <= behind.reach
+                           ? 0
+                           : (target - behind.reach + term.coefficient - 1) / term.coefficient;
         const byte_count highest = std::min(term.most, target / term.coefficient);
         byte_count stride = 1;
         for (; x <= highest && ++steps_ < most_steps; x += stride) {
@@ -72,7 +79,8 @@ private:
 };
 
 bool is_empty(const Footprint& cells) {
-    return cells.width <= 0 || std::any_of(cells.count.begin(), cells.count.begin() + cells.dims, [](byte_count n) { return n <= 0; });
+    return cells.width <= 0 || std::any_of(cells.count.begin(), cells.count.begin() + cells.dims,
+                                           [](byte_count n) { return n <= 0; });
 }
 
 // The same bytes, told with positive strides from the lowest address.
@@ -88,7 +96,8 @@ Footprint upwards(Footprint cells) {
 // Past the last byte, of one with positive strides.
 byte_count end_of(const Footprint& cells) {
     byte_count end = cells.first + cells.width;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d) end += (cells.count[d] - 1) * cells.stride[d];
+    for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d)
+        end += (cells.count[d] - 1) * cells.stride[d];
     return end;
 }
 
@@ -100,11 +109,13 @@ std::vector<Dimension> by_falling_stride(const Footprint& cells) {
     std::vector<Dimension> dims;
     for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d)
         if (cells.count[d] > 1) dims.push_back({cells.stride[d], cells.count[d]});
-    std::sort(dims.begin(), dims.end(), [](const Dimension& a, const Dimension& b) { return a.stride > b.stride; });
+    std::sort(dims.begin(), dims.end(),
+              [](const Dimension& a, const Dimension& b) { return a.stride > b.stride; });
     return dims;
 }
 
-// Whether every dimension steps over all that those of smaller strides reach: the usual case, and no cells can meet then.
+// Whether every dimension steps over all that those of smaller strides reach: the usual case, and
+// no cells can meet then.
 bool is_nested(const std::vector<Dimension>& dims, byte_count width) {
     byte_count reach = width;
     for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
@@ -119,11 +130,13 @@ bool is_nested(const std::vector<Dimension>& dims, byte_count width) {
 bool overlap(const Footprint& one, const Footprint& other) {
     if (is_empty(one) || is_empty(other)) return false;
     const Footprint a = upwards(one), b = upwards(other);
-    const byte_count target = end_of(b) - 1 - a.first;  // a's steps upwards and b's downwards from its end, and they meet
+    const byte_count target =
+        end_of(b) - 1 - a.first;  // a's steps upwards and b's downwards from its end, and they meet
     if (target < 0 || end_of(a) <= b.first) return false;
     Equation equation;
     for (const Footprint* each : {&a, &b}) {
-        for (std::size_t d = 0; d < static_cast<std::size_t>(each->dims); ++d) equation.add(each->stride[d], each->count[d] - 1);
+        for (std::size_t d = 0; d < static_cast<std::size_t>(each->dims); ++d)
+            equation.add(each->stride[d], each->count[d] - 1);
         equation.add(1, each->width - 1);
     }
     return equation.solvable(target);
@@ -133,7 +146,8 @@ bool overlaps_itself(const Footprint& cells) {
     if (is_empty(cells)) return false;
     const auto dims = by_falling_stride(upwards(cells));
     if (is_nested(dims, cells.width)) return false;
-    // Two points differ first in dimension p, by 1 or more; in those behind it by anything. What is left is less than the width.
+    // Two points differ first in dimension p, by 1 or more; in those behind it by anything. What is
+    // left is less than the width.
     for (std::size_t p = 0; p < dims.size(); ++p) {
         if (dims[p].stride == 0) return true;
         Equation equation;
@@ -160,7 +174,9 @@ public:
         if (field().ragged()) {
             for (const RowSpan& row : *view().rows) extend(footprint(row));
         } else {
-            all_ = upwards(pattern().indexed() ? indexed() : box(grow(owned(), field().halo, pattern().dimensions)));
+            all_ = upwards(pattern().indexed()
+                               ? indexed()
+                               : box(grow(owned(), field().halo, pattern().dimensions)));
             if (!pattern().indexed() && owned().empty()) return;
             extend(all_);
         }
@@ -171,7 +187,8 @@ public:
     byte_count end() const { return end_; }
 
     bool meet(const Cells& other) const {
-        if (!field().ragged() && !other.field().ragged() && !overlap(all_, other.all_)) return false;
+        if (!field().ragged() && !other.field().ragged() && !overlap(all_, other.all_))
+            return false;
         const auto mine = touched(), others = other.touched();
         return any_pair(mine, others);
     }
@@ -206,18 +223,28 @@ private:
         first_ = none ? cells.first : std::min(first_, cells.first);
         end_ = none ? end_of(cells) : std::max(end_, end_of(cells));
     }
-    byte_count address() const { return static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first_cell_)); }
+    byte_count address() const {
+        return static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first_cell_));
+    }
 
-    Footprint footprint(const RowSpan& row) const { return {address() + row.first, row.bytes, 0, {}, {}}; }
+    Footprint footprint(const RowSpan& row) const {
+        return {address() + row.first, row.bytes, 0, {}, {}};
+    }
     Footprint footprint(const BoxLayout& layout) const {
-        return {address() + layout.offset, field().element.size, layout.dims, layout.count, layout.stride};
+        return {address() + layout.offset, field().element.size, layout.dims, layout.count,
+                layout.stride};
     }
     Footprint box(const Box& cells) const {
-        return footprint(box_in_field(plan_, static_cast<int>(f_), {static_cast<std::int32_t>(b_), cells, owned()}, cells));
+        return footprint(box_in_field(plan_, static_cast<int>(f_),
+                                      {static_cast<std::int32_t>(b_), cells, owned()}, cells));
     }
     Footprint indexed() const {
         const byte_count cells = b_ == 0 ? pattern().owned : pattern().ghosts;
-        return {address(), field().element.size, 2, {cells, field().components}, {view().strides[0], field().stride_of_components(b_)}};
+        return {address(),
+                field().element.size,
+                2,
+                {cells, field().components},
+                {view().strides[0], field().stride_of_components(b_)}};
     }
 
     // What the exchange can read or write, piece by piece, by rising first byte.
@@ -233,7 +260,8 @@ private:
                 for (const Link& link : stage) add_ghosts(link, pieces);
         }
         std::erase_if(pieces, is_empty);
-        std::sort(pieces.begin(), pieces.end(), [](const Footprint& a, const Footprint& b) { return a.first < b.first; });
+        std::sort(pieces.begin(), pieces.end(),
+                  [](const Footprint& a, const Footprint& b) { return a.first < b.first; });
         return pieces;
     }
     void add_ghosts(const Link& link, std::vector<Footprint>& pieces) const {
@@ -256,12 +284,16 @@ private:
     }
 
     bool rows_meet() const {
-        const auto meet = [](const RowSpan& a, const RowSpan& b) { return a.first + a.bytes > b.first; };
+        const auto meet = [](const RowSpan& a, const RowSpan& b) {
+            return a.first + a.bytes > b.first;
+        };
         const RowSpans& rows = *view().rows;
         if (std::adjacent_find(rows.begin(), rows.end(), meet) == rows.end()) return false;
         RowSpans sorted;
-        std::copy_if(rows.begin(), rows.end(), std::back_inserter(sorted), [](const RowSpan& row) { return row.bytes > 0; });
-        std::sort(sorted.begin(), sorted.end(), [](const RowSpan& a, const RowSpan& b) { return a.first < b.first; });
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(sorted),
+                     [](const RowSpan& row) { return row.bytes > 0; });
+        std::sort(sorted.begin(), sorted.end(),
+                  [](const RowSpan& a, const RowSpan& b) { return a.first < b.first; });
         return std::adjacent_find(sorted.begin(), sorted.end(), meet) != sorted.end();
     }
 
@@ -272,7 +304,9 @@ private:
     byte_count first_ = 0, end_ = 0;
 };
 
-constexpr auto pass_once = ": pass every array once, and arrays that do not overlap (a reverse exchange would count such cells twice)";
+constexpr auto pass_once =
+    ": pass every array once, and arrays that do not overlap (a reverse exchange would count such "
+    "cells twice)";
 
 }  // namespace
 
@@ -280,12 +314,16 @@ void check_disjoint(const Plan& plan, Bases bases) {
     std::vector<Cells> all;
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
-            if (Cells cells(plan, f, b, bases[static_cast<std::size_t>(plan.first_base[f]) + b]); !cells.empty()) all.push_back(cells);
+            if (Cells cells(plan, f, b, bases[static_cast<std::size_t>(plan.first_base[f]) + b]);
+                !cells.empty())
+                all.push_back(cells);
     for (const Cells& cells : all)
-        if (cells.fold()) throw Error("cells of " + cells.name() + " share memory with each other" + pass_once);
+        if (cells.fold())
+            throw Error("cells of " + cells.name() + " share memory with each other" + pass_once);
     std::vector<const Cells*> sorted;
     for (const Cells& cells : all) sorted.push_back(&cells);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const Cells* a, const Cells* b) { return a->first() < b->first(); });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Cells* a, const Cells* b) { return a->first() < b->first(); });
     for (std::size_t i = 0; i < sorted.size(); ++i)
         for (std::size_t j = i + 1; j < sorted.size() && sorted[j]->first() < sorted[i]->end(); ++j)
             if (sorted[i]->meet(*sorted[j])) {

@@ -9,7 +9,8 @@ namespace parhelion {
 
 /// The cells that a rank shares with a neighbor (or with itself), and memory for their values.
 struct PackedCells {
-    PackedCells(int with, std::size_t in, MessageLayout of) : rank(with), stage(in), layout(std::move(of)) {}
+    PackedCells(int with, std::size_t in, MessageLayout of)
+        : rank(with), stage(in), layout(std::move(of)) {}
 
     int rank;           ///< of the neighbor
     std::size_t stage;  ///< of the plan
@@ -19,7 +20,9 @@ struct PackedCells {
 
     /// Arrays → `values`, or back; made when they return. Local.
     void take(const Plan& plan, Bases arrays) const { take(plan, arrays, values.get()); }
-    void take(const Plan& plan, Bases arrays, std::byte* to) const { copy(plan, pack, arrays, &to); }
+    void take(const Plan& plan, Bases arrays, std::byte* to) const {
+        copy(plan, pack, arrays, &to);
+    }
     void put(const Plan& plan, Bases arrays) const {
         std::byte* const from = values.get();
         copy(plan, unpack, &from, arrays);
@@ -33,13 +36,14 @@ private:
     }
 };
 
-/// Of every neighbor, and of the rank's own images: all ghosts, or the different owned cells that others have as ghosts. The plan must
-/// outlive it. Local.
+/// Of every neighbor, and of the rank's own images: all ghosts, or the different owned cells that
+/// others have as ghosts. The plan must outlive it. Local.
 inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
     std::vector<PackedCells> all;
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
         const auto add = [&](int rank, const Links& links) {
-            MessageLayout layout = message_layout(plan, links, end, end == End::ghosts ? Direction::reverse : Direction::forward);
+            MessageLayout layout = message_layout(
+                plan, links, end, end == End::ghosts ? Direction::reverse : Direction::forward);
             if (layout.fields.empty()) return;
             PackedCells& cells = all.emplace_back(rank, s, std::move(layout));
             cells.pack = compile_pack(plan, cells.layout);

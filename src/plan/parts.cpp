@@ -9,7 +9,8 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-// Bytes of cache lines that one side touches for a part; the few parts that are under way at once fit into a second-level cache.
+// Bytes of cache lines that one side touches for a part; the few parts that are under way at once
+// fit into a second-level cache.
 constexpr byte_count lines_per_part = 32 * 1024;
 
 // A field in the message, as one of the two ranks sees it.
@@ -34,15 +35,16 @@ byte_count points(const BoxLayout& layout) {
     return all;
 }
 
-// Bytes of the cache lines that a field's pieces lie on, each row of the message being one run somewhere else. The same on both
-// sides, though strides differ.
+// Bytes of the cache lines that a field's pieces lie on, each row of the message being one run
+// somewhere else. The same on both sides, though strides differ.
 byte_count lines_of(const Side& side) {
     if (side.pattern.indexed()) return std::max(side.at.entries * line, side.at.bytes);
     byte_count total = 0;
     for (byte_count k = 0; k < side.at.entries; ++k) {
         const BoxLayout layout = side.layout(k);
         if (points(layout) == 0) continue;
-        byte_count row = 1;  // values that lie together: the components, where they come last, and the dimension before them
+        byte_count row = 1;  // values that lie together: the components, where they come last, and
+                             // the dimension before them
         for (std::size_t i = side.order.size(); i-- > 0;) {
             row *= layout.count[static_cast<std::size_t>(side.order[i])];
             if (side.order[i] + 1 < layout.dims) break;
@@ -52,12 +54,14 @@ byte_count lines_of(const Side& side) {
     return total;
 }
 
-// Extent along the outermost dimension of the message, or the one after it; 1 where the pieces differ in it and are not cut.
+// Extent along the outermost dimension of the message, or the one after it; 1 where the pieces
+// differ in it and are not cut.
 byte_count extent_of(const Side& side, std::size_t after_outermost) {
     if (after_outermost >= side.order.size()) return 1;
     byte_count extent = 0;
     for (byte_count k = 0; k < side.at.entries; ++k) {
-        const byte_count here = side.layout(k).count[static_cast<std::size_t>(side.order[after_outermost])];
+        const byte_count here =
+            side.layout(k).count[static_cast<std::size_t>(side.order[after_outermost])];
         if (extent != 0 && here != extent) return 1;
         extent = here;
     }
@@ -95,12 +99,15 @@ private:
 
     void cut_cells(const Side& side) {
         const byte_count touched = lines_of(side), all = side.at.entries;
-        const byte_count pieces = side.field.ragged() ? 1 : std::clamp<byte_count>(touched / lines_per_part, 1, all);
+        const byte_count pieces =
+            side.field.ragged() ? 1 : std::clamp<byte_count>(touched / lines_per_part, 1, all);
         for (byte_count i = 0; i < pieces; ++i) {
             const Entries entries{all * i / pieces, all * (i + 1) / pieces};
             open_.bytes = aligned(open_.bytes);
-            add_side_of_cells(open_.program, side.plan, side.at, entries, side.end, side.into, open_.bytes, false);
-            open_.bytes += pieces == 1 ? side.at.bytes : (entries.end - entries.first) * bytes_per_cell(side.field);
+            add_side_of_cells(open_.program, side.plan, side.at, entries, side.end, side.into,
+                              open_.bytes, false);
+            open_.bytes += pieces == 1 ? side.at.bytes
+                                       : (entries.end - entries.first) * bytes_per_cell(side.field);
             close(touched / pieces);
         }
     }
@@ -108,9 +115,11 @@ private:
     // Along the second dimension only where the first is cut into single layers.
     void cut_boxes(const Side& side) {
         const byte_count touched = lines_of(side);
-        const byte_count wanted = std::max<byte_count>(touched / lines_per_part, 1), layers = extent_of(side, 0);
+        const byte_count wanted = std::max<byte_count>(touched / lines_per_part, 1),
+                         layers = extent_of(side, 0);
         const byte_count slices = std::min(wanted, layers);
-        const byte_count strips = slices == layers ? std::min(wanted / slices, extent_of(side, 1)) : 1;
+        const byte_count strips =
+            slices == layers ? std::min(wanted / slices, extent_of(side, 1)) : 1;
         for (byte_count i = 0; i < slices * strips; ++i) {
             add_slice(side, {i / strips, slices}, {i % strips, strips});
             close(touched / (slices * strips));
@@ -125,7 +134,8 @@ private:
             BoxLayout mine = outermost.of(side.layout(k), side.order.front());
             if (side.order.size() > 1) mine = second.of(mine, side.order[1]);
             const BoxLayout message = box_in_message(mine, side.order, element.size, open_.bytes);
-            open_.program.add(side.into == Into::message ? copy_between(mine, message, element) : copy_between(message, mine, element));
+            open_.program.add(side.into == Into::message ? copy_between(mine, message, element)
+                                                         : copy_between(message, mine, element));
             open_.bytes += points(mine) * element.size;
         }
     }
@@ -136,22 +146,27 @@ private:
 };
 
 template <class OrderOf>
-std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, Into into, OrderOf&& order_of) {
+std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, Into into,
+                      OrderOf&& order_of) {
     Cutter cutter;
     for (const MessageField& at : message_layout(plan, link.links, end, Direction::forward).fields)
-        cutter.cut({plan, at, end, into, plan.fields[static_cast<std::size_t>(at.f)], plan.pattern_of(at.f), order_of(at.f)});
+        cutter.cut({plan, at, end, into, plan.fields[static_cast<std::size_t>(at.f)],
+                    plan.pattern_of(at.f), order_of(at.f)});
     return cutter.parts();
 }
 
 }  // namespace
 
 std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::owned, Into::message,
-               [&](int f) { return packing_order(plan.fields[static_cast<std::size_t>(f)], plan.pattern_of(f).dimensions); });
+    return cut(plan, link, End::owned, Into::message, [&](int f) {
+        return packing_order(plan.fields[static_cast<std::size_t>(f)],
+                             plan.pattern_of(f).dimensions);
+    });
 }
 
 std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::ghosts, Into::field, [&](int f) { return link.orders[static_cast<std::size_t>(f)]; });
+    return cut(plan, link, End::ghosts, Into::field,
+               [&](int f) { return link.orders[static_cast<std::size_t>(f)]; });
 }
 
 }  // namespace parhelion

@@ -18,27 +18,37 @@ namespace {
 // In one dimension.
 void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
     const int lower = field.halo.lower[d], upper = field.halo.upper[d];
-    const int most_lower = pattern.halo.lower[d], most_upper = pattern.halo.upper[d] - pattern.stagger.along[d];
+    const int most_lower = pattern.halo.lower[d],
+              most_upper = pattern.halo.upper[d] - pattern.stagger.along[d];
     const std::string where = " in dimension " + std::to_string(d);
     const int around_lower = field.array_halo.lower[d], around_upper = field.array_halo.upper[d];
-    if (around_lower < as_domain || around_upper < as_domain) throw Error(name + " has a negative array halo" + where);
+    if (around_lower < as_domain || around_upper < as_domain)
+        throw Error(name + " has a negative array halo" + where);
     if (lower < 0 || upper < 0) throw Error(name + " has a negative halo width" + where);
     if (lower > most_lower || upper > most_upper)
-        throw Error(name + " has a halo of " + std::to_string(std::max(lower, upper)) + where + " and the pattern one of " +
+        throw Error(name + " has a halo of " + std::to_string(std::max(lower, upper)) + where +
+                    " and the pattern one of " +
                     std::to_string(lower > most_lower ? most_lower : most_upper) +
-                    ": build the pattern from a domain with the widest halo that any field needs, or give the field a smaller depth");
-    if ((around_lower != as_domain && lower > around_lower) || (around_upper != as_domain && upper > around_upper))
-        throw Error(name + " has a depth of " + std::to_string(std::max(lower, upper)) + where + " and its array a halo of " +
-                    std::to_string(lower > around_lower ? around_lower : around_upper) +
-                    ": make the array's halo (array_halo) at least as wide as the depth that is exchanged");
+                    ": build the pattern from a domain with the widest halo that any field needs, "
+                    "or give the field a smaller depth");
+    if ((around_lower != as_domain && lower > around_lower) ||
+        (around_upper != as_domain && upper > around_upper))
+        throw Error(
+            name + " has a depth of " + std::to_string(std::max(lower, upper)) + where +
+            " and its array a halo of " +
+            std::to_string(lower > around_lower ? around_lower : around_upper) +
+            ": make the array's halo (array_halo) at least as wide as the depth that is exchanged");
 }
 
-HaloWidth ends_of(const Field& field) { return field.boundary == Boundary::owned ? field.halo : HaloWidth(0); }
+HaloWidth ends_of(const Field& field) {
+    return field.boundary == Boundary::owned ? field.halo : HaloWidth(0);
+}
 
 bool has_ends(const Pattern& pattern, const Field& field) {
     const HaloWidth ends = ends_of(field);
     for (int d = 0; d < pattern.dimensions; ++d)
-        if (pattern.ends.lower[d] != ends.lower[d] || pattern.ends.upper[d] != ends.upper[d]) return false;
+        if (pattern.ends.lower[d] != ends.lower[d] || pattern.ends.upper[d] != ends.upper[d])
+            return false;
     return true;
 }
 
@@ -48,7 +58,8 @@ bool fits(const Pattern& pattern, const Field& field) {
 
 // Where it has none of its own it is checked against the first, and told what does not fit.
 std::size_t pattern_number(const Group& group, const Field& field) {
-    const auto own = std::find_if(group.patterns.begin(), group.patterns.end(), [&](const Pattern& each) { return fits(each, field); });
+    const auto own = std::find_if(group.patterns.begin(), group.patterns.end(),
+                                  [&](const Pattern& each) { return fits(each, field); });
     return own == group.patterns.end() ? 0 : static_cast<std::size_t>(own - group.patterns.begin());
 }
 
@@ -60,11 +71,13 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
     }
     if (field.stagger != pattern.stagger)
         throw Error(name +
-                    " has another stagger than the pattern, which tells who owns which point: pass the domain instead of its pattern, or "
+                    " has another stagger than the pattern, which tells who owns which point: pass "
+                    "the domain instead of its pattern, or "
                     "build the pattern from domain.staggered(…)");
     if (!has_ends(pattern, field))
         throw Error(name +
-                    " and the pattern differ in the layers beyond the ends that ranks own (boundary): pass the domain instead of its "
+                    " and the pattern differ in the layers beyond the ends that ranks own "
+                    "(boundary): pass the domain instead of its "
                     "pattern, or build the pattern for the field's depth");
 }
 
@@ -81,45 +94,58 @@ bool has_cells(const Pattern& pattern, std::size_t block) {
 }
 
 void check_rows(const Pattern& pattern, const Field& field, const std::string& name) {
-    if (!pattern.indexed()) throw Error(name + " has ragged rows, which Cartesian domains do not have: use an IndexedDomain");
+    if (!pattern.indexed())
+        throw Error(name +
+                    " has ragged rows, which Cartesian domains do not have: use an IndexedDomain");
     const byte_count entry = bytes_per_cell(field);
     for (std::size_t b = 0; b < 2; ++b) {
         const auto cells = static_cast<std::size_t>(b == 0 ? pattern.owned : pattern.ghosts);
         if (field.blocks[b].rows == nullptr || field.blocks[b].rows->size() != cells)
-            throw Error(name + " does not tell the sizes of " + std::to_string(cells) + (b == 0 ? " owned rows" : " ghost rows") +
-                        ": give a RowSpan for each");
+            throw Error(name + " does not tell the sizes of " + std::to_string(cells) +
+                        (b == 0 ? " owned rows" : " ghost rows") + ": give a RowSpan for each");
         for (const RowSpan& row : *field.blocks[b].rows)
             if (row.first < 0 || row.bytes < 0 || row.bytes % entry != 0)
-                throw Error(name + " has a row of " + std::to_string(row.bytes) + " bytes, which is no number of entries of " +
-                            std::to_string(entry) + " bytes");
+                throw Error(name + " has a row of " + std::to_string(row.bytes) +
+                            " bytes, which is no number of entries of " + std::to_string(entry) +
+                            " bytes");
     }
 }
 
 std::string named(std::size_t number, std::size_t group, bool several) {
-    return "field " + std::to_string(number) + (several ? " of group " + std::to_string(group) : "");
+    return "field " + std::to_string(number) +
+           (several ? " of group " + std::to_string(group) : "");
 }
 
 void check_field(const Pattern& pattern, const Field& field, const std::string& number) {
     const std::string name = number + " (" + to_string(field) + ")";
-    if (field.element.size < 1) throw Error(name + " has elements of no size: use element_of<T>() or parse_element", ErrorKind::type);
+    if (field.element.size < 1)
+        throw Error(name + " has elements of no size: use element_of<T>() or parse_element",
+                    ErrorKind::type);
     if (field.element.scalar != Scalar::bytes && to_string(field.element).starts_with("bytes"))
         throw Error(name + " has elements of " + std::to_string(field.element.size) +
                         " bytes, which its type does not have: "
                         "use element_of<T>() or parse_element",
                     ErrorKind::type);
     if (field.components < 1) throw Error(name + " needs at least 1 component");
-    if (bytes_per_cell(field) > largest_cell) throw Error(name + " has cells of more than 1 GiB: use more cells or fields");
+    if (bytes_per_cell(field) > largest_cell)
+        throw Error(name + " has cells of more than 1 GiB: use more cells or fields");
     if (field.indexed != pattern.indexed())
-        throw Error(name + (field.indexed ? " is indexed and the pattern Cartesian" : " is Cartesian and the pattern indexed") +
-                        std::string(": view the array with the domain that the pattern was built from"),
-                    ErrorKind::type);
+        throw Error(
+            name +
+                (field.indexed ? " is indexed and the pattern Cartesian"
+                               : " is Cartesian and the pattern indexed") +
+                std::string(": view the array with the domain that the pattern was built from"),
+            ErrorKind::type);
     const std::size_t blocks = pattern.indexed() ? 2 : pattern.blocks.size();
     if (field.blocks.size() != blocks)
-        throw Error(name + " has " + std::to_string(field.blocks.size()) + " blocks and the pattern " + std::to_string(blocks));
+        throw Error(name + " has " + std::to_string(field.blocks.size()) +
+                    " blocks and the pattern " + std::to_string(blocks));
     check_layers(pattern, field, name);
     if (field.ragged()) check_rows(pattern, field, name);
     for (const Box& block : pattern.blocks)
-        checked_product({grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)}, "the size of a field");
+        checked_product(
+            {grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)},
+            "the size of a field");
     for (std::size_t b = 0; b < blocks; ++b)
         if (field.blocks[b].first == nullptr && has_cells(pattern, b))
             throw Error(name + " is a null pointer: allocate it before the exchange is made");
@@ -140,8 +166,8 @@ void check_spaces(const std::vector<Group>& groups) {
         for (const Field& field : group.fields) {
             if (first == nullptr) first = &field, make_executor(field.space);
             if (field.space != first->space)
-                throw Error(std::string("an exchange of fields in ") + to_string(first->space) + " and in " + to_string(field.space) +
-                            " memory: make one for each");
+                throw Error(std::string("an exchange of fields in ") + to_string(first->space) +
+                            " and in " + to_string(field.space) + " memory: make one for each");
         }
 }
 
@@ -152,12 +178,14 @@ void check_groups(const std::vector<Group>& groups) {
         for (const Pattern& pattern : groups[g].patterns) check_local(pattern);
         for (std::size_t f = 0; f < groups[g].fields.size(); ++f) {
             const Field& field = groups[g].fields[f];
-            check_field(groups[g].patterns[pattern_number(groups[g], field)], field, named(f, g, groups.size() > 1));
+            check_field(groups[g].patterns[pattern_number(groups[g], field)], field,
+                        named(f, g, groups.size() > 1));
         }
     }
 }
 
-// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in which they pack.
+// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in
+// which they pack.
 void tell_field(Properties& told, const Field& field, const std::string& name, int dimensions) {
     told.add("the element of " + name, to_string(field.element));
     told.add("the number of components of " + name, field.components);
@@ -173,16 +201,19 @@ void tell_field(Properties& told, const Field& field, const std::string& name, i
 void tell_group(Properties& told, const Group& group, std::size_t number, bool several) {
     const std::string of_group = several ? " of group " + std::to_string(number) : "";
     const Pattern& first = group.patterns.front();
-    told.add("the number of dimensions of the domain" + of_group + " (0: indexed)", first.dimensions);
+    told.add("the number of dimensions of the domain" + of_group + " (0: indexed)",
+             first.dimensions);
     told.add("the number of the pattern's stages" + of_group, first.stages.size());
     told.add("the number of fields" + of_group, group.fields.size());
-    for (std::size_t f = 0; f < group.fields.size(); ++f) tell_field(told, group.fields[f], named(f, number, several), first.dimensions);
+    for (std::size_t f = 0; f < group.fields.size(); ++f)
+        tell_field(told, group.fields[f], named(f, number, several), first.dimensions);
     told.add("the number of patterns" + of_group, group.patterns.size());
 }
 
 void tell_all(Properties& told, const std::vector<Group>& groups, const TellProperties& options) {
     told.add("the number of groups", groups.size());
-    for (std::size_t g = 0; g < groups.size(); ++g) tell_group(told, groups[g], g, groups.size() > 1);
+    for (std::size_t g = 0; g < groups.size(); ++g)
+        tell_group(told, groups[g], g, groups.size() > 1);
     if (options) options(told);
 }
 
@@ -216,7 +247,8 @@ Plan without_stages(std::vector<Group> groups, int threads) {
         Group& group = groups[g];
         const auto first = plan.patterns.size();
         for (std::size_t f = 0; f < group.fields.size(); ++f)
-            add_field(plan, group.fields[f], static_cast<int>(first + pattern_number(group, group.fields[f])),
+            add_field(plan, group.fields[f],
+                      static_cast<int>(first + pattern_number(group, group.fields[f])),
                       {static_cast<int>(g), static_cast<int>(f)});
         for (Pattern& pattern : group.patterns) {
             plan.reaches.push_back(reaches_of(pattern));
@@ -253,25 +285,35 @@ bool receives_thin(const Plan& plan, const LinkPlan& link) {
 
 constexpr std::size_t words_before_shapes = 6;
 
-// What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my packing orders.
-Parcel announcement(const Plan& plan, int stage, const LinkPlan& link, const std::vector<std::int64_t>& card) {
+// What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my
+// packing orders.
+Parcel announcement(const Plan& plan, int stage, const LinkPlan& link,
+                    const std::vector<std::int64_t>& card) {
     const auto sends = message_sizes(plan, link.links, End::owned);
     const auto receives = message_sizes(plan, link.links, End::ghosts);
-    std::vector<std::int64_t> words{stage, sends.forward, sends.reverse, receives.forward, receives.reverse, receives_thin(plan, link)};
+    std::vector<std::int64_t> words{stage,
+                                    sends.forward,
+                                    sends.reverse,
+                                    receives.forward,
+                                    receives.reverse,
+                                    receives_thin(plan, link)};
     for (const Link* each : link.links) {
         words.push_back(static_cast<std::int64_t>(shape_of_sends(*each).fingerprint));
         words.push_back(static_cast<std::int64_t>(shape_of_receives(*each).fingerprint));
     }
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (int d : packing_order(plan.fields[f], plan.pattern_of(static_cast<int>(f)).dimensions)) words.push_back(d);
+        for (int d : packing_order(plan.fields[f], plan.pattern_of(static_cast<int>(f)).dimensions))
+            words.push_back(d);
     words.insert(words.end(), card.begin(), card.end());
     Parcel parcel{link.rank, {}};
     parcel.append(words.data(), words.size());
     return parcel;
 }
 
-void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& words, LinkPlan& link) {
-    auto next = words.begin() + static_cast<std::ptrdiff_t>(words_before_shapes + 2 * link.links.size());
+void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& words,
+                            LinkPlan& link) {
+    auto next =
+        words.begin() + static_cast<std::ptrdiff_t>(words_before_shapes + 2 * link.links.size());
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
         const int count = plan.pattern_of(static_cast<int>(f)).dimensions + 1;
         link.orders.emplace_back(next, next + count);
@@ -283,11 +325,13 @@ void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& w
 LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
     if (stage < 0 || stage >= static_cast<std::int64_t>(plan.stages.size())) return nullptr;
     auto& links = plan.stages[static_cast<std::size_t>(stage)].links;
-    const auto found = std::find_if(links.begin(), links.end(), [&](const LinkPlan& link) { return link.rank == rank; });
+    const auto found = std::find_if(links.begin(), links.end(),
+                                    [&](const LinkPlan& link) { return link.rank == rank; });
     return found == links.end() ? nullptr : &*found;
 }
 
-void accept_shapes(const std::vector<std::int64_t>& words, const LinkPlan& link, const std::string& with) {
+void accept_shapes(const std::vector<std::int64_t>& words, const LinkPlan& link,
+                   const std::string& with) {
     for (std::size_t g = 0; g < link.links.size(); ++g) {
         const std::size_t at = words_before_shapes + 2 * g;
         if (words[at] == static_cast<std::int64_t>(shape_of_receives(*link.links[g]).fingerprint) &&
@@ -305,16 +349,19 @@ void accept(Plan& plan, const Parcel& parcel) {
     const std::string with = "rank " + std::to_string(parcel.rank);
     LinkPlan* link = find_link(plan, words[0], parcel.rank);
     if (link == nullptr)
-        throw Error(with +
-                    " wants to exchange with this rank, whose pattern does not know it: build the patterns "
-                    "together, from one domain");
+        throw Error(
+            with +
+            " wants to exchange with this rank, whose pattern does not know it: build the patterns "
+            "together, from one domain");
     accept_shapes(words, *link, with);
     const auto sends = message_sizes(plan, link->links, End::owned);
     const auto receives = message_sizes(plan, link->links, End::ghosts);
-    const std::int64_t expected[4] = {receives.forward, receives.reverse, sends.forward, sends.reverse};
+    const std::int64_t expected[4] = {receives.forward, receives.reverse, sends.forward,
+                                      sends.reverse};
     for (int i = 0; i < 4; ++i)
         if (words[i + 1] != expected[i])
-            throw Error(with + (i < 2 ? " will send " : " expects ") + std::to_string(words[i + 1]) + " bytes and this rank " +
+            throw Error(with + (i < 2 ? " will send " : " expects ") +
+                        std::to_string(words[i + 1]) + " bytes and this rank " +
                         (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
                         ": the patterns or fields of the two ranks differ");
     accept_orders_and_card(plan, words, *link);
@@ -334,7 +381,8 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
         check_disjoint(plan, plan.bases.data());
         for (const Parcel& parcel : received) accept(plan, parcel);
         if (received.size() != expected)
-            throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " + std::to_string(received.size()) +
+            throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
+                        std::to_string(received.size()) +
                         " ranks know it as theirs: build the patterns together, from one domain");
     });
 }
@@ -352,10 +400,13 @@ void compile_stages(Plan& plan) {
 }
 
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
-    if (groups.empty()) throw Error("an exchange of no groups: pass at least one pattern with its fields");
+    if (groups.empty())
+        throw Error("an exchange of no groups: pass at least one pattern with its fields");
     require_equal(
-        groups.front().patterns.front().communicator, "the fields, the domain or the options of the exchange",
-        [&](Properties& told) { tell_all(told, groups, terms.options); }, "pass the same ones on every rank",
+        groups.front().patterns.front().communicator,
+        "the fields, the domain or the options of the exchange",
+        [&](Properties& told) { tell_all(told, groups, terms.options); },
+        "pass the same ones on every rank",
         [&] {
             check_groups(groups);
             if (terms.check) terms.check();
@@ -372,17 +423,22 @@ std::string field_name(const Plan& plan, int f) {
     return named(static_cast<std::size_t>(field), static_cast<std::size_t>(group), plan.several);
 }
 
-Group::Group(Pattern pattern, std::vector<Field> of) : fields(std::move(of)) { patterns.push_back(std::move(pattern)); }
+Group::Group(Pattern pattern, std::vector<Field> of) : fields(std::move(of)) {
+    patterns.push_back(std::move(pattern));
+}
 
 Group::Group(const CartesianDomain& domain, std::vector<Field> of) : fields(std::move(of)) {
     for (const Field& field : fields) {
         Stagger more;
         bool possible = !field.indexed && field.boundary == domain.boundary();
         for (int d = 0; d < domain.dimensions(); ++d) {
-            more.along[d] = static_cast<std::int16_t>(field.stagger.along[d] - domain.stagger().along[d]);
-            possible = possible && (more.along[d] == 0 || (more.along[d] == 1 && domain.stagger().along[d] == 0)) &&
-                       field.halo.lower[d] >= 0 && field.halo.lower[d] <= domain.halo().lower[d] && field.halo.upper[d] >= 0 &&
-                       field.halo.upper[d] <= domain.halo().upper[d];
+            more.along[d] =
+                static_cast<std::int16_t>(field.stagger.along[d] - domain.stagger().along[d]);
+            possible =
+                possible &&
+                (more.along[d] == 0 || (more.along[d] == 1 && domain.stagger().along[d] == 0)) &&
+                field.halo.lower[d] >= 0 && field.halo.lower[d] <= domain.halo().lower[d] &&
+                field.halo.upper[d] >= 0 && field.halo.upper[d] <= domain.halo().upper[d];
         }
         const auto known = [&](const Pattern& pattern) { return fits(pattern, field); };
         if (possible && std::none_of(patterns.begin(), patterns.end(), known))

@@ -11,11 +11,17 @@ namespace parhelion {
 const Kernels& kernels() {
     static const Kernels& chosen = []() -> const Kernels& {
 #if defined(__x86_64__)
-        const char* most = std::getenv("PARHELION_KERNELS");  // to compare them, or to test the others
-        const auto wanted = [&](const char* name) { return most == nullptr || std::strcmp(most, name) == 0; };
+        const char* most =
+            std::getenv("PARHELION_KERNELS");  // to compare them, or to test the others
+        const auto wanted = [&](const char* name) {
+            return most == nullptr || std::strcmp(most, name) == 0;
+        };
         __builtin_cpu_init();
-        if (wanted("avx512") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) return kernels_avx512;
-        if (wanted("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return kernels_avx2;
+        if (wanted("avx512") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512vl"))
+            return kernels_avx512;
+        if (wanted("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+            return kernels_avx2;
 #endif
         return kernels_baseline;
     }();
@@ -67,14 +73,16 @@ Program inverse(const Program& program) {
 byte_count Program::mean_piece() const {
     byte_count pieces = 0;
     for (const auto& op : strided) pieces += op.bytes() / op.width;
-    for (const auto& op : indexed) pieces += op.dst_list == nullptr && op.dst_stride == op.width ? 1 : op.count;
+    for (const auto& op : indexed)
+        pieces += op.dst_list == nullptr && op.dst_stride == op.width ? 1 : op.count;
     for (const auto& op : runs) pieces += static_cast<byte_count>(op.runs.size());
     return pieces == 0 ? 0 : bytes() / pieces;
 }
 
 namespace {
 
-// Inner dimensions that are contiguous on both sides become part of the width; neighbors that continue each other fuse.
+// Inner dimensions that are contiguous on both sides become part of the width; neighbors that
+// continue each other fuse.
 StridedOp normalized(const StridedOp& op) {
     struct Dim {
         byte_count count, src, dst;
@@ -82,15 +90,18 @@ StridedOp normalized(const StridedOp& op) {
     std::vector<Dim> dims;
     for (int d = 0; d < op.dims; ++d)
         if (op.count[d] != 1) dims.push_back({op.count[d], op.src_stride[d], op.dst_stride[d]});
-    std::stable_sort(dims.begin(), dims.end(),
-                     [](const Dim& a, const Dim& b) { return std::abs(a.src) + std::abs(a.dst) > std::abs(b.src) + std::abs(b.dst); });
+    std::stable_sort(dims.begin(), dims.end(), [](const Dim& a, const Dim& b) {
+        return std::abs(a.src) + std::abs(a.dst) > std::abs(b.src) + std::abs(b.dst);
+    });
     StridedOp result = op;
     while (!dims.empty() && dims.back().src == result.width && dims.back().dst == result.width) {
         result.width *= dims.back().count;
         dims.pop_back();
     }
     for (std::size_t d = dims.size(); d-- > 1;) {
-        if (dims[d - 1].src != dims[d].src * dims[d].count || dims[d - 1].dst != dims[d].dst * dims[d].count) continue;
+        if (dims[d - 1].src != dims[d].src * dims[d].count ||
+            dims[d - 1].dst != dims[d].dst * dims[d].count)
+            continue;
         dims[d - 1] = {dims[d - 1].count * dims[d].count, dims[d].src, dims[d].dst};
         dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(d));
     }
@@ -103,12 +114,15 @@ StridedOp normalized(const StridedOp& op) {
     return result;
 }
 
-local_index at(const local_index* list, byte_count k) { return list ? list[k] : static_cast<local_index>(k); }
+local_index at(const local_index* list, byte_count k) {
+    return list ? list[k] : static_cast<local_index>(k);
+}
 
 byte_count count_runs(const IndexedOp& op) {
     byte_count runs = 1;
     for (byte_count k = 1; k < op.count; ++k)
-        runs += at(op.src_list, k) != at(op.src_list, k - 1) + 1 || at(op.dst_list, k) != at(op.dst_list, k - 1) + 1;
+        runs += at(op.src_list, k) != at(op.src_list, k - 1) + 1 ||
+                at(op.dst_list, k) != at(op.dst_list, k - 1) + 1;
     return runs;
 }
 
@@ -117,7 +131,8 @@ byte_count count_runs(const IndexedOp& op) {
 void Runs::add(const Run& next) {
     if (next.bytes == 0) return;
     std::vector<Run>& list = own();
-    if (!list.empty() && list.back().src + list.back().bytes == next.src && list.back().dst + list.back().bytes == next.dst)
+    if (!list.empty() && list.back().src + list.back().bytes == next.src &&
+        list.back().dst + list.back().bytes == next.dst)
         list.back().bytes += next.bytes;
     else list.push_back(next);
 }
@@ -128,19 +143,23 @@ RunsOp as_runs(const IndexedOp& op, byte_count expected) {
     RunsOp result{op.src_base, op.dst_base, {}, op.scalar};
     result.runs.reserve(static_cast<std::size_t>(expected));
     for (byte_count k = 0; k < op.count; ++k)
-        result.add({op.src + at(op.src_list, k) * op.src_stride, op.dst + at(op.dst_list, k) * op.dst_stride, op.width});
+        result.add({op.src + at(op.src_list, k) * op.src_stride,
+                    op.dst + at(op.dst_list, k) * op.dst_stride, op.width});
     return result;
 }
 
 // A list that only counts need not be read: beside small cells it would be as much memory again.
 void drop_list(const local_index*& list, byte_count& offset, byte_count stride, byte_count count) {
-    if (list == nullptr || std::adjacent_find(list, list + count, [](local_index a, local_index b) { return b != a + 1; }) != list + count)
+    if (list == nullptr || std::adjacent_find(list, list + count, [](local_index a, local_index b) {
+                               return b != a + 1;
+                           }) != list + count)
         return;
     offset += list[0] * stride;
     list = nullptr;
 }
 
-// Shorter runs on average are copied faster cell by cell: reading an index is cheaper than starting a run.
+// Shorter runs on average are copied faster cell by cell: reading an index is cheaper than starting
+// a run.
 constexpr byte_count worthwhile_run_bytes = 64;
 
 }  // namespace
@@ -179,7 +198,8 @@ namespace {
 
 // Calls body(dst, src) for every combination of the outer dimensions.
 template <class Body>
-void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* src, Body&& body, int d = 0) {
+void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* src, Body&& body,
+               int d = 0) {
     if (d >= outer) return body(dst, src);
     for (byte_count i = 0; i < op.count[d]; ++i, dst += op.dst_stride[d], src += op.src_stride[d])
         for_outer(op, outer, dst, src, body, d + 1);
@@ -198,21 +218,26 @@ void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases, const Lo
     }
     const int outer = op.dims - 2;
     for_outer(op, outer, dst, src, [&](std::byte* to, const std::byte* from) {
-        use.strided(to, from, op.count[outer], op.count[outer + 1], &op.dst_stride[outer], &op.src_stride[outer], op.width);
+        use.strided(to, from, op.count[outer], op.count[outer + 1], &op.dst_stride[outer],
+                    &op.src_stride[outer], op.width);
     });
 }
 
 void run(const Program& program, Bases src, Bases dst) {
     const Kernels& use = kernels();
     for (const StridedOp& op : program.strided) run_strided(op, src, dst, use);
-    for (const IndexedOp& op : program.indexed) use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
+    for (const IndexedOp& op : program.indexed)
+        use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
-        use.runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data(), static_cast<byte_count>(op.runs.size()));
+        use.runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data(),
+                 static_cast<byte_count>(op.runs.size()));
 }
 
 namespace {
 
-bool one_piece(const Program& program) { return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty(); }
+bool one_piece(const Program& program) {
+    return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty();
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// destination = destination ⊕ source, in the order of the program, so that a repeated run gives the same bits.
+// destination = destination ⊕ source, in the order of the program, so that a repeated run gives the
+// same bits.
 #include <cstring>
 #include <iterator>
 #include <unordered_set>
@@ -21,10 +22,12 @@ std::string remedy(const Element& element, Reduction reduction) {
         return "it is for " + to_string(reduction.by()->element()) +
                ": define one for these elements (reduction_of), or view the array as such";
     if (element.scalar == Scalar::complex64 || element.scalar == Scalar::complex128)
-        return "complex numbers have no order and no bits: use sum, prod, replace, a reduction of your own (reduction_of), or combine real "
+        return "complex numbers have no order and no bits: use sum, prod, replace, a reduction of "
+               "your own (reduction_of), or combine real "
                "and "
                "imaginary parts as two components";
-    return "use replace, a reduction of your own (reduction_of), or a type that can be added and compared";
+    return "use replace, a reduction of your own (reduction_of), or a type that can be added and "
+           "compared";
 }
 
 }  // namespace
@@ -37,10 +40,11 @@ std::string to_string(Reduction reduction) {
 }
 
 void require_reducible(const Element& element, Reduction reduction) {
-    const bool possible = reduction.by() != nullptr ? reduction.by()->element() == element : supports(reduction, element.scalar);
+    const bool possible = reduction.by() != nullptr ? reduction.by()->element() == element
+                                                    : supports(reduction, element.scalar);
     if (!possible)
-        throw Error("elements of type " + to_string(element) + " cannot be combined so (" + to_string(reduction) +
-                        "): " + remedy(element, reduction),
+        throw Error("elements of type " + to_string(element) + " cannot be combined so (" +
+                        to_string(reduction) + "): " + remedy(element, reduction),
                     ErrorKind::type);
 }
 
@@ -53,19 +57,25 @@ public:
 
     void strided(const StridedOp& op, std::byte* dst, const std::byte* src, int d = 0) const {
         if (d == op.dims) return by_.combine(dst, src, op.width);
-        for (byte_count i = 0; i < op.count[d]; ++i) strided(op, dst + i * op.dst_stride[d], src + i * op.src_stride[d], d + 1);
+        for (byte_count i = 0; i < op.count[d]; ++i)
+            strided(op, dst + i * op.dst_stride[d], src + i * op.src_stride[d], d + 1);
     }
     void indexed(const IndexedOp& op, std::byte* dst, const std::byte* src) const {
         if (by_.wants_many()) return together(op, dst, src);
-        for (byte_count k = 0; k < op.count; ++k) by_.combine(dst + to(op, k), src + from(op, k), op.width);
+        for (byte_count k = 0; k < op.count; ++k)
+            by_.combine(dst + to(op, k), src + from(op, k), op.width);
     }
     void runs(const RunsOp& op, std::byte* dst, const std::byte* src) const {
         for (const Run& run : op.runs) by_.combine(dst + run.dst, src + run.src, run.bytes);
     }
 
 private:
-    static byte_count to(const IndexedOp& op, byte_count k) { return (op.dst_list ? op.dst_list[k] : k) * op.dst_stride; }
-    static byte_count from(const IndexedOp& op, byte_count k) { return (op.src_list ? op.src_list[k] : k) * op.src_stride; }
+    static byte_count to(const IndexedOp& op, byte_count k) {
+        return (op.dst_list ? op.dst_list[k] : k) * op.dst_stride;
+    }
+    static byte_count from(const IndexedOp& op, byte_count k) {
+        return (op.src_list ? op.src_list[k] : k) * op.src_stride;
+    }
 
     // Cells up to the first that is there twice at once, then from that one on.
     void together(const IndexedOp& op, std::byte* dst, const std::byte* src) const {
@@ -73,14 +83,16 @@ private:
         std::unordered_set<byte_count> seen;
         for (byte_count first = 0, k = 0; first < op.count; first = k) {
             for (seen.clear(); k < op.count && seen.insert(to(op, k)).second;) ++k;
-            const auto bytes = static_cast<std::size_t>((k - first) * op.width), width = static_cast<std::size_t>(op.width);
+            const auto bytes = static_cast<std::size_t>((k - first) * op.width),
+                       width = static_cast<std::size_t>(op.width);
             left.resize(bytes), right.resize(bytes);
             for (byte_count i = first; i < k; ++i) {
                 std::memcpy(left.data() + (i - first) * op.width, dst + to(op, i), width);
                 std::memcpy(right.data() + (i - first) * op.width, src + from(op, i), width);
             }
             by_.combine(left.data(), right.data(), static_cast<byte_count>(bytes));
-            for (byte_count i = first; i < k; ++i) std::memcpy(dst + to(op, i), left.data() + (i - first) * op.width, width);
+            for (byte_count i = first; i < k; ++i)
+                std::memcpy(dst + to(op, i), left.data() + (i - first) * op.width, width);
         }
     }
 
@@ -89,9 +101,12 @@ private:
 
 void reduce_by_user(const Program& program, Bases src, Bases dst, const UserReduction& reduction) {
     const ByUser by(reduction);
-    for (const StridedOp& op : program.strided) by.strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
-    for (const IndexedOp& op : program.indexed) by.indexed(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
-    for (const RunsOp& op : program.runs) by.runs(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
+    for (const StridedOp& op : program.strided)
+        by.strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
+    for (const IndexedOp& op : program.indexed)
+        by.indexed(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
+    for (const RunsOp& op : program.runs)
+        by.runs(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
 }
 
 }  // namespace
@@ -99,11 +114,15 @@ void reduce_by_user(const Program& program, Bases src, Bases dst, const UserRedu
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) {
     if (reduction == Reduction::replace) return run(program, src, dst);
     if (reduction.by() != nullptr) return reduce_by_user(program, src, dst, *reduction.by());
-    const auto loops = [&, combining = kernels().combining](const auto& op) -> const Loops& { return *combining(op.scalar, reduction); };
+    const auto loops = [&, combining = kernels().combining](const auto& op) -> const Loops& {
+        return *combining(op.scalar, reduction);
+    };
     for (const StridedOp& op : program.strided) run_strided(op, src, dst, loops(op));
-    for (const IndexedOp& op : program.indexed) loops(op).indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
+    for (const IndexedOp& op : program.indexed)
+        loops(op).indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
-        loops(op).runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data(), static_cast<byte_count>(op.runs.size()));
+        loops(op).runs(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op.runs.data(),
+                       static_cast<byte_count>(op.runs.size()));
 }
 
 }  // namespace parhelion

@@ -10,7 +10,8 @@
 namespace parhelion {
 namespace {
 
-// What the handshake told of the neighbor; whether there was one: a subset has no link to whom it sends nothing.
+// What the handshake told of the neighbor; whether there was one: a subset has no link to whom it
+// sends nothing.
 bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
     const auto same = std::ranges::find(known, link.rank, &LinkPlan::rank);
     if (same == known.end()) return false;
@@ -26,10 +27,12 @@ Plan staged_plan(const Plan& plan, const std::vector<DimensionSet>& stages) {
     Plan staged = plan;
     staged.patterns.clear();
     staged.stages.clear();
-    for (const auto& pattern : plan.patterns) staged.patterns.push_back(std::make_shared<const Pattern>(by_dimensions(*pattern, stages)));
+    for (const auto& pattern : plan.patterns)
+        staged.patterns.push_back(std::make_shared<const Pattern>(by_dimensions(*pattern, stages)));
     merge_stages(staged);
     for (StagePlan& stage : staged.stages)
-        std::erase_if(stage.links, [&](LinkPlan& link) { return !learn(plan.stages.front().links, link); });
+        std::erase_if(stage.links,
+                      [&](LinkPlan& link) { return !learn(plan.stages.front().links, link); });
     compile_stages(staged);
     return staged;
 }
@@ -39,8 +42,8 @@ const char* name_of(Sequence sequence) {
     return names[static_cast<std::size_t>(sequence)];
 }
 
-// Words: patterns that do not fill corners; messages that others can pass on; then, per dimension, neighbors beside
-// the rank on its node and on others.
+// Words: patterns that do not fill corners; messages that others can pass on; then, per dimension,
+// neighbors beside the rank on its node and on others.
 SequenceSurvey::SequenceSurvey(const Plan& plan) {
     const Communicator& comm = plan.communicator();
     const auto add_link = [&](const Pattern& pattern, const Link& link) {
@@ -63,15 +66,19 @@ SequenceSurvey::SequenceSurvey(const Plan& plan) {
     }
 }
 
-SequenceSurvey::SequenceSurvey(const std::uint64_t* sums) { std::copy_n(sums, words, words_.begin()); }
+SequenceSurvey::SequenceSurvey(const std::uint64_t* sums) {
+    std::copy_n(sums, words, words_.begin());
+}
 
 bool SequenceSurvey::serves(Sequence sequence) const {
     if (sequence == Sequence::direct) return true;
     if (words_[0] > 0 || words_[1] == 0) return false;
-    return sequence == Sequence::by_dimension || (stages(sequence).size() > 1 && stages(sequence) != stages(Sequence::by_dimension));
+    return sequence == Sequence::by_dimension ||
+           (stages(sequence).size() > 1 && stages(sequence) != stages(Sequence::by_dimension));
 }
 
-// Between nodes first: these messages are the smallest then, and what they bring is passed on inside the node.
+// Between nodes first: these messages are the smallest then, and what they bring is passed on
+// inside the node.
 std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
     std::vector<DimensionSet> stages;
     unsigned near_ones = 0, own_ones = 0;
@@ -85,15 +92,18 @@ std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
     }
     if (near_ones != 0) stages.push_back(static_cast<DimensionSet>(near_ones));
     if (stages.empty()) stages.push_back(0);
-    stages.back() = static_cast<DimensionSet>(stages.back() | own_ones);  // own images need no message
+    stages.back() =
+        static_cast<DimensionSet>(stages.back() | own_ones);  // own images need no message
     return stages;
 }
 
-std::shared_ptr<const Plan> plan_in_order(const Plan& plan, const SequenceSurvey& survey, Sequence sequence) {
+std::shared_ptr<const Plan> plan_in_order(const Plan& plan, const SequenceSurvey& survey,
+                                          Sequence sequence) {
     if (sequence == Sequence::direct) return nullptr;
     if (!survey.serves(sequence))
         throw Error("the exchange cannot go as '" + std::string(name_of(sequence)) +
-                    ":' says: that serves stencils with edges and corners, where some rank has a diagonal neighbor: use the "
+                    ":' says: that serves stencils with edges and corners, where some rank has a "
+                    "diagonal neighbor: use the "
                     "transport alone");
     return std::make_shared<const Plan>(staged_plan(plan, survey.stages(sequence)));
 }

@@ -11,8 +11,8 @@ namespace parhelion {
 namespace {
 
 // Of one box, packed with the last of `order` fastest.
-void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box, const std::vector<int>& order,
-                 byte_count value) {
+void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box,
+                 const std::vector<int>& order, byte_count value) {
     const Field& field = plan.fields[static_cast<std::size_t>(place.f)];
     const Pattern& pattern = plan.pattern_of(place.f);
     const BoxLayout shape = box_in_field(plan, place.f, piece, box);
@@ -29,19 +29,22 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
         const global_index at = place.cell[static_cast<std::size_t>(d)];
         place.owned = place.owned && at >= block.lo[d] && at < block.hi[d];
     }
-    for (int d = 0; d < pattern.dimensions; ++d) place.cell[static_cast<std::size_t>(d)] += piece.shift[d];
+    for (int d = 0; d < pattern.dimensions; ++d)
+        place.cell[static_cast<std::size_t>(d)] += piece.shift[d];
     place.size = field.element.size;
 }
 
-void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at, const std::vector<std::vector<int>>* orders,
-                   byte_count offset) {
+void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
+                   const std::vector<std::vector<int>>* orders, byte_count offset) {
     const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
     const int dimensions = plan.pattern_of(at.f).dimensions;
-    const std::vector<int> order = orders ? (*orders)[static_cast<std::size_t>(at.f)] : packing_order(field, dimensions);
+    const std::vector<int> order =
+        orders ? (*orders)[static_cast<std::size_t>(at.f)] : packing_order(field, dimensions);
     for (const BoxPiece& piece : at.side->boxes) {
         const Box box = clipped(piece, field, dimensions);
         const byte_count bytes = box.cells() * bytes_per_cell(field);
-        if (offset < bytes) return find_in_box(place, plan, piece, box, order, offset / field.element.size);
+        if (offset < bytes)
+            return find_in_box(place, plan, piece, box, order, offset / field.element.size);
         offset -= bytes;
     }
 }
@@ -51,15 +54,20 @@ void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, 
     const Pattern& pattern = plan.pattern_of(at.f);
     std::size_t k = field.ragged() ? 0 : static_cast<std::size_t>(offset / bytes_per_cell(field));
     if (field.ragged())
-        for (byte_count row; offset >= (row = row_span(pattern, field, at.side->cells[k]).bytes); ++k) offset -= row;
+        for (byte_count row; offset >= (row = row_span(pattern, field, at.side->cells[k]).bytes);
+             ++k)
+            offset -= row;
     place.local = at.side->cells[k];
     place.owned = place.local < pattern.owned;
     place.component = static_cast<int>(offset % bytes_per_cell(field) / field.element.size);
     place.size = field.element.size;
     if (!pattern.ids) return;
     const auto cell = static_cast<std::size_t>(place.local);
-    if (!place.owned) place.cell = {pattern.ids->ghosts[cell - static_cast<std::size_t>(pattern.owned)]};
-    else place.cell = {pattern.ids->first >= 0 ? pattern.ids->first + place.local : pattern.ids->owned[cell]};
+    if (!place.owned)
+        place.cell = {pattern.ids->ghosts[cell - static_cast<std::size_t>(pattern.owned)]};
+    else
+        place.cell = {pattern.ids->first >= 0 ? pattern.ids->first + place.local
+                                              : pattern.ids->owned[cell]};
 }
 
 template <class T>
@@ -76,21 +84,26 @@ std::string number(const std::byte* value) {
 template <class T>
 std::string pair(const std::byte* value) {
     std::string text = "(";
-    return text.append(number<T>(value)).append(", ").append(number<T>(value + sizeof(T))).append(")");
+    return text.append(number<T>(value))
+        .append(", ")
+        .append(number<T>(value + sizeof(T)))
+        .append(")");
 }
 
 std::string digits(const std::byte* value, byte_count size) {
     constexpr byte_count most = 16;
     std::string text = "0x";
     for (byte_count i = 0; i < std::min(size, most); ++i)
-        for (const unsigned half : {std::to_integer<unsigned>(value[i]) >> 4, std::to_integer<unsigned>(value[i]) & 15u})
+        for (const unsigned half :
+             {std::to_integer<unsigned>(value[i]) >> 4, std::to_integer<unsigned>(value[i]) & 15u})
             text += "0123456789abcdef"[half];
     return size > most ? text + "…" : text;
 }
 
 }  // namespace
 
-ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at, const std::vector<std::vector<int>>* orders) {
+ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at,
+                    const std::vector<std::vector<int>>* orders) {
     for (const MessageField& field : layout.fields) {
         if (at >= field.begin + field.bytes) continue;
         ValuePlace place{field.f};
@@ -100,13 +113,17 @@ ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at
         place.first = at - offset % place.size;
         return place;
     }
-    throw Error("byte " + std::to_string(at) + " is no part of a message of " + std::to_string(layout.bytes()));
+    throw Error("byte " + std::to_string(at) + " is no part of a message of " +
+                std::to_string(layout.bytes()));
 }
 
-byte_count first_difference(const MessageLayout& layout, const std::byte* a, const std::byte* b, byte_count from) {
+byte_count first_difference(const MessageLayout& layout, const std::byte* a, const std::byte* b,
+                            byte_count from) {
     for (const MessageField& field : layout.fields) {
         const byte_count first = std::max(field.begin, from), end = field.begin + field.bytes;
-        if (first >= end || std::memcmp(a + first, b + first, static_cast<std::size_t>(end - first)) == 0) continue;
+        if (first >= end ||
+            std::memcmp(a + first, b + first, static_cast<std::size_t>(end - first)) == 0)
+            continue;
         return std::mismatch(a + first, a + end, b + first).first - a;
     }
     return -1;
@@ -118,7 +135,8 @@ std::string to_string(const Plan& plan, const ValuePlace& place) {
     else if (plan.pattern_of(place.f).indexed()) text += std::to_string(place.cell.front());
     else {
         text += "(";
-        for (std::size_t d = 0; d < place.cell.size(); ++d) text.append(d > 0 ? ", " : "").append(std::to_string(place.cell[d]));
+        for (std::size_t d = 0; d < place.cell.size(); ++d)
+            text.append(d > 0 ? ", " : "").append(std::to_string(place.cell[d]));
         text += ")";
     }
     const bool several = plan.fields[static_cast<std::size_t>(place.f)].components > 1;

@@ -10,7 +10,8 @@
 namespace parhelion {
 namespace {
 
-using Offset = std::array<int, max_dimensions>;  // of a ghost region: before (−1), beside (0) or behind (1) the owned cells
+using Offset = std::array<int, max_dimensions>;  // of a ghost region: before (−1), beside (0) or
+                                                 // behind (1) the owned cells
 
 // The ghosts at an offset, as wide as `halo` says.
 Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int dimensions) {
@@ -26,7 +27,8 @@ Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int di
 std::optional<Offset> offset_of(const Pattern& pattern, const Box& cells) {
     const Box& owned = pattern.blocks.front();
     Offset offset{};
-    for (int d = 0; d < pattern.dimensions; ++d) offset[d] = cells.hi[d] <= owned.lo[d] ? -1 : cells.lo[d] >= owned.hi[d] ? 1 : 0;
+    for (int d = 0; d < pattern.dimensions; ++d)
+        offset[d] = cells.hi[d] <= owned.lo[d] ? -1 : cells.lo[d] >= owned.hi[d] ? 1 : 0;
     if (cells != region(owned, pattern.halo, offset, pattern.dimensions)) return {};
     return offset;
 }
@@ -53,7 +55,8 @@ std::vector<int> own_dimensions(const Pattern& pattern, const Stage& stage) {
                 if (piece.shift[each] != 0) along = each, ++d;
                 else beside += piece.cells.lo[each] != pattern.blocks[0].lo[each];
             const global_index extent = pattern.blocks[0].extent(along);
-            if (link.rank == rank && d == 1 && beside == 0 && (piece.shift[along] == extent || piece.shift[along] == -extent))
+            if (link.rank == rank && d == 1 && beside == 0 &&
+                (piece.shift[along] == extent || piece.shift[along] == -extent))
                 ++images[along];
         }
     std::vector<int> own;
@@ -64,8 +67,10 @@ std::vector<int> own_dimensions(const Pattern& pattern, const Stage& stage) {
     return own;
 }
 
-// Whether going on along the own dimensions from a region leads to regions of the same owner everywhere, and to nothing else.
-bool images_are_complete(const Pattern& pattern, const std::map<Offset, int>& owners, const std::vector<int>& own) {
+// Whether going on along the own dimensions from a region leads to regions of the same owner
+// everywhere, and to nothing else.
+bool images_are_complete(const Pattern& pattern, const std::map<Offset, int>& owners,
+                         const std::vector<int>& own) {
     std::map<Offset, int> expected;
     const auto spread = [&](auto&& self, Offset offset, int owner, std::size_t next) -> void {
         if (next == own.size()) {
@@ -74,7 +79,9 @@ bool images_are_complete(const Pattern& pattern, const std::map<Offset, int>& ow
         }
         const int d = own[next];
         for (const int side : {-1, 0, 1}) {
-            if ((side < 0 && pattern.halo.lower[d] == 0) || (side > 0 && pattern.halo.upper[d] == 0)) continue;
+            if ((side < 0 && pattern.halo.lower[d] == 0) ||
+                (side > 0 && pattern.halo.upper[d] == 0))
+                continue;
             offset[d] = side;
             self(self, offset, owner, next + 1);
         }
@@ -102,19 +109,24 @@ HaloWidth reach(const std::map<Offset, int>& owners, const HaloWidth& halo, int 
 // Cells and the ghosts around them that come along, dimension after dimension.
 class Wrapping {
 public:
-    Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own, const std::map<Offset, int>& owners)
+    Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own,
+             const std::map<Offset, int>& owners)
         : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), pattern_(plan.pattern_of(f)),
-          field_(plan.fields[static_cast<std::size_t>(f)]), others_(reach(owners, field_.halo, pattern_.dimensions)) {
+          field_(plan.fields[static_cast<std::size_t>(f)]),
+          others_(reach(owners, field_.halo, pattern_.dimensions)) {
         for (const int d : own_) others_.lower[d] = others_.upper[d] = 0;
         const auto& strides = field_.blocks[0].strides;
-        const auto shorter = [&](int a, int b) { return std::abs(strides[a]) < std::abs(strides[b]); };
+        const auto shorter = [&](int a, int b) {
+            return std::abs(strides[a]) < std::abs(strides[b]);
+        };
         std::stable_sort(own_.begin(), own_.end(), shorter);
         for (int d = 0; d < pattern_.dimensions; ++d)
             if (shorter(d, fastest_)) fastest_ = d;
     }
 
     void add() {
-        if (comes_from_others(fastest_)) return add_around(stage_.wrap, grow(owned(), others_, pattern_.dimensions));
+        if (comes_from_others(fastest_))
+            return add_around(stage_.wrap, grow(owned(), others_, pattern_.dimensions));
         add_around(stage_.wrap_owned, owned());
         Box inner = owned();
         for (int d = 0; d < pattern_.dimensions; ++d) {
@@ -145,8 +157,9 @@ private:
                 shift[d] = -side * owned().extent(d);
                 const BoxPiece piece{0, ghosts, owned(), shift};
                 if (!ghosts.empty())
-                    program.add(copy_between(box_in_field(plan_, f_, piece, translate(ghosts, shift)),
-                                             box_in_field(plan_, f_, piece, ghosts), field_.element));
+                    program.add(
+                        copy_between(box_in_field(plan_, f_, piece, translate(ghosts, shift)),
+                                     box_in_field(plan_, f_, piece, ghosts), field_.element));
             }
             filled.lo[d] -= field_.halo.lower[d], filled.hi[d] += field_.halo.upper[d];
         }
@@ -166,14 +179,17 @@ private:
 
 bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     const Pattern& pattern = *plan.patterns[static_cast<std::size_t>(group)];
-    if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 || pattern.blocks.front().empty()) return false;
+    if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 ||
+        pattern.blocks.front().empty())
+        return false;
     const Stage& stage = pattern.stages.front();
     const auto owners = owners_of(pattern, stage);
     const auto own = own_dimensions(pattern, stage);
     if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return false;
     stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        if (plan.group_of[static_cast<std::size_t>(f)] == group) Wrapping(stage_plan, plan, f, own, *owners).add();
+        if (plan.group_of[static_cast<std::size_t>(f)] == group)
+            Wrapping(stage_plan, plan, f, own, *owners).add();
     return true;
 }
 

@@ -1,7 +1,8 @@
 // Grids: pieces are intersections of blocks of the two domains, which each rank finds alone.
 //
-// What goes to a rank is one row of bytes here and there, packed and unpacked by what the arrays of a call look like: no lists of cells, and one
-// exchange for all arrays whose cells take as many bytes together. For patterns, rows consist of chunks of 256 bytes.
+// What goes to a rank is one row of bytes here and there, packed and unpacked by what the arrays of
+// a call look like: no lists of cells, and one exchange for all arrays whose cells take as many
+// bytes together. For patterns, rows consist of chunks of 256 bytes.
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -29,8 +30,10 @@ bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 
 // The positions along an axis of the blocks that have cells of [lo, hi).
 std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index hi) {
-    const auto first = std::upper_bound(axis.starts.begin(), axis.starts.end(), lo) - axis.starts.begin() - 1;
-    const auto end = std::lower_bound(axis.starts.begin(), axis.starts.end(), hi) - axis.starts.begin();
+    const auto first =
+        std::upper_bound(axis.starts.begin(), axis.starts.end(), lo) - axis.starts.begin() - 1;
+    const auto end =
+        std::lower_bound(axis.starts.begin(), axis.starts.end(), hi) - axis.starts.begin();
     return {static_cast<int>(first), static_cast<int>(end)};
 }
 
@@ -46,8 +49,10 @@ Box box_of(const CartesianDomain& domain, const std::array<int, max_dimensions>&
 
 // Calls use(box, rank) for all blocks of `domain` that have cells of `box`.
 template <class Use>
-void for_blocks(const CartesianDomain& domain, const Box& box, Use&& use, std::array<int, max_dimensions> position = {}, int d = 0) {
-    if (d >= domain.dimensions() || d >= max_dimensions) return use(box_of(domain, position), domain.place_of(position).rank);
+void for_blocks(const CartesianDomain& domain, const Box& box, Use&& use,
+                std::array<int, max_dimensions> position = {}, int d = 0) {
+    if (d >= domain.dimensions() || d >= max_dimensions)
+        return use(box_of(domain, position), domain.place_of(position).rank);
     const auto [first, end] = blocks_along(domain.axis(d), box.lo[d], box.hi[d]);
     for (int b = first; b < end; ++b) {
         position[static_cast<std::size_t>(d)] = b;
@@ -55,7 +60,8 @@ void for_blocks(const CartesianDomain& domain, const Box& box, Use&& use, std::a
     }
 }
 
-// What this rank's blocks of `mine` have in common with those of `theirs`, in an order that both sides know.
+// What this rank's blocks of `mine` have in common with those of `theirs`, in an order that both
+// sides know.
 PiecesByRank shared_pieces(const CartesianDomain& mine, const CartesianDomain& theirs) {
     PiecesByRank pieces;
     for (int b = 0; b < static_cast<int>(mine.blocks().size()); ++b) {
@@ -75,7 +81,9 @@ byte_count cells_of(const Pieces& pieces) {
     return cells;
 }
 
-byte_count width_of(const Field& field) { return byte_count{field.element.size} * field.components; }
+byte_count width_of(const Field& field) {
+    return byte_count{field.element.size} * field.components;
+}
 
 // Cells of a piece in an array, components innermost.
 struct Side {
@@ -102,11 +110,13 @@ Side in_message(int dimensions, const Field& field, const Piece& piece, byte_cou
     byte_count stride = field.element.size;
     side.stride[static_cast<std::size_t>(dimensions)] = stride;
     stride *= field.components;
-    for (int d = dimensions; d-- > 0; stride *= piece.cells.extent(d)) side.stride[static_cast<std::size_t>(d)] = stride;
+    for (int d = dimensions; d-- > 0; stride *= piece.cells.extent(d))
+        side.stride[static_cast<std::size_t>(d)] = stride;
     return side;
 }
 
-StridedOp between(const Side& from, const Side& to, int dimensions, const Field& field, const Box& cells) {
+StridedOp between(const Side& from, const Side& to, int dimensions, const Field& field,
+                  const Box& cells) {
     StridedOp op{from.base,      to.base, from.offset, to.offset, field.element.size,
                  dimensions + 1, {},      from.stride, to.stride, field.element.scalar};
     for (int d = 0; d < dimensions; ++d) op.count[static_cast<std::size_t>(d)] = cells.extent(d);
@@ -126,7 +136,8 @@ struct End {
     PiecesByRank others;  // by rank
     Pieces own;           // that stay on this rank
 
-    End(const CartesianDomain& mine, const CartesianDomain& theirs) : domain(mine), others(shared_pieces(mine, theirs)) {
+    End(const CartesianDomain& mine, const CartesianDomain& theirs)
+        : domain(mine), others(shared_pieces(mine, theirs)) {
         if (const auto here = others.find(mine.communicator().rank()); here != others.end()) {
             own = std::move(here->second);
             others.erase(here);
@@ -136,7 +147,8 @@ struct End {
 
 constexpr byte_count chunk_bytes = 256;
 
-// Rows of bytes for cells of `width` bytes, one for each other rank, and the chunks that each consists of.
+// Rows of bytes for cells of `width` bytes, one for each other rank, and the chunks that each
+// consists of.
 struct Rows {
     std::shared_ptr<std::byte> memory;
     std::map<int, byte_count> ends;  // in chunks, by rank
@@ -144,7 +156,8 @@ struct Rows {
 
     Rows(const PiecesByRank& boxes, byte_count width) {
         byte_count end = 0;
-        for (const auto& [rank, list] : boxes) ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
+        for (const auto& [rank, list] : boxes)
+            ends[rank] = end += (cells_of(list) * width + chunk_bytes - 1) / chunk_bytes;
         if (end > std::numeric_limits<local_index>::max())
             throw Error("more than 512 GiB move from or to one rank: use fewer arrays at a time");
         chunks = static_cast<local_index>(end);
@@ -204,7 +217,8 @@ public:
     void move(std::span<const Move> arrays, Direction direction) override {
         RowExchange& rows = exchange_of(arrays);
         const bool forward = direction == Direction::forward;
-        const auto give = forward ? &Move::from : &Move::to, get = forward ? &Move::to : &Move::from;
+        const auto give = forward ? &Move::from : &Move::to,
+                   get = forward ? &Move::to : &Move::from;
         const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
         copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
         for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
@@ -221,7 +235,8 @@ public:
             text += " rank " + std::to_string(rank) + ": " + std::to_string(cells_of(pieces)) + ",";
         text.back() = from_.others.empty() ? 'o' : '\n';
         if (from_.others.empty()) text += " no other rank\n";
-        for (const auto& each : exchanges_) text += std::to_string(each->width) + " bytes per cell: " + each->exchange->explain();
+        for (const auto& each : exchanges_)
+            text += std::to_string(each->width) + " bytes per cell: " + each->exchange->explain();
         return text;
     }
 
@@ -229,7 +244,8 @@ private:
     RowExchange& exchange_of(std::span<const Move> arrays) {
         byte_count width = 0;
         for (const Move& each : arrays) width += width_of(each.from);
-        const auto found = std::find_if(exchanges_.begin(), exchanges_.end(), [&](const auto& each) { return each->width == width; });
+        const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                        [&](const auto& each) { return each->width == width; });
         if (found != exchanges_.end()) {
             check(arrays);
             return **found;
@@ -237,11 +253,15 @@ private:
         std::unique_ptr<RowExchange> made;
         validate_together(from_.domain.communicator(), [&] {
             check(arrays);
-            made = std::make_unique<RowExchange>(RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
+            made = std::make_unique<RowExchange>(
+                RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
         });
         const Element chunk{Scalar::bytes, static_cast<std::int32_t>(chunk_bytes)};
-        made->exchange.emplace(pattern_of(from_.domain.communicator(), made->from, made->to),
-                               std::vector{Field{chunk, 1, chunk_bytes, 0, true, {made->from.view(), made->to.view()}}}, options_);
+        made->exchange.emplace(
+            pattern_of(from_.domain.communicator(), made->from, made->to),
+            std::vector{
+                Field{chunk, 1, chunk_bytes, 0, true, {made->from.view(), made->to.view()}}},
+            options_);
         return *exchanges_.emplace_back(std::move(made));
     }
 
@@ -251,27 +271,34 @@ private:
     }
     static void check(const CartesianDomain& domain, const Field& field) {
         if (field.indexed || field.blocks.size() != domain.blocks().size())
-            throw Error("an array is not one of the domain's: view it with the domain, from's first and to's second", ErrorKind::type);
+            throw Error(
+                "an array is not one of the domain's: view it with the domain, from's first and "
+                "to's second",
+                ErrorKind::type);
         if (field.space != MemorySpace::host)
-            throw Error(std::string("an array is in ") + to_string(field.space) + " memory: redistribute arrays of the host's memory",
+            throw Error(std::string("an array is in ") + to_string(field.space) +
+                            " memory: redistribute arrays of the host's memory",
                         ErrorKind::type);
         if (field.stagger != domain.stagger())
             throw Error(
-                "an array lives on other points than its domain: redistribute fields on points between domain.staggered(…) of both domains",
+                "an array lives on other points than its domain: redistribute fields on points "
+                "between domain.staggered(…) of both domains",
                 ErrorKind::type);
         for (std::size_t b = 0; b < field.blocks.size(); ++b)
             if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
                 throw Error("an array is a null pointer: pass one for each block that has cells");
     }
 
-    // What arrays of a call look like is known at the call alone. The program stays until all is done.
+    // What arrays of a call look like is known at the call alone. The program stays until all is
+    // done.
     void enqueue(Program program, Bases src, Bases dst) {
         executor_->compile(programs_.emplace_back(std::move(program)));
         queue_->enqueue(programs_.back(), src, dst);
     }
 
     // Array after array, each with its pieces, in every rank's row.
-    void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays, Field Move::* which, bool packing) {
+    void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays,
+                   Field Move::* which, bool packing) {
         const int dims = end.domain.dimensions();
         rows.each([&](int rank, local_index first, local_index) {
             std::byte* const row = rows.memory.get() + first * chunk_bytes;
@@ -280,10 +307,13 @@ private:
                 const Field& field = each.*which;
                 const auto cells = first_cells(field);
                 for (const Piece& piece : end.others.at(rank)) {
-                    const Side array = in_array(end.domain, field, piece), message = in_message(dims, field, piece, offset);
+                    const Side array = in_array(end.domain, field, piece),
+                               message = in_message(dims, field, piece, offset);
                     Program program;
-                    program.add(between(packing ? array : message, packing ? message : array, dims, field, piece.cells));
-                    enqueue(std::move(program), packing ? cells.data() : &row, packing ? &row : cells.data());
+                    program.add(between(packing ? array : message, packing ? message : array, dims,
+                                        field, piece.cells));
+                    enqueue(std::move(program), packing ? cells.data() : &row,
+                            packing ? &row : cells.data());
                     offset += piece.cells.cells() * width_of(field);
                 }
             }
@@ -294,14 +324,16 @@ private:
     void keep(const End& source, const Field& from, const End& target, const Field& to) {
         Program program;
         for (std::size_t k = 0; k < source.own.size(); ++k)
-            program.add(between(in_array(source.domain, from, source.own[k]), in_array(target.domain, to, target.own[k]),
+            program.add(between(in_array(source.domain, from, source.own[k]),
+                                in_array(target.domain, to, target.own[k]),
                                 source.domain.dimensions(), from, source.own[k].cells));
         enqueue(std::move(program), first_cells(from).data(), first_cells(to).data());
     }
 
     End from_, to_;
     ExchangeOptions options_;
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays, which is checked
+    const std::shared_ptr<Executor> executor_ =
+        make_executor(MemorySpace::host);  // of the arrays, which is checked
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::deque<Program> programs_;  // under way
     std::vector<std::unique_ptr<RowExchange>> exchanges_;
@@ -309,12 +341,16 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options) {
+std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
+                                                  const CartesianDomain& to,
+                                                  ExchangeOptions options) {
     validate_together(from.communicator(), [&] {
         require_transport(options);
         require_one_communicator(from.communicator(), to.communicator());
         if (from.extents() != to.extents())
-            throw Error("the two domains have different extents: redistribute between domains of the same grid");
+            throw Error(
+                "the two domains have different extents: redistribute between domains of the same "
+                "grid");
     });
     return std::make_unique<Boxes>(from, to, std::move(options));
 }

@@ -12,19 +12,24 @@ std::vector<global_index> owned_ids(const IndexedDomain& domain) {
     return ids;
 }
 
-IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options) {
+IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
+                           const ExchangeOptions& options) {
     validate_together(from.communicator(), [&] {
         require_transport(options);
         require_one_communicator(from.communicator(), to.communicator());
         if (from.global_size() != to.global_size())
-            throw Error("the two domains have " + std::to_string(from.global_size()) + " and " + std::to_string(to.global_size()) +
+            throw Error("the two domains have " + std::to_string(from.global_size()) + " and " +
+                        std::to_string(to.global_size()) +
                         " cells: redistribute between domains of the same cells");
     });
     try {
-        if (from.first() >= 0) return {from.owned(), owned_ids(to), from.communicator(), SelfGhosts::allowed};
-        return IndexedDomain::with_owned_ids(owned_ids(from), owned_ids(to), from.communicator(), SelfGhosts::allowed);
+        if (from.first() >= 0)
+            return {from.owned(), owned_ids(to), from.communicator(), SelfGhosts::allowed};
+        return IndexedDomain::with_owned_ids(owned_ids(from), owned_ids(to), from.communicator(),
+                                             SelfGhosts::allowed);
     } catch (const Error& error) {  // on every rank
-        throw Error(std::string("the two domains do not have the same cells (") + error.what() + "): use the same global ids in both");
+        throw Error(std::string("the two domains do not have the same cells (") + error.what() +
+                    "): use the same global ids in both");
     }
 }
 
@@ -58,7 +63,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options) {
+std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
+                                                  const IndexedDomain& to,
+                                                  ExchangeOptions options) {
     return std::make_unique<Cells>(from, to, options);
 }
 

@@ -13,8 +13,11 @@ public:
 };
 
 /// Collective.
-std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options);
-std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options);
+std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
+                                                  const CartesianDomain& to,
+                                                  ExchangeOptions options);
+std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
+                                                  const IndexedDomain& to, ExchangeOptions options);
 
 /// Throws Error unless both have one communicator, elements and components.
 void require_one_communicator(const Communicator& from, const Communicator& to);

@@ -7,37 +7,50 @@
 namespace parhelion {
 
 void require_one_communicator(const Communicator& from, const Communicator& to) {
-    if (!from.is(to)) throw Error("the two domains have different communicators: build both on one; ranks may own nothing in either");
+    if (!from.is(to))
+        throw Error(
+            "the two domains have different communicators: build both on one; ranks may own "
+            "nothing in either");
 }
 
 void require_transport(const ExchangeOptions& options) {
-    if (const std::string name = requested_transport(options.transport); name != "auto") parse_choice(name);
+    if (const std::string name = requested_transport(options.transport); name != "auto")
+        parse_choice(name);
 }
 
 void require_alike(std::span<const Move> arrays) {
-    if (arrays.empty()) throw Error("no arrays were passed: name a pair of arrays, one of each domain");
+    if (arrays.empty())
+        throw Error("no arrays were passed: name a pair of arrays, one of each domain");
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto& [from, to] = arrays[i];
         if (from.element != to.element || from.components != to.components)
-            throw Error("pair " + std::to_string(i) + " has " + to_string(from.element) + " × " + std::to_string(from.components) +
-                            " and " + to_string(to.element) + " × " + std::to_string(to.components) +
+            throw Error("pair " + std::to_string(i) + " has " + to_string(from.element) + " × " +
+                            std::to_string(from.components) + " and " + to_string(to.element) +
+                            " × " + std::to_string(to.components) +
                             ": pass arrays of equal elements and components",
                         ErrorKind::type);
         if (from.space != MemorySpace::host || to.space != MemorySpace::host)
-            throw Error("pair " + std::to_string(i) + " is not in the host's memory: copy it there");
+            throw Error("pair " + std::to_string(i) +
+                        " is not in the host's memory: copy it there");
     }
 }
 
-Redistribution::Redistribution(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options)
+Redistribution::Redistribution(const CartesianDomain& from, const CartesianDomain& to,
+                               ExchangeOptions options)
     : mover_(move_boxes(from, to, std::move(options))) {}
-Redistribution::Redistribution(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options)
+Redistribution::Redistribution(const IndexedDomain& from, const IndexedDomain& to,
+                               ExchangeOptions options)
     : mover_(move_cells(from, to, std::move(options))) {}
 Redistribution::~Redistribution() = default;
 Redistribution::Redistribution(Redistribution&&) noexcept = default;
 Redistribution& Redistribution::operator=(Redistribution&&) noexcept = default;
 
-void Redistribution::forward(std::span<const Move> arrays) { mover_->move(arrays, Direction::forward); }
-void Redistribution::back(std::span<const Move> arrays) { mover_->move(arrays, Direction::reverse); }
+void Redistribution::forward(std::span<const Move> arrays) {
+    mover_->move(arrays, Direction::forward);
+}
+void Redistribution::back(std::span<const Move> arrays) {
+    mover_->move(arrays, Direction::reverse);
+}
 std::string Redistribution::explain() const { return mover_->explain(); }
 
 }  // namespace parhelion

@@ -20,13 +20,17 @@ std::unique_ptr<Transport> make_shared_transport(const TransportContext& context
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 /// Rings in memory of another kind.
-std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory);
+std::unique_ptr<Transport> make_staged(const TransportContext& context,
+                                       std::shared_ptr<slots::Memory> memory);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context);
-/// What moves messages between ranks that carry them for others. Collective; the context's links are those to the channels' ranks.
-std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context, std::vector<Channel> channels);
-std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context, std::vector<Channel> channels);
+/// What moves messages between ranks that carry them for others. Collective; the context's links
+/// are those to the channels' ranks.
+std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context,
+                                              std::vector<Channel> channels);
+std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context,
+                                              std::vector<Channel> channels);
 /// Empty where UCX was found.
 std::string ucx_missing();
 

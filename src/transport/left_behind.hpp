@@ -1,4 +1,5 @@
-// What an exchange leaves to those that still use it when it goes: MPI, and neighbors that are late.
+// What an exchange leaves to those that still use it when it goes: MPI, and neighbors that are
+// late.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace parhelion {
 
-/// Keeps the node-shared memory of the arrays until the process ends, for a send that cannot be taken back may read it at any
-/// time. Other arrays belong to the caller alone.
+/// Keeps the node-shared memory of the arrays until the process ends, for a send that cannot be
+/// taken back may read it at any time. Other arrays belong to the caller alone.
 inline void leave_arrays_behind(const BoundArrays& arrays) {
     for (std::size_t b = 0; b < arrays.size(); ++b)
         if (auto place = find_node_shared(arrays.bases()[b])) leave_behind(std::move(place->keep));
@@ -32,7 +33,8 @@ inline void leave_behind_until(std::shared_ptr<const void> memory, std::vector<A
     std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
     if (awaited.empty()) return;
     leave_behind_until(std::move(memory), [awaited = std::move(awaited)] {
-        return std::all_of(awaited.begin(), awaited.end(), [](const Awaited& each) { return each.is_done(); });
+        return std::all_of(awaited.begin(), awaited.end(),
+                           [](const Awaited& each) { return each.is_done(); });
     });
 }
 

@@ -1,4 +1,5 @@
-// A rank alone: all its neighbors are its own periodic images, which an exchange copies without a transport.
+// A rank alone: all its neighbors are its own periodic images, which an exchange copies without a
+// transport.
 #include "transport/factories.hpp"
 
 namespace parhelion {
@@ -16,6 +17,8 @@ public:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_loopback(const TransportContext&) { return std::make_unique<Loopback>(); }
+std::unique_ptr<Transport> make_loopback(const TransportContext&) {
+    return std::make_unique<Loopback>();
+}
 
 }  // namespace parhelion

@@ -10,8 +10,11 @@
 namespace parhelion {
 namespace {
 
-// A message that is one piece of an array needs no copy: it is sent from, or received into, the array itself.
-Contiguous whole(const Contiguous& piece, byte_count bytes) { return bytes > 0 && piece.bytes == bytes ? piece : Contiguous{}; }
+// A message that is one piece of an array needs no copy: it is sent from, or received into, the
+// array itself.
+Contiguous whole(const Contiguous& piece, byte_count bytes) {
+    return bytes > 0 && piece.bytes == bytes ? piece : Contiguous{};
+}
 
 // A message, or a piece of one.
 struct Slot {
@@ -26,19 +29,22 @@ struct Slot {
 struct LinkState {
     const LinkPlan* link;
     std::vector<MessagePiece> sent = {}, received = {};  // none: in one
-    int slot = 0, slots = 1, missing = 0;                // the first of its slots, how many, and those whose data is missing
+    int slot = 0, slots = 1,
+        missing = 0;  // the first of its slots, how many, and those whose data is missing
     bool receives = false;
     bool in_pieces() const { return slots > 1; }
 };
 
 class MessageTransport final : public Transport {
 public:
-    MessageTransport(const TransportContext& context, const MakeMessenger& make, const MessageTransportOptions& options)
+    MessageTransport(const TransportContext& context, const MakeMessenger& make,
+                     const MessageTransportOptions& options)
         : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
-          buffers_(context.has_reach ? options.buffers : Buffers::all_private), forward_(context.forward()), node_(options.node),
-          mpi_(options.mpi) {
+          buffers_(context.has_reach ? options.buffers : Buffers::all_private),
+          forward_(context.forward()), node_(options.node), mpi_(options.mpi) {
         for (const LinkPlan* link : context.links) links_.push_back({link});
-        for (LinkState& link : links_) add_slots(link, context.way(*link.link), options.pieces && forward_);
+        for (LinkState& link : links_)
+            add_slots(link, context.way(*link.link), options.pieces && forward_);
         place_buffers();
         std::vector<Channel> channels;
         for (const Slot& slot : slots_) channels.push_back(slot.channel);
@@ -60,7 +66,8 @@ public:
             slot.arrived = slot.channel.receive_bytes == 0;
             links_[static_cast<std::size_t>(slot.channel.link)].missing += !slot.arrived;
         }
-        for (get_on(); packed_ < slots_.size(); get_on()) pack(slots_[packed_], static_cast<int>(packed_)), ++packed_;
+        for (get_on(); packed_ < slots_.size(); get_on())
+            pack(slots_[packed_], static_cast<int>(packed_)), ++packed_;
     }
 
     void leave() override { get_on(); }
@@ -81,7 +88,8 @@ public:
         const LinkState& link = links_[static_cast<std::size_t>(number)];
         if (forward_) {
             if (!link.in_pieces()) unpack(link.slot);
-            if (!link.link->repeat.empty()) queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
+            if (!link.link->repeat.empty())
+                queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
             return;
         }
         const Slot& slot = slots_[static_cast<std::size_t>(link.slot)];
@@ -92,7 +100,8 @@ public:
     bool finished() override { return get_on() && messenger_->test_sends(); }
 
     int expected() const override {
-        return static_cast<int>(std::count_if(links_.begin(), links_.end(), [](const LinkState& link) { return link.receives; }));
+        return static_cast<int>(std::count_if(links_.begin(), links_.end(),
+                                              [](const LinkState& link) { return link.receives; }));
     }
 
     std::string state(int number) const override {
@@ -109,10 +118,11 @@ private:
     std::string state_of_slot(int i) const {
         const Slot& slot = slots_[static_cast<std::size_t>(i)];
         const std::string detail = messenger_->state(i);
-        if (!slot.arrived) return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_) + detail;
+        if (!slot.arrived)
+            return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_) + detail;
         if (messenger_->unread(i))
-            return "waiting for rank " + std::to_string(slot.channel.rank) + " to read an earlier message than number " +
-                   std::to_string(number_) + detail;
+            return "waiting for rank " + std::to_string(slot.channel.rank) +
+                   " to read an earlier message than number " + std::to_string(number_) + detail;
         return {};
     }
 
@@ -126,7 +136,8 @@ private:
     void pack(Slot& slot, int i) {
         if (slot.channel.send_bytes == 0) return;
         if (slot.pack != nullptr) {
-            std::byte* const message[1] = {slot.channel.send != nullptr ? slot.channel.send : messenger_->send_buffer(i)};
+            std::byte* const message[1] = {
+                slot.channel.send != nullptr ? slot.channel.send : messenger_->send_buffer(i)};
             queue_.enqueue(*slot.pack, arrays_.bases(), message);
         }
         slot.packed = queue_.record();
@@ -161,8 +172,10 @@ private:
             for (auto* pieces : {&state.sent, &state.received})
                 for (MessagePiece& piece : *pieces) plan_.executor->compile(piece.program);
         }
-        state.slots = static_cast<int>(std::max({state.sent.size(), state.received.size(), std::size_t{1}}));
-        if (!state.in_pieces()) return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
+        state.slots =
+            static_cast<int>(std::max({state.sent.size(), state.received.size(), std::size_t{1}}));
+        if (!state.in_pieces())
+            return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
         // What goes one way only may have fewer pieces, the rest of whose slots are empty.
         static const MessagePiece none;
         for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
@@ -173,7 +186,8 @@ private:
     }
 
     // What is received in a reverse exchange is combined with the owner's value: never in place.
-    void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack, byte_count received, const Program& unpack) {
+    void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack,
+                  byte_count received, const Program& unpack) {
         Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
         slot.channel.link = number;
         if (buffers_ == Buffers::all_private) return;
@@ -185,15 +199,19 @@ private:
 
     void place_buffers() {
         byte_count total = 0;
-        const auto needs_send = [this](const Channel& c) { return !c.sends_array() && buffers_ != Buffers::receives_private; };
+        const auto needs_send = [this](const Channel& c) {
+            return !c.sends_array() && buffers_ != Buffers::receives_private;
+        };
         for (const auto& [channel, pack, unpack, packed, arrived] : slots_)
             total += (needs_send(channel) ? whole_lines(channel.send_bytes) : 0) +
                      (channel.receives_array() ? 0 : whole_lines(channel.receive_bytes));
         buffer_ = plan_.executor->allocate(total);
         std::byte* next = buffer_.get();
         for (auto& [channel, pack, unpack, packed, arrived] : slots_) {
-            if (needs_send(channel)) channel.send = std::exchange(next, next + whole_lines(channel.send_bytes));
-            if (!channel.receives_array()) channel.receive = std::exchange(next, next + whole_lines(channel.receive_bytes));
+            if (needs_send(channel))
+                channel.send = std::exchange(next, next + whole_lines(channel.send_bytes));
+            if (!channel.receives_array())
+                channel.receive = std::exchange(next, next + whole_lines(channel.receive_bytes));
         }
     }
 
@@ -209,14 +227,15 @@ private:
     std::shared_ptr<std::byte> buffer_;
     std::unique_ptr<Messenger> messenger_;
     std::uint64_t number_ = 0;
-    Event begun_;                               // what was on the queue before: arrays may be received into
+    Event begun_;  // what was on the queue before: arrays may be received into
     bool receiving_ = false, sending_ = false;  // whether all has been started
     std::size_t packed_ = 0, sent_ = 0;         // slots
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_message_transport(const TransportContext& context, const MakeMessenger& make,
+std::unique_ptr<Transport> make_message_transport(const TransportContext& context,
+                                                  const MakeMessenger& make,
                                                   MessageTransportOptions options) {
     return std::make_unique<MessageTransport>(context, make, options);
 }

@@ -12,7 +12,8 @@ byte_count read_limit() {
     char* end = nullptr;
     const long long limit = std::strtoll(text, &end, 10);
     if (*end != '\0' || limit < 1 || limit > INT_MAX)
-        throw Error(std::string("PARHELION_LARGEST_COUNT is '") + text + "': use a number of bytes from 1 to 2147483647");
+        throw Error(std::string("PARHELION_LARGEST_COUNT is '") + text +
+                    "': use a number of bytes from 1 to 2147483647");
     return limit;
 }
 

@@ -12,10 +12,12 @@
 
 namespace parhelion {
 
-/// Bytes that one count may stand for: 2^31 − 1, or what PARHELION_LARGEST_COUNT says, for tests of what lies beyond. Local.
+/// Bytes that one count may stand for: 2^31 − 1, or what PARHELION_LARGEST_COUNT says, for tests of
+/// what lies beyond. Local.
 byte_count largest_count();
 
-/// `count()` elements of `type()` are exactly `bytes` bytes. Large messages get a type of their own.
+/// `count()` elements of `type()` are exactly `bytes` bytes. Large messages get a type of their
+/// own.
 class MessageType {
 public:
     explicit MessageType(byte_count bytes) {
@@ -26,15 +28,18 @@ public:
         const byte_count chunk = std::min(largest_count(), byte_count{1} << 20);
         const int chunks = static_cast<int>(bytes / chunk);
         MPI_Datatype parts[2] = {MPI_DATATYPE_NULL, MPI_BYTE};
-        check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &parts[0]), "MPI_Type_contiguous");
+        check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &parts[0]),
+                  "MPI_Type_contiguous");
         const int lengths[2] = {chunks, static_cast<int>(bytes % chunk)};
         const MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(chunks) * chunk};
-        check_mpi(MPI_Type_create_struct(2, lengths, offsets, parts, &type_), "MPI_Type_create_struct");
+        check_mpi(MPI_Type_create_struct(2, lengths, offsets, parts, &type_),
+                  "MPI_Type_create_struct");
         check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
         MPI_Type_free(&parts[0]);
         count_ = 1;
     }
-    MessageType(MessageType&& other) noexcept : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
+    MessageType(MessageType&& other) noexcept
+        : count_(other.count_), type_(std::exchange(other.type_, MPI_BYTE)) {}
     MessageType& operator=(MessageType&&) = delete;
     ~MessageType() {
         if (type_ != MPI_BYTE && !mpi_has_ended()) MPI_Type_free(&type_);

@@ -9,7 +9,8 @@ namespace {
 class MpiMessages final : public Messenger {
 public:
     MpiMessages(const TransportContext& context, std::vector<Channel> channels)
-        : arrays_(context.arrays), comm_(context.plan.communicator().handle()), tag_(context.tag), channels_(std::move(channels)) {
+        : arrays_(context.arrays), comm_(context.plan.communicator().handle()), tag_(context.tag),
+          channels_(std::move(channels)) {
         for (int i = 0; i < static_cast<int>(channels_.size()); ++i) {
             const Channel& channel = channels_[static_cast<std::size_t>(i)];
             send_types_.emplace_back(channel.send_bytes);
@@ -25,17 +26,19 @@ public:
         for (int r = 0; r < receives_.size(); ++r) {
             const auto i = static_cast<std::size_t>(receives_.channel(r));
             const Channel& channel = channels_[i];
-            check_reached(MPI_Irecv(channel.target(arrays_.bases()), receive_types_[i].count(), receive_types_[i].type(), channel.rank,
-                                    tag_, comm_, &receives_[r]),
-                          channel.rank, "MPI_Irecv");
+            check_reached(
+                MPI_Irecv(channel.target(arrays_.bases()), receive_types_[i].count(),
+                          receive_types_[i].type(), channel.rank, tag_, comm_, &receives_[r]),
+                channel.rank, "MPI_Irecv");
         }
     }
     void start_send(int number) override {
         const auto i = static_cast<std::size_t>(number);
         const Channel& channel = channels_[i];
-        check_reached(MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(), send_types_[i].type(), channel.rank, tag_, comm_,
-                                &sends_[send_of_[i]]),
-                      channel.rank, "MPI_Isend");
+        check_reached(
+            MPI_Isend(channel.source(arrays_.bases()), send_types_[i].count(),
+                      send_types_[i].type(), channel.rank, tag_, comm_, &sends_[send_of_[i]]),
+            channel.rank, "MPI_Isend");
     }
     int test_receive() override {
         const int done = receives_.test_any();
@@ -56,7 +59,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context, std::vector<Channel> channels) {
+std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context,
+                                              std::vector<Channel> channels) {
     return std::make_unique<MpiMessages>(context, std::move(channels));
 }
 

@@ -1,4 +1,5 @@
-// One neighborhood collective on a communicator whose graph is the pattern (MPI-4.1 §8.6), persistent where the MPI has it.
+// One neighborhood collective on a communicator whose graph is the pattern (MPI-4.1 §8.6),
+// persistent where the MPI has it.
 #include "core/left_behind.hpp"
 #include "core/made_comms.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -6,7 +7,8 @@
 #include "transport/message_type.hpp"
 
 #if MPI_VERSION >= 4
-// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked before it is called.
+// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked
+// before it is called.
 #pragma weak MPI_Neighbor_alltoallw_init
 #endif
 
@@ -29,20 +31,24 @@ public:
         const Communicator& comm = context.plan.communicator();
         auto& made = comm.shared_state<MadeComms>();
         made.free_dropped(comm);
-        check_mpi(MPI_Dist_graph_create_adjacent(comm.handle(), degree, ranks.data(), weights.data(), degree, ranks.data(), weights.data(),
-                                                 MPI_INFO_NULL, 0, &graph_),
+        check_mpi(MPI_Dist_graph_create_adjacent(comm.handle(), degree, ranks.data(),
+                                                 weights.data(), degree, ranks.data(),
+                                                 weights.data(), MPI_INFO_NULL, 0, &graph_),
                   "MPI_Dist_graph_create_adjacent");
         graph_use_ = made.add(graph_);
         check_mpi(MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 #if MPI_VERSION >= 4
         if (MPI_Neighbor_alltoallw_init == nullptr) return;
         const auto& [out, in] = *sides_;
-        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(), MPI_BOTTOM,
-                                              in.counts.data(), in.places.data(), in.types.data(), graph_, MPI_INFO_NULL, &request_),
+        check_mpi(MPI_Neighbor_alltoallw_init(MPI_BOTTOM, out.counts.data(), out.places.data(),
+                                              out.types.data(), MPI_BOTTOM, in.counts.data(),
+                                              in.places.data(), in.types.data(), graph_,
+                                              MPI_INFO_NULL, &request_),
                   "MPI_Neighbor_alltoallw_init");
 #endif
     }
-    // A collective that is under way can neither be cancelled nor freed (MPI-4.1 §6.12, §6.13): what it uses stays.
+    // A collective that is under way can neither be cancelled nor freed (MPI-4.1 §6.12, §6.13):
+    // what it uses stays.
     ~Neighborhood() override {
         if (settle()) {
             if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
@@ -63,7 +69,8 @@ public:
             return;
         }
         const auto& [out, in] = *sides_;
-        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(), out.types.data(), MPI_BOTTOM, in.counts.data(),
+        check_mpi(MPI_Ineighbor_alltoallw(MPI_BOTTOM, out.counts.data(), out.places.data(),
+                                          out.types.data(), MPI_BOTTOM, in.counts.data(),
                                           in.places.data(), in.types.data(), graph_, &request_),
                   "MPI_Ineighbor_alltoallw");
     }
@@ -124,7 +131,8 @@ std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context) {
     const auto make = [](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<Neighborhood>(with, channels);
     };
-    return make_message_transport(context, make, {Buffers::all_private});  // the collective is set up for one place
+    return make_message_transport(
+        context, make, {Buffers::all_private});  // the collective is set up for one place
 }
 
 }  // namespace parhelion

@@ -1,4 +1,5 @@
-// A large message to another node cut into pieces: while one travels the next is packed, and the one before it unpacked.
+// A large message to another node cut into pieces: while one travels the next is packed, and the
+// one before it unpacked.
 #pragma once
 
 #include <vector>
@@ -13,8 +14,8 @@ struct MessagePiece {
     Program program;  ///< fields → piece, or piece → fields
 };
 
-/// Pieces of what a link sends, and of what it receives; both ends cut alike. One piece or none where the message is too small to
-/// gain. Needs the communicator's node(). Local.
+/// Pieces of what a link sends, and of what it receives; both ends cut alike. One piece or none
+/// where the message is too small to gain. Needs the communicator's node(). Local.
 std::vector<MessagePiece> pieces_sent(const Plan& plan, const LinkPlan& link);
 std::vector<MessagePiece> pieces_received(const Plan& plan, const LinkPlan& link);
 

@@ -13,7 +13,8 @@ namespace {
 std::string works() { return {}; }
 
 // The host's, a device's.
-constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays}, by_messages{Reach::arrays, Reach::messages};
+constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays},
+    by_messages{Reach::arrays, Reach::messages};
 
 std::string xpmem_refusal(const Plan& plan) {
     const std::string missing = xpmem_unavailable();
@@ -23,16 +24,22 @@ std::string xpmem_refusal(const Plan& plan) {
 // A shorter name of a transport.
 const TransportInfo* alias(const std::string& name) {
     static const TransportInfo node_aware{
-        "node_aware", "messages between nodes collected, sent by MPI", Scope::anywhere, works, make_node_aware_mpi, {.reach = by_messages}};
+        "node_aware",        "messages between nodes collected, sent by MPI",
+        Scope::anywhere,     works,
+        make_node_aware_mpi, {.reach = by_messages}};
     return name == node_aware.name ? &node_aware : nullptr;
 }
 
 }  // namespace
 
 #ifndef PARHELION_WITH_UCX
-std::string ucx_missing() { return "this build was made without UCX's headers (pip install libucx-cu12, then build again)"; }
+std::string ucx_missing() {
+    return "this build was made without UCX's headers (pip install libucx-cu12, then build again)";
+}
 std::unique_ptr<Transport> make_ucx(const TransportContext&) { throw Error(ucx_missing()); }
-std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) { throw Error(ucx_missing()); }
+std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vector<Channel>) {
+    throw Error(ucx_missing());
+}
 #endif
 
 namespace {
@@ -44,8 +51,18 @@ constexpr double for_direct = 1.05;
 struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
-        {"loopback", "copies to the rank's own periodic images", Scope::own_rank, works, make_loopback, {.reach = any_arrays}},
-        {"mpi", "MPI_Isend and MPI_Irecv", Scope::anywhere, works, make_mpi, {.reach = by_messages}},
+        {"loopback",
+         "copies to the rank's own periodic images",
+         Scope::own_rank,
+         works,
+         make_loopback,
+         {.reach = any_arrays}},
+        {"mpi",
+         "MPI_Isend and MPI_Irecv",
+         Scope::anywhere,
+         works,
+         make_mpi,
+         {.reach = by_messages}},
         {"mpi_neighbor",
          "MPI neighborhood collective",
          Scope::anywhere,
@@ -70,7 +87,12 @@ struct Registry {
          xpmem_unavailable,
          make_xpmem,
          {.refusal = xpmem_refusal, .direct = true, .handicap = for_direct}},
-        {"ucx", "messages by UCX, without MPI", Scope::anywhere, ucx_missing, make_ucx, {.reach = by_messages, .between_nodes = true}},
+        {"ucx",
+         "messages by UCX, without MPI",
+         Scope::anywhere,
+         ucx_missing,
+         make_ucx,
+         {.reach = by_messages, .between_nodes = true}},
         {"node_aware(mpi)",
          "what one node owes another collected, sent by MPI",
          Scope::anywhere,
@@ -92,19 +114,26 @@ Registry& registry() {
 }
 
 void check_new(const Registry& known, const TransportInfo& info) {
-    if (info.name.empty() || info.name == "auto" || info.name.find_first_of("+|,:") != std::string::npos)
-        throw Error("a transport cannot be called '" + info.name + "': use a word without +, |, : and commas");
+    if (info.name.empty() || info.name == "auto" ||
+        info.name.find_first_of("+|,:") != std::string::npos)
+        throw Error("a transport cannot be called '" + info.name +
+                    "': use a word without +, |, : and commas");
     if (!info.make) throw Error("transport " + info.name + " has no function that makes it");
     for (const TransportInfo& other : known.all)
         if (other.name == info.name || alias(info.name) != nullptr)
-            throw Error("there is a transport " + info.name + " already: register another under another name");
+            throw Error("there is a transport " + info.name +
+                        " already: register another under another name");
 }
 
 }  // namespace
 
-Reach reach_of(const TransportInfo& info, const Plan& plan) { return info.traits.reach[static_cast<std::size_t>(plan.space())]; }
+Reach reach_of(const TransportInfo& info, const Plan& plan) {
+    return info.traits.reach[static_cast<std::size_t>(plan.space())];
+}
 
-bool serves_memory_of(const TransportInfo& info, const Plan& plan) { return plan.fields.empty() || reach_of(info, plan) != Reach::none; }
+bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
+    return plan.fields.empty() || reach_of(info, plan) != Reach::none;
+}
 
 std::string refusal_of(const TransportInfo& info, const Plan& plan) {
     if (!serves_memory_of(info, plan))
@@ -151,7 +180,8 @@ const TransportInfo& find_transport(const std::string& name) {
     if (const TransportInfo* other = alias(name)) return *other;
     std::string names;
     const TransportInfo* const info = registered(name, names);
-    if (info == nullptr) throw Error("there is no transport '" + name + "': use auto, or one of " + names);
+    if (info == nullptr)
+        throw Error("there is no transport '" + name + "': use auto, or one of " + names);
     const std::string why_not = info->unavailable();  // foreign code, which may register another
     if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
     return *info;

@@ -12,18 +12,20 @@
 
 namespace parhelion {
 
-/// What MPI says of a message to or from `rank`: it may know that this one has ended before anybody else does.
+/// What MPI says of a message to or from `rank`: it may know that this one has ended before anybody
+/// else does.
 inline void check_reached(int code, int rank, const char* call) {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(code, text, &length);
     throw LostRank(rank, std::string(" or cannot be reached any more (") + call + ": " + text +
-                             "): look for its error message, at the network between the two, and start the job again");
+                             "): look for its error message, at the network between the two, and "
+                             "start the job again");
 }
 
-/// Requests with the channel that each belongs to. Those that are under way when they go, because the exchange was given up, get a second
-/// to end: MPI may still read and write their memory.
+/// Requests with the channel that each belongs to. Those that are under way when they go, because
+/// the exchange was given up, get a second to end: MPI may still read and write their memory.
 class RequestSet {
 public:
     enum class Kind { sends, receives };
@@ -51,22 +53,25 @@ public:
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
         int index = MPI_UNDEFINED, flag = 0;
-        if (const int code = MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE); code != MPI_SUCCESS)
+        if (const int code =
+                MPI_Testany(size(), requests_.data(), &index, &flag, MPI_STATUS_IGNORE);
+            code != MPI_SUCCESS)
             failed(code, index, "MPI_Testany");
         return flag && index != MPI_UNDEFINED ? index : -1;
     }
     bool test_all() {
         if (size() == 0) return true;
         int flag = 0;
-        if (int code = MPI_Testall(size(), requests_.data(), &flag, statuses_.data()); code != MPI_SUCCESS) {
+        if (int code = MPI_Testall(size(), requests_.data(), &flag, statuses_.data());
+            code != MPI_SUCCESS) {
             const int index = failed_of_all(code);
             failed(code, index, "MPI_Testall");
         }
         return flag != 0;
     }
 
-    /// Whether MPI is done with the memory of all requests. Cancels receives that are under way; a send cannot be taken back, and
-    /// after MPI has ended nobody can tell.
+    /// Whether MPI is done with the memory of all requests. Cancels receives that are under way; a
+    /// send cannot be taken back, and after MPI has ended nobody can tell.
     bool settle() {
         constexpr double patience_s = 1;
         if (requests_.empty()) return true;
@@ -89,7 +94,8 @@ private:
     void failed(int code, int index, const char* call) {
         for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
             int flag = 0;
-            const int one = MPI_Test(&requests_[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
+            const int one =
+                MPI_Test(&requests_[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
             if (one != MPI_SUCCESS) code = one, index = i;
         }
         if (index < 0 || index >= size()) check_mpi(code, call);
@@ -100,16 +106,21 @@ private:
         int kind = MPI_SUCCESS;
         MPI_Error_class(code, &kind);
         for (int i = 0; kind == MPI_ERR_IN_STATUS && i < size(); ++i)
-            if (const int one = statuses_[static_cast<std::size_t>(i)].MPI_ERROR; one != MPI_SUCCESS && one != MPI_ERR_PENDING)
+            if (const int one = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+                one != MPI_SUCCESS && one != MPI_ERR_PENDING)
                 return code = one, i;
         return MPI_UNDEFINED;
     }
     // Errors of a neighbor that is gone count as an end.
     static bool is_over(MPI_Request& request) {
         int over = 1;
-        return request == MPI_REQUEST_NULL || MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over != 0;
+        return request == MPI_REQUEST_NULL ||
+               MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS || over != 0;
     }
-    bool all_over() { return std::count_if(requests_.begin(), requests_.end(), is_over) == static_cast<std::ptrdiff_t>(requests_.size()); }
+    bool all_over() {
+        return std::count_if(requests_.begin(), requests_.end(), is_over) ==
+               static_cast<std::ptrdiff_t>(requests_.size());
+    }
 
     Kind kind_;
     bool given_up_ = false;

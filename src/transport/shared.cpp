@@ -1,16 +1,18 @@
-// One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays in node-shared memory, transport
-// xpmem any.
+// One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays
+// in node-shared memory, transport xpmem any.
 //
-// Per link and exchange, in order: the holder of the ghosts grants ("you may write them", begin), the owner copies and
-// tells ("they are written"), the holder goes on. Both are sequence numbers, each on a line that the other side polls. The
-// owner need not wait: it writes when it finds the grant, in begin, in end, or while it waits in another exchange.
-// An owner that goes away after begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a message in
-// memory of its own (left_messages.hpp), where the holder finds it: it may go and wait for anything.
-// A grant says where the ghosts are: by the number of a set of arrays, of which both sides remember the last few, for time levels take
-// turns. Where the arrays of a new set are, up to ten of them, stands behind the number, so that little else has to come from the other core;
-// others, and what the owner has not mapped yet, it looks up in a table of the holder's. A holder whose arrays cannot be mapped
-// grants that its message be left.
-// A reverse exchange packs ghosts into a ring instead (staged_shared): the owner combines them in a fixed order.
+// Per link and exchange, in order: the holder of the ghosts grants ("you may write them", begin),
+// the owner copies and tells ("they are written"), the holder goes on. Both are sequence numbers,
+// each on a line that the other side polls. The owner need not wait: it writes when it finds the
+// grant, in begin, in end, or while it waits in another exchange. An owner that goes away after
+// begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a
+// message in memory of its own (left_messages.hpp), where the holder finds it: it may go and wait
+// for anything. A grant says where the ghosts are: by the number of a set of arrays, of which both
+// sides remember the last few, for time levels take turns. Where the arrays of a new set are, up to
+// ten of them, stands behind the number, so that little else has to come from the other core;
+// others, and what the owner has not mapped yet, it looks up in a table of the holder's. A holder
+// whose arrays cannot be mapped grants that its message be left. A reverse exchange packs ghosts
+// into a ring instead (staged_shared): the owner combines them in a fixed order.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -74,7 +76,8 @@ private:
 
 constexpr std::size_t sets_kept = 4;  // time levels
 
-// Arrays of this rank that were used before. Numbers rise, so that a set goes where the one of four before it was, on both sides.
+// Arrays of this rank that were used before. Numbers rise, so that a set goes where the one of four
+// before it was, on both sides.
 struct ArraySet {
     std::uint64_t number = 0;  // 0: none yet
     std::uint64_t returns = 0;
@@ -103,10 +106,13 @@ struct SharedSlot {
     LeftBox left;   // to this neighbor; its memory may not be there yet
     LeftBox found;  // from this neighbor
     std::shared_ptr<std::byte> found_memory;
-    std::uint64_t put = 0, left_last = 0;   // last exchange that was written or left, and told; last that was left
-    bool copying = false, leaving = false;  // to the neighbor, into its ghosts or as a message, and it is not told
-    bool taking = false;                    // what it has left, and it is not told
-    Event copied, taken;                    // behind that
+    std::uint64_t put = 0,
+                  left_last =
+                      0;  // last exchange that was written or left, and told; last that was left
+    bool copying = false,
+         leaving = false;  // to the neighbor, into its ghosts or as a message, and it is not told
+    bool taking = false;   // what it has left, and it is not told
+    Event copied, taken;   // behind that
     bool reported = false;
 
     bool sends() const { return link->forward.send_bytes > 0; }
@@ -114,7 +120,9 @@ struct SharedSlot {
     bool one_way() const { return sends() != receives(); }
     bool may_be_left() const { return sends() && link->forward.send_bytes <= largest_left(); }
     bool waits(std::uint64_t number) const { return sends() && put < number; }
-    bool given_up(std::uint64_t number) const { return waits(number) || (receives() && written() < number); }
+    bool given_up(std::uint64_t number) const {
+        return waits(number) || (receives() && written() < number);
+    }
     std::uint64_t granted() const { return mine->grant.number.load(std::memory_order_acquire); }
     std::uint64_t written() const { return mine->written.value.load(std::memory_order_acquire); }
 };
@@ -123,18 +131,22 @@ class Shared final : public Transport {
 public:
     Shared(const TransportContext& context, const std::string& name, const ArrayAccess& access)
         : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
-          node_(context.plan.communicator().shared_state<NodeContext>()), name_(name), access_(access), slots_(context.links.size()) {
+          node_(context.plan.communicator().shared_state<NodeContext>()), name_(name),
+          access_(access), slots_(context.links.size()) {
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
-            for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b) blocks_.push_back(written_block(plan_, f, b));
+            for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b)
+                blocks_.push_back(written_block(plan_, f, b));
         found_.resize(blocks_.size());
         places_.resize(blocks_.size());
         shake_hands(context);
     }
 
-    // A neighbor that is late grants, and reads what was left for it. One of an exchange that was given up may do anything.
+    // A neighbor that is late grants, and reads what was left for it. One of an exchange that was
+    // given up may do anything.
     ~Shared() override {
         if (number_ == 0) return;
-        if (std::any_of(slots_.begin(), slots_.end(), [this](const SharedSlot& slot) { return slot.given_up(number_); })) {
+        if (std::any_of(slots_.begin(), slots_.end(),
+                        [this](const SharedSlot& slot) { return slot.given_up(number_); })) {
             leave_behind(lines_);
             leave_behind(table_);
             leave_behind(left_memory_);
@@ -145,7 +157,9 @@ public:
             if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});
             if (slot.left_last > 0) awaited.push_back({&slot.left.taken(), slot.left_last});
         }
-        leave_behind_until(std::make_shared<std::pair<decltype(lines_), decltype(left_memory_)>>(lines_, left_memory_), std::move(awaited));
+        leave_behind_until(std::make_shared<std::pair<decltype(lines_), decltype(left_memory_)>>(
+                               lines_, left_memory_),
+                           std::move(awaited));
     }
 
     // What is left as a message may not be of any size.
@@ -153,7 +167,8 @@ public:
         describe_arrays();
         for (const SharedSlot& slot : slots_)
             if (!set_->mappable && slot.link->forward.receive_bytes > largest_left())
-                return "an array is not in node-shared memory, where transport " + name_ + " writes, and messages of " +
+                return "an array is not in node-shared memory, where transport " + name_ +
+                       " writes, and messages of " +
                        std::to_string(slot.link->forward.receive_bytes) +
                        " bytes are not left for it: use an array that make_array, "
                        "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank";
@@ -194,7 +209,8 @@ public:
     void deliver(int i, Reduction) override {
         SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
         if (slot.mine->left.is_left(number_, slot.one_way())) take_left(slot);
-        if (!slot.link->repeat.empty()) queue_.enqueue(slot.link->repeat, arrays_.bases(), arrays_.bases());
+        if (!slot.link->repeat.empty())
+            queue_.enqueue(slot.link->repeat, arrays_.bases(), arrays_.bases());
     }
 
     bool finished() override {
@@ -202,8 +218,10 @@ public:
         for (SharedSlot& slot : slots_) {
             all = all && (!slot.taking || tell_taken(slot));
             if (!slot.sends()) continue;
-            if (slot.waits(number_) && !put(slot) && runs_ahead(slot) && patience_ == 0) leave(slot);
-            all = all && !slot.waits(number_) && (!runs_ahead(slot) || has_left_slot(number_ + 1, slot.granted(), true));
+            if (slot.waits(number_) && !put(slot) && runs_ahead(slot) && patience_ == 0)
+                leave(slot);
+            all = all && !slot.waits(number_) &&
+                  (!runs_ahead(slot) || has_left_slot(number_ + 1, slot.granted(), true));
         }
         if (patience_ > 0) --patience_;
         return all;
@@ -217,15 +235,20 @@ public:
 
     std::string state(int i) const override {
         const SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
-        const auto written = slot.mine->written.value.load(), granted = slot.mine->grant.number.load();
-        const std::string rank = "rank " + std::to_string(slot.link->rank), number = std::to_string(number_);
-        const std::string begun = slot.sends() ? ", it has begun number " + std::to_string(granted) : "";
+        const auto written = slot.mine->written.value.load(),
+                   granted = slot.mine->grant.number.load();
+        const std::string rank = "rank " + std::to_string(slot.link->rank),
+                          number = std::to_string(number_);
+        const std::string begun =
+            slot.sends() ? ", it has begun number " + std::to_string(granted) : "";
         if (slot.receives() && written < number_)
-            return "waiting for " + rank + " to write this rank's ghosts in exchange number " + number + " (it has written number " +
-                   std::to_string(written) + begun + ")";
-        if (slot.waits(number_)) return "waiting for " + rank + " to begin exchange number " + number + begun;
+            return "waiting for " + rank + " to write this rank's ghosts in exchange number " +
+                   number + " (it has written number " + std::to_string(written) + begun + ")";
+        if (slot.waits(number_))
+            return "waiting for " + rank + " to begin exchange number " + number + begun;
         if (runs_ahead(slot) && !has_left_slot(number_ + 1, granted, true))
-            return "waiting for " + rank + " to begin an earlier exchange than number " + number + begun;
+            return "waiting for " + rank + " to begin an earlier exchange than number " + number +
+                   begun;
         return {};
     }
 
@@ -238,7 +261,8 @@ private:
     // A rank that only sends does not wait for its reader, but to have a slot for the next message.
     static bool runs_ahead(const SharedSlot& slot) { return slot.one_way() && slot.may_be_left(); }
 
-    // Grants, once nothing that the caller has enqueued before uses its ghosts, and puts what is granted.
+    // Grants, once nothing that the caller has enqueued before uses its ghosts, and puts what is
+    // granted.
     void get_on() {
         if (!granted_ && queue_.is_done(begun_)) grant();
         for (SharedSlot& slot : slots_) {
@@ -250,7 +274,8 @@ private:
     void grant() {
         granted_ = true;
         for (SharedSlot& slot : slots_)
-            if (slot.receives()) slot.theirs->grant.number.store(number_, std::memory_order_release);
+            if (slot.receives())
+                slot.theirs->grant.number.store(number_, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_seq_cst);
         for (SharedSlot& slot : slots_)
             if (slot.receives()) wake_if_asleep(*slot.neighbor->postbox);
@@ -301,7 +326,8 @@ private:
     }
 
     void find_arrays(SharedSlot& slot, const Grant& grant) {
-        const bool told = grant.told == grant.version && slot.peer.plan.bases.size() <= Grant::told_here;
+        const bool told =
+            grant.told == grant.version && slot.peer.plan.bases.size() <= Grant::told_here;
         const auto* table = reinterpret_cast<const BlockPlace*>(slot.their_table.get());
         slot.peer.arrays.start();
         for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b) {
@@ -309,7 +335,8 @@ private:
             if (base == nullptr) continue;  // no cells
             std::byte* known = nullptr;
             if (told && grant.places[b].identity != 0)
-                known = slot.peer.arrays.find(identity_word, grant.places[b].identity, grant.places[b].offset);
+                known = slot.peer.arrays.find(identity_word, grant.places[b].identity,
+                                              grant.places[b].offset);
             base = known != nullptr ? known : slot.peer.arrays.find(table[b], access_);
         }
         slot.peer.arrays.forget_old();
@@ -318,11 +345,13 @@ private:
     bool leave_granted(SharedSlot& slot) {
         leave(slot);
         if (slot.waits(number_) && !slot.copying)
-            throw Error("there is no memory for a message of " + std::to_string(slot.link->forward.send_bytes) + " bytes to rank " +
-                            std::to_string(slot.link->rank) +
-                            ", whose arrays are not in node-shared memory: free some, or use transport "
-                            "staged_shared",
-                        ErrorKind::system);
+            throw Error(
+                "there is no memory for a message of " +
+                    std::to_string(slot.link->forward.send_bytes) + " bytes to rank " +
+                    std::to_string(slot.link->rank) +
+                    ", whose arrays are not in node-shared memory: free some, or use transport "
+                    "staged_shared",
+                ErrorKind::system);
         return !slot.copying;
     }
 
@@ -341,12 +370,14 @@ private:
         told_ = set_;
     }
 
-    // Memory that was given back may have come again, as another piece, at the address where an array was.
+    // Memory that was given back may have come again, as another piece, at the address where an
+    // array was.
     void describe_arrays() {
         returns_ = node_shared_returns();
         version_ = arrays_.version();
         const auto is_here = [this](const ArraySet& each) {
-            return each.number != 0 && each.returns == returns_ && std::equal(each.bases.begin(), each.bases.end(), arrays_.bases());
+            return each.number != 0 && each.returns == returns_ &&
+                   std::equal(each.bases.begin(), each.bases.end(), arrays_.bases());
         };
         const auto seen = std::find_if(sets_.begin(), sets_.end(), is_here);
         use(seen != sets_.end() ? *seen : described());
@@ -388,9 +419,11 @@ private:
         slot.put = number_;
     }
 
-    // Without memory for it the neighbor gets the message when it has granted and this rank is back.
+    // Without memory for it the neighbor gets the message when it has granted and this rank is
+    // back.
     void leave(SharedSlot& slot) {
-        if (slot.copying || !has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room()) return;
+        if (slot.copying || !has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room())
+            return;
         std::byte* const message[1] = {slot.left.slot(number_)};
         queue_.enqueue(slot.link->forward.pack, arrays_.bases(), message);
         slot.leaving = true;
@@ -399,14 +432,16 @@ private:
 
     void tell_left(SharedSlot& slot) {
         if (slot.left_last == 0) slot.theirs->left.place = describe_place(slot.left.start);
-        slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(number_, std::memory_order_relaxed);
+        slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(
+            number_, std::memory_order_relaxed);
         slot.left_last = number_;
     }
 
     void take_left(SharedSlot& slot) {
         if (slot.found_memory == nullptr) {
             slot.found_memory = map_place(slot.mine->left.place);
-            slot.found = {slot.found_memory.get(), slot.link->forward.receive_bytes, slot.one_way()};
+            slot.found = {slot.found_memory.get(), slot.link->forward.receive_bytes,
+                          slot.one_way()};
         }
         std::byte* const message[1] = {slot.found.slot(number_)};
         queue_.enqueue(slot.link->forward.unpack, message, arrays_.bases());
@@ -469,7 +504,8 @@ private:
                 slot.version = static_cast<std::uint64_t>(letter.next());
                 slot.peer = get_peer_plan(letter, plan_, access_);
                 slot.known[slot.version % sets_kept] = {slot.version, slot.peer.plan.bases};
-                slot.copies = compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
+                slot.copies =
+                    compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
                 plan_.executor->compile(slot.copies);
             });
     }

@@ -37,7 +37,8 @@ public:
     }
     int ready() override {
         for (Part& part : parts_)
-            if (const int slot = part.transport->ready(); slot >= 0) return part.slots[static_cast<std::size_t>(slot)];
+            if (const int slot = part.transport->ready(); slot >= 0)
+                return part.slots[static_cast<std::size_t>(slot)];
         return -1;
     }
     void deliver(int slot, Reduction reduction) override {
@@ -58,13 +59,15 @@ public:
 
     std::vector<NodeTraffic> traffic() const override {
         std::vector<NodeTraffic> all;
-        for (const Part& part : parts_) std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
+        for (const Part& part : parts_)
+            std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
         return all;
     }
     NodeContext* node() const override {
         NodeContext* found = nullptr;
         for (const Part& part : parts_)
-            if (!part.slots.empty() && part.transport->node() != nullptr) found = part.transport->node();
+            if (!part.slots.empty() && part.transport->node() != nullptr)
+                found = part.transport->node();
         return found;
     }
     bool must_poll() const override {
@@ -91,7 +94,8 @@ private:
     template <class Property>
     bool any(Property&& property) const {
         bool found = false;
-        for (const Part& part : parts_) found = found || (!part.slots.empty() && property(*part.transport));
+        for (const Part& part : parts_)
+            found = found || (!part.slots.empty() && property(*part.transport));
         return found;
     }
 

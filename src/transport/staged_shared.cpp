@@ -1,22 +1,29 @@
-// Pack into a ring in the receiver's memory, unpack from it: two copies, works for any array, never waits for the reader.
+// Pack into a ring in the receiver's memory, unpack from it: two copies, works for any array, never
+// waits for the reader.
 //
-// Each link has two slots, three where only one of the two ranks sends. Exchange n uses slot n mod 2 (or 3). A slot is a row of parts,
-// each with the number n in front of it (for small parts on the same cache line) that says that the part is there. The slot is free
-// when the reader is done with exchange n − 2 (or 3). Between ranks that both send, its own first part n − 1 has told so. A one-way
-// reader acknowledges, on a line in the sender's memory, which stays until all has been read; the sender's exchange n ends when n − 2
-// has been. So begin finds a free slot always, and a rank may do anything after it. Parts of long messages go through a window
-// instead where it has room (window.hpp).
+// Each link has two slots, three where only one of the two ranks sends. Exchange n uses slot n mod
+// 2 (or 3). A slot is a row of parts, each with the number n in front of it (for small parts on the
+// same cache line) that says that the part is there. The slot is free when the reader is done with
+// exchange n − 2 (or 3). Between ranks that both send, its own first part n − 1 has told so. A
+// one-way reader acknowledges, on a line in the sender's memory, which stays until all has been
+// read; the sender's exchange n ends when n − 2 has been. So begin finds a free slot always, and a
+// rank may do anything after it. Parts of long messages go through a window instead where it has
+// room (window.hpp).
 //
-// Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was packed just before, often on the
-// same cache line, and is written while that line is still near. With all packing before all unpacking, every line of a thin
-// face would be fetched twice from wherever the array fits.
+// Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was
+// packed just before, often on the same cache line, and is written while that line is still near.
+// With all packing before all unpacking, every line of a thin face would be fetched twice from
+// wherever the array fits.
 //
-// A line that the other core had last takes 50 to 250 ns to come. So lines are asked for before they are needed: those of the next part
-// while a part is copied, and the first to write in the next exchange when this one ends. Packing keeps a few parts ahead of unpacking,
-// so that the next part has mostly come when it is asked for. Between cores far apart a whole exchange takes 15 to 25 % less, between
-// near ones as long as without (64³ float32, halo 1 to 5; index lists of 200 to 1,000 cells).
+// A line that the other core had last takes 50 to 250 ns to come. So lines are asked for before
+// they are needed: those of the next part while a part is copied, and the first to write in the
+// next exchange when this one ends. Packing keeps a few parts ahead of unpacking, so that the next
+// part has mostly come when it is asked for. Between cores far apart a whole exchange takes 15 to
+// 25 % less, between near ones as long as without (64³ float32, halo 1 to 5; index lists of 200 to
+// 1,000 cells).
 //
-// A message of a reverse exchange is one part, which stays in its slot until its turn to be combined.
+// A message of a reverse exchange is one part, which stays in its slot until its turn to be
+// combined.
 #include <algorithm>
 #include <utility>
 
@@ -34,12 +41,15 @@ namespace {
 
 using namespace slots;
 
-constexpr std::uint64_t in_window = std::uint64_t{1} << 63;  // beside a part's number: where it lies
+constexpr std::uint64_t in_window = std::uint64_t{1}
+                                    << 63;  // beside a part's number: where it lies
 
-constexpr std::size_t ahead = 3;        // parts packed before the first is unpacked; more was not faster
-constexpr byte_count asked_for = 4096;  // of a part; what follows comes in one stream, which the processor foresees
+constexpr std::size_t ahead = 3;  // parts packed before the first is unpacked; more was not faster
+constexpr byte_count asked_for =
+    4096;  // of a part; what follows comes in one stream, which the processor foresees
 
-// For writing, the line must come as this core's alone. Processors without prefetchw take it for nothing.
+// For writing, the line must come as this core's alone. Processors without prefetchw take it for
+// nothing.
 template <bool to_write>
 void ask_for_line(const std::byte* at) {
 #if defined(__x86_64__)
@@ -51,7 +61,8 @@ void ask_for_line(const std::byte* at) {
 
 template <bool to_write>
 void ask_for_lines(const std::byte* from, byte_count bytes) {
-    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line) ask_for_line<to_write>(from);
+    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line)
+        ask_for_line<to_write>(from);
 }
 
 // Parts of one side and where they are in a slot.
@@ -70,7 +81,8 @@ struct Parts {
         byte_count longest = 0;
         for (Part& part : all) {
             longest = std::max(longest, part.bytes);
-            parts.push_back({bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
+            parts.push_back(
+                {bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
             bytes += slot_bytes(part.bytes);
         }
         if (with_window) window = {bytes, longest};
@@ -80,7 +92,8 @@ struct Parts {
 
 std::vector<Part> parts_of(const TransportContext& context, const LinkPlan& link, bool sent) {
     if (context.forward()) {
-        std::vector<Part> parts = sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
+        std::vector<Part> parts =
+            sent ? parts_sent(context.plan, link) : parts_received(context.plan, link);
         for (Part& part : parts) context.plan.executor->compile(part.program);
         return parts;
     }
@@ -96,28 +109,39 @@ struct Ring {
     std::byte* here = nullptr;         // what the neighbor has read, slots, a window
     std::shared_ptr<std::byte> there;  // what this rank has read, slots, a window
     Window from, to;
-    std::size_t packed = 0, sent = 0, received = 0;  // parts of this exchange; sent: the neighbor was told
-    Event read;                                      // behind what reads the slot
-    bool unread = false;                             // the neighbor is not told yet that it was read
+    std::size_t packed = 0, sent = 0,
+                received = 0;  // parts of this exchange; sent: the neighbor was told
+    Event read;                // behind what reads the slot
+    bool unread = false;       // the neighbor is not told yet that it was read
     bool reported = true;
 
     Ring(const TransportContext& context, const LinkPlan& which)
         : link(&which), send(parts_of(context, which, true), context.plan.executor->is_immediate()),
           receive(parts_of(context, which, false), context.plan.executor->is_immediate()) {}
-    bool may_receive() const { return received < receive.size() && (packed == send.size() || packed > received + ahead); }
+    bool may_receive() const {
+        return received < receive.size() && (packed == send.size() || packed > received + ahead);
+    }
     bool one_way() const { return (send.size() > 0) != (receive.size() > 0); }
     std::uint64_t slots() const { return slot_count(one_way()); }
-    std::byte* in(std::uint64_t number) const { return here + line + static_cast<byte_count>(number % slots()) * receive.bytes; }
-    std::byte* out(std::uint64_t number) const { return there.get() + line + static_cast<byte_count>(number % slots()) * send.bytes; }
+    std::byte* in(std::uint64_t number) const {
+        return here + line + static_cast<byte_count>(number % slots()) * receive.bytes;
+    }
+    std::byte* out(std::uint64_t number) const {
+        return there.get() + line + static_cast<byte_count>(number % slots()) * send.bytes;
+    }
     std::uint64_t last_sent() const {
         std::uint64_t last = 0;
-        for (std::uint64_t slot = 0; slot < slots(); ++slot) last = std::max(last, number_at(in(slot)).load() & ~in_window);
+        for (std::uint64_t slot = 0; slot < slots(); ++slot)
+            last = std::max(last, number_at(in(slot)).load() & ~in_window);
         return last;
     }
-    byte_count bytes_here() const { return ring_bytes(receive.bytes, one_way()) + receive.window.bytes(); }
+    byte_count bytes_here() const {
+        return ring_bytes(receive.bytes, one_way()) + receive.window.bytes();
+    }
     /// Whether the sender may end exchange `number`.
     bool read_enough(std::uint64_t number) const {
-        return send.size() == 0 || !one_way() || read_there().load(std::memory_order_acquire) + unread_at_end >= number;
+        return send.size() == 0 || !one_way() ||
+               read_there().load(std::memory_order_acquire) + unread_at_end >= number;
     }
     bool given_up() const { return received < receive.size() || unread; }
     bool is_late() const { return sent < packed || unread; }
@@ -129,21 +153,25 @@ class StagedShared final : public Transport {
 public:
     StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
         : arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
-          node_(context.plan.communicator().shared_state<NodeContext>()), source_(std::move(memory)) {
+          node_(context.plan.communicator().shared_state<NodeContext>()),
+          source_(std::move(memory)) {
         for (const LinkPlan* link : context.links) rings_.emplace_back(context, *link);
         shake_hands(context);
     }
 
-    // A reader that is late acknowledges yet. A sender of an exchange that was given up may still write.
+    // A reader that is late acknowledges yet. A sender of an exchange that was given up may still
+    // write.
     ~StagedShared() override {
         if (number_ == 0) return;
-        if (std::any_of(rings_.begin(), rings_.end(), [](const Ring& ring) { return ring.given_up(); })) {
+        if (std::any_of(rings_.begin(), rings_.end(),
+                        [](const Ring& ring) { return ring.given_up(); })) {
             leave_behind(memory_);
             return;
         }
         std::vector<Awaited> awaited;
         for (const Ring& ring : rings_)
-            if (ring.send.size() > 0 && ring.one_way()) awaited.push_back({&ring.read_there(), number_});
+            if (ring.send.size() > 0 && ring.one_way())
+                awaited.push_back({&ring.read_there(), number_});
         leave_behind_until(memory_, std::move(awaited));
     }
 
@@ -173,7 +201,8 @@ public:
         Ring& ring = rings_[static_cast<std::size_t>(slot)];
         ask_for_first_to_fill(ring);
         if (!forward()) combine(ring, reduction);
-        else if (!ring.link->repeat.empty()) queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
+        else if (!ring.link->repeat.empty())
+            queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
         if (!ring.one_way()) return;  // the next message tells
         ring.read = queue_.record();
         ring.unread = true;
@@ -182,22 +211,27 @@ public:
 
     bool finished() override {
         tell_late();
-        return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) { return !ring.is_late() && ring.read_enough(number_); });
+        return std::all_of(rings_.begin(), rings_.end(), [this](const Ring& ring) {
+            return !ring.is_late() && ring.read_enough(number_);
+        });
     }
 
     int expected() const override {
-        return static_cast<int>(std::count_if(rings_.begin(), rings_.end(), [](const Ring& r) { return r.receive.size() > 0; }));
+        return static_cast<int>(std::count_if(rings_.begin(), rings_.end(),
+                                              [](const Ring& r) { return r.receive.size() > 0; }));
     }
 
     std::string state(int slot) const override {
         const Ring& ring = rings_[static_cast<std::size_t>(slot)];
-        const std::string with = "rank " + std::to_string(ring.link->rank), number = std::to_string(number_);
+        const std::string with = "rank " + std::to_string(ring.link->rank),
+                          number = std::to_string(number_);
         if (ring.received < ring.receive.size())
-            return waiting_text(ring.link->way(direction_).receive_bytes, ring.link->rank, number_) + " (it has sent number " +
-                   std::to_string(ring.last_sent()) + ")";
+            return waiting_text(ring.link->way(direction_).receive_bytes, ring.link->rank,
+                                number_) +
+                   " (it has sent number " + std::to_string(ring.last_sent()) + ")";
         if (!ring.read_enough(number_))
-            return "waiting for " + with + " to read an earlier message than number " + number + " (it has read number " +
-                   std::to_string(ring.read_there().load()) + ")";
+            return "waiting for " + with + " to read an earlier message than number " + number +
+                   " (it has read number " + std::to_string(ring.read_there().load()) + ")";
         return {};
     }
 
@@ -243,7 +277,8 @@ private:
 
     // What is there for the neighbor, in order, and that its message was read.
     void tell(Ring& ring) {
-        for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);) tell_part(ring);
+        for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);)
+            tell_part(ring);
         if (!ring.unread || !queue_.is_done(ring.read)) return;
         ring.unread = false;
         post(ring.read_here(), number_, *ring.neighbor->postbox);
@@ -252,7 +287,8 @@ private:
         const Parts::Placed& part = ring.send.parts[ring.sent++];
         auto& number = number_at(ring.out(number_) + part.offset);
         const std::uint64_t told = part.windowed ? number_ | in_window : number_;
-        // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all that was written is visible.
+        // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all
+        // that was written is visible.
         if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->postbox);
         else number.store(told, std::memory_order_release);
     }
@@ -290,7 +326,8 @@ private:
     void ask_for_first_to_fill(const Ring& ring) const {
         if (ring.send.size() == 0) return;
         const Parts::Placed& first = ring.send.parts.front();
-        if (first.payload == first.offset + line) ask_for_lines<true>(ring.out(number_ + 1) + first.payload, first.bytes);
+        if (first.payload == first.offset + line)
+            ask_for_lines<true>(ring.out(number_ + 1) + first.payload, first.bytes);
     }
 
     void ask_for_next_to_read(const Ring& ring, std::byte* slot) const {
@@ -298,7 +335,8 @@ private:
         const Parts::Placed& next = ring.receive.parts[ring.received + 1];
         const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
         if (told == number_) ask_for_lines<false>(slot + next.payload, next.bytes);
-        else if (told == (number_ | in_window)) ask_for_lines<false>(ring.from.second(), next.bytes);
+        else if (told == (number_ | in_window))
+            ask_for_lines<false>(ring.from.second(), next.bytes);
     }
 
     void allocate() {
@@ -309,11 +347,13 @@ private:
         for (Ring& ring : rings_) {
             ring.here = next;
             new (next) SequenceLine;  // recycled memory has old numbers
-            ring.from.open(ring.receive.window, next + ring_bytes(ring.receive.bytes, ring.one_way()));
+            ring.from.open(ring.receive.window,
+                           next + ring_bytes(ring.receive.bytes, ring.one_way()));
             ring.from.reset_count();
             next += ring.bytes_here();
             for (std::uint64_t slot = 0; slot < ring.slots(); ++slot)
-                for (const auto& part : ring.receive.parts) new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
+                for (const auto& part : ring.receive.parts)
+                    new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
         }
     }
 
@@ -337,9 +377,13 @@ private:
                 Ring& ring = rings_[i];
                 ring.neighbor = &node_.meet(ring.link->rank, get_place(letter));
                 ring.there = source_->find(letter, ring.link->rank);
-                if (letter.next() != static_cast<global_index>(ring.send.size()) || letter.next() != ring.send.bytes)
-                    letter.refuse("the two ranks cut their messages differently: they run different versions");
-                ring.to.open(ring.send.window, ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
+                if (letter.next() != static_cast<global_index>(ring.send.size()) ||
+                    letter.next() != ring.send.bytes)
+                    letter.refuse(
+                        "the two ranks cut their messages differently: they run different "
+                        "versions");
+                ring.to.open(ring.send.window,
+                             ring.there.get() + ring_bytes(ring.send.bytes, ring.one_way()));
             });
     }
 
@@ -355,7 +399,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_staged(const TransportContext& context, std::shared_ptr<slots::Memory> memory) {
+std::unique_ptr<Transport> make_staged(const TransportContext& context,
+                                       std::shared_ptr<slots::Memory> memory) {
     return std::make_unique<StagedShared>(context, std::move(memory));
 }
 

@@ -1,8 +1,10 @@
-// What every simulated rank runs: the library's own exchange, for a list of cases. Rank 0 prints one line of JSON per case. Where a rank
-// sits is decided by the order of the host file; rank numbers are the domain's own.
+// What every simulated rank runs: the library's own exchange, for a list of cases. Rank 0 prints
+// one line of JSON per case. Where a rank sits is decided by the order of the host file; rank
+// numbers are the domain's own.
 //
-//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO:FIELDS…     e.g. 12x12x12 64x64x64 2 0 mpi 1:1 5:8
-//     phl-simulate maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS…       index maps as `parhelion partition` writes them; HALO is not used
+//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO:FIELDS…     e.g. 12x12x12 64x64x64 2
+//     0 mpi 1:1 5:8 phl-simulate maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS…       index maps
+//     as `parhelion partition` writes them; HALO is not used
 #include <mpi.h>
 
 #include <atomic>
@@ -30,7 +32,8 @@ namespace {
 std::vector<int> numbers(const std::string& text) {
     std::vector<int> found;
     std::istringstream stream(text);
-    for (std::string item; std::getline(stream, item, 'x');) found.push_back(std::atoi(item.c_str()));
+    for (std::string item; std::getline(stream, item, 'x');)
+        found.push_back(std::atoi(item.c_str()));
     return found;
 }
 
@@ -49,8 +52,10 @@ struct Setup {
 CartesianDomain block_of_grid(const Setup& setup, int halo) {
     const std::vector<int> grid = numbers(setup.shape), extent = numbers(setup.size);
     std::vector<global_index> global;
-    for (std::size_t d = 0; d < grid.size(); ++d) global.push_back(global_index{grid[d]} * extent[d]);
-    return CartesianDomain(global, {.halo = halo, .periodic = true, .process_grid = grid}, setup.comm);
+    for (std::size_t d = 0; d < grid.size(); ++d)
+        global.push_back(global_index{grid[d]} * extent[d]);
+    return CartesianDomain(global, {.halo = halo, .periodic = true, .process_grid = grid},
+                           setup.comm);
 }
 
 IndexedDomain part_of_mesh(const Setup& setup) {
@@ -61,9 +66,11 @@ IndexedDomain part_of_mesh(const Setup& setup) {
 
 class GridFields {
 public:
-    GridFields(const CartesianDomain& domain, int count) : domain_(domain), box_(domain.extended()) {
+    GridFields(const CartesianDomain& domain, int count)
+        : domain_(domain), box_(domain.extended()) {
         for (int f = 0; f < count; ++f) {
-            memory_.push_back(allocate_aligned(box_.cells() * static_cast<byte_count>(sizeof(float))));
+            memory_.push_back(
+                allocate_aligned(box_.cells() * static_cast<byte_count>(sizeof(float))));
             views_.push_back(view(domain, values(f)));
         }
     }
@@ -71,16 +78,21 @@ public:
 
     // A number that tells the global cell and the field.
     void fill() {
-        for_each([&](float& value, const Coordinates& at, int f) { value = inside(at) ? expected(at, f) : -1.0f; });
+        for_each([&](float& value, const Coordinates& at, int f) {
+            value = inside(at) ? expected(at, f) : -1.0f;
+        });
     }
     long wrong() {
         long count = 0;
-        for_each([&](float& value, const Coordinates& at, int f) { count += value != expected(at, f); });
+        for_each(
+            [&](float& value, const Coordinates& at, int f) { count += value != expected(at, f); });
         return count;
     }
 
 private:
-    float* values(int f) { return reinterpret_cast<float*>(memory_[static_cast<std::size_t>(f)].get()); }
+    float* values(int f) {
+        return reinterpret_cast<float*>(memory_[static_cast<std::size_t>(f)].get());
+    }
     bool inside(const Coordinates& at) const {
         const Box& owned = domain_.owned();
         for (std::size_t d = 0; d < 3; ++d)
@@ -114,24 +126,30 @@ private:
 class MeshFields {
 public:
     MeshFields(const IndexedDomain& domain, int count)
-        : domain_(domain), values_(static_cast<std::size_t>(count), std::vector<float>(static_cast<std::size_t>(domain.size()), -1.0f)) {
+        : domain_(domain),
+          values_(static_cast<std::size_t>(count),
+                  std::vector<float>(static_cast<std::size_t>(domain.size()), -1.0f)) {
         for (auto& values : values_) views_.push_back(view(domain, values.data()));
     }
     const std::vector<Field>& views() const { return views_; }
 
     void fill() {
         for (std::size_t f = 0; f < values_.size(); ++f)
-            for (local_index i = 0; i < domain_.owned(); ++i) values_[f][static_cast<std::size_t>(i)] = expected(i, f);
+            for (local_index i = 0; i < domain_.owned(); ++i)
+                values_[f][static_cast<std::size_t>(i)] = expected(i, f);
     }
     long wrong() const {
         long count = 0;
         for (std::size_t f = 0; f < values_.size(); ++f)
-            for (local_index i = 0; i < domain_.size(); ++i) count += values_[f][static_cast<std::size_t>(i)] != expected(i, f);
+            for (local_index i = 0; i < domain_.size(); ++i)
+                count += values_[f][static_cast<std::size_t>(i)] != expected(i, f);
         return count;
     }
 
 private:
-    float expected(local_index i, std::size_t f) const { return static_cast<float>(domain_.global_of(i) % 100003) + static_cast<float>(f); }
+    float expected(local_index i, std::size_t f) const {
+        return static_cast<float>(domain_.global_of(i) % 100003) + static_cast<float>(f);
+    }
 
     const IndexedDomain& domain_;
     std::vector<std::vector<float>> values_;
@@ -152,10 +170,11 @@ double latest(double time) {
     return all;
 }
 
-// Exchanges follow each other without a barrier, as in a solver. From a common start to the last rank's end. Whoever waits looks again after
-// PARHELION_SIMULATED_POLL seconds.
+// Exchanges follow each other without a barrier, as in a solver. From a common start to the last
+// rank's end. Whoever waits looks again after PARHELION_SIMULATED_POLL seconds.
 double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
-    if (const char* text = std::getenv("PARHELION_SIMULATED_POLL")) between_polls_s = std::atof(text);
+    if (const char* text = std::getenv("PARHELION_SIMULATED_POLL"))
+        between_polls_s = std::atof(text);
     exchange();  // the first one makes connections and meets ranks that are not in step
     MPI_Barrier(comm);
     const double start = latest(MPI_Wtime());
@@ -177,8 +196,11 @@ void run_on(const Domain& domain, const Setup& setup, const Case& what) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0) {
-        std::printf("{\"halo\": %d, \"fields\": %d, \"seconds\": %.9e, \"setup_bytes\": %ld, \"checked\": %s, \"wrong\": %ld}\n", what.halo,
-                    what.fields, seconds, set_up / ranks, setup.check ? "true" : "false", wrong_anywhere);
+        std::printf(
+            "{\"halo\": %d, \"fields\": %d, \"seconds\": %.9e, \"setup_bytes\": %ld, \"checked\": "
+            "%s, \"wrong\": %ld}\n",
+            what.halo, what.fields, seconds, set_up / ranks, setup.check ? "true" : "false",
+            wrong_anywhere);
         std::fflush(stdout);
     }
 }
@@ -194,11 +216,16 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int status = 0;
     try {
-        if (argc < 7) throw Error("use: phl-simulate GRID EXTENT | maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS...");
-        // In SMPI all ranks share one MPI_COMM_WORLD object, and with it what hangs on it; a duplicate is each rank's own.
+        if (argc < 7)
+            throw Error(
+                "use: phl-simulate GRID EXTENT | maps MAPS ITERATIONS CHECK TRANSPORT "
+                "HALO:FIELDS...");
+        // In SMPI all ranks share one MPI_COMM_WORLD object, and with it what hangs on it; a
+        // duplicate is each rank's own.
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        const Setup setup{argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]) != 0, argv[5], comm};
+        const Setup setup{argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]) != 0,
+                          argv[5], comm};
         for (int i = 6; i < argc; ++i) {
             Case what{1, 1};
             if (std::sscanf(argv[i], "%d:%d", &what.halo, &what.fields) != 2)

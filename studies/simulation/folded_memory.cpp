@@ -1,6 +1,7 @@
-// Memory of simulated ranks. Thousands of ranks live in one process; their large arrays are cut from one window of memory
-// that is walked through again and again, so that arrays of different ranks share it: a simulation needs the sizes of
-// messages, not their values. Set PARHELION_FOLD=0 to keep arrays apart, as the check of values does.
+// Memory of simulated ranks. Thousands of ranks live in one process; their large arrays are cut
+// from one window of memory that is walked through again and again, so that arrays of different
+// ranks share it: a simulation needs the sizes of messages, not their values. Set PARHELION_FOLD=0
+// to keep arrays apart, as the check of values does.
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -32,7 +33,8 @@ bool folding() {
 }
 
 std::byte* map_window() {
-    void* memory = mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory = mmap(nullptr, window_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     return static_cast<std::byte*>(memory);
 }
@@ -57,7 +59,8 @@ void* received_into(void* buffer, std::size_t bytes) {
 }
 
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    const bool fits = alignment <= alignment_in_window && bytes >= smallest_folded && bytes <= window_bytes;
+    const bool fits =
+        alignment <= alignment_in_window && bytes >= smallest_folded && bytes <= window_bytes;
     return folding() && fits ? fold(bytes) : __libc_memalign(alignment, bytes);
 }
 

@@ -1,11 +1,12 @@
-// What setting up an index map costs as ranks grow and each keeps its cells: time and memory of every stage. Natively (target
-// phl-map-setup) or under SMPI, where thousands of ranks are one process.
+// What setting up an index map costs as ranks grow and each keeps its cells: time and memory of
+// every stage. Natively (target phl-map-setup) or under SMPI, where thousands of ranks are one
+// process.
 //
 //     phl-map-setup GRID EXTENT      e.g. 12x12x12 16x16x16
 //
-// Rank r owns a block of a periodic grid, numbered rank after rank, and reads the layer of cells around it, in random order.
-// Rank 0 prints a line per stage: seconds on the last rank (simulated ones under SMPI), bytes per rank that the stage left
-// allocated, most and mean over processes.
+// Rank r owns a block of a periodic grid, numbered rank after rank, and reads the layer of cells
+// around it, in random order. Rank 0 prints a line per stage: seconds on the last rank (simulated
+// ones under SMPI), bytes per rank that the stage left allocated, most and mean over processes.
 #include <mpi.h>
 
 #include <array>
@@ -31,7 +32,8 @@ using Triple = std::array<int, 3>;
 
 Triple triple(const char* text) {
     Triple t{1, 1, 1};
-    if (std::sscanf(text, "%dx%dx%d", &t[0], &t[1], &t[2]) != 3) throw Error(std::string("'") + text + "' is not NxNxN");
+    if (std::sscanf(text, "%dx%dx%d", &t[0], &t[1], &t[2]) != 3)
+        throw Error(std::string("'") + text + "' is not NxNxN");
     return t;
 }
 
@@ -53,24 +55,28 @@ struct Grid {
     }
 
     std::vector<global_index> layer_around(int rank) const {
-        const Triple first{rank / (ranks[1] * ranks[2]) * extent[0], rank / ranks[2] % ranks[1] * extent[1], rank % ranks[2] * extent[2]};
+        const Triple first{rank / (ranks[1] * ranks[2]) * extent[0],
+                           rank / ranks[2] % ranks[1] * extent[1], rank % ranks[2] * extent[2]};
         std::vector<global_index> ids;
         Triple at;
         for (at[0] = -1; at[0] <= extent[0]; ++at[0])
             for (at[1] = -1; at[1] <= extent[1]; ++at[1])
                 for (at[2] = -1; at[2] <= extent[2]; ++at[2]) {
-                    const global_index cell = id({first[0] + at[0], first[1] + at[1], first[2] + at[2]});
+                    const global_index cell =
+                        id({first[0] + at[0], first[1] + at[1], first[2] + at[2]});
                     if (cell / cells() != rank) ids.push_back(cell);
                 }
         std::mt19937 random(static_cast<unsigned>(rank));
-        for (std::size_t left = ids.size(); left > 1; --left) std::swap(ids[left - 1], ids[random() % left]);
+        for (std::size_t left = ids.size(); left > 1; --left)
+            std::swap(ids[left - 1], ids[random() % left]);
         return ids;
     }
 };
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Runs a stage on all ranks and prints what it took. In one process for all ranks (SMPI) the bytes are those of all of them.
+// Runs a stage on all ranks and prints what it took. In one process for all ranks (SMPI) the bytes
+// are those of all of them.
 template <class Work>
 auto stage(MPI_Comm comm, bool one_process, const char* name, Work&& work) {
     int rank, ranks;
@@ -83,13 +89,15 @@ auto stage(MPI_Comm comm, bool one_process, const char* name, Work&& work) {
     auto result = work();
     double took = MPI_Wtime() - start;
     MPI_Barrier(comm);
-    double most = static_cast<double>(live_bytes - before) / (one_process ? ranks : 1), sum = most, cpu = cpu_seconds() - busy;
+    double most = static_cast<double>(live_bytes - before) / (one_process ? ranks : 1), sum = most,
+           cpu = cpu_seconds() - busy;
     MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, comm);
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
     if (rank == 0)
-        std::printf("%6d ranks  %-15s %11.3f ms  %10.1f KiB most %10.1f KiB mean  %9.3f ms CPU\n", ranks, name, took * 1e3, most / 1024,
-                    sum / ranks / 1024, cpu * 1e3 / (one_process ? ranks : 1));
+        std::printf("%6d ranks  %-15s %11.3f ms  %10.1f KiB most %10.1f KiB mean  %9.3f ms CPU\n",
+                    ranks, name, took * 1e3, most / 1024, sum / ranks / 1024,
+                    cpu * 1e3 / (one_process ? ranks : 1));
     return result;
 }
 
@@ -99,7 +107,8 @@ int run(const Grid& grid, bool one_process) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    if (ranks != grid.ranks[0] * grid.ranks[1] * grid.ranks[2]) throw Error("GRID does not have as many points as there are ranks");
+    if (ranks != grid.ranks[0] * grid.ranks[1] * grid.ranks[2])
+        throw Error("GRID does not have as many points as there are ranks");
     std::vector<global_index> ghosts = grid.layer_around(rank);
     std::vector<double> x(static_cast<std::size_t>(grid.cells()) + ghosts.size(), -1);
     const Communicator known = stage(comm, one_process, "communicator", [&] {
@@ -107,16 +116,21 @@ int run(const Grid& grid, bool one_process) {
         made.node();  // who shares memory: one split of the communicator
         return made;
     });
-    const IndexedDomain domain = stage(comm, one_process, "domain", [&] { return IndexedDomain(grid.cells(), std::move(ghosts), known); });
+    const IndexedDomain domain = stage(comm, one_process, "domain", [&] {
+        return IndexedDomain(grid.cells(), std::move(ghosts), known);
+    });
     Pattern pattern = stage(comm, one_process, "pattern", [&] { return build_pattern(domain); });
     auto exchange = stage(comm, one_process, "exchange", [&] {
-        return std::make_unique<Exchange>(std::move(pattern), std::vector<Field>{view(domain, x.data())},
+        return std::make_unique<Exchange>(std::move(pattern),
+                                          std::vector<Field>{view(domain, x.data())},
                                           ExchangeOptions{.transport = "mpi"});
     });
-    for (local_index i = 0; i < domain.owned(); ++i) x[static_cast<std::size_t>(i)] = static_cast<double>(domain.global_of(i));
+    for (local_index i = 0; i < domain.owned(); ++i)
+        x[static_cast<std::size_t>(i)] = static_cast<double>(domain.global_of(i));
     stage(comm, one_process, "first gather", [&] { return (*exchange)(), 0; });
     int wrong = 0;
-    for (local_index i = 0; i < domain.size(); ++i) wrong += x[static_cast<std::size_t>(i)] != static_cast<double>(domain.global_of(i));
+    for (local_index i = 0; i < domain.size(); ++i)
+        wrong += x[static_cast<std::size_t>(i)] != static_cast<double>(domain.global_of(i));
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, comm);
     if (rank == 0) std::printf("%6d ranks  %d wrong values\n", ranks, wrong);
     return wrong > 0;

@@ -1,5 +1,6 @@
-// What SMPI declares but does not have: matched probes. A simulated rank has one thread, and whoever looks for the message of a known rank
-// has nothing else to do: it waits and takes the message, where polls would cost the simulation an event each.
+// What SMPI declares but does not have: matched probes. A simulated rank has one thread, and
+// whoever looks for the message of a known rank has nothing else to do: it waits and takes the
+// message, where polls would cost the simulation an event each.
 #include <mpi.h>
 
 #include <cstring>
@@ -17,7 +18,8 @@ struct Taken {
 
 }  // namespace
 
-extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                           MPI_Status* status) {
     *flag = 1;
     if (source == MPI_ANY_SOURCE) {
         MPI_Status found;
@@ -26,14 +28,16 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
         source = found.MPI_SOURCE, tag = found.MPI_TAG;
     }
     auto taken = std::make_unique<Taken>(Taken{std::unique_ptr<char[]>(new char[longest]), {}});
-    const int code = MPI_Recv(taken->bytes.get(), longest, MPI_BYTE, source, tag, comm, &taken->status);
+    const int code =
+        MPI_Recv(taken->bytes.get(), longest, MPI_BYTE, source, tag, comm, &taken->status);
     if (code != MPI_SUCCESS) return code;
     if (status != MPI_STATUS_IGNORE) *status = taken->status;
     *message = reinterpret_cast<MPI_Message>(taken.release());
     return MPI_SUCCESS;
 }
 
-extern "C" int MPI_Mrecv(void* buffer, int, MPI_Datatype, MPI_Message* message, MPI_Status* status) {
+extern "C" int MPI_Mrecv(void* buffer, int, MPI_Datatype, MPI_Message* message,
+                         MPI_Status* status) {
     const std::unique_ptr<Taken> taken(reinterpret_cast<Taken*>(*message));
     int bytes = 0;
     MPI_Get_count(&taken->status, MPI_BYTE, &bytes);
@@ -43,9 +47,11 @@ extern "C" int MPI_Mrecv(void* buffer, int, MPI_Datatype, MPI_Message* message, 
     return MPI_SUCCESS;
 }
 
-// SMPI's own sends a message from every rank to every rank behind it: millions for thousands of ranks. This one doubles its
-// distance in each step (Hillis and Steele 1986). For operations that commute.
-extern "C" int MPI_Exscan(const void* mine, void* before, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+// SMPI's own sends a message from every rank to every rank behind it: millions for thousands of
+// ranks. This one doubles its distance in each step (Hillis and Steele 1986). For operations that
+// commute.
+extern "C" int MPI_Exscan(const void* mine, void* before, int count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm) {
     constexpr int tag = 4321;
     int rank, ranks, size;
     MPI_Comm_rank(comm, &rank);
@@ -57,7 +63,8 @@ extern "C" int MPI_Exscan(const void* mine, void* before, int count, MPI_Datatyp
     for (int distance = 1; distance < ranks; distance *= 2) {
         const int from = rank >= distance ? rank - distance : MPI_PROC_NULL;
         const int to = rank + distance < ranks ? rank + distance : MPI_PROC_NULL;
-        MPI_Sendrecv(window.data(), count, type, to, tag, received.data(), count, type, from, tag, comm, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(window.data(), count, type, to, tag, received.data(), count, type, from, tag,
+                     comm, MPI_STATUS_IGNORE);
         if (from == MPI_PROC_NULL) continue;
         if (distance == 1) std::memcpy(before, received.data(), bytes);
         else MPI_Reduce_local(received.data(), before, count, type, op);

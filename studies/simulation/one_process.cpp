@@ -1,7 +1,9 @@
-// What ranks of a node share, where all ranks are one process: plain memory, which its address tells. Nobody is lost alone, and nobody
-// sleeps: whoever waits looks again after a while of simulated time.
+// What ranks of a node share, where all ranks are one process: plain memory, which its address
+// tells. Nobody is lost alone, and nobody sleeps: whoever waits looks again after a while of
+// simulated time.
 //
-// Stands for core/node_memory.cpp, core/node_pool.cpp, and of transport/node peer_memory.cpp, signals.cpp, node_context.cpp.
+// Stands for core/node_memory.cpp, core/node_pool.cpp, and of transport/node peer_memory.cpp,
+// signals.cpp, node_context.cpp.
 #include <mpi.h>
 #include <simgrid/actor.h>
 
@@ -18,7 +20,8 @@ extern "C" int sched_yield() noexcept(false) {  // what waits call
     return 0;
 }
 
-// SMPI takes a host for a node, which is a core here: n<node>.<core>. Hosts of other names are nodes of their own.
+// SMPI takes a host for a node, which is a core here: n<node>.<core>. Hosts of other names are
+// nodes of their own.
 extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* shared) {
     char name[MPI_MAX_PROCESSOR_NAME] = {};
     int length = 0, node = 0;
@@ -30,15 +33,22 @@ extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Co
 namespace parhelion {
 
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
-    return std::shared_ptr<std::byte>(new std::byte[static_cast<std::size_t>(bytes)](), std::default_delete<std::byte[]>());
+    return std::shared_ptr<std::byte>(new std::byte[static_cast<std::size_t>(bytes)](),
+                                      std::default_delete<std::byte[]>());
 }
 std::optional<SharedPlace> find_node_shared(const void*) { return {}; }
 std::uint64_t node_shared_returns() { return 0; }
 
-void* detail::pool_allocate(std::size_t bytes, std::size_t) { return ::operator new(bytes); }  // nothing here needs more of an address
-void detail::pool_deallocate(void* pointer, std::size_t, std::size_t) noexcept { ::operator delete(pointer); }
+void* detail::pool_allocate(std::size_t bytes, std::size_t) {
+    return ::operator new(bytes);
+}  // nothing here needs more of an address
+void detail::pool_deallocate(void* pointer, std::size_t, std::size_t) noexcept {
+    ::operator delete(pointer);
+}
 
-RemotePlace describe_place(const void* address) { return {0, 0, 0, 0, reinterpret_cast<std::int64_t>(address)}; }
+RemotePlace describe_place(const void* address) {
+    return {0, 0, 0, 0, reinterpret_cast<std::int64_t>(address)};
+}
 void put_place(Words& words, const RemotePlace& place) { words.push_back(place.offset); }
 RemotePlace get_place(WordReader& words) { return {0, 0, 0, 0, words.next()}; }
 std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
@@ -46,19 +56,25 @@ std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
 }
 
 void ring(Postbox&) {}
-void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox&) { number.store(value, std::memory_order_release); }
+void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox&) {
+    number.store(value, std::memory_order_release);
+}
 void announce_sleep(Postbox&) {}
 void sleep_at(Postbox&, std::uint32_t, long) { sched_yield(); }
 
-NodeNeighbor::NodeNeighbor(int rank_, std::int64_t, std::shared_ptr<Postbox> postbox_) : rank(rank_), postbox(std::move(postbox_)) {}
+NodeNeighbor::NodeNeighbor(int rank_, std::int64_t, std::shared_ptr<Postbox> postbox_)
+    : rank(rank_), postbox(std::move(postbox_)) {}
 NodeNeighbor::~NodeNeighbor() = default;
 
 NodeContext::NodeContext(const Communicator& comm)
-    : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), postbox_(std::make_shared<Postbox>()), tag_(-1) {}
+    : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()),
+      postbox_(std::make_shared<Postbox>()), tag_(-1) {}
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
     auto& known = neighbors_[rank];
     const std::shared_ptr<std::byte> place = map_place(postbox);
-    if (!known) known = std::make_unique<NodeNeighbor>(rank, 0, std::shared_ptr<Postbox>(place, reinterpret_cast<Postbox*>(place.get())));
+    if (!known)
+        known = std::make_unique<NodeNeighbor>(
+            rank, 0, std::shared_ptr<Postbox>(place, reinterpret_cast<Postbox*>(place.get())));
     return *known;
 }
 Words NodeContext::card() const { return {}; }

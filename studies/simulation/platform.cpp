@@ -1,11 +1,12 @@
 // Builds the simulated machine from a description that `parhelion model simulate` writes:
 //
-//     level node 27 1.22e10 1.0e-6     name, parts in the unit around it, bytes/s and seconds of a unit's way out
-//     level core 64 inf 2e-7
+//     level node 27 1.22e10 1.0e-6     name, parts in the unit around it, bytes/s and seconds of a
+//     unit's way out level core 64 inf 2e-7
 //
-// Every unit hangs on its parent by a link of its own, one each way; all ranks inside share it. A bandwidth of "inf" is a
-// link that is never full. Between two cores of the innermost unit there is a link per sender that is used for nothing
-// else: SimGrid solves all flows together that touch, and so messages inside a unit do not touch those that leave it.
+// Every unit hangs on its parent by a link of its own, one each way; all ranks inside share it. A
+// bandwidth of "inf" is a link that is never full. Between two cores of the innermost unit there is
+// a link per sender that is used for nothing else: SimGrid solves all flows together that touch,
+// and so messages inside a unit do not touch those that leave it.
 #include <simgrid/s4u.hpp>
 
 #include <cmath>
@@ -30,7 +31,8 @@ struct Level {
 
 std::vector<Level> read_levels(const char* path) {
     std::ifstream file(path);
-    if (!file) throw std::runtime_error(std::string("cannot read the machine's description ") + path);
+    if (!file)
+        throw std::runtime_error(std::string("cannot read the machine's description ") + path);
     std::vector<Level> levels;
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
@@ -79,15 +81,18 @@ Unit cores(const Level& level, const std::string& name, Names& names, sg::NetZon
     NetPoint* gate = zone->create_router("gate" + name);
     std::vector<NetPoint*> points;
     for (int u = 0; u < level.count; ++u) {
-        auto* host = zone->create_host("n" + std::to_string(names.node) + "." + std::to_string(names.core++), 1e9);
+        auto* host = zone->create_host(
+            "n" + std::to_string(names.node) + "." + std::to_string(names.core++), 1e9);
         host->seal();
         points.push_back(host->get_netpoint());
         const auto own = name + "-" + std::to_string(u);
         zone->add_route(points.back(), gate, nullptr, nullptr, way_out(zone, level, own), true);
-        zone->add_route(points.back(), points.back(), nullptr, nullptr, never_full_link(zone, "self" + own, 0), false);
+        zone->add_route(points.back(), points.back(), nullptr, nullptr,
+                        never_full_link(zone, "self" + own, 0), false);
     }
     for (std::size_t a = 0; a < points.size(); ++a) {
-        const Route inside = never_full_link(zone, "inside" + name + "-" + std::to_string(a), 2 * level.latency);
+        const Route inside =
+            never_full_link(zone, "inside" + name + "-" + std::to_string(a), 2 * level.latency);
         for (std::size_t b = 0; b < points.size(); ++b)
             if (a != b) zone->add_route(points[a], points[b], nullptr, nullptr, inside, false);
     }
@@ -95,7 +100,8 @@ Unit cores(const Level& level, const std::string& name, Names& names, sg::NetZon
     return {zone, gate};
 }
 
-Unit build(const std::vector<Level>& levels, std::size_t depth, const std::string& name, Names& names, sg::NetZone* parent) {
+Unit build(const std::vector<Level>& levels, std::size_t depth, const std::string& name,
+           Names& names, sg::NetZone* parent) {
     if (depth + 1 == levels.size()) return cores(levels[depth], name, names, parent);
     auto* zone = sg::create_star_zone("zone" + name);
     if (parent != nullptr) zone->set_parent(parent);
@@ -104,7 +110,8 @@ Unit build(const std::vector<Level>& levels, std::size_t depth, const std::strin
         if (depth == 0) names = {u, 0};
         const std::string own = name + "-" + level.name + std::to_string(u);
         const Unit inner = build(levels, depth + 1, own, names, zone);
-        zone->add_route(inner.zone->get_netpoint(), nullptr, inner.gate, nullptr, way_out(zone, level, own), true);
+        zone->add_route(inner.zone->get_netpoint(), nullptr, inner.gate, nullptr,
+                        way_out(zone, level, own), true);
     }
     NetPoint* gate = zone->create_router("gate" + name);
     zone->seal();
@@ -116,7 +123,9 @@ Unit build(const std::vector<Level>& levels, std::size_t depth, const std::strin
 extern "C" void load_platform(const sg::Engine&);
 void load_platform(const sg::Engine&) {
     const char* path = std::getenv("PARHELION_SIMULATED_MACHINE");
-    if (path == nullptr) throw std::runtime_error("PARHELION_SIMULATED_MACHINE does not name the machine's description");
+    if (path == nullptr)
+        throw std::runtime_error(
+            "PARHELION_SIMULATED_MACHINE does not name the machine's description");
     Names names;
     build(read_levels(path), 0, "", names, nullptr);
 }

@@ -1,7 +1,9 @@
-// What takes a rank's own simulated time: copies by their bytes (PARHELION_SIMULATED_COPY, in seconds per byte), which are not made where
-// arrays share memory, and messages by their number (PARHELION_SIMULATED_OVERHEAD, in seconds for each at both ends).
+// What takes a rank's own simulated time: copies by their bytes (PARHELION_SIMULATED_COPY, in
+// seconds per byte), which are not made where arrays share memory, and messages by their number
+// (PARHELION_SIMULATED_OVERHEAD, in seconds for each at both ends).
 //
-// All of the library's copies come through one function, for which the linker puts this one (--wrap).
+// All of the library's copies come through one function, for which the linker puts this one
+// (--wrap).
 #include <mpi.h>
 #include <simgrid/actor.h>
 
@@ -15,8 +17,10 @@ void* received_into(void* buffer, std::size_t bytes);  // folded_memory.cpp
 
 namespace parhelion {
 
-void really_run(const Program&, Bases, Bases) asm("__real__ZN9parhelion3runERKNS_7ProgramEPKPSt4byteS6_");
-void timed_run(const Program&, Bases, Bases) asm("__wrap__ZN9parhelion3runERKNS_7ProgramEPKPSt4byteS6_");
+void really_run(const Program&, Bases,
+                Bases) asm("__real__ZN9parhelion3runERKNS_7ProgramEPKPSt4byteS6_");
+void timed_run(const Program&, Bases,
+               Bases) asm("__wrap__ZN9parhelion3runERKNS_7ProgramEPKPSt4byteS6_");
 
 }  // namespace parhelion
 
@@ -48,21 +52,25 @@ double per_message() {
 
 void parhelion::timed_run(const Program& program, Bases src, Bases dst) {
     static const double per_byte = number_of("PARHELION_SIMULATED_COPY");
-    static const bool made = std::getenv("PARHELION_FOLD") != nullptr && std::strcmp(std::getenv("PARHELION_FOLD"), "0") == 0;
+    static const bool made = std::getenv("PARHELION_FOLD") != nullptr &&
+                             std::strcmp(std::getenv("PARHELION_FOLD"), "0") == 0;
     take(per_byte * static_cast<double>(program.bytes()));
     if (made) really_run(program, src, dst);
 }
 
-extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int target, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
     take(per_message());
     return PMPI_Isend(buffer, count, type, target, tag, comm, request);
 }
 
 // Letters of the set-up, whose values matter, are received by other calls.
-extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag,
+                         MPI_Comm comm, MPI_Request* request) {
     int size = 0;
     MPI_Type_size(type, &size);
     take(per_message());
-    return PMPI_Irecv(received_into(buffer, static_cast<std::size_t>(size) * static_cast<std::size_t>(count)), count, type, source, tag,
-                      comm, request);
+    return PMPI_Irecv(
+        received_into(buffer, static_cast<std::size_t>(size) * static_cast<std::size_t>(count)),
+        count, type, source, tag, comm, request);
 }

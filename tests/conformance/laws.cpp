@@ -12,23 +12,26 @@ using namespace test;
 
 namespace {
 
-// Calls visit(name, domain, pattern, make) for structured and unstructured cases; make(turn, memory, elements) gives fields.
+// Calls visit(name, domain, pattern, make) for structured and unstructured cases; make(turn,
+// memory, elements) gives fields.
 template <class Visit>
 void for_each_domain(Visit&& visit) {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     for (const GridCase& each : grid_cases(ranks)) {
         const CartesianDomain domain(each.extents, each.options);
         CAPTURE(each.name);
-        visit(domain, build_pattern(domain), [&](int turn, Memory memory, const std::vector<Element>& elements) {
-            return make_fields(domain, 2, turn, memory, elements);
-        });
+        visit(domain, build_pattern(domain),
+              [&](int turn, Memory memory, const std::vector<Element>& elements) {
+                  return make_fields(domain, 2, turn, memory, elements);
+              });
     }
     for (const MeshCase& each : mesh_cases(ranks)) {
         const IndexedDomain domain = each.mesh.domain(each.self);
         CAPTURE(each.name);
-        visit(domain, build_pattern(domain), [&](int turn, Memory memory, const std::vector<Element>& elements) {
-            return make_fields(domain, each.mesh, 2, turn, memory, elements);
-        });
+        visit(domain, build_pattern(domain),
+              [&](int turn, Memory memory, const std::vector<Element>& elements) {
+                  return make_fields(domain, each.mesh, 2, turn, memory, elements);
+              });
     }
 }
 
@@ -64,7 +67,8 @@ CASE("what a rank sends is what its neighbor expects, box by box") {
             for (const Link& link : stage)
                 if (!link.send.empty()) sent.push_back({link.rank, packed(link.send.boxes, false)});
             std::map<int, std::vector<std::byte>> arrived;
-            for (const Parcel& parcel : sparse_exchange(comm, std::move(sent))) arrived[parcel.rank] = parcel.bytes;
+            for (const Parcel& parcel : sparse_exchange(comm, std::move(sent)))
+                arrived[parcel.rank] = parcel.bytes;
             std::size_t expected = 0;
             for (const Link& link : stage) {
                 if (link.receive.empty()) continue;
@@ -94,13 +98,16 @@ CASE("what a rank sends is what its neighbor expects, id by id") {
             sent.back().append(mine.data(), mine.size());
         }
         std::map<int, std::vector<global_index>> arrived;
-        for (const Parcel& parcel : sparse_exchange(comm, std::move(sent))) arrived[parcel.rank] = parcel.values<global_index>();
-        for (const Link& link : pattern.stages[0]) EXPECT_EQ(arrived[link.rank], ids(link.receive.cells));
+        for (const Parcel& parcel : sparse_exchange(comm, std::move(sent)))
+            arrived[parcel.rank] = parcel.values<global_index>();
+        for (const Link& link : pattern.stages[0])
+            EXPECT_EQ(arrived[link.rank], ids(link.receive.cells));
     }
 }
 
 CASE("the same bits come out over every transport and in every run, also of sums that round") {
-    const std::vector<Element> rounding{{Scalar::float32, 4}, {Scalar::complex128, 16}, {Scalar::float64, 8}};
+    const std::vector<Element> rounding{
+        {Scalar::float32, 4}, {Scalar::complex128, 16}, {Scalar::float64, 8}};
     int turn = 0;
     for_each_domain([&](const auto& domain, const Pattern& pattern, auto&& make) {
         static_cast<void>(domain);
@@ -111,7 +118,8 @@ CASE("the same bits come out over every transport and in every run, also of sums
             auto fields = make(turn, route.memory, rounding);
             Exchange exchange(pattern, views(fields), {route.transport});
             for (int run = 0; run < 2; ++run) {
-                for (auto& field : fields) field.fill(Values::rounded), field.fill_ghosts(Reduction::sum);
+                for (auto& field : fields)
+                    field.fill(Values::rounded), field.fill_ghosts(Reduction::sum);
                 exchange.reverse(Reduction::sum);
                 exchange();
                 if (first.empty()) first = copy_of(fields);

@@ -1,4 +1,5 @@
-// Index maps, called with several arrays of mixed types: others at each call, which lie as each rank likes.
+// Index maps, called with several arrays of mixed types: others at each call, which lie as each
+// rank likes.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -15,18 +16,26 @@ using namespace test;
 
 namespace {
 
-const Element mixed[] = {{Scalar::float64, 8}, {Scalar::int32, 4}, {Scalar::bytes, 5}, {Scalar::complex64, 8}, {Scalar::uint8, 1}};
+const Element mixed[] = {{Scalar::float64, 8},
+                         {Scalar::int32, 4},
+                         {Scalar::bytes, 5},
+                         {Scalar::complex64, 8},
+                         {Scalar::uint8, 1}};
 const Element numbers[] = {{Scalar::int64, 8}, {Scalar::float32, 4}, {Scalar::int32, 4}};
 
-// Elements and components are those of all ranks; where the cells lie is this rank's own affair, and another one each time.
+// Elements and components are those of all ranks; where the cells lie is this rank's own affair,
+// and another one each time.
 template <std::size_t Count>
-std::vector<CellField> some_arrays(const IndexedDomain& domain, const Mesh& mesh, const Element (&elements)[Count], int count, int turn,
+std::vector<CellField> some_arrays(const IndexedDomain& domain, const Mesh& mesh,
+                                   const Element (&elements)[Count], int count, int turn,
                                    Random& own) {
     std::vector<CellField> arrays;
     for (int f = 0; f < count; ++f) {
-        const CellSpec spec{elements[static_cast<std::size_t>(turn + f) % Count], 1 + (turn + f) % 3,
+        const CellSpec spec{elements[static_cast<std::size_t>(turn + f) % Count],
+                            1 + (turn + f) % 3,
                             own.chance(50) ? CellLayout::joined : CellLayout::apart};
-        arrays.emplace_back(domain, mesh, spec, turn * 8 + f, own.chance(50) ? Memory::node_shared : Memory::ordinary);
+        arrays.emplace_back(domain, mesh, spec, turn * 8 + f,
+                            own.chance(50) ? Memory::node_shared : Memory::ordinary);
     }
     return arrays;
 }
@@ -76,20 +85,26 @@ void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, boo
     check_all(arrays);
 }
 
-// Waits in another exchange, for a rank that is late: meanwhile this process gets on what else is under way.
+// Waits in another exchange, for a rank that is late: meanwhile this process gets on what else is
+// under way.
 void wait_elsewhere(int late) {
     const Communicator comm(MPI_COMM_WORLD);
-    const IndexMap other(IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi"});
+    const IndexMap other(
+        IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi"});
     for (int turn = 0; turn < 2; ++turn) {  // the first one sets up
         std::vector<int> x{comm.rank(), -1};
-        if (comm.rank() == late % comm.size()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        if (comm.rank() == late % comm.size())
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
         other.forward({x});
     }
 }
 
 // Between begin and end ghosts have become others, and owned values what they were only at the end.
-void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction reduction, int round, bool in_halves) {
-    for (CellField& array : arrays) array.fill(Values::whole, round), array.fill_ghosts(reduction), array.expect_reverse(reduction);
+void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction reduction, int round,
+             bool in_halves) {
+    for (CellField& array : arrays)
+        array.fill(Values::whole, round), array.fill_ghosts(reduction),
+            array.expect_reverse(reduction);
     const auto values = values_of(arrays);
     if (in_halves) {
         flip_owned(arrays);
@@ -108,33 +123,41 @@ void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction redu
 
 }  // namespace
 
-CASE("over every transport, a map fills several arrays of mixed types at each call, and gives back what their ghosts hold") {
+CASE(
+    "over every transport, a map fills several arrays of mixed types at each call, and gives back "
+    "what their ghosts hold") {
     const Communicator comm(MPI_COMM_WORLD);
     int turn = 0;
     for (const MeshCase& each : mesh_cases(comm.size())) {
         CAPTURE(each.name);
         const IndexedDomain domain = each.mesh.domain(each.self);
         for (const Route& route : routes_for(turn, 1)) {
-            if (turn % 3 != 0 || !takes_any_array(route)) continue;  // the stand-in for XPMEM maps nothing else
+            if (turn % 3 != 0 || !takes_any_array(route))
+                continue;  // the stand-in for XPMEM maps nothing else
             CAPTURE(route.transport);
             const IndexMap map(domain, {route.transport});
-            Random own(mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(comm.rank())));
+            Random own(
+                mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(comm.rank())));
             for (int round = 0; round < 6; ++round) {
                 auto moved = some_arrays(domain, each.mesh, mixed, 1 + turn % 4, turn, own);
                 auto summed = some_arrays(domain, each.mesh, numbers, 1 + turn % 3, turn, own);
                 forward(map, moved, round, round % 3 == 1);
-                reverse(map, summed, round % 2 == 0 ? Reduction::sum : Reduction::max, round, round % 3 == 2);
+                reverse(map, summed, round % 2 == 0 ? Reduction::sum : Reduction::max, round,
+                        round % 3 == 2);
             }
             EXPECT_TRUE(!map.under_way());
             const auto arrays = some_arrays(domain, each.mesh, mixed, 1 + turn % 4, turn, own);
-            const int messages = static_cast<int>(neighbor_ranks(map.pattern()).size());  // at most one each way
+            const int messages =
+                static_cast<int>(neighbor_ranks(map.pattern()).size());  // at most one each way
             EXPECT_LE(map.exchange(values_of(arrays))->plan().messages_sent(), messages);
         }
         ++turn;
     }
 }
 
-CASE("a rank that has begun may wait for what another sends after its whole call, from the first call on") {
+CASE(
+    "a rank that has begun may wait for what another sends after its whole call, from the first "
+    "call on") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const int next = (comm.rank() + 1) % comm.size();
@@ -183,7 +206,9 @@ CASE("pointers, vectors and views are arrays of a map, and vectors tell their si
     EXPECT_TRUE(holds(error_of([&] { map.end_forward({twice}); }), "under way"));
 }
 
-CASE("where one rank has no memory for a map's exchange, every rank is told, and later calls succeed") {
+CASE(
+    "where one rank has no memory for a map's exchange, every rank is told, and later calls "
+    "succeed") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const global_index next = (comm.rank() + 1) % comm.size();
@@ -212,7 +237,8 @@ CASE("a parcel longer than a message arrives as one, and so do several for one r
         return all;
     };
     for (int to = 0; to < comm.size(); ++to)
-        for (std::size_t bytes : {0, 6, 7, 8, 14, 100}) sent.push_back({to, letter(comm.rank(), to, bytes)});
+        for (std::size_t bytes : {0, 6, 7, 8, 14, 100})
+            sent.push_back({to, letter(comm.rank(), to, bytes)});
     const auto arrived = sparse_exchange(comm, sent, message);
     ASSERT_EQ(arrived.size(), sent.size());
     std::size_t i = 0;
@@ -220,7 +246,8 @@ CASE("a parcel longer than a message arrives as one, and so do several for one r
         for (std::size_t bytes : {0, 6, 7, 8, 14, 100}) {
             EXPECT_EQ(arrived[i].rank, from);
             bool found = false;  // those of one rank in any order
-            for (std::size_t k = 6 * static_cast<std::size_t>(from); k < 6 * static_cast<std::size_t>(from) + 6; ++k)
+            for (std::size_t k = 6 * static_cast<std::size_t>(from);
+                 k < 6 * static_cast<std::size_t>(from) + 6; ++k)
                 found = found || arrived[k].bytes == letter(from, comm.rank(), bytes);
             EXPECT_TRUE(found);
             ++i;

@@ -1,4 +1,5 @@
-// What a node sends to others by node_aware: as many messages as it says, and of each cell that some rank over there needs one copy.
+// What a node sends to others by node_aware: as many messages as it says, and of each cell that
+// some rank over there needs one copy.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -19,14 +20,16 @@ const Communicator& world() {
     return comm;
 }
 
-std::vector<std::int64_t> of_all_ranks(const std::vector<std::int64_t>& mine, std::vector<int>& counts) {
+std::vector<std::int64_t> of_all_ranks(const std::vector<std::int64_t>& mine,
+                                       std::vector<int>& counts) {
     const int count = static_cast<int>(mine.size());
     counts.resize(static_cast<std::size_t>(world().size()));
     MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, MPI_COMM_WORLD);
     std::vector<int> begins(counts.size(), 0);
     for (std::size_t r = 1; r < counts.size(); ++r) begins[r] = begins[r - 1] + counts[r - 1];
     std::vector<std::int64_t> all(static_cast<std::size_t>(begins.back() + counts.back()));
-    MPI_Allgatherv(mine.data(), count, MPI_INT64_T, all.data(), counts.data(), begins.data(), MPI_INT64_T, MPI_COMM_WORLD);
+    MPI_Allgatherv(mine.data(), count, MPI_INT64_T, all.data(), counts.data(), begins.data(),
+                   MPI_INT64_T, MPI_COMM_WORLD);
     return all;
 }
 
@@ -41,7 +44,8 @@ std::vector<int> nodes_of_ranks() {
     return nodes;
 }
 
-// Found without the library's patterns: a value names its owner, and every rank tells which values of others it holds after an exchange.
+// Found without the library's patterns: a value names its owner, and every rank tells which values
+// of others it holds after an exchange.
 std::vector<NodeTraffic> counted(const std::vector<std::int64_t>& held) {
     std::vector<int> counts;
     const std::vector<std::int64_t> all = of_all_ranks(held, counts);
@@ -55,7 +59,8 @@ std::vector<NodeTraffic> counted(const std::vector<std::int64_t>& held) {
     for (int reader = 0; reader < world().size(); ++reader)
         for (int i = 0; i < counts[static_cast<std::size_t>(reader)]; ++i) {
             const std::int64_t value = all[at++];
-            const int owner = static_cast<int>(value / owner_unit), there = nodes[static_cast<std::size_t>(reader)];
+            const int owner = static_cast<int>(value / owner_unit),
+                      there = nodes[static_cast<std::size_t>(reader)];
             const int from = nodes[static_cast<std::size_t>(owner)];
             if (there == from) continue;
             if (there == node) others.insert(from);
@@ -84,7 +89,8 @@ void check_traffic(const Exchange& exchange, const std::vector<std::int64_t>& he
     for (std::size_t i = 0; i < std::min(told.size(), expected.size()); ++i) {
         EXPECT_EQ(told[i].node, expected[i].node);
         EXPECT_EQ(told[i].pairs, expected[i].pairs);
-        EXPECT_GE(told[i].bytes_in_pairs, expected[i].bytes_in_pairs);  // boxes of one pair may overlap
+        EXPECT_GE(told[i].bytes_in_pairs,
+                  expected[i].bytes_in_pairs);  // boxes of one pair may overlap
         EXPECT_EQ(told[i].bytes, expected[i].bytes);
         EXPECT_GE(told[i].messages, expected[i].messages);
         if (!several) EXPECT_EQ(told[i].messages, expected[i].messages);
@@ -102,7 +108,8 @@ CASE("between nodes of a grid as many messages go as are announced, and each cel
         std::int64_t next = world().rank() * owner_unit;
         for (std::size_t b = 0; b < domain.blocks().size(); ++b) {
             std::int64_t cells = 1;
-            for (const global_index extent : array_extents(domain, {}, static_cast<int>(b))) cells *= extent;
+            for (const global_index extent : array_extents(domain, {}, static_cast<int>(b)))
+                cells *= extent;
             std::int64_t* const data = array.data(static_cast<int>(b));
             for (std::int64_t i = 0; i < cells; ++i) data[i] = next++;
             before.emplace_back(data, data + cells);
@@ -112,7 +119,9 @@ CASE("between nodes of a grid as many messages go as are announced, and each cel
         std::vector<std::int64_t> held;
         for (std::size_t b = 0; b < before.size(); ++b)
             for (std::size_t i = 0; i < before[b].size(); ++i)
-                if (const std::int64_t value = array.data(static_cast<int>(b))[i]; value != before[b][i]) held.push_back(value);
+                if (const std::int64_t value = array.data(static_cast<int>(b))[i];
+                    value != before[b][i])
+                    held.push_back(value);
         check_traffic(exchange, held);
     });
 }
@@ -122,9 +131,11 @@ CASE("between nodes of a mesh as many messages go as are announced, and each cel
         const RandomMesh each = random_mesh(random);
         const IndexedDomain domain = each.domain();
         std::vector<std::int64_t> values(static_cast<std::size_t>(domain.size()));
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = world().rank() * owner_unit + static_cast<std::int64_t>(i);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = world().rank() * owner_unit + static_cast<std::int64_t>(i);
         const std::vector<std::int64_t> before = values;
-        Exchange exchange(build_pattern(domain), {view(domain, values.data())}, {.transport = "node_aware"});
+        Exchange exchange(build_pattern(domain), {view(domain, values.data())},
+                          {.transport = "node_aware"});
         exchange();
         std::vector<std::int64_t> held;
         for (std::size_t i = 0; i < values.size(); ++i)
@@ -138,7 +149,9 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
         std::vector<int> grid(static_cast<std::size_t>(random.between(1, 3)), 1);
         for (int left = world().size(), factor = 2; left > 1;) {
             if (left % factor == 0)
-                grid[static_cast<std::size_t>(random.between(0, static_cast<int>(grid.size()) - 1))] *= factor, left /= factor;
+                grid[static_cast<std::size_t>(
+                    random.between(0, static_cast<int>(grid.size()) - 1))] *= factor,
+                    left /= factor;
             else ++factor;
         }
         const int halo = random.between(1, 2);
@@ -156,22 +169,31 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
         }
         const auto dimensions = static_cast<int>(grid.size());
         const CartesianDomain domain(
-            cells, {.halo = halo, .periodic = wraps, .process_grid = grid, .neighbors = all_around ? Neighbors::full : Neighbors::faces});
+            cells, {.halo = halo,
+                    .periodic = wraps,
+                    .process_grid = grid,
+                    .neighbors = all_around ? Neighbors::full : Neighbors::faces});
         auto array = make_array<double>(domain);
         const Exchange exchange(domain, {view(array)}, {.transport = "node_aware"});
         const std::vector<int> nodes = nodes_of_ranks();
-        auto pairs =
-            placement::node_pairs(placement::make_grid(grid, periodic),
-                                  placement::with_halo_bytes(all_around ? placement::full(dimensions) : placement::faces(dimensions),
-                                                             extent, halo, sizeof(double)),
-                                  nodes);
-        std::erase_if(pairs, [&](const auto& pair) { return pair.from != nodes[static_cast<std::size_t>(world().rank())]; });
+        auto pairs = placement::node_pairs(
+            placement::make_grid(grid, periodic),
+            placement::with_halo_bytes(
+                all_around ? placement::full(dimensions) : placement::faces(dimensions), extent,
+                halo, sizeof(double)),
+            nodes);
+        std::erase_if(pairs, [&](const auto& pair) {
+            return pair.from != nodes[static_cast<std::size_t>(world().rank())];
+        });
         const std::vector<NodeTraffic> told = exchange.node_traffic();
         ASSERT_EQ(pairs.size(), told.size());
         for (std::size_t i = 0; i < told.size(); ++i) {
             EXPECT_EQ(pairs[i].to, told[i].node);
             EXPECT_EQ(pairs[i].pairs, told[i].pairs);
-            EXPECT_GE(pairs[i].bytes_in_pairs, told[i].bytes_in_pairs);  // what goes to one rank in two directions may be sent once
+            EXPECT_GE(
+                pairs[i].bytes_in_pairs,
+                told[i]
+                    .bytes_in_pairs);  // what goes to one rank in two directions may be sent once
             if (is_wide) EXPECT_EQ(pairs[i].bytes_in_pairs, told[i].bytes_in_pairs);
             EXPECT_EQ(pairs[i].messages, told[i].messages);
             EXPECT_EQ(pairs[i].bytes, told[i].bytes);

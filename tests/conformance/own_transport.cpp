@@ -1,4 +1,5 @@
-// A transport that a program brings. The same for arrays in memory that the library cannot touch, which slow memory stands in for.
+// A transport that a program brings. The same for arrays in memory that the library cannot touch,
+// which slow memory stands in for.
 #include <algorithm>
 
 #include "parhelion/core/aligned.hpp"
@@ -15,7 +16,8 @@ namespace {
 
 class Plain final : public Transport {
 public:
-    explicit Plain(const TransportContext& context) : context_(context), comm_(context.plan.communicator().handle()) {
+    explicit Plain(const TransportContext& context)
+        : context_(context), comm_(context.plan.communicator().handle()) {
         for (const LinkPlan* link : context.links) {
             auto& [out, in] = buffers_.emplace_back();
             out.resize(static_cast<std::size_t>(context.way(*link).send_bytes));
@@ -29,9 +31,11 @@ public:
         for (std::size_t i = 0; i < buffers_.size(); ++i) {
             auto& [out, in] = buffers_[i];
             std::byte* const message[1] = {out.data()};
-            context_.queue.enqueue(context_.way(*context_.links[i]).pack, context_.arrays.bases(), message);
+            context_.queue.enqueue(context_.way(*context_.links[i]).pack, context_.arrays.bases(),
+                                   message);
             if (!in.empty())
-                MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_BYTE, context_.links[i]->rank, context_.tag, comm_, &requests_[i]);
+                MPI_Irecv(in.data(), static_cast<int>(in.size()), MPI_BYTE, context_.links[i]->rank,
+                          context_.tag, comm_, &requests_[i]);
         }
         packed_ = context_.queue.record();
         send_when_packed();
@@ -40,7 +44,8 @@ public:
     int ready() override {
         int index = MPI_UNDEFINED, flag = 0;
         send_when_packed();
-        MPI_Testany(static_cast<int>(buffers_.size()), requests_.data(), &index, &flag, MPI_STATUS_IGNORE);
+        MPI_Testany(static_cast<int>(buffers_.size()), requests_.data(), &index, &flag,
+                    MPI_STATUS_IGNORE);
         return flag && index != MPI_UNDEFINED ? index : -1;
     }
     void deliver(int slot, Reduction reduction) override {
@@ -53,11 +58,14 @@ public:
     bool finished() override {
         int flag = 0;
         if (!send_when_packed()) return false;
-        MPI_Testall(static_cast<int>(buffers_.size()), requests_.data() + buffers_.size(), &flag, MPI_STATUSES_IGNORE);
+        MPI_Testall(static_cast<int>(buffers_.size()), requests_.data() + buffers_.size(), &flag,
+                    MPI_STATUSES_IGNORE);
         return flag != 0;
     }
     int expected() const override {
-        return static_cast<int>(std::count_if(buffers_.begin(), buffers_.end(), [](const auto& each) { return !each.second.empty(); }));
+        return static_cast<int>(
+            std::count_if(buffers_.begin(), buffers_.end(),
+                          [](const auto& each) { return !each.second.empty(); }));
     }
     std::string state(int) const override { return {}; }
 
@@ -68,7 +76,8 @@ private:
         if (sending_ || !context_.queue.is_done(packed_)) return sending_;
         for (std::size_t i = 0; i < buffers_.size(); ++i)
             if (const auto& out = buffers_[i].first; !out.empty())
-                MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE, context_.links[i]->rank, context_.tag, comm_,
+                MPI_Isend(out.data(), static_cast<int>(out.size()), MPI_BYTE,
+                          context_.links[i]->rank, context_.tag, comm_,
                           &requests_[buffers_.size() + i]);
         return sending_ = true;
     }
@@ -84,8 +93,9 @@ private:
 // Known from here on in this process, so to the other tests, too.
 const std::string& registered() {
     static const std::string name = [] {
-        register_transport({"test_plain", "for tests", Scope::anywhere, nullptr,
-                            [](const TransportContext& context) { return std::make_unique<Plain>(context); }});
+        register_transport(
+            {"test_plain", "for tests", Scope::anywhere, nullptr,
+             [](const TransportContext& context) { return std::make_unique<Plain>(context); }});
         return std::string("test_plain");
     }();
     return name;
@@ -100,19 +110,22 @@ void check(const Pattern& pattern, Fields fields, bool staged) {
     exchange.begin().end();
 }
 
-// Of every grid and mesh: its pattern, `count` fields, and whether ghosts may change on their way back.
+// Of every grid and mesh: its pattern, `count` fields, and whether ghosts may change on their way
+// back.
 template <class Check>
 void with_all_cases(int ranks, int count, Memory memory, Check&& check_case) {
     int turn = 0;
     for (const GridCase& each : grid_cases(ranks)) {
         CAPTURE(each.name);
         const CartesianDomain domain(each.extents, each.options);
-        check_case(build_pattern(domain), make_fields(domain, count, turn++, memory), domain.algorithm() == Algorithm::staged);
+        check_case(build_pattern(domain), make_fields(domain, count, turn++, memory),
+                   domain.algorithm() == Algorithm::staged);
     }
     for (const MeshCase& each : mesh_cases(ranks)) {
         CAPTURE(each.name);
         const IndexedDomain domain = each.mesh.domain(each.self);
-        check_case(build_pattern(domain), make_fields(domain, each.mesh, count, turn++, memory), false);
+        check_case(build_pattern(domain), make_fields(domain, each.mesh, count, turn++, memory),
+                   false);
     }
 }
 
@@ -122,7 +135,9 @@ CASE("a transport that was registered from outside moves grids and index maps as
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     const int before = Plain::made;
     with_all_cases(ranks, 3, Memory::ordinary,
-                   [](const Pattern& pattern, auto fields, bool staged) { check(pattern, std::move(fields), staged); });
+                   [](const Pattern& pattern, auto fields, bool staged) {
+                       check(pattern, std::move(fields), staged);
+                   });
     EXPECT_GT(Plain::made, before);
 }
 
@@ -132,11 +147,14 @@ template <class Fields>
 void check_on_device(const Pattern& pattern, Fields fields, bool staged) {
     ExchangeOptions checked{"test_device"};
     checked.check = true;  // what it looks at, the executor brings to the host
-    Exchange exchange(pattern, views(fields), {"test_device"}), watched(pattern, views(fields), checked);
+    Exchange exchange(pattern, views(fields), {"test_device"}),
+        watched(pattern, views(fields), checked);
     check_forward(exchange, fields, 0);
     check_forward(watched, fields, 3);
     check_reverse(watched, fields, Reduction::replace, staged, 4);
-    if (!fields.empty()) EXPECT_TRUE(holds(error_of([&] { static_cast<void>(watched.stale()); }), "device memory cannot be compared"));
+    if (!fields.empty())
+        EXPECT_TRUE(holds(error_of([&] { static_cast<void>(watched.stale()); }),
+                          "device memory cannot be compared"));
     check_reverse(exchange, fields, Reduction::replace, staged, 1);
     check_forward(exchange, fields, 2);
     exchange(views(fields));
@@ -145,9 +163,12 @@ void check_on_device(const Pattern& pattern, Fields fields, bool staged) {
 
 }  // namespace
 
-CASE("arrays on a device are served by a transport and an executor that are registered for them, and by nothing else") {
+CASE(
+    "arrays on a device are served by a transport and an executor that are registered for them, "
+    "and by nothing else") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
-    const CartesianDomain domain({4 * ranks, 6}, {.halo = 1, .periodic = true, .process_grid = {ranks, 1}});
+    const CartesianDomain domain({4 * ranks, 6},
+                                 {.halo = 1, .periodic = true, .process_grid = {ranks, 1}});
     const Pattern pattern = build_pattern(domain);
     const std::size_t values = 8 * 6 * 8;
     const auto memory = allocate_slow(values * sizeof(double));
@@ -161,23 +182,31 @@ CASE("arrays on a device are served by a transport and an executor that are regi
     EXPECT_TRUE(holds(refused({device}), "nothing here copies between arrays in device memory"));
     register_slow_executors(false);
 
-    EXPECT_TRUE(holds(refused({device, host}), "an exchange of fields in device and in host memory: make one for each"));
+    EXPECT_TRUE(holds(refused({device, host}),
+                      "an exchange of fields in device and in host memory: make one for each"));
     if (is_usable("shared"))
-        EXPECT_TRUE(holds(refused({device}, "shared+mpi"), "transport shared: field 0 is in device memory, which it does not reach"));
-    EXPECT_TRUE(holds(refused({device}, registered()), "transport test_plain: field 0 is in device memory"));
-    if (ranks > 1) EXPECT_TRUE(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}), "the memory space of field 0"));
+        EXPECT_TRUE(
+            holds(refused({device}, "shared+mpi"),
+                  "transport shared: field 0 is in device memory, which it does not reach"));
+    EXPECT_TRUE(holds(refused({device}, registered()),
+                      "transport test_plain: field 0 is in device memory"));
+    if (ranks > 1)
+        EXPECT_TRUE(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}),
+                          "the memory space of field 0"));
 
     static bool serves = true;  // other tests know nothing of it
-    register_transport({"test_device",
-                        "for tests",
-                        Scope::anywhere,
-                        [] { return std::string(serves ? "" : "only in its test"); },
-                        [](const TransportContext& context) { return std::make_unique<Plain>(context); },
-                        {.reach = {Reach::none, Reach::messages}}});
+    register_transport(
+        {"test_device",
+         "for tests",
+         Scope::anywhere,
+         [] { return std::string(serves ? "" : "only in its test"); },
+         [](const TransportContext& context) { return std::make_unique<Plain>(context); },
+         {.reach = {Reach::none, Reach::messages}}});
     EXPECT_TRUE(holds(refused({host}, "test_device"), "field 0 is in host memory"));
     Exchange exchange(pattern, {device}, {"test_device"});
     EXPECT_TRUE(
-        holds(error_of([&] { exchange(host); }), "array 0 has its values in host memory and the exchange was made for device memory"));
+        holds(error_of([&] { exchange(host); }),
+              "array 0 has its values in host memory and the exchange was made for device memory"));
 
     ExchangeOptions checked{"test_device"};
     checked.check = true;
@@ -187,8 +216,9 @@ CASE("arrays on a device are served by a transport and an executor that are regi
     EXPECT_EQ(holds(error_of([&] { step.end(); }), "was written between begin and end"), true);
 
     const std::uint64_t before = slow_copies();
-    with_all_cases(ranks, 2, Memory::slow,
-                   [](const Pattern& all, auto fields, bool staged) { check_on_device(all, std::move(fields), staged); });
+    with_all_cases(ranks, 2, Memory::slow, [](const Pattern& all, auto fields, bool staged) {
+        check_on_device(all, std::move(fields), staged);
+    });
     EXPECT_GT(slow_copies(), before);
     serves = false;
 }
@@ -197,11 +227,14 @@ CASE("names that are taken or mean something else are refused") {
     const auto refused = [](const std::string& name, auto make) {
         return error_of([&] { register_transport({name, "", Scope::anywhere, nullptr, make}); });
     };
-    const auto make = [](const TransportContext& context) -> std::unique_ptr<Transport> { return std::make_unique<Plain>(context); };
+    const auto make = [](const TransportContext& context) -> std::unique_ptr<Transport> {
+        return std::make_unique<Plain>(context);
+    };
     EXPECT_TRUE(holds(refused("shared", make), "there is a transport shared already"));
     EXPECT_TRUE(holds(refused("mpi", make), "already"));
     EXPECT_TRUE(holds(refused("a+b", make), "cannot be called"));
     EXPECT_TRUE(holds(refused("auto", make), "cannot be called"));
-    EXPECT_TRUE(
-        holds(refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()), "no function that makes it"));
+    EXPECT_TRUE(holds(
+        refused("nothing", std::function<std::unique_ptr<Transport>(const TransportContext&)>()),
+        "no function that makes it"));
 }

@@ -1,4 +1,5 @@
-// Arrays that are named at the call: swapped, allocated anew, on each rank others, in memory of another kind.
+// Arrays that are named at the call: swapped, allocated anew, on each rank others, in memory of
+// another kind.
 #include <deque>
 
 #include "support/cases.hpp"
@@ -21,25 +22,33 @@ Memory other_memory(const Route& route) {
 
 // What a rank passes in a round is its own affair: no other rank knows.
 Random own_random(int turn) {
-    return Random(mix(static_cast<std::uint64_t>(turn), static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank())));
+    return Random(mix(static_cast<std::uint64_t>(turn),
+                      static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank())));
 }
 
-// Exchanges `rounds` times, with arrays that `levels` holds, or with some that live for one exchange only. The first set is the one of
-// the construction.
+// Exchanges `rounds` times, with arrays that `levels` holds, or with some that live for one
+// exchange only. The first set is the one of the construction.
 template <class Sets, class Make>
-void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& route, bool staged, int turn, int rounds) {
+void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& route, bool staged,
+                   int turn, int rounds) {
     Random random = own_random(turn);
     std::deque<typename Sets::value_type> kept;
     for (int round = 0; round < rounds; ++round) {
-        const int which = random.between(0, static_cast<int>(levels.size()));  // the last: temporaries
-        auto& temporary = kept.emplace_back(make(random.chance(50) ? route.memory : other_memory(route)));
-        if (route.memory != Memory::elsewhere && kept.size() > 1) kept.pop_front();  // the stand-in for XPMEM does not follow memory
-        auto& fields = which < static_cast<int>(levels.size()) ? levels[static_cast<std::size_t>(which)] : temporary;
+        const int which =
+            random.between(0, static_cast<int>(levels.size()));  // the last: temporaries
+        auto& temporary =
+            kept.emplace_back(make(random.chance(50) ? route.memory : other_memory(route)));
+        if (route.memory != Memory::elsewhere && kept.size() > 1)
+            kept.pop_front();  // the stand-in for XPMEM does not follow memory
+        auto& fields = which < static_cast<int>(levels.size())
+                           ? levels[static_cast<std::size_t>(which)]
+                           : temporary;
         const bool by_default = which == 0 && random.chance(50);
         const bool reverse = round % 4 == 3, in_halves = round % 3 == 1;
         for (auto& field : fields) {
             field.fill(reverse ? Values::whole : Values::bits, round);
-            if (reverse) field.fill_ghosts(Reduction::replace), field.expect_reverse(Reduction::replace);
+            if (reverse)
+                field.fill_ghosts(Reduction::replace), field.expect_reverse(Reduction::replace);
             else field.expect_forward();
         }
         const std::vector<Field> given = by_default ? std::vector<Field>{} : views(fields);
@@ -57,7 +66,8 @@ void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& r
 }
 
 template <class Make>
-void check_rebinding(const Pattern& pattern, Make&& make, const Route& route, bool staged, int turn) {
+void check_rebinding(const Pattern& pattern, Make&& make, const Route& route, bool staged,
+                     int turn) {
     CAPTURE(route.transport);
     std::vector<decltype(make(route.memory))> levels;
     for (int level = 0; level < 3; ++level) levels.push_back(make(route.memory));
@@ -75,11 +85,13 @@ struct Row {
     void fill(std::vector<double>& array, double offset) const {
         std::fill(array.begin(), array.end(), -1);
         for (global_index x = 0; x < domain.owned().extent(0); ++x)
-            array[static_cast<std::size_t>(x) + 2] = offset + static_cast<double>(domain.owned().lo[0] + x);
+            array[static_cast<std::size_t>(x) + 2] =
+                offset + static_cast<double>(domain.owned().lo[0] + x);
     }
     bool is_filled(const std::vector<double>& array, double offset) const {
         for (std::size_t i = 0; i < size(); ++i) {
-            const global_index x = (domain.owned().lo[0] + static_cast<global_index>(i) - 2 + 64) % 64;
+            const global_index x =
+                (domain.owned().lo[0] + static_cast<global_index>(i) - 2 + 64) % 64;
             if (array[i] != offset + static_cast<double>(x)) return false;
         }
         return true;
@@ -88,7 +100,9 @@ struct Row {
 
 }  // namespace
 
-CASE("over every transport, an exchange of a grid fills whatever arrays of its layouts a rank names") {
+CASE(
+    "over every transport, an exchange of a grid fills whatever arrays of its layouts a rank "
+    "names") {
     int turn = 0;
     for (const GridCase& each : grid_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
@@ -96,14 +110,18 @@ CASE("over every transport, an exchange of a grid fills whatever arrays of its l
         const Pattern pattern = build_pattern(domain);
         for (const Route& route : routes_for(turn, 2)) {
             if (turn % 3 != 0) break;
-            const auto make = [&](Memory memory) { return make_fields(domain, 1 + turn % 5, turn, memory); };
+            const auto make = [&](Memory memory) {
+                return make_fields(domain, 1 + turn % 5, turn, memory);
+            };
             check_rebinding(pattern, make, route, domain.algorithm() == Algorithm::staged, turn);
         }
         ++turn;
     }
 }
 
-CASE("over every transport, an exchange of an index map fills whatever arrays of its layouts a rank names") {
+CASE(
+    "over every transport, an exchange of an index map fills whatever arrays of its layouts a rank "
+    "names") {
     int turn = 0;
     for (const MeshCase& each : mesh_cases(Communicator(MPI_COMM_WORLD).size())) {
         CAPTURE(each.name);
@@ -111,7 +129,9 @@ CASE("over every transport, an exchange of an index map fills whatever arrays of
         const Pattern pattern = build_pattern(domain);
         for (const Route& route : routes_for(turn, 2)) {
             if (turn % 3 != 0) break;
-            const auto make = [&](Memory memory) { return make_fields(domain, each.mesh, 1 + turn % 5, turn, memory); };
+            const auto make = [&](Memory memory) {
+                return make_fields(domain, each.mesh, 1 + turn % 5, turn, memory);
+            };
             check_rebinding(pattern, make, route, false, turn);
         }
         ++turn;
@@ -152,14 +172,19 @@ CASE("node-shared memory that is given back and comes again at the same address 
         auto u = make_array<double>(domain);
         again += !places.empty() && places.back() == u.data();
         places.push_back(u.data());
-        for_each_cell(domain.owned(), [&](const Coordinates& x) { u.at(x) = round + static_cast<double>(x[0] * 32 + x[1]); });
+        for_each_cell(domain.owned(), [&](const Coordinates& x) {
+            u.at(x) = round + static_cast<double>(x[0] * 32 + x[1]);
+        });
         exchange(view(u));
         int wrong = 0;
         for_each_cell(domain.extended(), [&](const Coordinates& x) {
-            wrong += u.at(x) != round + static_cast<double>((x[0] + 32) % 32 * 32 + (x[1] + 32) % 32);
+            wrong +=
+                u.at(x) != round + static_cast<double>((x[0] + 32) % 32 * 32 + (x[1] + 32) % 32);
         });
         EXPECT_EQ(wrong, 0);
-        for (int other = 0; other < 11; ++other) allocate_node_shared(64);  // arrays begin in other places of their pages, twelve in turn
+        for (int other = 0; other < 11; ++other)
+            allocate_node_shared(
+                64);  // arrays begin in other places of their pages, twelve in turn
     }
     EXPECT_GT(again, 0);
 }
@@ -169,15 +194,22 @@ CASE("arrays of another layout are refused with what differs, alone, and the exc
     const CartesianDomain wider({64}, {.halo = 3, .periodic = true});
     std::vector<float> narrow(row.size());
     std::vector<double> two(2 * row.size()), wide(row.size() + 2);
-    Exchange exchange(build_pattern(row.domain), {view(row.domain, row.u.data()), view(row.domain, row.v.data())});
+    Exchange exchange(build_pattern(row.domain),
+                      {view(row.domain, row.u.data()), view(row.domain, row.v.data())});
     const Field u = view(row.domain, row.u.data()), v = view(row.domain, row.v.data());
-    const auto refused = [&](const Field& first, const Field& second) { return error_of([&] { exchange(first, second); }); };
+    const auto refused = [&](const Field& first, const Field& second) {
+        return error_of([&] { exchange(first, second); });
+    };
     EXPECT_TRUE(
-        holds(refused(view(row.domain, narrow.data()), v), "array 0 has elements of type float32 and the exchange was made for float64"));
-    EXPECT_TRUE(holds(refused(u, view(row.domain, two.data(), ArrayLayout{Order::c, 2})), "array 1 has 2 components per cell"));
+        holds(refused(view(row.domain, narrow.data()), v),
+              "array 0 has elements of type float32 and the exchange was made for float64"));
+    EXPECT_TRUE(holds(refused(u, view(row.domain, two.data(), ArrayLayout{Order::c, 2})),
+                      "array 1 has 2 components per cell"));
     EXPECT_TRUE(holds(refused(u, view(wider, wide.data())), "array 1 has another halo"));
-    EXPECT_TRUE(holds(error_of([&] { exchange(u); }), "1 arrays were passed and the exchange was made for 2"));
-    EXPECT_TRUE(holds(refused(u, view(row.domain, static_cast<double*>(nullptr))), "array 1 is a null pointer"));
+    EXPECT_TRUE(holds(error_of([&] { exchange(u); }),
+                      "1 arrays were passed and the exchange was made for 2"));
+    EXPECT_TRUE(holds(refused(u, view(row.domain, static_cast<double*>(nullptr))),
+                      "array 1 is a null pointer"));
     Field strided = u;
     strided.blocks[0].strides[0] = 16;
     EXPECT_TRUE(holds(refused(u, strided), "array 1 has a stride of 16 bytes in dimension 0"));

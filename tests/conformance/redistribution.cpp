@@ -1,4 +1,5 @@
-// Owned values between domains of the same cells: other process grids, splits, blocks, partitions, ranks that own nothing.
+// Owned values between domains of the same cells: other process grids, splits, blocks, partitions,
+// ranks that own nothing.
 #include <numeric>
 
 #include "support/cases.hpp"
@@ -32,11 +33,14 @@ CartesianDomain some_domain(Random& random, const std::vector<global_index>& ext
     if (random.chance(30)) options.boundary = Boundary::owned;
     options.process_grid.assign(extents.size(), 1);
     for (int left = ranks, factor = 2; left > 1; ++factor)
-        for (; left % factor == 0; left /= factor) options.process_grid[random.next() % extents.size()] *= factor;
+        for (; left % factor == 0; left /= factor)
+            options.process_grid[random.next() % extents.size()] *= factor;
     if (random.chance(50)) {
-        for (std::size_t d = 0; d < extents.size(); ++d) options.splits.push_back(some_split(random, extents[d], options.process_grid[d]));
+        for (std::size_t d = 0; d < extents.size(); ++d)
+            options.splits.push_back(some_split(random, extents[d], options.process_grid[d]));
     } else if (random.chance(50)) {
-        for (std::size_t d = 0; d < extents.size(); ++d) options.blocks_per_rank.push_back(random.between(1, 2));
+        for (std::size_t d = 0; d < extents.size(); ++d)
+            options.blocks_per_rank.push_back(random.between(1, 2));
     }
     return {extents, options};
 }
@@ -44,7 +48,9 @@ CartesianDomain some_domain(Random& random, const std::vector<global_index>& ext
 // One array per block of a domain; every byte beside owned cells must stay as it is.
 class GridValues {
 public:
-    GridValues(const CartesianDomain& domain, Element element, int components, Order order, Memory memory) : domain_(domain) {
+    GridValues(const CartesianDomain& domain, Element element, int components, Order order,
+               Memory memory)
+        : domain_(domain) {
         std::vector<std::byte*> starts;
         for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
             byte_count bytes = byte_count{element.size} * components;
@@ -65,15 +71,18 @@ public:
             for_each_cell(domain_.owned(static_cast<int>(b)), [&](const Coordinates& x) {
                 for (int c = 0; c < field_.components; ++c) {
                     std::byte* at = field_.blocks[b].first + c * field_.stride_of_components(b);
-                    for (int d = 0; d < domain_.dimensions(); ++d) at += (x[d] - first[d]) * field_.blocks[b].strides[d];
-                    write_bits(expected ? memory_[b].expected(at) : at, static_cast<std::size_t>(field_.element.size), key(x, c, salt));
+                    for (int d = 0; d < domain_.dimensions(); ++d)
+                        at += (x[d] - first[d]) * field_.blocks[b].strides[d];
+                    write_bits(expected ? memory_[b].expected(at) : at,
+                               static_cast<std::size_t>(field_.element.size), key(x, c, salt));
                 }
             });
             if (!expected) memory_[b].expect_as_is();
         }
     }
     bool as_expected() const {
-        return std::all_of(memory_.begin(), memory_.end(), [](const WatchedBytes& each) { return each.as_expected(); });
+        return std::all_of(memory_.begin(), memory_.end(),
+                           [](const WatchedBytes& each) { return each.as_expected(); });
     }
 
 private:
@@ -87,11 +96,14 @@ private:
 CASE("over every transport, grids move to any other process grid, splits and blocks, and back") {
     int turn = 0;
     for_random_cases(4, [&](Random& random) {
-        const std::vector<global_index> all{random.between(1, 14), random.between(1, 9), random.between(1, 6)};
+        const std::vector<global_index> all{random.between(1, 14), random.between(1, 9),
+                                            random.between(1, 6)};
         const std::vector<global_index> extents(all.begin(), all.begin() + random.between(1, 3));
         Stagger points;
-        for (std::size_t d = 0; d < extents.size(); ++d) points.along[d] = static_cast<std::int16_t>(random.chance(30));
-        const CartesianDomain from = some_domain(random, extents).staggered(points), to = some_domain(random, extents).staggered(points);
+        for (std::size_t d = 0; d < extents.size(); ++d)
+            points.along[d] = static_cast<std::int16_t>(random.chance(30));
+        const CartesianDomain from = some_domain(random, extents).staggered(points),
+                              to = some_domain(random, extents).staggered(points);
         const int arrays = random.between(1, 3);
         for (const Route& route : routes_for(turn++, 2)) {
             if (!takes_any_array(route)) continue;
@@ -101,7 +113,8 @@ CASE("over every transport, grids move to any other process grid, splits and blo
             std::vector<Move> moves;
             before.reserve(3), after.reserve(3);
             for (int f = 0; f < arrays; ++f) {
-                const Element element = all_elements()[static_cast<std::size_t>(turn + f) % all_elements().size()];
+                const Element element =
+                    all_elements()[static_cast<std::size_t>(turn + f) % all_elements().size()];
                 const auto order = [&] { return random.chance(50) ? Order::c : Order::fortran; };
                 before.emplace_back(from, element, 1 + f, order(), Memory::ordinary);
                 after.emplace_back(to, element, 1 + f, order(), Memory::ordinary);
@@ -120,7 +133,9 @@ CASE("over every transport, grids move to any other process grid, splits and blo
     });
 }
 
-CASE("over every transport, cells move to any other partition, where some ranks own nothing, and back") {
+CASE(
+    "over every transport, cells move to any other partition, where some ranks own nothing, and "
+    "back") {
     const Communicator comm(MPI_COMM_WORLD);
     int turn = 0;
     for_random_cases(4, [&](Random& random) {
@@ -128,12 +143,15 @@ CASE("over every transport, cells move to any other partition, where some ranks 
         const bool block = random.chance(50);  // from blocks in rank order
         std::vector<global_index> before, after;
         for (int cell = 0; cell < cells; ++cell) {
-            if ((block ? cell * comm.size() / cells : random.between(0, comm.size() - 1)) == comm.rank()) before.push_back(cell);
+            if ((block ? cell * comm.size() / cells : random.between(0, comm.size() - 1)) ==
+                comm.rank())
+                before.push_back(cell);
             if (random.between(0, active - 1) == comm.rank()) after.push_back(cell);
         }
         if (random.chance(50)) std::reverse(after.begin(), after.end());
         const auto count = static_cast<global_index>(before.size());
-        const IndexedDomain from = block ? IndexedDomain(count, {}, comm) : IndexedDomain::with_owned_ids(before, {}, comm);
+        const IndexedDomain from = block ? IndexedDomain(count, {}, comm)
+                                         : IndexedDomain::with_owned_ids(before, {}, comm);
         const IndexedDomain to = IndexedDomain::with_owned_ids(after, {}, comm);
         for (const Route& route : routes_for(turn++, 2)) {
             if (!takes_any_array(route)) continue;
@@ -143,11 +161,14 @@ CASE("over every transport, cells move to any other partition, where some ranks 
             std::vector<std::int32_t> k(3 * before.size()), l(3 * after.size(), -1);
             for (std::size_t i = 0; i < before.size(); ++i) {
                 u[i] = static_cast<double>(before[i]) + 0.5;
-                for (std::size_t c = 0; c < 3; ++c) k[3 * i + c] = static_cast<std::int32_t>(10 * before[i] + static_cast<global_index>(c));
+                for (std::size_t c = 0; c < 3; ++c)
+                    k[3 * i + c] =
+                        static_cast<std::int32_t>(10 * before[i] + static_cast<global_index>(c));
             }
             const auto u_before = u;
             const auto k_before = k;
-            const Move moves[] = {{view(from, u.data()), view(to, v.data())}, {view(from, k.data(), 3), view(to, l.data(), 3)}};
+            const Move moves[] = {{view(from, u.data()), view(to, v.data())},
+                                  {view(from, k.data(), 3), view(to, l.data(), 3)}};
             redistribute.forward(moves);
             for (std::size_t i = 0; i < after.size(); ++i) {
                 EXPECT_EQ(v[i], static_cast<double>(after[i]) + 0.5);
@@ -161,13 +182,17 @@ CASE("over every transport, cells move to any other partition, where some ranks 
     });
 }
 
-CASE("domains of other cells, and arrays that do not fit, are refused with a remedy on every rank") {
+CASE(
+    "domains of other cells, and arrays that do not fit, are refused with a remedy on every rank") {
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain a{{12, 4}}, b{{12, 5}}, c{{12, 4}, {.halo = 0}};
     EXPECT_TRUE(holds(error_of([&] { Redistribution(a, b); }), "different extents"));
-    EXPECT_TRUE(holds(error_of([&] { Redistribution(IndexedDomain(2, {}), IndexedDomain(3, {})); }), "domains of the same cells"));
-    const auto twice = IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), global_index{2} * comm.rank() + 5}, {});
-    const auto other = IndexedDomain::with_owned_ids({global_index{2} * comm.rank(), global_index{2} * comm.rank() + 1}, {});
+    EXPECT_TRUE(holds(error_of([&] { Redistribution(IndexedDomain(2, {}), IndexedDomain(3, {})); }),
+                      "domains of the same cells"));
+    const auto twice = IndexedDomain::with_owned_ids(
+        {global_index{2} * comm.rank(), global_index{2} * comm.rank() + 5}, {});
+    const auto other = IndexedDomain::with_owned_ids(
+        {global_index{2} * comm.rank(), global_index{2} * comm.rank() + 1}, {});
     EXPECT_TRUE(holds(error_of([&] { Redistribution(twice, other); }), "the same global ids"));
     Redistribution redistribute(a, c);
     auto u = make_array<double>(a);

@@ -30,7 +30,8 @@ bool goes(const std::string& name, const CartesianDomain& domain, std::vector<Gr
 // Every dimension in one of the stages, some together.
 std::vector<DimensionSet> random_stages(Random& random, int dimensions) {
     std::vector<DimensionSet> stages(1 + random.next() % static_cast<unsigned>(dimensions));
-    for (int d = 0; d < dimensions; ++d) stages[random.next() % stages.size()] |= static_cast<DimensionSet>(1u << d);
+    for (int d = 0; d < dimensions; ++d)
+        stages[random.next() % stages.size()] |= static_cast<DimensionSet>(1u << d);
     return stages;
 }
 
@@ -51,12 +52,16 @@ CASE("random domains in stages: every ghost is right, and the way back is the pa
     if (comm.node().size() == comm.size()) EXPECT_EQ(staged_far, 0);
 }
 
-CASE("two ranks along each of three dimensions: three messages, or four where the last two go at once inside the node") {
+CASE(
+    "two ranks along each of three dimensions: three messages, or four where the last two go at "
+    "once inside the node") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() != 8) return;
-    const CartesianDomain domain({8, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {2, 2, 2}});
+    const CartesianDomain domain({8, 8, 8},
+                                 {.halo = 1, .periodic = true, .process_grid = {2, 2, 2}});
     std::vector<GridField> fields;
-    fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::ordinary);
+    fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0,
+                        Memory::ordinary);
     const auto told = [&](const std::string& name) {
         Exchange exchange(domain, views(fields), {name});
         EXPECT_EQ(exchange.plan().messages_sent(), 7);
@@ -73,13 +78,15 @@ CASE("dimensions in any order and grouping bring every ghost") {
     for_random_cases(affordable(40), [](Random& random) {
         const CartesianDomain domain = random_domain(random);
         const Pattern pattern = build_pattern(domain);
-        if (domain.neighbors() != Neighbors::full || domain.algorithm() != Algorithm::standard) return;
+        if (domain.neighbors() != Neighbors::full || domain.algorithm() != Algorithm::standard)
+            return;
         EXPECT_TRUE(fills_corners(pattern));
         CAPTURE(describe(pattern));
         auto fields = random_fields(random, domain, Memory::ordinary);
         const Plan plan = make_plan({Group(domain, views(fields))});
         const BoundArrays arrays(plan);
-        const auto staged = std::make_shared<const Plan>(staged_plan(plan, random_stages(random, domain.dimensions())));
+        const auto staged = std::make_shared<const Plan>(
+            staged_plan(plan, random_stages(random, domain.dimensions())));
         Stages stages(plan, arrays, parse_choice("mpi"), staged);
         for (int round = 0; round < 2; ++round) {
             for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();

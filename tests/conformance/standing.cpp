@@ -23,7 +23,8 @@ void check_domain(const CartesianDomain& domain, int turn) {
 }
 
 // In every algorithm that the options allow.
-void check_grid(const Extents& extents, CartesianOptions options, Communicator comm = MPI_COMM_WORLD) {
+void check_grid(const Extents& extents, CartesianOptions options,
+                Communicator comm = MPI_COMM_WORLD) {
     int turn = static_cast<int>(extents.size());
     check_domain({extents, options, comm}, turn++);
     options.algorithm = Algorithm::staged;
@@ -41,17 +42,23 @@ CASE("a rank that owns nothing takes part") {
     for (std::size_t r = 0; r < split.size(); r += 2) split[r] = 3;
     global_index cells = 0;
     for (global_index part : split) cells += part;
-    check_grid({cells, 4}, {.halo = 2, .periodic = true, .process_grid = {size, 1}, .splits = {split, {}}});
+    check_grid({cells, 4},
+               {.halo = 2, .periodic = true, .process_grid = {size, 1}, .splits = {split, {}}});
 }
 
 CASE("only the last rank owns anything") {
     const int size = Communicator(MPI_COMM_WORLD).size();
     std::vector<global_index> split(static_cast<std::size_t>(size), 0);
     split.back() = 5;
-    check_grid({5, 3}, {.halo = {2, 1}, .periodic = {true, false}, .process_grid = {size, 1}, .splits = {split, {}}});
+    check_grid({5, 3}, {.halo = {2, 1},
+                        .periodic = {true, false},
+                        .process_grid = {size, 1},
+                        .splits = {split, {}}});
 }
 
-CASE("a grid without cells exchanges nothing") { check_grid({0, 7}, {.halo = 1, .periodic = true}); }
+CASE("a grid without cells exchanges nothing") {
+    check_grid({0, 7}, {.halo = 1, .periodic = true});
+}
 
 CASE("a rank is its own neighbor") {
     const int size = Communicator(MPI_COMM_WORLD).size();
@@ -61,7 +68,8 @@ CASE("a rank is its own neighbor") {
 CASE("two periodic ranks are each both left and right neighbor") {
     const int size = Communicator(MPI_COMM_WORLD).size();
     if (size % 2 != 0) return;
-    check_grid({6, 3 * (size / 2)}, {.halo = {{2, 1}, {1, 2}}, .periodic = true, .process_grid = {2, size / 2}});
+    check_grid({6, 3 * (size / 2)},
+               {.halo = {{2, 1}, {1, 2}}, .periodic = true, .process_grid = {2, size / 2}});
 }
 
 CASE("a halo is wider than what its neighbors own") {
@@ -77,9 +85,13 @@ CASE("a halo goes around a whole periodic grid, more than once") {
     check_grid({1, 1, 1}, {.halo = 1, .periodic = true, .process_grid = {size, 1, 1}});
 }
 
-CASE("a halo on one side only, and none in one dimension") { check_grid({7, 5, 4}, {.halo = {{2, 0, 0}, {0, 0, 1}}, .periodic = true}); }
+CASE("a halo on one side only, and none in one dimension") {
+    check_grid({7, 5, 4}, {.halo = {{2, 0, 0}, {0, 0, 1}}, .periodic = true});
+}
 
-CASE("a halo of width zero exchanges nothing") { check_grid({9, 5}, {.halo = 0, .periodic = true}); }
+CASE("a halo of width zero exchanges nothing") {
+    check_grid({9, 5}, {.halo = 0, .periodic = true});
+}
 
 CASE("several blocks per rank, more blocks than cells among them") {
     check_grid({5, 4}, {.halo = 1, .periodic = true, .blocks_per_rank = {3, 2}});
@@ -91,8 +103,10 @@ CASE("prime numbers of ranks, on communicators of the user") {
         const Communicator world(MPI_COMM_WORLD);
         if (world.size() < prime) continue;
         MPI_Comm some = MPI_COMM_NULL;
-        // The highest ranks in falling order: ranks in the new communicator are not those of the world.
-        MPI_Comm_split(MPI_COMM_WORLD, world.rank() >= world.size() - prime ? 0 : MPI_UNDEFINED, -world.rank(), &some);
+        // The highest ranks in falling order: ranks in the new communicator are not those of the
+        // world.
+        MPI_Comm_split(MPI_COMM_WORLD, world.rank() >= world.size() - prime ? 0 : MPI_UNDEFINED,
+                       -world.rank(), &some);
         if (some == MPI_COMM_NULL) continue;
         CAPTURE(prime);
         check_grid({7, 6}, {.halo = 1, .periodic = true}, some);
@@ -123,8 +137,11 @@ CASE("an exchange of no fields does nothing") {
 CASE("a staged exchange sends to two neighbors per dimension") {
     const int size = Communicator(MPI_COMM_WORLD).size();
     if (size < 3) return;
-    const CartesianDomain domain({3 * size, 8, 8},
-                                 {.halo = 2, .periodic = true, .process_grid = {size, 1, 1}, .algorithm = Algorithm::staged});
+    const CartesianDomain domain({3 * size, 8, 8}, {.halo = 2,
+                                                    .periodic = true,
+                                                    .process_grid = {size, 1, 1},
+                                                    .algorithm = Algorithm::staged});
     std::vector<double> data(static_cast<std::size_t>(domain.extended().cells()));
-    EXPECT_EQ(Exchange(build_pattern(domain), {view(domain, data.data())}).plan().messages_sent(), 2);
+    EXPECT_EQ(Exchange(build_pattern(domain), {view(domain, data.data())}).plan().messages_sent(),
+              2);
 }

@@ -14,7 +14,8 @@ namespace {
 Communicator world() { return Communicator(MPI_COMM_WORLD); }
 
 // The widest depth that is not beyond any field, and narrower than most.
-Only one_less(const CartesianDomain& domain, const ShortList<int, 16>& numbers, const std::vector<GridField>& fields) {
+Only one_less(const CartesianDomain& domain, const ShortList<int, 16>& numbers,
+              const std::vector<GridField>& fields) {
     Only only{.fields = numbers, .depth = 0};
     for (int d = 0; d < domain.dimensions(); ++d)
         for (const int f : numbers) {
@@ -33,9 +34,11 @@ Field narrowed(Field view, const HaloWidth& depth) {
     return view;
 }
 
-// What an exchange made for the subset alone does to `twins`, the subset of an exchange does to `fields`; all other fields stay as they are.
+// What an exchange made for the subset alone does to `twins`, the subset of an exchange does to
+// `fields`; all other fields stay as they are.
 template <class Fields>
-void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, Fields& fields, Fields& twins, int round) {
+void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, Fields& fields,
+                  Fields& twins, int round) {
     Exchange subset = exchange.only(only);
     std::vector<Field> alone;
     for (const int f : only.fields) {
@@ -48,14 +51,16 @@ void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, 
         for (const auto& field : all) bytes.push_back(field.copy());
         return bytes;
     };
-    for (auto& field : fields) field.fill(Values::whole, round), field.fill_ghosts(Reduction::replace);
+    for (auto& field : fields)
+        field.fill(Values::whole, round), field.fill_ghosts(Reduction::replace);
     const auto filled = copies(fields);  // faster than to fill them again
     const auto after = [&](Fields& all, auto&& call) {
         for (std::size_t f = 0; f < all.size(); ++f) all[f].restore(filled[f]);
         call();
         return copies(all);
     };
-    const auto forward = after(twins, [&] { expected(); }), reverse = after(twins, [&] { expected.reverse(Reduction::replace); });
+    const auto forward = after(twins, [&] { expected(); }),
+               reverse = after(twins, [&] { expected.reverse(Reduction::replace); });
     const auto check = [&](const char* what, const auto& right, auto&& call) {
         CAPTURE(what);
         EXPECT_TRUE(after(fields, call) == right);
@@ -67,7 +72,8 @@ void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, 
     check("arrays named", forward, [&] { subset(named); });
     check("begin and end", forward, [&] { exchange.only(only).begin().end(); });
     check("reverse", reverse, [&] { subset.reverse(Reduction::replace); });
-    check("begin and end of reverse", reverse, [&] { subset.begin_reverse(Reduction::replace, named).end(); });
+    check("begin and end of reverse", reverse,
+          [&] { subset.begin_reverse(Reduction::replace, named).end(); });
 }
 
 // A ring of cells over all ranks, in three fields.
@@ -81,7 +87,9 @@ struct Ring {
     void fill(double offset = 0) {
         for (int f = 0; f < 3; ++f)
             for (global_index x = domain.extended().lo[0]; x < domain.extended().hi[0]; ++x)
-                u[static_cast<std::size_t>(f)](x) = x < domain.owned().lo[0] || x >= domain.owned().hi[0] ? -1 : offset + value(f, x);
+                u[static_cast<std::size_t>(f)](x) =
+                    x < domain.owned().lo[0] || x >= domain.owned().hi[0] ? -1
+                                                                          : offset + value(f, x);
     }
     double value(int f, global_index x) const {
         const global_index all = 8 * world().size();
@@ -90,7 +98,9 @@ struct Ring {
     // How many ghosts on each side of a field are filled; −1 where others are, or are wrong.
     int depth(int f, double offset = 0) {
         const Box own = domain.owned();
-        const auto is = [&](global_index x) { return u[static_cast<std::size_t>(f)](x) == offset + value(f, x); };
+        const auto is = [&](global_index x) {
+            return u[static_cast<std::size_t>(f)](x) == offset + value(f, x);
+        };
         const auto empty = [&](global_index x) { return u[static_cast<std::size_t>(f)](x) == -1; };
         for (int depth = 0; depth <= 2; ++depth) {
             bool fits = true;
@@ -106,7 +116,9 @@ struct Ring {
 
 }  // namespace
 
-CASE("over every transport, a subset of a grid's fields to a smaller depth is what an exchange made for it alone does") {
+CASE(
+    "over every transport, a subset of a grid's fields to a smaller depth is what an exchange made "
+    "for it alone does") {
     int turn = 0;
     for (const GridCase& each : grid_cases(world().size())) {
         if (++turn % 3 != 0) continue;
@@ -115,31 +127,41 @@ CASE("over every transport, a subset of a grid's fields to a smaller depth is wh
         const Pattern pattern = build_pattern(domain);
         for (const Route& route : routes_for(turn, 2)) {
             CAPTURE(route.transport);
-            auto fields = make_fields(domain, 4, turn, route.memory), twins = make_fields(domain, 4, turn, Memory::ordinary);
+            auto fields = make_fields(domain, 4, turn, route.memory),
+                 twins = make_fields(domain, 4, turn, Memory::ordinary);
             Exchange exchange(pattern, views(fields), {route.transport});
             check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, turn);
-            check_subset(pattern, exchange, one_less(domain, {0, 1, 2, 3}, fields), fields, twins, turn);
+            check_subset(pattern, exchange, one_less(domain, {0, 1, 2, 3}, fields), fields, twins,
+                         turn);
             check_subset(pattern, exchange, one_less(domain, {3}, fields), fields, twins, turn);
         }
     }
 }
 
-CASE("a subset of an exchange that goes dimension by dimension is what an exchange made for it alone does") {
+CASE(
+    "a subset of an exchange that goes dimension by dimension is what an exchange made for it "
+    "alone does") {
     if (world().size() != 4 && world().size() != 8) return;  // some have diagonal neighbors
-    const CartesianDomain domain({9, 8, 7}, {.halo = 2, .periodic = {true, false, true}, .process_grid = {2, 2, world().size() / 4}});
+    const CartesianDomain domain(
+        {9, 8, 7},
+        {.halo = 2, .periodic = {true, false, true}, .process_grid = {2, 2, world().size() / 4}});
     const Pattern pattern = build_pattern(domain);
-    auto fields = make_fields(domain, 3, 0, Memory::ordinary), twins = make_fields(domain, 3, 0, Memory::ordinary);
+    auto fields = make_fields(domain, 3, 0, Memory::ordinary),
+         twins = make_fields(domain, 3, 0, Memory::ordinary);
     Exchange exchange(pattern, views(fields), {"by_dimension:mpi"});
     check_subset(pattern, exchange, Only{.fields = {2, 0}}, fields, twins, 0);
     check_subset(pattern, exchange, one_less(domain, {0, 1, 2}, fields), fields, twins, 1);
     for (int d = 0; d < 3; ++d) {
         Only flat{.fields = {1}, .depth = 2};
-        flat.depth.lower[static_cast<std::size_t>(d)] = flat.depth.upper[static_cast<std::size_t>(d)] = 0;
+        flat.depth.lower[static_cast<std::size_t>(d)] =
+            flat.depth.upper[static_cast<std::size_t>(d)] = 0;
         check_subset(pattern, exchange, flat, fields, twins, 2 + d);
     }
 }
 
-CASE("over every transport, a subset of the fields of an index map is what an exchange made for it alone does") {
+CASE(
+    "over every transport, a subset of the fields of an index map is what an exchange made for it "
+    "alone does") {
     int turn = 0;
     for (const MeshCase& each : mesh_cases(world().size())) {
         if (++turn % 3 != 0) continue;
@@ -159,11 +181,15 @@ CASE("over every transport, a subset of the fields of an index map is what an ex
 
 CASE("a subset of several groups leaves those out that it does not name") {
     Ring ring;
-    Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(world().size()), 3));
+    Mesh mesh =
+        Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(world().size()), 3));
     const auto next = static_cast<std::size_t>((world().rank() + 1) % world().size());
-    const IndexedDomain cells(3, world().size() > 1 ? std::vector<global_index>{mesh.owned[next].front()} : std::vector<global_index>{});
+    const IndexedDomain cells(3, world().size() > 1
+                                     ? std::vector<global_index>{mesh.owned[next].front()}
+                                     : std::vector<global_index>{});
     std::vector<double> x(static_cast<std::size_t>(cells.size()), world().rank());
-    Exchange exchange({{build_pattern(ring.domain), {view(ring.u[0]), view(ring.u[1])}}, {build_pattern(cells), {view(cells, x.data())}}});
+    Exchange exchange({{build_pattern(ring.domain), {view(ring.u[0]), view(ring.u[1])}},
+                       {build_pattern(cells), {view(cells, x.data())}}});
     ring.fill();
     exchange.only({.fields = {2}})();
     EXPECT_EQ(ring.depth(0), 0);
@@ -173,10 +199,13 @@ CASE("a subset of several groups leaves those out that it does not name") {
     EXPECT_EQ(ring.depth(1), 1);
     exchange.only({.depth = 1})();
     EXPECT_EQ(ring.depth(0), 1);
-    EXPECT_TRUE(holds(error_of([&] { exchange.only({.fields = {2}, .depth = 1}); }), "index maps have no depth"));
+    EXPECT_TRUE(holds(error_of([&] { exchange.only({.fields = {2}, .depth = 1}); }),
+                      "index maps have no depth"));
 }
 
-CASE("the whole and its subsets may be under way at once, in any order of their ends, and steps outlive their handles") {
+CASE(
+    "the whole and its subsets may be under way at once, in any order of their ends, and steps "
+    "outlive their handles") {
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         if (!takes_any_array(route)) continue;
@@ -197,7 +226,9 @@ CASE("the whole and its subsets may be under way at once, in any order of their 
     }
 }
 
-CASE("equal subsets are one exchange, all of it is the exchange itself, and a subset outlives the whole") {
+CASE(
+    "equal subsets are one exchange, all of it is the exchange itself, and a subset outlives the "
+    "whole") {
     Ring ring;
     auto whole = std::make_unique<Exchange>(build_pattern(ring.domain), ring.views());
     Exchange subset = whole->only({.fields = {1}, .depth = {1}});
@@ -208,8 +239,11 @@ CASE("equal subsets are one exchange, all of it is the exchange itself, and a su
     EXPECT_EQ(subset.plan().bytes_sent() * 6, whole->plan().bytes_sent());
     EXPECT_EQ(subset.transport(), whole->transport());
     EXPECT_TRUE(holds(subset.explain(), "field 1 to a depth of 1"));
-    EXPECT_TRUE(holds(whole->only({.fields = {1, 2}}).only({.fields = {0}}).explain(), "field 1 to a depth of 2"));
-    EXPECT_TRUE(holds(error_of([&] { whole->only({.fields = {0}}).refusal(Direction::forward, ArrayList()); }), "call prepare first"));
+    EXPECT_TRUE(holds(whole->only({.fields = {1, 2}}).only({.fields = {0}}).explain(),
+                      "field 1 to a depth of 2"));
+    EXPECT_TRUE(holds(
+        error_of([&] { whole->only({.fields = {0}}).refusal(Direction::forward, ArrayList()); }),
+        "call prepare first"));
     whole->only({.fields = {2}}).prepare();
     ring.fill();
     whole.reset();
@@ -241,15 +275,18 @@ CASE("subsets that there are not are refused, and so are their arrays, alone") {
     Ring ring;
     Exchange exchange(build_pattern(ring.domain), ring.views());
     const auto refused = [&](const Only& only) { return error_of([&] { exchange.only(only); }); };
-    EXPECT_TRUE(holds(refused({.fields = {3}}), "there is no field 3 in this exchange: it has fields 0 to 2"));
+    EXPECT_TRUE(holds(refused({.fields = {3}}),
+                      "there is no field 3 in this exchange: it has fields 0 to 2"));
     EXPECT_TRUE(holds(refused({.fields = {-1}}), "there is no field -1"));
     EXPECT_TRUE(holds(refused({.fields = {1, 1}}), "field 1 is named twice"));
-    EXPECT_TRUE(holds(refused({.depth = 3}), "a depth of 3 in dimension 0, where the widest halo of these fields is 2"));
+    EXPECT_TRUE(holds(refused({.depth = 3}),
+                      "a depth of 3 in dimension 0, where the widest halo of these fields is 2"));
     EXPECT_TRUE(holds(refused({.depth = -2}), "a depth of -2"));
     EXPECT_TRUE(holds(refused({.depth = {1, 1}}), "given for 2 dimensions of 1"));
     Exchange subset = exchange.only({.fields = {0, 2}});
     subset();
-    EXPECT_TRUE(holds(error_of([&] { subset(view(ring.u[0])); }), "1 arrays were passed and the exchange was made for 2"));
+    EXPECT_TRUE(holds(error_of([&] { subset(view(ring.u[0])); }),
+                      "1 arrays were passed and the exchange was made for 2"));
     EXPECT_TRUE(holds(error_of([&] { subset(view(ring.u[0]), view(ring.u[0])); }), "share memory"));
     EXPECT_TRUE(holds(error_of([&] { subset.end(); }), "no exchange is under way"));
     ring.fill();
@@ -279,17 +316,20 @@ CASE("ranks that disagree write nothing where it does not belong, and the time l
         CAPTURE(route.transport);
         if (!takes_any_array(route) || route.transport == "auto") continue;
         Ring ring;
-        Exchange exchange(build_pattern(ring.domain), ring.views(), {.transport = route.transport, .timeout_s = 0.3});
+        Exchange exchange(build_pattern(ring.domain), ring.views(),
+                          {.transport = route.transport, .timeout_s = 0.3});
         exchange.only({.fields = {0}}).prepare();
         exchange.only({.fields = {1}, .depth = 1}).prepare();
         ring.fill();
         const bool odd = world().rank() == 0;
-        const std::string told = error_of([&] { exchange.only(odd ? Only{.fields = {0}} : Only{.fields = {1}, .depth = 1})(); });
+        const std::string told = error_of(
+            [&] { exchange.only(odd ? Only{.fields = {0}} : Only{.fields = {1}, .depth = 1})(); });
         if (world().size() == 2 || odd) EXPECT_TRUE(holds(told, "no answer within"));
         EXPECT_EQ(ring.depth(2), 0);
         EXPECT_EQ(ring.depth(odd ? 1 : 0), 0);
         for (global_index x = ring.domain.owned().lo[0]; x < ring.domain.owned().hi[0]; ++x)
-            for (int f = 0; f < 3; ++f) EXPECT_EQ(ring.u[static_cast<std::size_t>(f)](x), ring.value(f, x));
+            for (int f = 0; f < 3; ++f)
+                EXPECT_EQ(ring.u[static_cast<std::size_t>(f)](x), ring.value(f, x));
         MPI_Barrier(MPI_COMM_WORLD);  // arrays stay until nobody waits any more
     }
 }
@@ -297,7 +337,8 @@ CASE("ranks that disagree write nothing where it does not belong, and the time l
 CASE("in checked mode ranks that disagree are told at once who asked for what") {
     if (world().size() == 1) return;
     const bool odd = world().rank() == 0;
-    const auto disagree = [&](const char* name, auto&& one, auto&& other, const std::string& his, const std::string& theirs) {
+    const auto disagree = [&](const char* name, auto&& one, auto&& other, const std::string& his,
+                              const std::string& theirs) {
         for (const Route& route : all_routes()) {
             CAPTURE(route.transport);
             CAPTURE(name);
@@ -310,7 +351,8 @@ CASE("in checked mode ranks that disagree are told at once who asked for what") 
             exchange.only({.fields = {1}})();
             const auto start = std::chrono::steady_clock::now();
             const std::string told = error_of([&] { odd ? one(exchange) : other(exchange); });
-            const bool neighbor = odd || world().rank() == 1 || world().rank() == world().size() - 1;
+            const bool neighbor =
+                odd || world().rank() == 1 || world().rank() == world().size() - 1;
             if (neighbor) {
                 EXPECT_TRUE(holds(told, "has made call 4 of this exchange for"));
                 EXPECT_TRUE(holds(told, his));
@@ -321,14 +363,20 @@ CASE("in checked mode ranks that disagree are told at once who asked for what") 
         }
     };
     const auto all = [](Exchange& exchange) { exchange(); };
-    disagree("fields", all, [](Exchange& exchange) { exchange.only({.fields = {1}})(); }, "all fields", "field 1 to a depth of 2");
-    disagree("direction", all, [](Exchange& exchange) { exchange.reverse(); }, "a forward exchange", "a reverse exchange (sum)");
     disagree(
-        "reduction", [](Exchange& exchange) { exchange.reverse(Reduction::max); }, [](Exchange& exchange) { exchange.reverse(); },
-        "a reverse exchange (max)", "a reverse exchange (sum)");
+        "fields", all, [](Exchange& exchange) { exchange.only({.fields = {1}})(); }, "all fields",
+        "field 1 to a depth of 2");
+    disagree(
+        "direction", all, [](Exchange& exchange) { exchange.reverse(); }, "a forward exchange",
+        "a reverse exchange (sum)");
+    disagree(
+        "reduction", [](Exchange& exchange) { exchange.reverse(Reduction::max); },
+        [](Exchange& exchange) { exchange.reverse(); }, "a reverse exchange (max)",
+        "a reverse exchange (sum)");
     disagree(
         "halves", [](Exchange& exchange) { exchange.begin().end(); },
-        [](Exchange& exchange) { exchange.only({.fields = {1}}).begin().end(); }, "all fields", "field 1");
+        [](Exchange& exchange) { exchange.only({.fields = {1}}).begin().end(); }, "all fields",
+        "field 1");
 }
 
 CASE("in checked mode a first use and a call of what there is are told apart") {
@@ -337,7 +385,8 @@ CASE("in checked mode a first use and a call of what there is are told apart") {
     ExchangeOptions options{.timeout_s = 60};
     options.check = true;
     Exchange exchange(build_pattern(ring.domain), ring.views(), options);
-    const std::string told = error_of([&] { world().rank() == 0 ? exchange() : exchange.only({.fields = {2}})(); });
+    const std::string told =
+        error_of([&] { world().rank() == 0 ? exchange() : exchange.only({.fields = {2}})(); });
     EXPECT_TRUE(holds(told, "the first use of field 2"));
     EXPECT_TRUE(holds(told, "a forward exchange of all fields"));
 }
@@ -354,12 +403,14 @@ CASE("in checked mode ranks that agree exchange as ever, and begin waits for nob
         for (int round = 0; round < 20; ++round) {
             ring.fill(round);
             auto step = exchange.only({.fields = {1}, .depth = 1}).begin();
-            if (round % 4 == 0 && world().size() == 2 && world().rank() == 0) {  // its neighbor begins later
+            if (round % 4 == 0 && world().size() == 2 &&
+                world().rank() == 0) {  // its neighbor begins later
                 int late = 0;
                 MPI_Recv(&late, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             }
             step.end();
-            if (round % 4 == 0 && world().size() == 2 && world().rank() == 1) MPI_Send(&round, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+            if (round % 4 == 0 && world().size() == 2 && world().rank() == 1)
+                MPI_Send(&round, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
             EXPECT_EQ(ring.depth(1, round), 1);
             exchange();
             for (int f = 0; f < 3; ++f) EXPECT_EQ(ring.depth(f, round), 2);

@@ -1,4 +1,5 @@
-// Objects that live longer than MPI: using one is an error of ours, and nothing asks MPI for anything.
+// Objects that live longer than MPI: using one is an error of ours, and nothing asks MPI for
+// anything.
 //
 //     after_mpi idle | under_way | given_up [BYTES PER ROW]
 #include <mpi.h>
@@ -45,8 +46,8 @@ void refused_by_c(const char* what, const char* why, int status) {
 
 struct Halo {
     Halo(const CartesianDomain& domain, const std::string& way, ExchangeOptions options = {})
-        : name(way), array(make_array<double>(domain)), exchange((options.transport = way, build_pattern(domain)), {view(array)}, options) {
-    }
+        : name(way), array(make_array<double>(domain)),
+          exchange((options.transport = way, build_pattern(domain)), {view(array)}, options) {}
     std::string name;
     Array<double> array;
     Exchange exchange;
@@ -97,7 +98,8 @@ void use_all_after_the_end() {
     Held& all = held();
     for (const auto& halo : global) {
         if (halo->step) refused(halo->name + " end", ended, [&] { halo->exchange.end(); });
-        else refused(halo->name + " end", "no exchange is under way", [&] { halo->exchange.end(); });
+        else
+            refused(halo->name + " end", "no exchange is under way", [&] { halo->exchange.end(); });
         refused(halo->name + " begin", ended, [&] { halo->exchange(); });
         refused(halo->name + " reverse", ended, [&] { halo->exchange.reverse(Reduction::sum); });
     }
@@ -112,14 +114,17 @@ void use_all_after_the_end() {
     refused("rows refreshed", ended, [&] { all.rows->refresh(); });
     refused("rows filled", ended, [&] { fill_ghosts(all.rows->arrays()); });
     refused("map pulled", ended, [&] { GhostMap::pull(10, {}); });
-    refused("placement made", ended, [&] { placement::PlacedComm(MPI_COMM_WORLD, {.cells = {64}}); });
+    refused("placement made", ended,
+            [&] { placement::PlacedComm(MPI_COMM_WORLD, {.cells = {64}}); });
     refused("machine discovered", ended, [&] { placement::discover(MPI_COMM_WORLD); });
     refused("MPI_Cart made", ended, [&] { all.placed->to_cart(); });
     const phl_element element{PHL_FLOAT64, 1, 0};
     phl_cartesian domain = nullptr;
     const std::int64_t extents[2] = {12, 10};
-    refused_by_c("phl_gather", ended, phl_gather(all.c_map, element, {all.cells.data(), 11, 0}, {}));
-    refused_by_c("phl_cartesian_create", ended, phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
+    refused_by_c("phl_gather", ended,
+                 phl_gather(all.c_map, element, {all.cells.data(), 11, 0}, {}));
+    refused_by_c("phl_cartesian_create", ended,
+                 phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
     refused_by_c("phl_cartesian_free", ended, phl_cartesian_free(&all.c_domain));
     refused_by_c("phl_start", ended, phl_start(nullptr));
 }
@@ -130,7 +135,8 @@ void use_before_the_beginning() {
     const std::int64_t extents[2] = {12, 10};
     refused("domain made", why, [&] { CartesianDomain({8, 8}); });
     refused("machine discovered", why, [&] { placement::discover(MPI_COMM_WORLD); });
-    refused_by_c("phl_cartesian_create", why, phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
+    refused_by_c("phl_cartesian_create", why,
+                 phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
     if (phl_stop() != 0) ++failures;
 }
 
@@ -151,10 +157,12 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     held().domain.emplace(std::vector<global_index>{6 * size, width},
-                          CartesianOptions{.halo = 1, .periodic = true, .process_grid = {size, 1}}, MPI_COMM_WORLD);
+                          CartesianOptions{.halo = 1, .periodic = true, .process_grid = {size, 1}},
+                          MPI_COMM_WORLD);
     make_all(rank);
     for (const std::string& way : test::every_way()) {
-        global.push_back(std::make_unique<Halo>(*held().domain, way, ExchangeOptions{.timeout_s = how == "given_up" ? 0.2 : 0.0}));
+        global.push_back(std::make_unique<Halo>(
+            *held().domain, way, ExchangeOptions{.timeout_s = how == "given_up" ? 0.2 : 0.0}));
         Halo& halo = *global.back();
         halo.exchange();
         if (how == "under_way") halo.step.emplace(halo.exchange.begin());

@@ -1,4 +1,5 @@
-// How often all ranks have to come together before an exchange is there: each time they may wait for one that has lost its core.
+// How often all ranks have to come together before an exchange is there: each time they may wait
+// for one that has lost its core.
 #include <mpi.h>
 
 #include <cstdio>
@@ -37,15 +38,18 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool all = true;
     {
-        const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 8}, {.halo = 1, .periodic = true});
+        const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 8},
+                                     {.halo = 1, .periodic = true});
         reductions(domain, "mpi", 1);  // what belongs to the communicator is there from now on
-        // Two before anything is made: what each rank was passed, and what neighbors have told each other. Then one for each direction in which
-        // a transport asks for memory.
+        // Two before anything is made: what each rank was passed, and what neighbors have told each
+        // other. Then one for each direction in which a transport asks for memory.
         all = takes_at_most(2, reductions(domain, "mpi", 4), "mpi") && all;
         for (const char* transport : {"shared", "staged_shared"})
             all = takes_at_most(4, reductions(domain, transport, 4), transport) && all;
         reductions(domain, "auto", 4);
-        all = takes_at_most(5, reductions(domain, "auto", 3), "auto, after one of four fields, with three of them") && all;
+        all = takes_at_most(5, reductions(domain, "auto", 3),
+                            "auto, after one of four fields, with three of them") &&
+              all;
     }
     MPI_Finalize();
     return all ? 0 : 1;

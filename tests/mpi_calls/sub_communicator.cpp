@@ -1,5 +1,5 @@
-// Two of three ranks do all there is on a communicator of their own, while the third waits in a barrier of MPI_COMM_WORLD. Whatever
-// touches MPI_COMM_WORLD hangs, or is counted.
+// Two of three ranks do all there is on a communicator of their own, while the third waits in a
+// barrier of MPI_COMM_WORLD. Whatever touches MPI_COMM_WORLD hangs, or is counted.
 #include <mpi.h>
 
 #include <cstdio>
@@ -27,7 +27,8 @@ void untouched(const std::string& what, Work&& work) {
     work();
     const int calls = watched_world_calls() - before;
     if (calls == 0) return;
-    std::printf("FAILED: %s made %d calls on MPI_COMM_WORLD, the last one %s\n", what.c_str(), calls, watched_world_call());
+    std::printf("FAILED: %s made %d calls on MPI_COMM_WORLD, the last one %s\n", what.c_str(),
+                calls, watched_world_call());
     ++failures;
 }
 
@@ -40,7 +41,8 @@ void all_directions(Exchange& exchange) {
 
 void exchanges(MPI_Comm comm) {
     for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
-        const CartesianDomain domain({12, 10}, {.halo = 1, .periodic = true, .algorithm = algorithm}, comm);
+        const CartesianDomain domain({12, 10},
+                                     {.halo = 1, .periodic = true, .algorithm = algorithm}, comm);
         const auto array = make_array<double>(domain);
         for (const std::string& way : test::every_way())
             untouched("exchange over " + way, [&] {
@@ -51,7 +53,8 @@ void exchanges(MPI_Comm comm) {
     const CartesianDomain domain({12, 10}, {.halo = 1, .periodic = true}, comm);
     const auto array = make_array<double>(domain);
     untouched("exchange with a thread", [&] {
-        Exchange exchange(build_pattern(domain), {view(array)}, {.transport = "auto", .threads = 2, .progress_thread = true});
+        Exchange exchange(build_pattern(domain), {view(array)},
+                          {.transport = "auto", .threads = 2, .progress_thread = true});
         all_directions(exchange);
     });
     untouched("pattern", [&] {
@@ -72,7 +75,8 @@ void maps(MPI_Comm comm, int rank) {
         map.reverse(values, Reduction::sum);
         std::vector<double> all(20);
         collate(map.domain(), 0, {reinterpret_cast<std::byte*>(all.data()), 8}, 20, {first, 8}, 8);
-        distribute(map.domain(), 0, {reinterpret_cast<std::byte*>(all.data()), 8}, 20, {first, 8}, 8);
+        distribute(map.domain(), 0, {reinterpret_cast<std::byte*>(all.data()), 8}, 20, {first, 8},
+                   8);
     });
     untouched("ghost rows", [&] {
         const GhostMap map = GhostMap::pull(10, {rank == 0 ? 12 : 3}, comm);
@@ -108,18 +112,21 @@ void c_interface(MPI_Comm comm, int rank) {
     untouched("grid in C", [&] {
         const std::int64_t extents[2] = {12, 10};
         phl_cartesian_options options{};
-        for (int d = 0; d < 2; ++d) options.halo_lower[d] = options.halo_upper[d] = options.periodic[d] = 1;
+        for (int d = 0; d < 2; ++d)
+            options.halo_lower[d] = options.halo_upper[d] = options.periodic[d] = 1;
         phl_cartesian domain = nullptr;
         require(phl_cartesian_create(comm, 2, extents, &options, &domain), "phl_cartesian_create");
         std::int64_t lower[2], upper[2];
         require(phl_cartesian_extended(domain, 0, lower, upper), "phl_cartesian_extended");
         void* memory = nullptr;
-        require(phl_allocate((upper[0] - lower[0]) * (upper[1] - lower[1]) * 8, &memory), "phl_allocate");
+        require(phl_allocate((upper[0] - lower[0]) * (upper[1] - lower[1]) * 8, &memory),
+                "phl_allocate");
         phl_field field{};
         field.element = {PHL_FLOAT64, 1, 0};
         field.cells = memory;
         phl_exchange exchange = nullptr;
-        require(phl_exchange_create_cartesian(domain, 1, &field, nullptr, &exchange), "phl_exchange_create_cartesian");
+        require(phl_exchange_create_cartesian(domain, 1, &field, nullptr, &exchange),
+                "phl_exchange_create_cartesian");
         require(phl_exchange_forward(exchange, NULL, 0), "phl_exchange_forward");
         require(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0), "phl_exchange_reverse");
         require(phl_exchange_free(&exchange), "phl_exchange_free");
@@ -128,7 +135,8 @@ void c_interface(MPI_Comm comm, int rank) {
     });
 }
 
-// The watch itself: a test that cannot fail tells nothing. On a communicator of one rank the library asks how large MPI_COMM_WORLD is, which is local.
+// The watch itself: a test that cannot fail tells nothing. On a communicator of one rank the
+// library asks how large MPI_COMM_WORLD is, which is local.
 void see_a_call(MPI_Comm comm) {
     const int before = watched_world_calls();
     int rank = 0;

@@ -1,4 +1,5 @@
-// Threads with communicators of their own meet nowhere: not in MPI_COMM_WORLD either, of which the library knows nothing here.
+// Threads with communicators of their own meet nowhere: not in MPI_COMM_WORLD either, of which the
+// library knows nothing here.
 #include <mpi.h>
 
 #include <cstdio>
@@ -18,8 +19,9 @@ constexpr int exchanges = 20;
 
 // Ghosts get the rank of their owner, on each of several exchanges that are made anew.
 std::string exchange_alone(MPI_Comm comm, const std::string& transport) {
-    const CartesianDomain domain({4 * Communicator(comm).size(), 5},
-                                 {.halo = 1, .periodic = true, .process_grid = {Communicator(comm).size(), 1}}, comm);
+    const CartesianDomain domain(
+        {4 * Communicator(comm).size(), 5},
+        {.halo = 1, .periodic = true, .process_grid = {Communicator(comm).size(), 1}}, comm);
     const Box own = domain.owned();
     for (int round = 0; round < exchanges; ++round) {
         auto array = make_array<int>(domain);
@@ -28,8 +30,10 @@ std::string exchange_alone(MPI_Comm comm, const std::string& transport) {
         Exchange exchange(build_pattern(domain), {view(array)}, {transport});
         exchange();
         const auto extent = domain.extents()[0];
-        const auto below = static_cast<int>((own.lo[0] - 1 + extent) % extent), above = static_cast<int>(own.hi[0] % extent);
-        if (array(own.lo[0] - 1, own.lo[1]) != below || array(own.hi[0], own.lo[1]) != above) return "a ghost is wrong";
+        const auto below = static_cast<int>((own.lo[0] - 1 + extent) % extent),
+                   above = static_cast<int>(own.hi[0] % extent);
+        if (array(own.lo[0] - 1, own.lo[1]) != below || array(own.hi[0], own.lo[1]) != above)
+            return "a ghost is wrong";
     }
     return {};
 }
@@ -66,10 +70,12 @@ int main(int argc, char** argv) {
         std::vector<MPI_Comm> comms(thread_count);
         for (MPI_Comm& comm : comms) {
             PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-            Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads make at the same time, at times
+            Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads
+                                        // make at the same time, at times
         }
         const int before = watched_world_calls();
-        for (const char* transport : {"auto", "shared", "staged_shared", "mpi"}) all = holds(comms, transport) && all;
+        for (const char* transport : {"auto", "shared", "staged_shared", "mpi"})
+            all = holds(comms, transport) && all;
         if (watched_world_calls() != before) {
             std::printf("FAILED: %s was called on MPI_COMM_WORLD\n", watched_world_call());
             all = false;

@@ -9,11 +9,14 @@
 
 namespace test {
 
-/// Every transport that works here, the hybrids of near and thin ones, those of near and far ones, and auto.
+/// Every transport that works here, the hybrids of near and thin ones, those of near and far ones,
+/// and auto.
 inline std::vector<std::string> every_way() {
     std::vector<std::string> near, far, all;
     for (const parhelion::TransportInfo& info : parhelion::transports()) {
-        if (!info.unavailable().empty() || info.scope == parhelion::Scope::own_rank || info.name == "xpmem") continue;
+        if (!info.unavailable().empty() || info.scope == parhelion::Scope::own_rank ||
+            info.name == "xpmem")
+            continue;
         (info.scope == parhelion::Scope::same_node ? near : far).push_back(info.name);
     }
     all.insert(all.end(), near.begin(), near.end());

@@ -1,4 +1,5 @@
-// The choice by measuring: what it is told, what it remembers, what it leaves out. Which way wins is nowhere asked.
+// The choice by measuring: what it is told, what it remembers, what it leaves out. Which way wins
+// is nowhere asked.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -17,7 +18,9 @@ namespace {
 // As the user would have set it before the start.
 class Variable {
 public:
-    Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+    Variable(const char* name, const std::string& value) : name_(name) {
+        setenv(name, value.c_str(), 1);
+    }
     ~Variable() { unsetenv(name_); }
 
 private:
@@ -35,12 +38,16 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Makes an exchange over `comm`, checks its values, also of begin and end, and tells what it says of itself.
+// Makes an exchange over `comm`, checks its values, also of begin and end, and tells what it says
+// of itself.
 std::string made_on(MPI_Comm comm, ExchangeOptions options = {}, int count = 2) {
     options.transport = "auto";
-    const CartesianDomain domain({6 * ranks(), 9}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}}, comm);
+    const CartesianDomain domain({6 * ranks(), 9},
+                                 {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}}, comm);
     std::vector<GridField> fields;
-    for (int f = 0; f < count; ++f) fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f, Memory::node_shared);
+    for (int f = 0; f < count; ++f)
+        fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f,
+                            Memory::node_shared);
     Exchange exchange(build_pattern(domain), views(fields), options);
     check_forward(exchange, fields, 0);
     for (auto& field : fields) field.fill(Values::bits, 1), field.expect_forward();
@@ -51,7 +58,9 @@ std::string made_on(MPI_Comm comm, ExchangeOptions options = {}, int count = 2) 
 }
 std::string made(const ExchangeOptions& options = {}) { return made_on(Fresh(), options); }
 
-std::ptrdiff_t threads() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
+std::ptrdiff_t threads() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
 
 }  // namespace
 
@@ -62,7 +71,8 @@ CASE("auto tries what can serve, tells what it measured, and remembers it") {
         EXPECT_TRUE(holds(first, "transport loopback, the only one that serves it"));
         return;
     }
-    for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi"}) EXPECT_TRUE(holds(first, part));
+    for (const char* part : {"the fastest when", "staged_shared", "shared", "mpi"})
+        EXPECT_TRUE(holds(first, part));
     EXPECT_TRUE(holds(second, "as measured for a similar plan before"));
 }
 
@@ -96,14 +106,16 @@ CASE("a list that is wrong, or not the same on all ranks, is refused on all of t
     EXPECT_TRUE(holds(error, "PARHELION_AUTO is +mpi_neighbor on rank 0 and -shared on rank "));
     EXPECT_TRUE(holds(error_of([] {
                           std::string all;
-                          for (const TransportInfo& info : transports()) all += (all.empty() ? "-" : ",-") + info.name;
+                          for (const TransportInfo& info : transports())
+                              all += (all.empty() ? "-" : ",-") + info.name;
                           const Variable nothing("PARHELION_AUTO", all);
                           made();
                       }),
                       "leave fewer out in PARHELION_AUTO"));
 }
 
-CASE("an exchange that will overlap with work is measured so, and the ranks have to agree on that") {
+CASE(
+    "an exchange that will overlap with work is measured so, and the ranks have to agree on that") {
     const std::string told = made({.overlap = true, .work_s = 20e-6});
     const Variable by_environment("PARHELION_OVERLAP", "1");
     const std::string again = made();
@@ -111,7 +123,8 @@ CASE("an exchange that will overlap with work is measured so, and the ranks have
     if (ranks() > 1) {
         EXPECT_TRUE(holds(told, "in begin and end"));
         EXPECT_TRUE(holds(again, "in begin and end"));
-        EXPECT_TRUE(holds(error_of([] { made({.work_s = last() ? 1e-3 : 0}); }), "the work in seconds is 0.000000 on rank 0 and 0.001000"));
+        EXPECT_TRUE(holds(error_of([] { made({.work_s = last() ? 1e-3 : 0}); }),
+                          "the work in seconds is 0.000000 on rank 0 and 0.001000"));
     }
     for (const double wrong : {-1e-6, 2.0, std::numeric_limits<double>::quiet_NaN()})
         EXPECT_TRUE(holds(error_of([&] { made({.work_s = wrong}); }), "s of work"));
@@ -126,11 +139,15 @@ CASE("how an exchange is used makes it another one to remember") {
 }
 
 // Two rows of ranks, so that each has diagonal neighbors.
-std::string made_in_rows(MPI_Comm comm, ExchangeOptions options, const std::function<void(Exchange&)>& also = {}) {
+std::string made_in_rows(MPI_Comm comm, ExchangeOptions options,
+                         const std::function<void(Exchange&)>& also = {}) {
     const int rows = ranks() % 2 == 0 ? 2 : 1;
-    const CartesianDomain domain({12, 6 * ranks()}, {.halo = 2, .periodic = true, .process_grid = {rows, ranks() / rows}}, comm);
+    const CartesianDomain domain(
+        {12, 6 * ranks()}, {.halo = 2, .periodic = true, .process_grid = {rows, ranks() / rows}},
+        comm);
     std::vector<GridField> fields;
-    fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0, Memory::node_shared);
+    fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, 0,
+                        Memory::node_shared);
     Exchange exchange(build_pattern(domain), views(fields), options);
     check_forward(exchange, fields, 0);
     check_reverse(exchange, fields, Reduction::sum, false, 1);
@@ -142,11 +159,14 @@ std::string made_in_rows(MPI_Comm comm, ExchangeOptions options, const std::func
 std::string rings_alone(const std::string& other = "") {
     std::string list;
     for (const TransportInfo& info : transports())
-        if (info.name != "staged_shared" && info.name != other) list += (list.empty() ? "-" : ",-") + info.name;
+        if (info.name != "staged_shared" && info.name != other)
+            list += (list.empty() ? "-" : ",-") + info.name;
     return list;
 }
 
-CASE("an exchange that is only called at once is tried dimension by dimension, one that may be begun is not") {
+CASE(
+    "an exchange that is only called at once is tried dimension by dimension, one that may be "
+    "begun is not") {
     if (ranks() < 4 || ranks() % 2 != 0) return;
     const auto told = [](const ExchangeOptions& options, const std::string& more = "") {
         const Variable list("PARHELION_AUTO", rings_alone() + more);
@@ -154,10 +174,12 @@ CASE("an exchange that is only called at once is tried dimension by dimension, o
     };
     const char* tried = "by_dimension:staged_shared ";
     EXPECT_TRUE(holds(told({.transport = "auto", .at_once = true}), tried));
-    EXPECT_FALSE(holds(told({.transport = "auto", .at_once = true}, ",-by_dimension,-far_by_dimension"), tried));
+    EXPECT_FALSE(holds(
+        told({.transport = "auto", .at_once = true}, ",-by_dimension,-far_by_dimension"), tried));
     EXPECT_FALSE(holds(told({.transport = "auto"}), tried));
     EXPECT_FALSE(holds(told({.transport = "auto", .overlap = true}), tried));
-    EXPECT_TRUE(holds(error_of([&] { told({.transport = "auto"}, ",+by_dimension"); }), "promises at_once"));
+    EXPECT_TRUE(holds(error_of([&] { told({.transport = "auto"}, ",+by_dimension"); }),
+                      "promises at_once"));
     const Variable overlap("PARHELION_OVERLAP", "1");  // the promise stands
     EXPECT_TRUE(holds(told({.transport = "auto", .at_once = true}), tried));
 }
@@ -166,23 +188,29 @@ CASE("what is made to be called at once cannot be begun") {
     if (ranks() == 1) return;
     made_in_rows(Fresh(), {.transport = "auto", .at_once = true}, [](Exchange& exchange) {
         EXPECT_TRUE(holds(error_of([&] { exchange.begin().end(); }), "called at once only"));
-        EXPECT_TRUE(holds(error_of([&] { exchange.begin_reverse().end(); }), "called at once only"));
+        EXPECT_TRUE(
+            holds(error_of([&] { exchange.begin_reverse().end(); }), "called at once only"));
     });
-    EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.overlap = true, .at_once = true}); }), "use one of at_once and overlap"));
-    EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.at_once = last()}); }), "whether the exchange is only called at once"));
+    EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.overlap = true, .at_once = true}); }),
+                      "use one of at_once and overlap"));
+    EXPECT_TRUE(holds(error_of([] { made_in_rows(Fresh(), {.at_once = last()}); }),
+                      "whether the exchange is only called at once"));
 }
 
 CASE("an order that is asked for by name is refused where it saves nothing") {
     for (const char* name : {"by_dimension:mpi", "far_by_dimension:mpi"})
-        EXPECT_TRUE(holds(error_of([&] {
-                              const CartesianDomain row({6 * ranks(), 9}, {.halo = 2, .process_grid = {ranks(), 1}});
-                              std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
-                              Exchange{build_pattern(row), {view(row, cells.data())}, {.transport = name}};
-                          }),
-                          "use the transport alone"));
+        EXPECT_TRUE(
+            holds(error_of([&] {
+                      const CartesianDomain row({6 * ranks(), 9},
+                                                {.halo = 2, .process_grid = {ranks(), 1}});
+                      std::vector<double> cells(static_cast<std::size_t>((6 + 4) * (9 + 4)));
+                      Exchange{build_pattern(row), {view(row, cells.data())}, {.transport = name}};
+                  }),
+                  "use the transport alone"));
 }
 
-// A transport that fails when `failing` says so, after it has written into the ghosts; else it is not there.
+// A transport that fails when `failing` says so, after it has written into the ghosts; else it is
+// not there.
 bool failing = false;
 
 class Failing final : public Transport {
@@ -190,7 +218,8 @@ public:
     explicit Failing(const TransportContext& context) : context_(context) {}
     void begin() override {
         for (const LinkPlan* link : context_.links) {
-            std::vector<std::byte> message(static_cast<std::size_t>(context_.way(*link).receive_bytes), std::byte{0x55});
+            std::vector<std::byte> message(
+                static_cast<std::size_t>(context_.way(*link).receive_bytes), std::byte{0x55});
             std::byte* const from[1] = {message.data()};
             run(context_.way(*link).unpack, from, context_.arrays.bases());
         }
@@ -208,10 +237,13 @@ private:
 
 CASE("trials give ghosts their values back, also where one fails") {
     if (ranks() == 1) return;
-    register_transport({"failing", "fails", Scope::anywhere, [] { return std::string(failing ? "" : "not now"); },
-                        [](const TransportContext& context) { return std::make_unique<Failing>(context); }});
+    register_transport(
+        {"failing", "fails", Scope::anywhere, [] { return std::string(failing ? "" : "not now"); },
+         [](const TransportContext& context) { return std::make_unique<Failing>(context); }});
     const Fresh comm;
-    const CartesianDomain domain({6 * ranks(), 9}, {.halo = 1, .periodic = true, .process_grid = {ranks(), 1}}, MPI_Comm(comm));
+    const CartesianDomain domain({6 * ranks(), 9},
+                                 {.halo = 1, .periodic = true, .process_grid = {ranks(), 1}},
+                                 MPI_Comm(comm));
     std::vector<double> u(8 * 11);
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = static_cast<double>(i);
     const std::vector<double> before = u;
@@ -221,7 +253,10 @@ CASE("trials give ghosts their values back, also where one fails") {
     exchange.retune();
     EXPECT_TRUE(u == before);
     failing = true;
-    EXPECT_TRUE(holds(error_of([&] { Exchange(pattern, {view(domain, u.data())}, {.transport = "auto", .work_s = 1e-6}); }),
+    EXPECT_TRUE(holds(error_of([&] {
+                          Exchange(pattern, {view(domain, u.data())},
+                                   {.transport = "auto", .work_s = 1e-6});
+                      }),
                       "a transport that fails"));
     EXPECT_TRUE(u == before);
     EXPECT_TRUE(holds(error_of([&] { exchange.retune(); }), "a transport that fails"));
@@ -232,9 +267,13 @@ CASE("trials give ghosts their values back, also where one fails") {
 CASE("an exchange that is retuned races anew and is right, as are its subsets") {
     if (ranks() == 1) return;
     const Fresh comm;
-    const CartesianDomain domain({6 * ranks(), 9}, {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}}, MPI_Comm(comm));
+    const CartesianDomain domain({6 * ranks(), 9},
+                                 {.halo = 2, .periodic = true, .process_grid = {ranks(), 1}},
+                                 MPI_Comm(comm));
     std::vector<GridField> fields;
-    for (int f = 0; f < 2; ++f) fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f, Memory::node_shared);
+    for (int f = 0; f < 2; ++f)
+        fields.emplace_back(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo()}, f,
+                            Memory::node_shared);
     made_on(comm);
     Exchange exchange(build_pattern(domain), views(fields), {.transport = "auto"});
     EXPECT_TRUE(holds(exchange.explain(), "as measured for a similar plan before"));
@@ -247,7 +286,8 @@ CASE("an exchange that is retuned races anew and is right, as are its subsets") 
     subset();
     EXPECT_EQ(subset.transport(), exchange.transport());
     {
-        const Variable list("PARHELION_AUTO", rings_alone("mpi"));  // what else is tried decides with it
+        const Variable list("PARHELION_AUTO",
+                            rings_alone("mpi"));  // what else is tried decides with it
         exchange.retune();
         EXPECT_FALSE(holds(exchange.explain(), " shared "));
     }
@@ -265,7 +305,8 @@ CASE("an exchange that is retuned races anew and is right, as are its subsets") 
 // UCX finds no network of that name, in the library that is there.
 CASE("a UCX that makes no worker is left out with its reason") {
     if (ranks() == 1 || !is_usable("ucx")) return;
-    const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"), list("PARHELION_AUTO", "+ucx");
+    const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"),
+        list("PARHELION_AUTO", "+ucx");
     const std::string told = made();
     EXPECT_TRUE(holds(told, "ucx left out: "));
     EXPECT_TRUE(holds(told, "transport ucx cannot be used here: ucp_"));

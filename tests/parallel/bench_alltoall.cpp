@@ -1,4 +1,5 @@
-// Every way of an alltoall gives every byte, at every number of ranks and at sizes that are no whole words.
+// Every way of an alltoall gives every byte, at every number of ranks and at sizes that are no
+// whole words.
 
 #include <string>
 
@@ -56,7 +57,8 @@ CASE("a byte that was not sent, one that was changed and one behind the end are 
     SetupTimes times;
     const auto contender = alltoall_contenders(setup).front().make(times);
     ASSERT_EQ(wrong_after(*contender, 1), 0);
-    for (std::byte* victim : {setup.buffers->receive(last) + 15, setup.buffers->send(0), setup.buffers->receive(last) + 16}) {
+    for (std::byte* victim : {setup.buffers->receive(last) + 15, setup.buffers->send(0),
+                              setup.buffers->receive(last) + 16}) {
         *victim ^= std::byte{4};
         EXPECT_EQ(setup.buffers->count_wrong(1), 1);
         *victim ^= std::byte{4};
@@ -88,7 +90,8 @@ CASE("what a rank writes into a shared window is what the others read") {
     SharedWindow window(node.handle(), 100);
     *reinterpret_cast<int*>(window.of(node.rank())) = 41 + node.rank();
     MPI_Barrier(node.handle());
-    for (int rank = 0; rank < node.size(); ++rank) EXPECT_EQ(*reinterpret_cast<int*>(window.of(rank)), 41 + rank);
+    for (int rank = 0; rank < node.size(); ++rank)
+        EXPECT_EQ(*reinterpret_cast<int*>(window.of(rank)), 41 + rank);
     MPI_Barrier(node.handle());
 }
 
@@ -96,5 +99,6 @@ CASE("samples of all ranks are listed by rank") {
     const Communicator comm(MPI_COMM_WORLD);
     const auto all = samples_by_rank({1.0 * comm.rank(), 7.0}, comm);
     ASSERT_EQ(all.size(), (comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) EXPECT_EQ(all[rank], (std::vector{1.0 * static_cast<double>(rank), 7.0}));
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+        EXPECT_EQ(all[rank], (std::vector{1.0 * static_cast<double>(rank), 7.0}));
 }

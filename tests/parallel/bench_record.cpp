@@ -1,4 +1,5 @@
-// A record that cannot be written to says which file it is and why: the ranks' last words are all that a full disk leaves.
+// A record that cannot be written to says which file it is and why: the ranks' last words are all
+// that a full disk leaves.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,7 +27,9 @@ std::string complaint_of_writing(const std::string& path, const Communicator& co
     return {};
 }
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 // What files may grow to, back to what it was at the end.
 class FileLimit {
@@ -62,7 +65,8 @@ CASE("a record on a full disk names the file and the cause") {
 
 CASE("a record that meets the limit on the size of files names the file and the cause") {
     const Communicator comm(MPI_COMM_WORLD);
-    const auto path = std::filesystem::temp_directory_path() / ("bench_record-" + std::to_string(getpid()));
+    const auto path =
+        std::filesystem::temp_directory_path() / ("bench_record-" + std::to_string(getpid()));
     std::string said;
     {
         const FileLimit limit(50000);

@@ -1,5 +1,6 @@
-// Runs of the measuring program. Exchanges begun and ended around work: values are verified, the work does not count, and who has no halves is
-// skipped. Whole applications: all ways to exchange give the same bits as the reference, faults are noticed, and the solvers solve.
+// Runs of the measuring program. Exchanges begun and ended around work: values are verified, the
+// work does not count, and who has no halves is skipped. Whole applications: all ways to exchange
+// give the same bits as the reference, faults are noticed, and the solvers solve.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,8 +27,12 @@ using namespace applications;
 
 namespace {
 
-const std::vector<std::string> measured{
-    "auto", "mpi", "hand_packed", "hand_staged_datatype", "hand_neighbor_alltoallv", "hand_neighbor_alltoallw"};
+const std::vector<std::string> measured{"auto",
+                                        "mpi",
+                                        "hand_packed",
+                                        "hand_staged_datatype",
+                                        "hand_neighbor_alltoallv",
+                                        "hand_neighbor_alltoallw"};
 
 std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) {
     Job job;
@@ -35,21 +40,26 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
     StartLine start_line(comm);
     FlagProbe probe(comm, bind_ranks(comm, false));
     std::map<std::string, Outcome> outcomes;
-    run_case(which, job, {comm, start_line, probe},
-             [&](const Case&, const Outcome& outcome) { outcomes.emplace(outcome.contender, outcome); });
+    run_case(which, job, {comm, start_line, probe}, [&](const Case&, const Outcome& outcome) {
+        outcomes.emplace(outcome.contender, outcome);
+    });
     return outcomes;
 }
 
 std::map<std::string, Outcome> outcomes_of(Case& which, const Communicator& comm) {
     std::erase_if(which.entries, [](const Entry& entry) {
-        return entry.name != "floor_put" && std::find(measured.begin(), measured.end(), entry.name) == measured.end();
+        return entry.name != "floor_put" &&
+               std::find(measured.begin(), measured.end(), entry.name) == measured.end();
     });
     return run(which, comm);
 }
 
-nlohmann::json tiny(int ranks) { return {{"grid", {ranks, 1}}, {"extent", {8, 8}}, {"work_us", 20}, {"uneven", 0.5}}; }
+nlohmann::json tiny(int ranks) {
+    return {{"grid", {ranks, 1}}, {"extent", {8, 8}}, {"work_us", 20}, {"uneven", 0.5}};
+}
 
-std::map<std::string, Outcome> outcomes_of(const nlohmann::json& object, const std::vector<std::string>& names) {
+std::map<std::string, Outcome> outcomes_of(const nlohmann::json& object,
+                                           const std::vector<std::string>& names) {
     const Communicator comm(MPI_COMM_WORLD);
     Case which = read_application(object, comm);
     which.entries = chosen(which.entries, names);
@@ -69,7 +79,9 @@ double sum_over_ranks(double mine) {
 
 }  // namespace
 
-CASE("exchanges are verified around work, and those that cannot be begun and ended apart are skipped") {
+CASE(
+    "exchanges are verified around work, and those that cannot be begun and ended apart are "
+    "skipped") {
     const Communicator comm(MPI_COMM_WORLD);
     Case which = make_halo_case(read_halo_params(tiny(comm.size()), comm.size()), comm);
     EXPECT_EQ(which.params["work_us"], 20);
@@ -82,7 +94,9 @@ CASE("exchanges are verified around work, and those that cannot be begun and end
         EXPECT_TRUE(outcomes[name].verified);
     }
     EXPECT_EQ(outcomes["floor_put"].skipped.value_or(""), "it cannot be begun and ended apart");
-    if (comm.size() > 1) EXPECT_NE(outcomes["auto"].explain.get<std::string>().find("in begin and end"), std::string::npos);
+    if (comm.size() > 1)
+        EXPECT_NE(outcomes["auto"].explain.get<std::string>().find("in begin and end"),
+                  std::string::npos);
 }
 
 CASE("the first rank has less work than the average by a share of it, the last more") {
@@ -93,7 +107,9 @@ CASE("the first rank has less work than the average by a share of it, the last m
     EXPECT_NEAR((Work{1, 0}.of_rank(2, 3)), 1, 1.2e-5);
 }
 
-CASE("how far apart the start line lets hosts go is known to all ranks alike, and nothing on one host") {
+CASE(
+    "how far apart the start line lets hosts go is known to all ranks alike, and nothing on one "
+    "host") {
     const Communicator world(MPI_COMM_WORLD);
     EXPECT_EQ(StartLine(world).hosts_apart(), 0);
     MPI_Comm copy = MPI_COMM_NULL;
@@ -109,14 +125,17 @@ CASE("how far apart the start line lets hosts go is known to all ranks alike, an
 }
 
 CASE("work that is no length of time is refused") {
-    for (const auto& [key, wrong] : {std::pair{"work_us", -1.0}, {"work_us", 1e9}, {"uneven", 1.0}}) {
+    for (const auto& [key, wrong] :
+         {std::pair{"work_us", -1.0}, {"work_us", 1e9}, {"uneven", 1.0}}) {
         nlohmann::json params = tiny(1);
         params[key] = wrong;
         EXPECT_ERROR(Error, option(key), read_halo_params(params, 1));
     }
 }
 
-CASE("every way to exchange gives an application the bits of the reference, and its exchanges are timed") {
+CASE(
+    "every way to exchange gives an application the bits of the reference, and its exchanges are "
+    "timed") {
     for (const char* app : {"multigrid_cg", "finite_volume", "poisson", "hydrodynamics"})
         for (const auto& [name, outcome] : outcomes_of(small(app), {"all", "mpi"})) {
             if (name == "petsc" || name == "dolfinx") continue;  // where they are built
@@ -157,17 +176,21 @@ CASE("conjugate gradients with multigrid converge, on a grid of ranks in three d
     EXPECT_LT(residual(), 1e-6 * after_one);
 }
 
-CASE("finite volumes keep mass, momentum and energy, whatever the number of ranks, and nothing stands still") {
+CASE(
+    "finite volumes keep mass, momentum and energy, whatever the number of ranks, and nothing "
+    "stands still") {
     const int side = 16;
     const GhostUpdatePointer way = reference_update();
     const auto solver = finite_volume(side, MPI_COMM_WORLD)(*way);
     const auto totals = [&] {
         std::array<double, 4> sums{};
         const std::span<const double> u = solver->state()[1];
-        const int ranks = Communicator(MPI_COMM_WORLD).size(), rank = Communicator(MPI_COMM_WORLD).rank();
+        const int ranks = Communicator(MPI_COMM_WORLD).size(),
+                  rank = Communicator(MPI_COMM_WORLD).rank();
         const int owned = 2 * (side * side * (rank + 1) / ranks) - 2 * (side * side * rank / ranks);
         for (int cell = 0; cell < owned; ++cell)
-            for (int v = 0; v < 4; ++v) sums[static_cast<std::size_t>(v)] += u[static_cast<std::size_t>(cell * 4 + v)];
+            for (int v = 0; v < 4; ++v)
+                sums[static_cast<std::size_t>(v)] += u[static_cast<std::size_t>(cell * 4 + v)];
         for (double& sum : sums) sum = sum_over_ranks(sum);
         return sums;
     };
@@ -187,17 +210,23 @@ std::vector<double> laplacian(int side) {
     const auto nodes = static_cast<std::size_t>(side * side);
     std::vector<double> all(nodes * nodes);
     for (int row = 0; row < rows.cells.owned; ++row)
-        for (int k = rows.first[static_cast<std::size_t>(row)]; k < rows.first[static_cast<std::size_t>(row) + 1]; ++k) {
-            const int column = rows.columns[static_cast<std::size_t>(k)], ghost = column - rows.cells.owned;
-            const std::int64_t id = ghost < 0 ? rows.cells.first + column : rows.cells.ghosts[static_cast<std::size_t>(ghost)];
-            all[static_cast<std::size_t>(rows.cells.first + row) * nodes + static_cast<std::size_t>(id)] =
-                rows.values[static_cast<std::size_t>(k)];
+        for (int k = rows.first[static_cast<std::size_t>(row)];
+             k < rows.first[static_cast<std::size_t>(row) + 1]; ++k) {
+            const int column = rows.columns[static_cast<std::size_t>(k)],
+                      ghost = column - rows.cells.owned;
+            const std::int64_t id = ghost < 0 ? rows.cells.first + column
+                                              : rows.cells.ghosts[static_cast<std::size_t>(ghost)];
+            all[static_cast<std::size_t>(rows.cells.first + row) * nodes +
+                static_cast<std::size_t>(id)] = rows.values[static_cast<std::size_t>(k)];
         }
-    MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
     return all;
 }
 
-CASE("the finite elements' matrix is symmetric, and takes a constant to zero away from the border alone") {
+CASE(
+    "the finite elements' matrix is symmetric, and takes a constant to zero away from the border "
+    "alone") {
     constexpr std::size_t side = 8, nodes = side * side;
     const std::vector<double> matrix = laplacian(side);
     for (std::size_t row = 0; row < nodes; ++row) {
@@ -207,7 +236,8 @@ CASE("the finite elements' matrix is symmetric, and takes a constant to zero awa
             EXPECT_NEAR(matrix[row * nodes + column], matrix[column * nodes + row], 1e-14);
         }
         const auto [x, y] = at_place(static_cast<std::int64_t>(row));
-        const bool inside = x > 0 && y > 0 && x + 1 < static_cast<int>(side) && y + 1 < static_cast<int>(side);
+        const bool inside =
+            x > 0 && y > 0 && x + 1 < static_cast<int>(side) && y + 1 < static_cast<int>(side);
         if (inside) EXPECT_NEAR(sum, 0, 1e-13);
         else EXPECT_GT(sum, 0.1);
     }
@@ -227,7 +257,8 @@ CASE("conjugate gradients solve the finite elements' system") {
 CASE("the gas of a closed box fills it, whatever the number of ranks, and nothing stands still") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     ExchangeClock clock;
-    const auto solver = hydrodynamics({{1, ranks, 1}, {6, 4, 4}}, MPI_COMM_WORLD, sums_over_all_ranks)(clock);
+    const auto solver =
+        hydrodynamics({{1, ranks, 1}, {6, 4, 4}}, MPI_COMM_WORLD, sums_over_all_ranks)(clock);
     const auto volume = [&] {
         double sum = 0;
         for (const double each : solver->state()[1]) sum += each;
@@ -244,13 +275,14 @@ CASE("the gas of a closed box fills it, whatever the number of ranks, and nothin
 
 CASE("applications that cannot be run are refused") {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
-    for (const nlohmann::json& object : {nlohmann::json{{"app", "pigeon"}},
-                                         {{"app", "finite_volume"}, {"extent", {12, 12}}},
-                                         {{"app", "finite_volume"}, {"extent", {8, 16}}},
-                                         {{"app", "poisson"}, {"extent", {12, 12}}},
-                                         {{"app", "multigrid_cg"}, {"grid", {ranks + 1, 1, 1}}, {"extent", {8, 8, 8}}},
-                                         {{"app", "multigrid_cg"}, {"grid", {ranks, 1, 1}}, {"extent", {0, 8, 8}}},
-                                         {{"app", "hydrodynamics"}, {"grid", {ranks, 1, 2}}, {"extent", {8, 8, 8}}},
-                                         {{"app", "shallow_water"}, {"grid", {1, ranks}}, {"extent", {8, 2 * ranks - 1}}}})
+    for (const nlohmann::json& object :
+         {nlohmann::json{{"app", "pigeon"}},
+          {{"app", "finite_volume"}, {"extent", {12, 12}}},
+          {{"app", "finite_volume"}, {"extent", {8, 16}}},
+          {{"app", "poisson"}, {"extent", {12, 12}}},
+          {{"app", "multigrid_cg"}, {"grid", {ranks + 1, 1, 1}}, {"extent", {8, 8, 8}}},
+          {{"app", "multigrid_cg"}, {"grid", {ranks, 1, 1}}, {"extent", {0, 8, 8}}},
+          {{"app", "hydrodynamics"}, {"grid", {ranks, 1, 2}}, {"extent", {8, 8, 8}}},
+          {{"app", "shallow_water"}, {"grid", {1, ranks}}, {"extent", {8, 2 * ranks - 1}}}})
         EXPECT_THROW(static_cast<void>(read_application(object, MPI_COMM_WORLD)), Error);
 }

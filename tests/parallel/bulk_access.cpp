@@ -10,7 +10,11 @@ using namespace parhelion;
 namespace {
 
 CartesianDomain domain_of_blocks() {
-    return {{4 * ranks(), 5, 6}, {.halo = {1, 2, 1}, .periodic = true, .process_grid = {ranks(), 1, 1}, .blocks_per_rank = {1, 1, 2}}};
+    return {{4 * ranks(), 5, 6},
+            {.halo = {1, 2, 1},
+             .periodic = true,
+             .process_grid = {ranks(), 1, 1},
+             .blocks_per_rank = {1, 1, 2}}};
 }
 
 template <Contiguity Along>
@@ -30,7 +34,8 @@ void check_layout(ArrayLayout layout) {
                     for (int c = 0; c < layout.components; ++c) {
                         global(i, j, k, c) = ++next;
                         ASSERT_EQ(u.at({i, j, k}, c, block), next);
-                        ASSERT_EQ(&local(i - owned.lo[0], j - owned.lo[1], k - owned.lo[2], c), &u.at({i, j, k}, c, block));
+                        ASSERT_EQ(&local(i - owned.lo[0], j - owned.lo[1], k - owned.lo[2], c),
+                                  &u.at({i, j, k}, c, block));
                     }
     }
 }
@@ -47,7 +52,8 @@ CASE("views of grids reach owned cells, ghosts and components of every block and
 CASE("a view of cells alone is one of the first component") {
     auto u = make_array<float>(domain_of_blocks());
     const Box owned = domain_of_blocks().owned(1);
-    EXPECT_EQ(&u.values<3>(1)(-1, 2, -1), &u.at({owned.lo[0] - 1, owned.lo[1] + 2, owned.lo[2] - 1}, 0, 1));
+    EXPECT_EQ(&u.values<3>(1)(-1, 2, -1),
+              &u.at({owned.lo[0] - 1, owned.lo[1] + 2, owned.lo[2] - 1}, 0, 1));
     EXPECT_EQ(u.values<3>(1).data_handle(), &u.at(owned.lo, 0, 1));
 }
 

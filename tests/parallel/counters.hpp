@@ -1,5 +1,6 @@
-// Counts what the library makes and frees, by replacing operator new, aligned_alloc and MPI's functions (through PMPI,
-// MPI-4.1 §15.2) for the whole program. Include it in one file of a program only.
+// Counts what the library makes and frees, by replacing operator new, aligned_alloc and MPI's
+// functions (through PMPI, MPI-4.1 §15.2) for the whole program. Include it in one file of a
+// program only.
 #pragma once
 
 #include <dlfcn.h>
@@ -23,7 +24,10 @@ struct Counters {
 inline Counters counters;
 
 /// Everything that could be set up outside of construction.
-inline long set_up_so_far() { return counters.allocations + counters.communicators_made + counters.requests_made + counters.types_made; }
+inline long set_up_so_far() {
+    return counters.allocations + counters.communicators_made + counters.requests_made +
+           counters.types_made;
+}
 
 struct Left {
     long memory, communicators, requests, types, descriptors, mappings;
@@ -34,7 +38,8 @@ struct Left {
 inline Left left() {
     std::ifstream maps("/proc/self/maps");
     long mappings = 0;
-    for (std::string line; std::getline(maps, line);) mappings += line.find("memfd:parhelion") != std::string::npos;
+    for (std::string line; std::getline(maps, line);)
+        mappings += line.find("memfd:parhelion") != std::string::npos;
     const std::filesystem::directory_iterator descriptors("/proc/self/fd");
     return {counters.live_allocations,
             counters.communicators_made - counters.communicators_freed,
@@ -72,14 +77,17 @@ void operator delete[](void* memory) noexcept { test::uncounted(memory); }
 void operator delete(void* memory, std::size_t) noexcept { test::uncounted(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { test::uncounted(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { test::uncounted(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { test::uncounted(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    test::uncounted(memory);
+}
 
 extern "C" {
 
 #if !defined(__SANITIZE_ADDRESS__)
 // The library's own; MPI's libraries allocate as they like.
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    static const auto real = reinterpret_cast<void* (*)(std::size_t, std::size_t)>(dlsym(RTLD_NEXT, "aligned_alloc"));
+    static const auto real =
+        reinterpret_cast<void* (*)(std::size_t, std::size_t)>(dlsym(RTLD_NEXT, "aligned_alloc"));
     ++test::counters.allocations;
     return real(alignment, bytes);
 }
@@ -97,30 +105,37 @@ int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
     ++test::counters.communicators_made;
     return PMPI_Comm_split_type(comm, type, key, info, made);
 }
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int from[], const int in_weights[], int out, const int to[],
-                                   const int out_weights[], MPI_Info info, int reorder, MPI_Comm* made) {
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int from[], const int in_weights[],
+                                   int out, const int to[], const int out_weights[], MPI_Info info,
+                                   int reorder, MPI_Comm* made) {
     ++test::counters.communicators_made;
-    return PMPI_Dist_graph_create_adjacent(comm, in, from, in_weights, out, to, out_weights, info, reorder, made);
+    return PMPI_Dist_graph_create_adjacent(comm, in, from, in_weights, out, to, out_weights, info,
+                                           reorder, made);
 }
 int MPI_Comm_free(MPI_Comm* comm) {
     ++test::counters.communicators_freed;
     return PMPI_Comm_free(comm);
 }
-int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request* made) {
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int rank, int tag,
+                  MPI_Comm comm, MPI_Request* made) {
     ++test::counters.requests_made;
     return PMPI_Send_init(buffer, count, type, rank, tag, comm, made);
 }
-int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request* made) {
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+                  MPI_Request* made) {
     ++test::counters.requests_made;
     return PMPI_Recv_init(buffer, count, type, rank, tag, comm, made);
 }
 #if MPI_VERSION >= 4
-int MPI_Neighbor_alltoallw_init(const void* send, const int send_counts[], const MPI_Aint send_places[], const MPI_Datatype send_types[],
-                                void* receive, const int receive_counts[], const MPI_Aint receive_places[],
-                                const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info, MPI_Request* made) {
+int MPI_Neighbor_alltoallw_init(const void* send, const int send_counts[],
+                                const MPI_Aint send_places[], const MPI_Datatype send_types[],
+                                void* receive, const int receive_counts[],
+                                const MPI_Aint receive_places[], const MPI_Datatype receive_types[],
+                                MPI_Comm comm, MPI_Info info, MPI_Request* made) {
     ++test::counters.requests_made;
-    return PMPI_Neighbor_alltoallw_init(send, send_counts, send_places, send_types, receive, receive_counts, receive_places, receive_types,
-                                        comm, info, made);
+    return PMPI_Neighbor_alltoallw_init(send, send_counts, send_places, send_types, receive,
+                                        receive_counts, receive_places, receive_types, comm, info,
+                                        made);
 }
 #endif
 int MPI_Request_free(MPI_Request* request) {
@@ -131,11 +146,13 @@ int MPI_Type_contiguous(int count, MPI_Datatype of, MPI_Datatype* made) {
     ++test::counters.types_made;
     return PMPI_Type_contiguous(count, of, made);
 }
-int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype of, MPI_Datatype* made) {
+int MPI_Type_create_hvector(int count, int length, MPI_Aint stride, MPI_Datatype of,
+                            MPI_Datatype* made) {
     ++test::counters.types_made;
     return PMPI_Type_create_hvector(count, length, stride, of, made);
 }
-int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint places[], const MPI_Datatype of[], MPI_Datatype* made) {
+int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint places[],
+                           const MPI_Datatype of[], MPI_Datatype* made) {
     ++test::counters.types_made;
     return PMPI_Type_create_struct(count, lengths, places, of, made);
 }

@@ -24,13 +24,16 @@ global_index wrapped(global_index id) { return (id + block * ranks()) % (block *
 // The row before the own ones, the one behind, the one before again, and one of its own.
 GhostMap ring() {
     const global_index first = block * rank();
-    return GhostMap::pull(block, {wrapped(first - 1), wrapped(first + block), wrapped(first - 1), first + 2});
+    return GhostMap::pull(
+        block, {wrapped(first - 1), wrapped(first + block), wrapped(first - 1), first + 2});
 }
 
-// The same ghosts, in the order of those who push: the first row to the left, the last one twice to the right, one to oneself.
+// The same ghosts, in the order of those who push: the first row to the left, the last one twice to
+// the right, one to oneself.
 GhostMap pushed() {
     const int left = (rank() + ranks() - 1) % ranks(), right = (rank() + 1) % ranks();
-    return GhostMap::push(block, std::array<local_index, 4>{0, block - 1, block - 1, 2}, std::array<int, 4>{left, right, right, rank()});
+    return GhostMap::push(block, std::array<local_index, 4>{0, block - 1, block - 1, 2},
+                          std::array<int, 4>{left, right, right, rank()});
 }
 
 std::vector<GhostMap> maps() { return {ring(), pushed()}; }
@@ -45,14 +48,16 @@ local_index entries_of(global_index id) { return static_cast<local_index>(id % 4
 template <class Array, class Value>
 void fill_owned(Array& array, Value&& value) {
     for (local_index row = 0; row < array.owned(); ++row)
-        for (std::size_t k = 0; k < array[row].size(); ++k) array[row][k] = value(array.map().domain().global_of(row), k);
+        for (std::size_t k = 0; k < array[row].size(); ++k)
+            array[row][k] = value(array.map().domain().global_of(row), k);
 }
 
 template <class Array, class Value>
 bool all_equal(Array& array, Value&& value) {
     bool equal = true;
     for (local_index row = 0; row < array.size(); ++row)
-        for (std::size_t k = 0; k < array[row].size(); ++k) equal &= array[row][k] == value(array.map().domain().global_of(row), k);
+        for (std::size_t k = 0; k < array[row].size(); ++k)
+            equal &= array[row][k] == value(array.map().domain().global_of(row), k);
     return equal;
 }
 
@@ -77,15 +82,21 @@ CASE("a pushed map has the ghosts that were pushed, in the order of the ranks th
         if ((sender + 1) % ranks() == rank()) expected.insert(expected.end(), 2, first + block - 1);
         if (sender == rank()) expected.push_back(first + 2);
     }
-    EXPECT_EQ(std::vector<global_index>(map.domain().ghost_ids().begin(), map.domain().ghost_ids().end()), expected);
+    EXPECT_EQ(
+        std::vector<global_index>(map.domain().ghost_ids().begin(), map.domain().ghost_ids().end()),
+        expected);
 }
 
 CASE("rows fixed at compile time and rows of one size hold their owners' values") {
     for (const GhostMap& map : maps()) {
         GhostArray<Matrix, FixedRows<3>> fixed{map};
         GhostArray<Particle> uniform{map, {2}, 64};
-        const auto matrix = [](global_index id, std::size_t k) { return matrix_of(id + static_cast<global_index>(100 * k)); };
-        const auto particle = [](global_index id, std::size_t k) { return particle_of(id + static_cast<global_index>(100 * k)); };
+        const auto matrix = [](global_index id, std::size_t k) {
+            return matrix_of(id + static_cast<global_index>(100 * k));
+        };
+        const auto particle = [](global_index id, std::size_t k) {
+            return particle_of(id + static_cast<global_index>(100 * k));
+        };
         fill_owned(fixed, matrix);
         fill_owned(uniform, particle);
         static_assert(decltype(fixed)::Row::extent == 3);
@@ -102,18 +113,25 @@ CASE("rows fixed at compile time and rows of one size hold their owners' values"
 CASE("sizes of padded rows travel with them") {
     for (const GhostMap& map : maps()) {
         GhostArray<int, PaddedRows> rows{map, {3}};
-        const auto value = [](global_index id, std::size_t k) { return static_cast<int>(10 * id) + static_cast<int>(k); };
-        for (local_index row = 0; row < rows.owned(); ++row) rows.resize(row, entries_of(map.domain().global_of(row)) % 4);
+        const auto value = [](global_index id, std::size_t k) {
+            return static_cast<int>(10 * id) + static_cast<int>(k);
+        };
+        for (local_index row = 0; row < rows.owned(); ++row)
+            rows.resize(row, entries_of(map.domain().global_of(row)) % 4);
         fill_owned(rows, value);
         GhostExchange exchange{{rows}};
         auto step = exchange.begin();
         step.end();
         EXPECT_TRUE(all_equal(rows, value));
-        for (local_index row = 0; row < rows.size(); ++row) EXPECT_EQ(rows.row_size(row), entries_of(map.domain().global_of(row)));
+        for (local_index row = 0; row < rows.size(); ++row)
+            EXPECT_EQ(rows.row_size(row), entries_of(map.domain().global_of(row)));
         const local_index before = rows.row_size(0);
-        for (const global_index entries : {global_index{4}, global_index{-1}, (global_index{1} << 32) + 2})
-            EXPECT_NE(refusal([&] { rows.resize(0, entries); }).find("from 0 to 3"), std::string::npos);
-        EXPECT_NE(refusal([&] { rows.resize(rows.size(), 1); }).find("does not exist"), std::string::npos);
+        for (const global_index entries :
+             {global_index{4}, global_index{-1}, (global_index{1} << 32) + 2})
+            EXPECT_NE(refusal([&] { rows.resize(0, entries); }).find("from 0 to 3"),
+                      std::string::npos);
+        EXPECT_NE(refusal([&] { rows.resize(rows.size(), 1); }).find("does not exist"),
+                  std::string::npos);
         EXPECT_EQ(rows.row_size(0), before);
     }
 }
@@ -122,11 +140,14 @@ CASE("ragged rows are edited, compressed and refreshed") {
     for (const GhostMap& map : maps()) {
         GhostArray<std::int64_t, RaggedRows> rows{map};
         GhostExchange exchange{{rows}};
-        const auto value = [](global_index id, std::size_t k) { return 1000 * id + static_cast<global_index>(k); };
+        const auto value = [](global_index id, std::size_t k) {
+            return 1000 * id + static_cast<global_index>(k);
+        };
         for (int turn = 0; turn < 3; ++turn) {
             const auto size_of = [&](global_index id) { return entries_of(id + turn); };
             rows.edit();
-            for (local_index row = 0; row < rows.owned(); ++row) rows.resize(row, size_of(map.domain().global_of(row)));
+            for (local_index row = 0; row < rows.owned(); ++row)
+                rows.resize(row, size_of(map.domain().global_of(row)));
             EXPECT_NE(refusal([&] { exchange(); }).find("being edited"), std::string::npos);
             rows.compress();
             fill_owned(rows, value);
@@ -135,7 +156,8 @@ CASE("ragged rows are edited, compressed and refreshed") {
             exchange.refresh();
             exchange();
             EXPECT_TRUE(all_equal(rows, value));
-            for (local_index row = 0; row < rows.size(); ++row) EXPECT_EQ(rows.row_size(row), size_of(map.domain().global_of(row)));
+            for (local_index row = 0; row < rows.size(); ++row)
+                EXPECT_EQ(rows.row_size(row), size_of(map.domain().global_of(row)));
         }
     }
 }
@@ -145,7 +167,8 @@ CASE("contributions of every ghost arrive at its owner, in rows of any size") {
         GhostArray<int, FixedRows<2>> fixed{map};
         GhostArray<int, RaggedRows> ragged{map};
         ragged.edit();
-        for (local_index row = 0; row < map.owned(); ++row) ragged.resize(row, entries_of(map.domain().global_of(row)));
+        for (local_index row = 0; row < map.owned(); ++row)
+            ragged.resize(row, entries_of(map.domain().global_of(row)));
         ragged.compress();
         GhostExchange exchange{{fixed, ragged}};
         for (local_index row = map.owned(); row < map.size(); ++row) {
@@ -164,7 +187,9 @@ CASE("contributions of every ghost arrive at its owner, in rows of any size") {
 CASE("a hook turns vectors on arrival, and its transpose turns contributions back") {
     const GhostMap map = ring();
     GhostArray<double, FixedRows<2>> vector{map};
-    fill_owned(vector, [](global_index id, std::size_t k) { return static_cast<double>(id * 2) + static_cast<double>(k); });
+    fill_owned(vector, [](global_index id, std::size_t k) {
+        return static_cast<double>(id * 2) + static_cast<double>(k);
+    });
     GhostExchange exchange{{vector}};
     const auto quarter_turn = [vector](double sign) {
         return [=]() mutable {
@@ -187,7 +212,9 @@ CASE("a hook turns vectors on arrival, and its transpose turns contributions bac
 CASE("memory of the caller may move when everybody says so") {
     const GhostMap map = ring();
     std::vector<double> owned(block, rank()), ghosts(4), son(4);
-    const auto memory = [](std::vector<double>& values) { return RowMemory{reinterpret_cast<std::byte*>(values.data()), sizeof(double)}; };
+    const auto memory = [](std::vector<double>& values) {
+        return RowMemory{reinterpret_cast<std::byte*>(values.data()), sizeof(double)};
+    };
     GhostRows rows{map, {RowKind::uniform, element_of<double>()}, memory(owned), memory(ghosts)};
     GhostExchange exchange{{rows}};
     exchange();
@@ -203,9 +230,13 @@ CASE("a mistake of one rank is thrown by every rank") {
     const bool last = rank() == ranks() - 1;
     const std::vector<local_index> row{last ? block : 0};
     const std::vector<int> to{0};
-    EXPECT_NE(refusal([&] { GhostMap::push(block, row, to); }).find("not owned"), std::string::npos);
+    EXPECT_NE(refusal([&] { GhostMap::push(block, row, to); }).find("not owned"),
+              std::string::npos);
     GhostArray<int, RaggedRows> rows{ring()};
     if (last) rows.edit();
     EXPECT_NE(refusal([&] { GhostExchange{{rows}}; }).find("being edited"), std::string::npos);
-    EXPECT_NE(refusal([&] { GhostExchange{{GhostArray<int>{ring()}, GhostArray<int>{ring()}}}; }).find("another map"), std::string::npos);
+    EXPECT_NE(refusal([&] {
+                  GhostExchange{{GhostArray<int>{ring()}, GhostArray<int>{ring()}}};
+              }).find("another map"),
+              std::string::npos);
 }

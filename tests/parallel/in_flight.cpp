@@ -26,8 +26,10 @@ struct Flight {
         const auto routes = all_routes();
         for (int i = 0; i < count; ++i) {
             const Route& route = routes[static_cast<std::size_t>(turn + i) % routes.size()];
-            fields.emplace_back(domain, GridSpec{{Scalar::int32, 4}, 1 + i % 2, domain.halo()}, i, route.memory);
-            exchanges.emplace_back(pattern, std::vector<Field>{fields.back().view()}, ExchangeOptions{route.transport});
+            fields.emplace_back(domain, GridSpec{{Scalar::int32, 4}, 1 + i % 2, domain.halo()}, i,
+                                route.memory);
+            exchanges.emplace_back(pattern, std::vector<Field>{fields.back().view()},
+                                   ExchangeOptions{route.transport});
         }
     }
     void fill(int round) {
@@ -72,7 +74,8 @@ CASE("ranks may begin and end their exchanges in different orders") {
         for (int round = 0; round < 8; ++round) {
             flight.fill(round);
             std::deque<Exchange::Step> steps;
-            for (std::size_t i : shuffled(flight.exchanges.size(), random)) steps.push_back(flight.exchanges[i].begin());
+            for (std::size_t i : shuffled(flight.exchanges.size(), random))
+                steps.push_back(flight.exchanges[i].begin());
             for (std::size_t i : shuffled(steps.size(), random)) steps[i].end();
             flight.check();
         }
@@ -85,9 +88,11 @@ CASE("a forward and a reverse exchange run side by side on one pattern") {
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         auto fields = make_fields(domain, 2, 1, route.memory, {{Scalar::int64, 8}});
-        Exchange forward(pattern, {fields[0].view()}, {route.transport}), reverse(pattern, {fields[1].view()}, {route.transport});
+        Exchange forward(pattern, {fields[0].view()}, {route.transport}),
+            reverse(pattern, {fields[1].view()}, {route.transport});
         fields[0].fill(Values::bits, 0), fields[0].expect_forward();
-        fields[1].fill(Values::whole, 0), fields[1].fill_ghosts(Reduction::sum), fields[1].expect_reverse(Reduction::sum);
+        fields[1].fill(Values::whole, 0), fields[1].fill_ghosts(Reduction::sum),
+            fields[1].expect_reverse(Reduction::sum);
         auto back = reverse.begin_reverse();
         auto there = forward.begin();
         back.end();
@@ -154,7 +159,8 @@ CASE("an exchange may be moved, or destroyed before its step ends") {
         CAPTURE(route.transport);
         const CartesianDomain domain({11, 9}, standard);
         auto fields = make_fields(domain, 2, 0, route.memory);
-        std::optional<Exchange> exchange(std::in_place, build_pattern(domain), views(fields), ExchangeOptions{route.transport});
+        std::optional<Exchange> exchange(std::in_place, build_pattern(domain), views(fields),
+                                         ExchangeOptions{route.transport});
         for (auto& field : fields) field.fill(Values::bits, 0), field.expect_forward();
         auto step = exchange->begin();
         Exchange moved = std::move(*exchange);

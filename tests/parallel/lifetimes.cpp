@@ -18,7 +18,8 @@ namespace {
 // Exchanges and how often they are repeated; ranks that take turns on a core need longer for each.
 int repetitions(int count) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? count : count / 50; }
 
-// A rank that is late finds what its neighbors have left for it: the memory for that is made and mapped the first time.
+// A rank that is late finds what its neighbors have left for it: the memory for that is made and
+// mapped the first time.
 void exchange_with_a_late(Exchange& exchange, int rank) {
     std::optional<Exchange::Step> step;
     const bool late = Communicator(MPI_COMM_WORLD).rank() == rank;
@@ -37,7 +38,8 @@ void check_steady(Exchange& exchange) {
         step.end();
     };
     for (int i = 0; i < 3; ++i) exchange_all_ways();
-    for (int late = 0; late < Communicator(MPI_COMM_WORLD).size(); ++late) exchange_with_a_late(exchange, late);
+    for (int late = 0; late < Communicator(MPI_COMM_WORLD).size(); ++late)
+        exchange_with_a_late(exchange, late);
     const long before = set_up_so_far();
     for (int i = 0; i < 10; ++i) exchange_all_ways();
     EXPECT_EQ(set_up_so_far() - before, 0);
@@ -46,19 +48,22 @@ void check_steady(Exchange& exchange) {
 }  // namespace
 
 CASE("arrays and subsets that are named at a call allocate nothing once they were used") {
-    const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 6}, {.halo = 2, .periodic = true});
+    const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 6},
+                                 {.halo = 2, .periodic = true});
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         if (!takes_any_array(route)) continue;
         std::vector<Array<double>> levels;
         for (int level = 0; level < 4; ++level) levels.push_back(make_array<double>(domain));
-        Exchange exchange(build_pattern(domain), {view(levels[0]), view(levels[1])}, {route.transport});
+        Exchange exchange(build_pattern(domain), {view(levels[0]), view(levels[1])},
+                          {route.transport});
         const auto swap_all_ways = [&] {
             for (std::size_t first = 0; first < 4; first += 2) {
                 double *u = levels[first].data(), *v = levels[first + 1].data();
                 exchange(view(domain, u), view(domain, v));
                 exchange.only({.fields = {1}})(view(domain, v));
-                exchange.only({.fields = {1, 0}, .depth = {1, 2}})(view(domain, v), view(domain, u));
+                exchange.only({.fields = {1, 0}, .depth = {1, 2}})(view(domain, v),
+                                                                   view(domain, u));
                 exchange.only({.depth = 1}).reverse(Reduction::replace);
             }
         };
@@ -141,11 +146,14 @@ CASE("thousands of exchanges come and go and leave nothing behind") {
         };
         come_and_go(10);
         Left before = left(), after = before;
-        // Where a neighbor was late, memory that ranks share has grown once. What is left behind grows each time.
+        // Where a neighbor was late, memory that ranks share has grown once. What is left behind
+        // grows each time.
         for (int round = 0, same = 0; round < 3 && !same; ++round) {
             before = left();
-            // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not freed would be missed.
-            come_and_go(repetitions(route.transport == "mpi" || route.transport == "mpi_neighbor" ? 3000 : 500));
+            // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not
+            // freed would be missed.
+            come_and_go(repetitions(
+                route.transport == "mpi" || route.transport == "mpi_neighbor" ? 3000 : 500));
             after = left();
             const int equal = after == before;
             MPI_Allreduce(&equal, &same, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
@@ -167,7 +175,8 @@ CASE("domains, patterns and arrays come and go and leave nothing behind") {
             const CartesianDomain grid({12, 10}, {.periodic = true});
             auto array = make_array<double>(grid);
             static_cast<void>(build_pattern(grid));
-            const IndexedDomain cells = IndexedDomain::with_owned_ids({grid.communicator().rank()}, {});
+            const IndexedDomain cells =
+                IndexedDomain::with_owned_ids({grid.communicator().rank()}, {});
             static_cast<void>(build_pattern(cells));
             static_cast<void>(error_of([] { CartesianDomain({-1}); }));
         }
@@ -204,23 +213,29 @@ CASE("a communicator is duplicated once, however often it is used, and freed wit
         Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {"mpi_neighbor"});
         exchange();
     }
-    // Freeing is collective: those that the exchange had for its two directions go with the next one, or with the user's. So does the
-    // one of the ranks on this node, which watch each other.
+    // Freeing is collective: those that the exchange had for its two directions go with the next
+    // one, or with the user's. So does the one of the ranks on this node, which watch each other.
     EXPECT_EQ(left().communicators, before.communicators + 4);
 }
 
-CASE("ranks drop what they have made in any order, and what all have dropped is freed with the next") {
+CASE(
+    "ranks drop what they have made in any order, and what all have dropped is freed with the "
+    "next") {
     MPI_Comm user = MPI_COMM_NULL;
     PMPI_Comm_dup(MPI_COMM_WORLD, &user);
     const bool odd = Communicator(MPI_COMM_WORLD).rank() % 2 == 1;
-    const auto make = [&] { return std::make_unique<placement::PlacedComm>(user, placement::PlacedOptions{.cells = {64, 64}}); };
+    const auto make = [&] {
+        return std::make_unique<placement::PlacedComm>(user,
+                                                       placement::PlacedOptions{.cells = {64, 64}});
+    };
     const Left before = left();
     auto a = make(), b = make();
     const long with_two = before.communicators + 3;  // and the duplicate
     EXPECT_EQ(left().communicators, with_two);
     (odd ? a : b).reset();
     auto c = make();
-    EXPECT_EQ(left().communicators, Communicator(MPI_COMM_WORLD).size() == 1 ? with_two : with_two + 1);
+    EXPECT_EQ(left().communicators,
+              Communicator(MPI_COMM_WORLD).size() == 1 ? with_two : with_two + 1);
     a.reset(), b.reset(), c.reset();
     auto d = make();
     EXPECT_EQ(left().communicators, before.communicators + 2);
@@ -240,7 +255,8 @@ CASE("freeing the user's communicator frees everything that hung on it") {
             {
                 const CartesianDomain domain({8, 8}, {.periodic = true}, user);
                 std::vector<double, NodeAllocator<double>> data(400);
-                Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {i % 2 ? "auto" : "mpi_neighbor"});
+                Exchange exchange(build_pattern(domain), {view(domain, data.data())},
+                                  {i % 2 ? "auto" : "mpi_neighbor"});
                 exchange();
             }
             MPI_Comm_free(&user);

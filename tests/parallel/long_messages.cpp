@@ -13,7 +13,8 @@ namespace {
 
 // Faces of 1.3 MB for a neighbor.
 CartesianDomain long_faces(const Communicator& comm) {
-    return {{4 * comm.size(), 140, 140}, {.halo = 2, .periodic = true, .process_grid = {comm.size(), 1, 1}}};
+    return {{4 * comm.size(), 140, 140},
+            {.halo = 2, .periodic = true, .process_grid = {comm.size(), 1, 1}}};
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ void check_shared(const std::string& text, const std::string& who) {
     EXPECT_TRUE(holds(text, "share memory"));
 }
 
-// `fields` of `components` numbers that take turns in cells of 3 numbers, from component `first` on.
+// `fields` of `components` numbers that take turns in cells of 3 numbers, from component `first`
+// on.
 Field part(const CartesianDomain& domain, double* cells, int first, int components) {
     Field field = view(domain, cells, {Order::c, 3});
     field.components = components;
@@ -31,13 +32,21 @@ Field part(const CartesianDomain& domain, double* cells, int first, int componen
 }  // namespace
 
 CASE("one array twice is refused, though one rank alone does it") {
-    const CartesianDomain domain({6 * ranks(), 5}, {.halo = 1, .periodic = true, .process_grid = {ranks(), 1}});
+    const CartesianDomain domain({6 * ranks(), 5},
+                                 {.halo = 1, .periodic = true, .process_grid = {ranks(), 1}});
     std::vector<double> a(200), b(200);
     const Pattern pattern = build_pattern(domain);
-    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, b.data()), view(domain, a.data())}), "field 0 and field 2");
-    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, last() ? a.data() : b.data())}), "field 0 and field 1");
-    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 30)}), "field 0 and field 1");
-    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 8, {.array_halo = 0})}), "field 0 and field 1");
+    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, b.data()),
+                                     view(domain, a.data())}),
+                 "field 0 and field 2");
+    check_shared(
+        complaint(pattern, {view(domain, a.data()), view(domain, last() ? a.data() : b.data())}),
+        "field 0 and field 1");
+    check_shared(complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 30)}),
+                 "field 0 and field 1");
+    check_shared(
+        complaint(pattern, {view(domain, a.data()), view(domain, a.data() + 8, {.array_halo = 0})}),
+        "field 0 and field 1");
     EXPECT_EQ(complaint(pattern, {view(domain, a.data()), view(domain, b.data())}), "");
 }
 
@@ -55,93 +64,125 @@ CASE("strides that fold an array onto itself are refused") {
 CASE("components of one array may be fields of their own, and sums are right") {
     const CartesianDomain domain({6 * ranks()}, {.halo = 1, .periodic = true});
     std::vector<double> cells(24, 1.0);
-    Exchange exchange(build_pattern(domain), {part(domain, cells.data(), 0, 1), part(domain, cells.data(), 1, 2)}, {"mpi"});
+    Exchange exchange(build_pattern(domain),
+                      {part(domain, cells.data(), 0, 1), part(domain, cells.data(), 1, 2)},
+                      {"mpi"});
     exchange.reverse();
     EXPECT_EQ(cells[3], 2.0);
     EXPECT_EQ(cells[5], 2.0);
     EXPECT_EQ(cells[6], 1.0);
-    check_shared(complaint(build_pattern(domain), {part(domain, cells.data(), 0, 2), part(domain, cells.data(), 1, 2)}),
+    check_shared(complaint(build_pattern(domain),
+                           {part(domain, cells.data(), 0, 2), part(domain, cells.data(), 1, 2)}),
                  "field 0 and field 1");
-    check_shared(complaint(build_pattern(domain), {part(domain, cells.data(), 0, 3), part(domain, cells.data(), 2, 1)}),
+    check_shared(complaint(build_pattern(domain),
+                           {part(domain, cells.data(), 0, 3), part(domain, cells.data(), 2, 1)}),
                  "field 0 and field 1");
 }
 
 CASE("halos that no exchange fills may lie in other arrays' cells") {
-    // Not periodic, and nobody else in this dimension: the rows have no halo there, in memory that is.
-    const CartesianDomain domain({4, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
+    // Not periodic, and nobody else in this dimension: the rows have no halo there, in memory that
+    // is.
+    const CartesianDomain domain(
+        {4, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
     std::vector<double> cells(12 * 6);
     Field upper = view(domain, cells.data()), lower = view(domain, cells.data() + 4 * 6);
     EXPECT_EQ(complaint(build_pattern(domain), {upper, lower}), "");
-    const CartesianDomain periodic({4, 4 * ranks()},
-                                   {.halo = 1, .periodic = true, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
+    const CartesianDomain periodic(
+        {4, 4 * ranks()},
+        {.halo = 1, .periodic = true, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
     check_shared(complaint(build_pattern(periodic), {upper, lower}), "field 0 and field 1");
 }
 
 CASE("blocks of one field are arrays of their own") {
-    const CartesianDomain domain({8, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .blocks_per_rank = {2, 1}});
+    const CartesianDomain domain(
+        {8, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .blocks_per_rank = {2, 1}});
     std::vector<double> cells(12 * 6);
     auto* bytes = reinterpret_cast<std::byte*>(cells.data());
     const auto with = [&](std::ptrdiff_t second) {
-        return view_blocks(domain, {bytes, bytes + (last() ? second : 6 * 6 * 8)}, element_of<double>(), {.array_halo = 1});
+        return view_blocks(domain, {bytes, bytes + (last() ? second : 6 * 6 * 8)},
+                           element_of<double>(), {.array_halo = 1});
     };
     EXPECT_EQ(complaint(build_pattern(domain), {with(6 * 6 * 8)}), "");
-    check_shared(complaint(build_pattern(domain), {with(0)}), "block 0 of field 0 and block 1 of field 0");
-    check_shared(complaint(build_pattern(domain), {with(4 * 6 * 8)}), "block 0 of field 0 and block 1 of field 0");
+    check_shared(complaint(build_pattern(domain), {with(0)}),
+                 "block 0 of field 0 and block 1 of field 0");
+    check_shared(complaint(build_pattern(domain), {with(4 * 6 * 8)}),
+                 "block 0 of field 0 and block 1 of field 0");
 }
 
 CASE("owned cells and ghosts of an index map do not share memory") {
     const int next = (rank() + 1) % ranks();
-    const IndexedDomain domain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1} : std::vector<global_index>{});
+    const IndexedDomain domain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1}
+                                              : std::vector<global_index>{});
     const Pattern pattern = build_pattern(domain);
     std::vector<double> x(40), y(40);
     EXPECT_EQ(complaint(pattern, {view(domain, x.data(), 2), view(domain, y.data(), 2)}), "");
     check_shared(complaint(pattern, {view(domain, x.data(), 2), view(domain, x.data(), 2)}),
                  "the owned cells of field 0 and the owned cells of field 1");
-    EXPECT_EQ(complaint(pattern, {view(domain, x.data(), x.data() + 4, 1), view(domain, x.data() + 20, x.data() + 28, 2)}), "");
+    EXPECT_EQ(complaint(pattern, {view(domain, x.data(), x.data() + 4, 1),
+                                  view(domain, x.data() + 20, x.data() + 28, 2)}),
+              "");
     if (ranks() == 1) return;
-    check_shared(complaint(pattern, {view(domain, x.data(), x.data() + 3, 1)}), "the owned cells of field 0 and the ghosts of field 0");
-    check_shared(complaint(pattern, {view(domain, x.data(), y.data(), 1), view(domain, x.data() + 10, y.data() + 1, 1)}),
+    check_shared(complaint(pattern, {view(domain, x.data(), x.data() + 3, 1)}),
+                 "the owned cells of field 0 and the ghosts of field 0");
+    check_shared(complaint(pattern, {view(domain, x.data(), y.data(), 1),
+                                     view(domain, x.data() + 10, y.data() + 1, 1)}),
                  "the ghosts of field 0 and the ghosts of field 1");
 }
 
 CASE("arrays that are not there share nothing") {
     std::vector<global_index> split(static_cast<std::size_t>(ranks()), 0);
     split.back() = 6;
-    const CartesianDomain domain({6}, {.halo = 1, .periodic = true, .process_grid = {ranks()}, .splits = {split}});
+    const CartesianDomain domain(
+        {6}, {.halo = 1, .periodic = true, .process_grid = {ranks()}, .splits = {split}});
     std::vector<double> a(8), b(8);
-    const Field first = view(domain, last() ? a.data() : nullptr), second = view(domain, last() ? b.data() : nullptr);
+    const Field first = view(domain, last() ? a.data() : nullptr),
+                second = view(domain, last() ? b.data() : nullptr);
     EXPECT_EQ(complaint(build_pattern(domain), {first, second}), "");
-    if (!last()) EXPECT_EQ(complaint(build_pattern(domain), {view(domain, a.data()), view(domain, a.data())}), "");
-    else EXPECT_EQ(complaint(build_pattern(domain), {view(domain, a.data()), view(domain, b.data())}), "");
+    if (!last())
+        EXPECT_EQ(
+            complaint(build_pattern(domain), {view(domain, a.data()), view(domain, a.data())}), "");
+    else
+        EXPECT_EQ(
+            complaint(build_pattern(domain), {view(domain, a.data()), view(domain, b.data())}), "");
     const IndexedDomain nothing(0, {});
-    EXPECT_EQ(complaint(build_pattern(nothing), {view(nothing, a.data()), view(nothing, a.data())}), "");
+    EXPECT_EQ(complaint(build_pattern(nothing), {view(nothing, a.data()), view(nothing, a.data())}),
+              "");
 }
 
 CASE("rows of an array are exchanged once") {
     const int next = (rank() + 1) % ranks();
-    const IndexedDomain domain(2, ranks() > 1 ? std::vector<global_index>{2 * next} : std::vector<global_index>{});
+    const IndexedDomain domain(
+        2, ranks() > 1 ? std::vector<global_index>{2 * next} : std::vector<global_index>{});
     const GhostMap map(domain);
     GhostRows uniform(map, {.element = element_of<double>()});
     GhostRows padded(map, {.kind = RowKind::padded, .element = element_of<double>(), .width = 3});
     const std::vector<local_index> sizes{3, 1};
-    GhostRows ragged(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes, nullptr);
-    GhostRows other(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes, nullptr);
+    GhostRows ragged(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes,
+                     nullptr);
+    GhostRows other(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes,
+                    nullptr);
     for (const GhostRows& rows : {uniform, padded, ragged})
-        EXPECT_TRUE(holds(error_of([&] { GhostExchange(std::vector<GhostRows>{other, rows, rows}); }), "array 2 is array 1 once more"));
+        EXPECT_TRUE(
+            holds(error_of([&] { GhostExchange(std::vector<GhostRows>{other, rows, rows}); }),
+                  "array 2 is array 1 once more"));
     GhostExchange(std::vector<GhostRows>{uniform, padded, ragged, other}, {"mpi"})();
     // Two arrays over the same memory of the caller.
     std::vector<double> memory(6);
     auto* bytes = reinterpret_cast<std::byte*>(memory.data());
     const RowLayout layout{.element = element_of<double>()};
-    GhostRows one(map, layout, {bytes, 8}, {bytes + 16, 8}), another(map, layout, {bytes + 24, 8}, {bytes + (last() ? 0 : 40), 8});
-    const std::string text = error_of([&] { GhostExchange(std::vector<GhostRows>{one, another}, {"mpi"}); });
+    GhostRows one(map, layout, {bytes, 8}, {bytes + 16, 8}),
+        another(map, layout, {bytes + 24, 8}, {bytes + (last() ? 0 : 40), 8});
+    const std::string text =
+        error_of([&] { GhostExchange(std::vector<GhostRows>{one, another}, {"mpi"}); });
     if (ranks() > 1) check_shared(text, "the owned cells of field 0 and the ghosts of field 1");
     else EXPECT_EQ(text, "");
 }
 
 CASE("ragged rows that share entries are refused") {
     const IndexedDomain domain(2, {});
-    const auto rows = [](RowSpans spans) { return std::make_shared<const RowSpans>(std::move(spans)); };
+    const auto rows = [](RowSpans spans) {
+        return std::make_shared<const RowSpans>(std::move(spans));
+    };
     std::vector<double> memory(8), more(8);
     const auto field = [&](std::vector<double>& values, RowSpans spans) {
         Field made{element_of<double>(), 1, 8, 0, true, {}};
@@ -152,10 +193,20 @@ CASE("ragged rows that share entries are refused") {
         return made;
     };
     const Pattern pattern = build_pattern(domain);
-    EXPECT_EQ(complaint(pattern, {field(memory, {{32, 16}, {0, 16}}), field(memory, {{16, 16}, {48, 8}})}), "");
-    check_shared(complaint(pattern, {field(memory, {{16, 16}, {24, 16}})}), "cells of the owned cells of field 0");
-    check_shared(complaint(pattern, {field(memory, {{32, 16}, {0, 16}}), field(memory, {{16, 16}, {40, 8}})}), "field 1");
-    Field whole{element_of<double>(), 1, 8, 0, true, {{reinterpret_cast<std::byte*>(memory.data()), {8}}, {nullptr, {8}}}};
+    EXPECT_EQ(complaint(pattern,
+                        {field(memory, {{32, 16}, {0, 16}}), field(memory, {{16, 16}, {48, 8}})}),
+              "");
+    check_shared(complaint(pattern, {field(memory, {{16, 16}, {24, 16}})}),
+                 "cells of the owned cells of field 0");
+    check_shared(complaint(pattern, {field(memory, {{32, 16}, {0, 16}}),
+                                     field(memory, {{16, 16}, {40, 8}})}),
+                 "field 1");
+    Field whole{element_of<double>(),
+                1,
+                8,
+                0,
+                true,
+                {{reinterpret_cast<std::byte*>(memory.data()), {8}}, {nullptr, {8}}}};
     EXPECT_EQ(complaint(pattern, {field(memory, {{16, 16}, {32, 8}}), whole}), "");
     check_shared(complaint(pattern, {field(memory, {{0, 0}, {8, 16}}), whole}), "field 1");
     EXPECT_EQ(complaint(pattern, {field(more, {{0, 0}, {8, 16}}), whole}), "");
@@ -163,7 +214,8 @@ CASE("ragged rows that share entries are refused") {
 
 CASE("arrays that an index map is called with do not share memory") {
     const int next = (rank() + 1) % ranks();
-    IndexMap map(IndexedDomain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1} : std::vector<global_index>{}));
+    IndexMap map(IndexedDomain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1}
+                                              : std::vector<global_index>{}));
     std::vector<double> x(16), all(static_cast<std::size_t>(4 * ranks()));
     auto* bytes = reinterpret_cast<std::byte*>(x.data());
     const auto values = [&](std::ptrdiff_t ghosts, byte_count stride) {
@@ -173,11 +225,14 @@ CASE("arrays that an index map is called with do not share memory") {
     map.forward(values(8, 16));  // they take turns
     if (ranks() > 1) {
         EXPECT_TRUE(holds(error_of([&] { map.forward(values(24, 8)); }), "share memory"));
-        EXPECT_TRUE(holds(error_of([&] { map.reverse(values(0, 8), Reduction::sum); }), "share memory"));
+        EXPECT_TRUE(
+            holds(error_of([&] { map.reverse(values(0, 8), Reduction::sum); }), "share memory"));
     }
     auto* everything = reinterpret_cast<std::byte*>(all.data());
-    const std::string text = error_of(
-        [&] { collate(map.domain(), 0, {everything, 8}, 4 * ranks(), {rank() == 0 ? everything + 8 * (4 * ranks() - 1) : bytes, 8}, 8); });
+    const std::string text = error_of([&] {
+        collate(map.domain(), 0, {everything, 8}, 4 * ranks(),
+                {rank() == 0 ? everything + 8 * (4 * ranks() - 1) : bytes, 8}, 8);
+    });
     EXPECT_TRUE(holds(text, "share memory"));
     agree(Communicator(MPI_COMM_WORLD), "");
 }

@@ -34,7 +34,8 @@ std::string part_name(int rank) {
 
 void write(const fs::path& file, const Numbers& numbers, std::size_t bytes_less = 0) {
     std::ofstream stream(file, std::ios::binary);
-    stream.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size() * 4 - bytes_less));
+    stream.write(reinterpret_cast<const char*>(numbers.data()),
+                 static_cast<std::streamsize>(numbers.size() * 4 - bytes_less));
 }
 
 // A folder of this test run, made by rank 0, known to all, removed at the end.
@@ -68,7 +69,8 @@ Numbers good_part() {
     Numbers ghosts;
     const int first = owned_each * comm.rank();
     if (comm.rank() > 0) ghosts.insert(ghosts.end(), {first - 1, first});
-    if (comm.rank() + 1 < comm.size()) ghosts.insert(ghosts.end(), {first + owned_each + 1, first + owned_each + 2});
+    if (comm.rank() + 1 < comm.size())
+        ghosts.insert(ghosts.end(), {first + owned_each + 1, first + owned_each + 2});
     Numbers part{owned_each, static_cast<std::int32_t>(ghosts.size())};
     part.insert(part.end(), ghosts.begin(), ghosts.end());
     return part;
@@ -90,7 +92,8 @@ void check_ids(const IndexedDomain& domain, const Pattern& pattern, const std::s
         exchange();
         global_index wrong = 0;
         for (local_index cell = 0; cell < domain.size(); ++cell)
-            wrong += values[static_cast<std::size_t>(cell)] != static_cast<T>(domain.global_of(cell));
+            wrong +=
+                values[static_cast<std::size_t>(cell)] != static_cast<T>(domain.global_of(cell));
         EXPECT_EQ(wrong, 0);
     }
 }
@@ -117,9 +120,11 @@ std::vector<Published> published_sets() {
     for (const auto& entry : fs::directory_iterator(data_folder(), none)) {
         const std::string name = entry.path().filename().string();
         const auto dash = name.rfind('-');
-        if (entry.is_directory() && dash != std::string::npos) sets.push_back({entry.path(), std::atoi(name.c_str() + dash + 1)});
+        if (entry.is_directory() && dash != std::string::npos)
+            sets.push_back({entry.path(), std::atoi(name.c_str() + dash + 1)});
     }
-    std::sort(sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.folder < b.folder; });
+    std::sort(sets.begin(), sets.end(),
+              [](const auto& a, const auto& b) { return a.folder < b.folder; });
     return sets;
 }
 
@@ -128,7 +133,8 @@ Numbers raw_part(const fs::path& file) {
     Numbers numbers(2);
     stream.read(reinterpret_cast<char*>(numbers.data()), 8);
     numbers.resize(2 + static_cast<std::size_t>(numbers[1]));
-    stream.read(reinterpret_cast<char*>(numbers.data() + 2), static_cast<std::streamsize>(numbers[1]) * 4);
+    stream.read(reinterpret_cast<char*>(numbers.data() + 2),
+                static_cast<std::streamsize>(numbers[1]) * 4);
     if (!stream) numbers.clear();
     return numbers;
 }
@@ -146,7 +152,9 @@ bool is_sound(const Published& set) {
     for (const Numbers& part : parts) {
         for (std::size_t i = 2; i < part.size(); ++i) {
             const bool ascending = i == 2 || part[i - 1] < part[i];
-            if (!ascending || part[i] < 1 || part[i] > cells || (part[i] >= first && part[i] < first + part[0])) return false;
+            if (!ascending || part[i] < 1 || part[i] > cells ||
+                (part[i] >= first && part[i] < first + part[0]))
+                return false;
         }
         first += part[0];
     }
@@ -155,7 +163,9 @@ bool is_sound(const Published& set) {
 
 }  // namespace
 
-CASE("every published set at its own number of ranks: each ghost is its global id, over every transport") {
+CASE(
+    "every published set at its own number of ranks: each ghost is its global id, over every "
+    "transport") {
     for (const Published& set : published_sets()) {
         if (set.ranks != Communicator(MPI_COMM_WORLD).size()) continue;
         CAPTURE(set.folder.string());
@@ -168,8 +178,10 @@ CASE("published sets for other numbers of ranks are refused by every rank") {
     for (const Published& set : published_sets()) {
         if (set.ranks == Communicator(MPI_COMM_WORLD).size()) continue;
         CAPTURE(set.folder.string());
-        EXPECT_TRUE(holds(error_of([&] { read_partition(set.folder); }), "is for " + std::to_string(set.ranks) + " ranks"));
-        EXPECT_TRUE(holds(error_of([&] { read_partition(set.folder / ""); }), "is for " + std::to_string(set.ranks) + " ranks"));
+        EXPECT_TRUE(holds(error_of([&] { read_partition(set.folder); }),
+                          "is for " + std::to_string(set.ranks) + " ranks"));
+        EXPECT_TRUE(holds(error_of([&] { read_partition(set.folder / ""); }),
+                          "is for " + std::to_string(set.ranks) + " ranks"));
     }
 }
 
@@ -178,7 +190,8 @@ CASE("a set made here is read, also with surplus bytes and surplus files") {
     Numbers part = good_part();
     part.insert(part.end(), {-1, 2000000000, 17});
     write(folder.mine(), part);
-    if (Communicator(MPI_COMM_WORLD).rank() == 0) write(folder.path() / part_name(Communicator(MPI_COMM_WORLD).size()), {5, 0});
+    if (Communicator(MPI_COMM_WORLD).rank() == 0)
+        write(folder.path() / part_name(Communicator(MPI_COMM_WORLD).size()), {5, 0});
     agree(Communicator(MPI_COMM_WORLD), "");
     check_set(folder.path());
 }
@@ -186,7 +199,8 @@ CASE("a set made here is read, also with surplus bytes and surplus files") {
 namespace {
 
 // The last rank's file is spoiled; every rank must say the same about it.
-void refuse_part(const std::string& part, const std::function<void(Numbers&)>& spoil, std::size_t bytes_less = 0) {
+void refuse_part(const std::string& part, const std::function<void(Numbers&)>& spoil,
+                 std::size_t bytes_less = 0) {
     CAPTURE(part);
     const Communicator comm(MPI_COMM_WORLD);
     const Folder folder("mesh");
@@ -203,7 +217,8 @@ void refuse_part(const std::string& part, const std::function<void(Numbers&)>& s
 }  // namespace
 
 CASE("broken parts are refused by every rank: truncated, negative and absurd sizes") {
-    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(), least = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(),
+                           least = std::numeric_limits<std::int32_t>::min();
     const auto nothing = [](Numbers&) {};
     refuse_part("ends before its two counts", [](Numbers& part) { part.clear(); });
     refuse_part("ends before its two counts", [](Numbers& part) { part.resize(1); });
@@ -220,7 +235,8 @@ CASE("broken parts are refused by every rank: truncated, negative and absurd siz
 }
 
 CASE("broken parts are refused by every rank: ids out of range, of the reader, out of order") {
-    const int size = Communicator(MPI_COMM_WORLD).size(), cells = owned_each * size, mine = owned_each * (size - 1);
+    const int size = Communicator(MPI_COMM_WORLD).size(), cells = owned_each * size,
+              mine = owned_each * (size - 1);
     constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
     refuse_part("global id 0", [](Numbers& part) { part = {10, 1, 0}; });
     refuse_part("global id -3", [](Numbers& part) { part = {10, 1, -3}; });
@@ -257,6 +273,7 @@ CASE("a part whose bytes are damaged anywhere is refused, or read as what it say
             if (!error_of([&] { part = read_partition_file(folder.mine()); }).empty()) continue;
             EXPECT_EQ(part.owned, bad[0]);
             EXPECT_EQ(part.ghosts.size(), static_cast<std::size_t>(bad[1]));
-            for (std::size_t i = 0; i < part.ghosts.size(); ++i) EXPECT_EQ(part.ghosts[i] + 1, bad[2 + i]);
+            for (std::size_t i = 0; i < part.ghosts.size(); ++i)
+                EXPECT_EQ(part.ghosts[i] + 1, bad[2 + i]);
         }
 }

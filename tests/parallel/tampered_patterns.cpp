@@ -1,4 +1,5 @@
-// Patterns that do not fit together are refused by every rank: when they are verified, and when an exchange is made.
+// Patterns that do not fit together are refused by every rank: when they are verified, and when an
+// exchange is made.
 #include <functional>
 #include <limits>
 
@@ -16,7 +17,8 @@ using Tamper = std::function<void(Pattern&)>;
 constexpr int largest = std::numeric_limits<int>::max();
 
 // Only the last rank's part is tampered with.
-void refuse(const Pattern& good, const std::vector<Field>& fields, const std::string& what, const Tamper& tamper) {
+void refuse(const Pattern& good, const std::vector<Field>& fields, const std::string& what,
+            const Tamper& tamper) {
     const char* tampering = what.c_str();
     CAPTURE(tampering);
     const Communicator comm(MPI_COMM_WORLD);
@@ -29,7 +31,9 @@ void refuse(const Pattern& good, const std::vector<Field>& fields, const std::st
 // The link with most to tamper with.
 Link& some_link(Pattern& pattern) {
     Link* best = &pattern.stages[0][0];
-    const auto entries = [](const Link& link) { return link.send.boxes.size() + link.send.cells.size(); };
+    const auto entries = [](const Link& link) {
+        return link.send.boxes.size() + link.send.cells.size();
+    };
     for (Link& link : pattern.stages[0])
         if (entries(link) > entries(*best)) best = &link;
     return *best;
@@ -38,9 +42,13 @@ Link& some_link(Pattern& pattern) {
 void shift(Box& box, int d, int by) { box.lo[d] += by, box.hi[d] += by; }
 
 const std::vector<std::pair<std::string, Tamper>> of_any{
-    {"a link is missing", [](Pattern& p) { std::erase_if(p.stages[0], [&](const Link& link) { return link.rank == 0; }); }},
+    {"a link is missing",
+     [](Pattern& p) {
+         std::erase_if(p.stages[0], [&](const Link& link) { return link.rank == 0; });
+     }},
     {"a link is there twice", [](Pattern& p) { p.stages[0].push_back(p.stages[0].back()); }},
-    {"links are out of order", [](Pattern& p) { p.stages[0].insert(p.stages[0].begin(), some_link(p)); }},
+    {"links are out of order",
+     [](Pattern& p) { p.stages[0].insert(p.stages[0].begin(), some_link(p)); }},
     {"no links", [](Pattern& p) { p.stages[0].clear(); }},
     {"a rank too high", [](Pattern& p) { p.stages[0].back().rank = p.communicator.size(); }},
     {"a negative rank", [](Pattern& p) { p.stages[0].front().rank = -1; }},
@@ -49,7 +57,8 @@ const std::vector<std::pair<std::string, Tamper>> of_any{
     {"more different entries than there are", [](Pattern& p) { ++some_link(p).send_unique; }},
     {"fewer different entries", [](Pattern& p) { --some_link(p).receive_unique; }},
     {"a negative number of different entries", [](Pattern& p) { some_link(p).send_unique = -1; }},
-    {"repeats what is not there", [](Pattern& p) { some_link(p).receive_duplicate_of.push_back(largest); }},
+    {"repeats what is not there",
+     [](Pattern& p) { some_link(p).receive_duplicate_of.push_back(largest); }},
     {"repeats a negative place", [](Pattern& p) { some_link(p).send_duplicate_of.push_back(-1); }},
     {"-1 dimensions", [](Pattern& p) { p.dimensions = -1; }},
     {"9 dimensions", [](Pattern& p) { p.dimensions = 9; }},
@@ -66,17 +75,25 @@ const std::vector<std::pair<std::string, Tamper>> of_boxes{
     {"sent cells moved", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 0, 1); }},
     {"sent cells moved back", [](Pattern& p) { shift(some_link(p).send.boxes[0].cells, 1, -1); }},
     {"ghosts moved", [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, 1); }},
-    {"ghosts moved far away", [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, largest); }},
+    {"ghosts moved far away",
+     [](Pattern& p) { shift(some_link(p).receive.boxes[0].cells, 0, largest); }},
     {"coordinates beyond all bounds",
-     [](Pattern& p) { some_link(p).send.boxes[0].cells.hi[0] = std::numeric_limits<global_index>::max(); }},
+     [](Pattern& p) {
+         some_link(p).send.boxes[0].cells.hi[0] = std::numeric_limits<global_index>::max();
+     }},
     {"fewer cells sent", [](Pattern& p) { --some_link(p).send.boxes[0].cells.hi[0]; }},
     {"fewer cells received", [](Pattern& p) { ++some_link(p).receive.boxes[0].cells.lo[1]; }},
-    {"a box is missing", [](Pattern& p) { some_link(p).send.boxes.pop_back(), --some_link(p).send_unique; }},
-    {"boxes in another order", [](Pattern& p) { std::swap(some_link(p).send.boxes.front(), some_link(p).send.boxes.back()); }},
+    {"a box is missing",
+     [](Pattern& p) { some_link(p).send.boxes.pop_back(), --some_link(p).send_unique; }},
+    {"boxes in another order",
+     [](Pattern& p) {
+         std::swap(some_link(p).send.boxes.front(), some_link(p).send.boxes.back());
+     }},
     {"a block that does not exist", [](Pattern& p) { some_link(p).send.boxes[0].block = 7; }},
     {"a negative block", [](Pattern& p) { some_link(p).receive.boxes[0].block = -1; }},
     {"another reader", [](Pattern& p) { shift(some_link(p).send.boxes[0].owner, 0, 1); }},
-    {"another owner of the ghosts", [](Pattern& p) { shift(some_link(p).receive.boxes[0].owner, 0, 1); }},
+    {"another owner of the ghosts",
+     [](Pattern& p) { shift(some_link(p).receive.boxes[0].owner, 0, 1); }},
     {"sides swapped", [](Pattern& p) { std::swap(some_link(p).send, some_link(p).receive); }},
     {"ghosts received twice",
      [](Pattern& p) {
@@ -94,10 +111,14 @@ const std::vector<std::pair<std::string, Tamper>> of_cells{
     {"sends a ghost", [](Pattern& p) { some_link(p).send.cells[0] = p.owned; }},
     {"sends a negative cell", [](Pattern& p) { some_link(p).send.cells[0] = -1; }},
     {"receives into an owned cell", [](Pattern& p) { some_link(p).receive.cells[0] = 0; }},
-    {"receives beyond the last ghost", [](Pattern& p) { some_link(p).receive.cells[0] = p.owned + p.ghosts; }},
-    {"receives a ghost twice", [](Pattern& p) { some_link(p).receive.cells[0] = some_link(p).receive.cells[1]; }},
-    {"one cell less sent", [](Pattern& p) { some_link(p).send.cells.pop_back(), --some_link(p).send_unique; }},
-    {"one ghost less received", [](Pattern& p) { some_link(p).receive.cells.pop_back(), --some_link(p).receive_unique; }},
+    {"receives beyond the last ghost",
+     [](Pattern& p) { some_link(p).receive.cells[0] = p.owned + p.ghosts; }},
+    {"receives a ghost twice",
+     [](Pattern& p) { some_link(p).receive.cells[0] = some_link(p).receive.cells[1]; }},
+    {"one cell less sent",
+     [](Pattern& p) { some_link(p).send.cells.pop_back(), --some_link(p).send_unique; }},
+    {"one ghost less received",
+     [](Pattern& p) { some_link(p).receive.cells.pop_back(), --some_link(p).receive_unique; }},
     {"a ghost that nobody sends", [](Pattern& p) { ++p.ghosts; }},
     {"fewer owned cells", [](Pattern& p) { p.owned = 0; }},
     {"a negative number of owned cells", [](Pattern& p) { p.owned = -1; }},
@@ -109,13 +130,17 @@ const std::vector<std::pair<std::string, Tamper>> of_cells{
 CASE("tampered structured patterns are refused") {
     const int size = Communicator(MPI_COMM_WORLD).size();
     for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
-        const CartesianDomain domain({4 * size, 5}, {.halo = {2, 1}, .periodic = true, .process_grid = {size, 1}, .algorithm = algorithm});
+        const CartesianDomain domain(
+            {4 * size, 5},
+            {.halo = {2, 1}, .periodic = true, .process_grid = {size, 1}, .algorithm = algorithm});
         std::vector<GridField> fields;
-        fields.emplace_back(domain, GridSpec{{Scalar::int32, 4}, 1, domain.halo()}, 0, Memory::ordinary);
+        fields.emplace_back(domain, GridSpec{{Scalar::int32, 4}, 1, domain.halo()}, 0,
+                            Memory::ordinary);
         const Pattern good = build_pattern(domain);
         verify(good);
         for (const auto& [what, tamper] : of_any)
-            if (size > 1 || !holds(what, "link")) refuse(good, views(fields), what, tamper);  // a lone rank's link is nobody else's
+            if (size > 1 || !holds(what, "link"))
+                refuse(good, views(fields), what, tamper);  // a lone rank's link is nobody else's
         for (const auto& [what, tamper] : of_boxes) {
             // One box a link: there is no other order.
             if (algorithm == Algorithm::staged && holds(what, "order")) continue;
@@ -150,7 +175,8 @@ CASE("counts swapped between two neighbors are refused") {
     Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(size), 4));
     for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank) {
         const auto n = static_cast<global_index>(size);
-        const auto before = (static_cast<global_index>(rank) + n - 1) % n * 4, after = (static_cast<global_index>(rank) + 1) % n * 4;
+        const auto before = (static_cast<global_index>(rank) + n - 1) % n * 4,
+                   after = (static_cast<global_index>(rank) + 1) % n * 4;
         mesh.ghosts[rank] = {before, after, after + 1};
     }
     const IndexedDomain domain = mesh.domain();
@@ -165,8 +191,10 @@ CASE("counts swapped between two neighbors are refused") {
 
 CASE("a pattern describes itself") {
     const Communicator self(MPI_COMM_SELF);
-    const CartesianDomain standard({3, 2}, {.halo = {2, 1}, .periodic = true, .blocks_per_rank = {1, 2}}, self);
-    const CartesianDomain staged({3, 2}, {.halo = 1, .periodic = true, .algorithm = Algorithm::staged}, self);
+    const CartesianDomain standard(
+        {3, 2}, {.halo = {2, 1}, .periodic = true, .blocks_per_rank = {1, 2}}, self);
+    const CartesianDomain staged(
+        {3, 2}, {.halo = 1, .periodic = true, .algorithm = Algorithm::staged}, self);
     const IndexedDomain indexed(5, {3, 0, 3, 1, 3}, self, SelfGhosts::allowed);
     EXPECT_TRUE(holds(describe(build_pattern(standard)), "Cartesian pattern of rank 0 of 1"));
     EXPECT_TRUE(holds(describe(build_pattern(staged)), "stage 1"));

@@ -60,14 +60,17 @@ CASE("ranks of one color are one node, with unequal ranks per node") {
     EXPECT_EQ(found.machine.nodes(), (world_size() == 1 ? 1 : 2));
     const auto colors = gathered(MPI_COMM_WORLD, color);
     const auto nodes = gathered(MPI_COMM_WORLD, found.machine.node_of(found.position));
-    for (std::size_t r = 0; r < colors.size(); ++r) EXPECT_EQ(nodes[r], (colors[r] == colors[0] ? 0 : 1));
+    for (std::size_t r = 0; r < colors.size(); ++r)
+        EXPECT_EQ(nodes[r], (colors[r] == colors[0] ? 0 : 1));
     EXPECT_TRUE(is_permutation_of_all(gathered(MPI_COMM_WORLD, found.position)));
 }
 
 CASE("every rank has its own coordinates, and rank and coordinates translate both ways") {
     for (const char* numbering : {"", "XY", "YX"}) {
-        const PlacedComm placed(MPI_COMM_WORLD,
-                                {.cells = {64, 64}, .periodic = {true, false}, .numbering = numbering, .node_color = world_rank() % 2});
+        const PlacedComm placed(MPI_COMM_WORLD, {.cells = {64, 64},
+                                                 .periodic = {true, false},
+                                                 .numbering = numbering,
+                                                 .node_color = world_rank() % 2});
         EXPECT_EQ(placed.size(), world_size());
         int rank = -1;
         MPI_Comm_rank(placed.comm(), &rank);
@@ -92,16 +95,20 @@ CASE("the placement is where the processes really are") {
     for (int a = 0; a < placed.size(); ++a)
         for (int b = 0; b < a; ++b) {
             const auto ca = placed.coords_of(a), cb = placed.coords_of(b);
-            const bool together = placement.node({ca[0], ca[1], 0, 0}) == placement.node({cb[0], cb[1], 0, 0});
-            EXPECT_EQ(together, (colors[static_cast<std::size_t>(a)] == colors[static_cast<std::size_t>(b)]));
+            const bool together =
+                placement.node({ca[0], ca[1], 0, 0}) == placement.node({cb[0], cb[1], 0, 0});
+            EXPECT_EQ(together,
+                      (colors[static_cast<std::size_t>(a)] == colors[static_cast<std::size_t>(b)]));
         }
     EXPECT_LE(placed.scores()[0].bytes_sum, placed.scores_blocked()[0].bytes_sum);
 }
 
 CASE("an MPI_Cart communicator made from it keeps every process at its coordinates") {
     for (const char* numbering : {"XYZ", "ZXY", ""}) {
-        const PlacedComm placed(MPI_COMM_WORLD,
-                                {.cells = {16, 16, 16}, .periodic = {true}, .numbering = numbering, .node_color = world_rank() % 2});
+        const PlacedComm placed(MPI_COMM_WORLD, {.cells = {16, 16, 16},
+                                                 .periodic = {true},
+                                                 .numbering = numbering,
+                                                 .node_color = world_rank() % 2});
         MPI_Comm cart = placed.to_cart();
         int status = 0, rank = 0, coords[3];
         MPI_Topo_test(cart, &status);
@@ -139,8 +146,11 @@ CASE("it works inside a larger communicator") {
 }
 
 CASE("a domain on the placed communicator finds its ranks where they were put") {
-    const PlacedComm placed(MPI_COMM_WORLD, {.cells = {24, 24, 24}, .periodic = {true}, .node_color = world_rank() % 2});
-    const parhelion::CartesianDomain domain({24, 24, 24}, {.periodic = true, .process_grid = placed.grid()}, placed.comm());
+    const PlacedComm placed(
+        MPI_COMM_WORLD,
+        {.cells = {24, 24, 24}, .periodic = {true}, .node_color = world_rank() % 2});
+    const parhelion::CartesianDomain domain(
+        {24, 24, 24}, {.periodic = true, .process_grid = placed.grid()}, placed.comm());
     EXPECT_EQ(domain.coordinates(), placed.coords());
 }
 
@@ -154,7 +164,13 @@ CASE("blocks by hand need the machine that they describe") {
 
 CASE("mistakes are reported on every rank") {
     EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {})), parhelion::Error);
-    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.grid = {world_size() + 1}})), parhelion::Error);
-    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64, 64}, .numbering = "XX"})), parhelion::Error);
-    if (world_size() > 1) EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64 + world_rank() % 2}})), parhelion::Error);
+    EXPECT_THROW(static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.grid = {world_size() + 1}})),
+                 parhelion::Error);
+    EXPECT_THROW(
+        static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64, 64}, .numbering = "XX"})),
+        parhelion::Error);
+    if (world_size() > 1)
+        EXPECT_THROW(
+            static_cast<void>(PlacedComm(MPI_COMM_WORLD, {.cells = {64 + world_rank() % 2}})),
+            parhelion::Error);
 }

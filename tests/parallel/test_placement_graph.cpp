@@ -35,7 +35,8 @@ CASE("the communicator returned holds every part once, and partners share a node
         std::vector<int> colors(static_cast<std::size_t>(size));
         MPI_Allgather(&color, 1, MPI_INT, colors.data(), 1, MPI_INT, placed);
         for (int part = 0; part < size; ++part)
-            EXPECT_EQ(colors[static_cast<std::size_t>(part)], colors[static_cast<std::size_t>((part + size / 2) % size)]);
+            EXPECT_EQ(colors[static_cast<std::size_t>(part)],
+                      colors[static_cast<std::size_t>((part + size / 2) % size)]);
     }
     MPI_Comm_free(&placed);
 }
@@ -44,7 +45,8 @@ CASE("what an index map's pattern sends becomes the graph") {
     const int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     if (size == 1) return;
     const int left = (rank + size - 1) % size;
-    const parhelion::IndexedDomain domain(10, {left * 10 + 1, left * 10 + 2, left * 10 + 1}, MPI_COMM_WORLD);
+    const parhelion::IndexedDomain domain(10, {left * 10 + 1, left * 10 + 2, left * 10 + 1},
+                                          MPI_COMM_WORLD);
     const auto edges = edges_of(parhelion::build_pattern(domain), 4);
     ASSERT_EQ(edges.part.size(), 1);
     EXPECT_EQ(edges.part[0], (rank + 1) % size);

@@ -20,6 +20,7 @@ CASE("random structured domains: every ghost and every owner is right") {
         check_forward(exchange, fields, 0);
         check_reverse(exchange, fields, Reduction::sum, domain.algorithm() == Algorithm::staged, 1);
         check_forward(exchange, fields, 2);
-        check_reverse(exchange, fields, Reduction::replace, domain.algorithm() == Algorithm::staged, 3);
+        check_reverse(exchange, fields, Reduction::replace, domain.algorithm() == Algorithm::staged,
+                      3);
     });
 }

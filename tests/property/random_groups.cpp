@@ -1,5 +1,5 @@
-// Random groups of structured and unstructured domains in one exchange, against values computed from coordinates and ids, and
-// against exchanges of one group each.
+// Random groups of structured and unstructured domains in one exchange, against values computed
+// from coordinates and ids, and against exchanges of one group each.
 #include "support/any_group.hpp"
 #include "support/cases.hpp"
 
@@ -12,11 +12,14 @@ CASE("random groups: every ghost and every owner is right, as in exchanges of on
         for (int g = random.between(1, 4); g > 0; --g)
             if (random.chance(50))
                 groups.push_back(std::make_unique<GridGroup>(
-                    random_domain(random), [&](const CartesianDomain& domain) { return random_fields(random, domain, route.memory); }));
+                    random_domain(random), [&](const CartesianDomain& domain) {
+                        return random_fields(random, domain, route.memory);
+                    }));
             else
-                groups.push_back(std::make_unique<MeshGroup>(random_mesh(random), [&](const IndexedDomain& domain, const Mesh& mesh) {
-                    return random_fields(random, domain, mesh, route.memory);
-                }));
+                groups.push_back(std::make_unique<MeshGroup>(
+                    random_mesh(random), [&](const IndexedDomain& domain, const Mesh& mesh) {
+                        return random_fields(random, domain, mesh, route.memory);
+                    }));
         check_together(groups, route);
     });
 }

@@ -1,4 +1,5 @@
-// A rank that has begun an exchange may go away, and wait in MPI for what its neighbor sends when that has ended the exchange.
+// A rank that has begun an exchange may go away, and wait in MPI for what its neighbor sends when
+// that has ended the exchange.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +21,9 @@ bool alone() { return Communicator(MPI_COMM_WORLD).size() < 2; }
 bool may_run_ahead(const Route& route) { return !route.transport.starts_with("mpi_neighbor"); }
 
 void tell(int whom) { MPI_Send(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD); }
-void hear_from(int whom) { MPI_Recv(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+void hear_from(int whom) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
 
 bool has_next() { return rank() % 2 == 0 && rank() + 1 < Communicator(MPI_COMM_WORLD).size(); }
 
@@ -49,11 +52,13 @@ struct ToTheNext {
     Exchange exchange;
 
     ToTheNext(int cells, const Route& route)
-        : mesh(mesh_of(cells)), domain(mesh.domain()), field(domain, mesh, {{Scalar::int64, 8}, 1, CellLayout::joined}, 0, route.memory),
+        : mesh(mesh_of(cells)), domain(mesh.domain()),
+          field(domain, mesh, {{Scalar::int64, 8}, 1, CellLayout::joined}, 0, route.memory),
           exchange(build_pattern(domain), {field.view()}, {route.transport}) {}
 
     static Mesh mesh_of(int cells) {
-        Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(Communicator(MPI_COMM_WORLD).size()), cells));
+        Mesh mesh = Mesh::of_blocks(std::vector<global_index>(
+            static_cast<std::size_t>(Communicator(MPI_COMM_WORLD).size()), cells));
         for (int i = 0; i < cells; ++i) mesh.ghosts[1].push_back(i);
         return mesh;
     }
@@ -64,7 +69,8 @@ struct ToTheNext {
         ASSERT_EQ(field.difference(), "");
     }
     Exchange::Step begin(Direction direction) {
-        return direction == Direction::forward ? exchange.begin() : exchange.begin_reverse(Reduction::replace);
+        return direction == Direction::forward ? exchange.begin()
+                                               : exchange.begin_reverse(Reduction::replace);
     }
 };
 
@@ -73,12 +79,14 @@ class Recycled {
 public:
     explicit Recycled(unsigned char value) {
         for (int i = 0; i < 200; ++i)
-            all_.emplace_back((std::size_t{64} << (i % 10)) + static_cast<std::size_t>(i % 7) * 64, std::byte{value});
+            all_.emplace_back((std::size_t{64} << (i % 10)) + static_cast<std::size_t>(i % 7) * 64,
+                              std::byte{value});
         value_ = std::byte{value};
     }
     bool untouched() const {
         return std::all_of(all_.begin(), all_.end(), [this](const auto& each) {
-            return std::all_of(each.begin(), each.end(), [this](std::byte byte) { return byte == value_; });
+            return std::all_of(each.begin(), each.end(),
+                               [this](std::byte byte) { return byte == value_; });
         });
     }
 
@@ -127,11 +135,13 @@ CASE("a rank that has begun may wait for what its neighbor sends after its own e
     for (const Route& route : routes_for(0, 3)) {
         CAPTURE(route.transport);
         Work work(domain, route.transport, 0);
-        for (int round = 0; round < 6; ++round) one_goes_away(work, round % 3 == 2 ? Direction::reverse : Direction::forward, round);
+        for (int round = 0; round < 6; ++round)
+            one_goes_away(work, round % 3 == 2 ? Direction::reverse : Direction::forward, round);
     }
 }
 
-CASE("a rank that has begun may make another exchange while its neighbor ends the first one first") {
+CASE(
+    "a rank that has begun may make another exchange while its neighbor ends the first one first") {
     if (alone()) return;
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     for (const Route& route : routes_for(1, 2)) {
@@ -175,7 +185,9 @@ CASE("a rank that only sends may run two exchanges ahead, and still begin a thir
     }
 }
 
-CASE("what a rank has sent is there for a late neighbor when its exchange is gone and its memory used again") {
+CASE(
+    "what a rank has sent is there for a late neighbor when its exchange is gone and its memory "
+    "used again") {
     if (alone()) return;
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     for (const Route& route : routes_for(3, 3)) {
@@ -190,12 +202,15 @@ CASE("what a rank has sent is there for a late neighbor when its exchange is gon
             work.reset();
             std::vector<std::unique_ptr<std::vector<std::byte>>> others;
             for (int i = 0; i < 20; ++i)
-                others.push_back(std::make_unique<std::vector<std::byte>>(std::size_t{1} << (i % 15), std::byte{0xff}));
+                others.push_back(std::make_unique<std::vector<std::byte>>(
+                    std::size_t{1} << (i % 15), std::byte{0xff}));
         }
     }
 }
 
-CASE("where one rank only sends, either may end its exchange and use the memory again while the other is late") {
+CASE(
+    "where one rank only sends, either may end its exchange and use the memory again while the "
+    "other is late") {
     if (alone()) return;
     for (const Route& route : routes_for(5, 3)) {
         if (!may_run_ahead(route)) continue;

@@ -26,8 +26,10 @@ struct OneWay {
 
     static Mesh one_way_mesh(int owner, int reader, int cells) {
         const int ranks = Communicator(MPI_COMM_WORLD).size();
-        Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(ranks), cells));
-        for (int i = 0; i < cells; ++i) mesh.ghosts[static_cast<std::size_t>(reader)].push_back(owner * cells + i);
+        Mesh mesh =
+            Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(ranks), cells));
+        for (int i = 0; i < cells; ++i)
+            mesh.ghosts[static_cast<std::size_t>(reader)].push_back(owner * cells + i);
         return mesh;
     }
     Exchange::Step begin(int round) {
@@ -45,8 +47,9 @@ struct OneWay {
     }
 };
 
-// 0 → 1 → 2 → 0 by three exchanges. Rank 0 runs ahead with the first one, begins it once more and ends the last one before
-// it: rank 1 gets the message of the first only if rank 0 sends it while it waits in the last.
+// 0 → 1 → 2 → 0 by three exchanges. Rank 0 runs ahead with the first one, begins it once more and
+// ends the last one before it: rank 1 gets the message of the first only if rank 0 sends it while
+// it waits in the last.
 void run_chain(const std::string& first, const std::string& others, int cells) {
     OneWay a(0, 1, cells, first), b(1, 2, 1, others), c(2, 0, 1, others);
     const int rank = a.domain.communicator().rank();
@@ -71,7 +74,9 @@ void run_chain(const std::string& first, const std::string& others, int cells) {
 
 }  // namespace
 
-CASE("a message that had to wait for its reader goes out while its sender waits in another exchange") {
+CASE(
+    "a message that had to wait for its reader goes out while its sender waits in another "
+    "exchange") {
     if (Communicator(MPI_COMM_WORLD).size() < 3) return;
     run_chain("staged_shared", "staged_shared", 1);
     run_chain("staged_shared", "shared", 100);

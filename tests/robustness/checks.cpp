@@ -1,5 +1,6 @@
-// Mistakes that were silent, or hung, and what is told of them: reading and writing while an exchange is under way, stale ghosts, ranks
-// that make different set-up calls, and calls that a rank leaves out.
+// Mistakes that were silent, or hung, and what is told of them: reading and writing while an
+// exchange is under way, stale ghosts, ranks that make different set-up calls, and calls that a
+// rank leaves out.
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -37,10 +38,12 @@ public:
 
     explicit Ring(const Route& route, int components = 1, bool check = true)
         : domain_({cells * Communicator(MPI_COMM_WORLD).size()}, {.halo = 1, .periodic = true}),
-          values_((cells + 2) * static_cast<std::size_t>(components), route.memory == Memory::node_shared),
+          values_((cells + 2) * static_cast<std::size_t>(components),
+                  route.memory == Memory::node_shared),
           exchange_(build_pattern(domain_), {view(domain_, values_.data(), {Order::c, components})},
                     {.transport = route.transport, .timeout_s = 60, .check = check}) {
-        for (std::size_t i = 0; i < values_.size(); ++i) values_.data()[i] = 100 * rank() + static_cast<double>(i);
+        for (std::size_t i = 0; i < values_.size(); ++i)
+            values_.data()[i] = 100 * rank() + static_cast<double>(i);
     }
     double& operator[](std::size_t i) { return values_.data()[i]; }
     Exchange& exchange() { return exchange_; }
@@ -52,8 +55,11 @@ private:
     class Values {
     public:
         Values(std::size_t count, bool node_shared) : count_(count) {
-            if (node_shared) memory_ = allocate_node_shared(static_cast<byte_count>(count * sizeof(double)));
-            else memory_ = {new std::byte[count * sizeof(double)], std::default_delete<std::byte[]>()};
+            if (node_shared)
+                memory_ = allocate_node_shared(static_cast<byte_count>(count * sizeof(double)));
+            else
+                memory_ = {new std::byte[count * sizeof(double)],
+                           std::default_delete<std::byte[]>()};
         }
         double* data() { return reinterpret_cast<double*>(memory_.get()); }
         std::size_t size() const { return count_; }
@@ -87,14 +93,17 @@ bool is_last(const Communicator& comm) { return comm.rank() + 1 == comm.size(); 
 
 }  // namespace
 
-CASE("checked: ghosts hold what no program means until the exchange has ended, over every transport") {
+CASE(
+    "checked: ghosts hold what no program means until the exchange has ended, over every "
+    "transport") {
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         Ring ring(route);
         for (int turn = 0; turn < 3; ++turn) {
             ring[0] = ring[Ring::cells + 1] = -1;
             MPI_Barrier(MPI_COMM_WORLD);
-            if (ring.rank() != 0) MPI_Barrier(MPI_COMM_WORLD);  // what rank 0 sees, nobody has sent yet
+            if (ring.rank() != 0)
+                MPI_Barrier(MPI_COMM_WORLD);  // what rank 0 sees, nobody has sent yet
             auto step = ring.exchange().begin();
             if (ring.rank() == 0) {
                 if (ring.size() > 1) EXPECT_TRUE(std::isnan(ring[0]));
@@ -107,7 +116,9 @@ CASE("checked: ghosts hold what no program means until the exchange has ended, o
     }
 }
 
-CASE("checked: an owned cell that is written between begin and end is told, where a neighbor reads it") {
+CASE(
+    "checked: an owned cell that is written between begin and end is told, where a neighbor reads "
+    "it") {
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
         Ring ring(route, 2);
@@ -123,8 +134,10 @@ CASE("checked: an owned cell that is written between begin and end is told, wher
         CAPTURE(text);
         if (ring.rank() != 0) EXPECT_EQ(text, "");
         else
-            for (const char* part : {"field 0: owned cell (7), component 1 of rank 0", "between begin and end of a forward exchange",
-                                     "(17 at begin, 7.5 at end): finish writing before begin, or write after end"})
+            for (const char* part :
+                 {"field 0: owned cell (7), component 1 of rank 0",
+                  "between begin and end of a forward exchange",
+                  "(17 at begin, 7.5 at end): finish writing before begin, or write after end"})
                 EXPECT_TRUE(holds(text, part));
         MPI_Barrier(MPI_COMM_WORLD);  // the write may have reached the neighbor, or not
         EXPECT_EQ(told_by([&] { ring.exchange()(); }).text, "");
@@ -132,7 +145,9 @@ CASE("checked: an owned cell that is written between begin and end is told, wher
     }
 }
 
-CASE("checked: a ghost that is written in the middle of a reverse exchange is told; an unchecked one keeps quiet") {
+CASE(
+    "checked: a ghost that is written in the middle of a reverse exchange is told; an unchecked "
+    "one keeps quiet") {
     for (const bool check : {true, false}) {
         CAPTURE(check);
         Ring ring({"mpi", Memory::ordinary}, 1, check);
@@ -141,9 +156,10 @@ CASE("checked: a ghost that is written in the middle of a reverse exchange is to
         if (ring.rank() == 0) ring[0] = 3.5;
         const std::string text = told_by([&] { step.end(); }).text;
         CAPTURE(text);
-        EXPECT_EQ(holds(text, "the ghost of cell (" + std::to_string(Ring::cells * ring.size() - 1) + ") of rank " +
-                                  std::to_string(ring.before()) + " on rank 0"),
-                  check && ring.rank() == 0);
+        EXPECT_EQ(
+            holds(text, "the ghost of cell (" + std::to_string(Ring::cells * ring.size() - 1) +
+                            ") of rank " + std::to_string(ring.before()) + " on rank 0"),
+            check && ring.rank() == 0);
     }
 }
 
@@ -153,11 +169,13 @@ CASE("checked: cells of an index map are told by their global ids") {
     const int before = (comm.rank() + comm.size() - 1) % comm.size();
     const IndexedDomain domain(5, {5 * before + 3});
     std::vector<int> values(6, comm.rank());
-    Exchange exchange(build_pattern(domain), {view(domain, values.data())}, {.transport = "mpi", .timeout_s = 60, .check = true});
+    Exchange exchange(build_pattern(domain), {view(domain, values.data())},
+                      {.transport = "mpi", .timeout_s = 60, .check = true});
     auto step = exchange.begin();
     values[3] = 9;
     EXPECT_TRUE(holds(told_by([&] { step.end(); }).text,
-                      "owned cell " + std::to_string(5 * comm.rank() + 3) + " of rank " + std::to_string(comm.rank())));
+                      "owned cell " + std::to_string(5 * comm.rank() + 3) + " of rank " +
+                          std::to_string(comm.rank())));
 }
 
 CASE("checked: ghosts of a map's arrays hold what no program means, too") {
@@ -196,16 +214,22 @@ CASE("stale ghosts are found, told with both values, and left as they are") {
         }
         const std::string text = told_by([&] { ring.exchange().check(); }).text;
         CAPTURE(text);
-        EXPECT_TRUE(holds(text, "rank 1: field 0: the ghost of cell (7) of rank 0 is 8 on rank 1 and 0.25 on its owner (1 values"));
+        EXPECT_TRUE(holds(text,
+                          "rank 1: field 0: the ghost of cell (7) of rank 0 is 8 on rank 1 and "
+                          "0.25 on its owner (1 values"));
         EXPECT_EQ(ring[0], kept);
     }
 }
 
-CASE("stale ghosts: equal NaNs are no difference, and corners that come in stages are compared with their owners") {
+CASE(
+    "stale ghosts: equal NaNs are no difference, and corners that come in stages are compared with "
+    "their owners") {
     const Communicator comm(MPI_COMM_WORLD);
     for (const Algorithm algorithm : {Algorithm::standard, Algorithm::staged}) {
-        const CartesianDomain domain({4 * comm.size(), 4},
-                                     {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}, .algorithm = algorithm});
+        const CartesianDomain domain({4 * comm.size(), 4}, {.halo = 1,
+                                                            .periodic = true,
+                                                            .process_grid = {comm.size(), 1},
+                                                            .algorithm = algorithm});
         std::vector<double> u(6 * 6, std::numeric_limits<double>::quiet_NaN());
         Exchange exchange(build_pattern(domain), {view(domain, u.data())});
         exchange();
@@ -232,7 +256,9 @@ CASE("ranks that make different set-up calls are told at once which") {
     EXPECT_EQ(CartesianDomain({64}, {.halo = 1}).extents().front(), 64);  // all of them go on
 }
 
-CASE("different calls are told where the first of them sends messages before it agrees on anything") {
+CASE(
+    "different calls are told where the first of them sends messages before it agrees on "
+    "anything") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const IndexedDomain domain(4, {(4 * comm.rank() + 4) % (4 * comm.size())});
@@ -245,7 +271,8 @@ CASE("different calls are told where the first of them sends messages before it 
     EXPECT_TRUE(holds(text, "rank 0 is in build_pattern and rank 1 in Exchange"));
 }
 
-CASE("a set-up call that a rank leaves out ends after the time limit, and the others are told who") {
+CASE(
+    "a set-up call that a rank leaves out ends after the time limit, and the others are told who") {
     const MPI_Comm world = own_world();
     const Communicator comm(world);
     if (comm.size() > 1) {
@@ -255,9 +282,12 @@ CASE("a set-up call that a rank leaves out ends after the time limit, and the ot
             told = told_by([&] { CartesianDomain({64}, {.halo = 1}, comm); });
             CAPTURE(told.text);
             EXPECT_EQ(told.kind, ErrorKind::timeout);
-            EXPECT_TRUE(holds(told.text, comm.size() == 2 ? "rank 0 is in CartesianDomain (its call 1); rank 1 has not called"
-                                                          : "are in CartesianDomain (its call 1)"));
-            EXPECT_TRUE(holds(told.text, "rank " + std::to_string(comm.size() - 1) + " has not called"));
+            EXPECT_TRUE(holds(
+                told.text, comm.size() == 2
+                               ? "rank 0 is in CartesianDomain (its call 1); rank 1 has not called"
+                               : "are in CartesianDomain (its call 1)"));
+            EXPECT_TRUE(
+                holds(told.text, "rank " + std::to_string(comm.size() - 1) + " has not called"));
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
@@ -273,7 +303,8 @@ CASE("the first call on a communicator, too, ends after the time limit") {
         CAPTURE(told.text);
         EXPECT_EQ(told.kind, ErrorKind::timeout);
         EXPECT_TRUE(holds(told.text, "rank 0 is in the first call"));
-        EXPECT_TRUE(holds(told.text, all.size() == 2 ? "rank 1 has not called" : "some of the other ranks have not called"));
+        EXPECT_TRUE(holds(told.text, all.size() == 2 ? "rank 1 has not called"
+                                                     : "some of the other ranks have not called"));
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }

@@ -1,5 +1,6 @@
-// cut_link DIRECTORY TRANSPORT SECONDS: two ranks on two hosts exchange; rank 0 takes the link down, and both write down what they
-// are told: DIRECTORY/r has the seconds since the cut, the kind of the error and its message. Then the link is put up again.
+// cut_link DIRECTORY TRANSPORT SECONDS: two ranks on two hosts exchange; rank 0 takes the link
+// down, and both write down what they are told: DIRECTORY/r has the seconds since the cut, the kind
+// of the error and its message. Then the link is put up again.
 #include <unistd.h>
 
 #include <chrono>
@@ -15,7 +16,10 @@ using namespace parhelion;
 
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
 
 void write(const std::filesystem::path& file, const std::string& text) {
     const auto hidden = file.string() + ".part";
@@ -24,12 +28,16 @@ void write(const std::filesystem::path& file, const std::string& text) {
 }
 
 void set_link(const char* state) {
-    if (std::system((std::string("PATH=$PATH:/usr/sbin:/sbin ip link set cable1 ") + state).c_str()) != 0) _exit(4);
+    if (std::system(
+            (std::string("PATH=$PATH:/usr/sbin:/sbin ip link set cable1 ") + state).c_str()) != 0)
+        _exit(4);
 }
 
 // In mid-exchange: rank 0 has begun, rank 1 begins when the link is down.
-void exchange_until_cut(const std::filesystem::path& directory, const Communicator& comm, const ExchangeOptions& options) {
-    const CartesianDomain domain({16 * comm.size(), 64, 64}, {.halo = 1, .process_grid = {comm.size(), 1, 1}}, comm);
+void exchange_until_cut(const std::filesystem::path& directory, const Communicator& comm,
+                        const ExchangeOptions& options) {
+    const CartesianDomain domain({16 * comm.size(), 64, 64},
+                                 {.halo = 1, .process_grid = {comm.size(), 1, 1}}, comm);
     auto u = make_array<double>(domain);
     Exchange exchange(build_pattern(domain), {view(u)}, options);
     for (int i = 0; i < 20; ++i) exchange();
@@ -39,7 +47,8 @@ void exchange_until_cut(const std::filesystem::path& directory, const Communicat
         write(directory / "cut", std::to_string(now()));
         step.end();
     }
-    while (!std::filesystem::exists(directory / "cut")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!std::filesystem::exists(directory / "cut"))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     for (int i = 0; i < 20; ++i) exchange();  // what rank 0 sent before the cut may have arrived
 }
 
@@ -58,12 +67,16 @@ int main(int argc, char** argv) {
     const Communicator comm(MPI_COMM_WORLD);
     std::string told = "0\n0\nnothing";
     try {
-        exchange_until_cut(directory, comm, {.transport = argv[2], .timeout_s = std::atof(argv[3])});
+        exchange_until_cut(directory, comm,
+                           {.transport = argv[2], .timeout_s = std::atof(argv[3])});
     } catch (const Error& error) {
-        told = std::to_string(now() - cut_time(directory)) + "\n" + std::to_string(static_cast<int>(error.kind())) + "\n" + error.what();
+        told = std::to_string(now() - cut_time(directory)) + "\n" +
+               std::to_string(static_cast<int>(error.kind())) + "\n" + error.what();
     }
     write(directory / std::to_string(comm.rank()), told);
-    for (int tenths = 0; tenths < 300 && !std::filesystem::exists(directory / std::to_string(1 - comm.rank())); ++tenths)
+    for (int tenths = 0;
+         tenths < 300 && !std::filesystem::exists(directory / std::to_string(1 - comm.rank()));
+         ++tenths)
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     if (comm.rank() == 0) set_link("up");
     _exit(0);

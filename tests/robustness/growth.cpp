@@ -1,4 +1,5 @@
-// growth TRANSPORT: what exchanges in a periodic row of ranks, two neighbors each, take on the rank that takes most.
+// growth TRANSPORT: what exchanges in a periodic row of ranks, two neighbors each, take on the rank
+// that takes most.
 //
 // Prints: node-shared mappings, their bytes, descriptors (of node-shared memory and of processes).
 #include <array>
@@ -16,7 +17,8 @@ namespace {
 
 // The library's own, and what UCX allocates (System V).
 bool is_shared_memory(const std::string& line) {
-    return line.find("memfd:parhelion") != std::string::npos || line.find("/SYSV") != std::string::npos;
+    return line.find("memfd:parhelion") != std::string::npos ||
+           line.find("/SYSV") != std::string::npos;
 }
 
 std::array<long, 2> count_mappings() {
@@ -57,7 +59,9 @@ int main(int argc, char** argv) {
     if (argc != 2) return 2;
     {
         const Communicator comm(MPI_COMM_WORLD);
-        const CartesianDomain domain({10 * comm.size(), 10}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
+        const CartesianDomain domain(
+            {10 * comm.size(), 10},
+            {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
         meet_all();  // MPI's own connections are no business of the exchange
         const auto before = count_mappings();
         auto u = make_array<double>(domain);
@@ -65,9 +69,11 @@ int main(int argc, char** argv) {
         exchange();
         exchange.reverse();
         const auto mappings = count_mappings();
-        long mine[3] = {mappings[0] - before[0], mappings[1] - before[1], count_descriptors()}, most[3];
+        long mine[3] = {mappings[0] - before[0], mappings[1] - before[1], count_descriptors()},
+             most[3];
         MPI_Reduce(mine, most, 3, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
-        if (comm.rank() == 0) std::cout << "taken " << most[0] << " " << most[1] << " " << most[2] << std::endl;
+        if (comm.rank() == 0)
+            std::cout << "taken " << most[0] << " " << most[1] << " " << most[2] << std::endl;
     }
     MPI_Finalize();
 }

@@ -1,4 +1,5 @@
-// Messages that no int counts. Two ranks, one of which owns everything: what is needed is little more than the message, twice.
+// Messages that no int counts. Two ranks, one of which owns everything: what is needed is little
+// more than the message, twice.
 #include <array>
 #include <cstring>
 
@@ -24,14 +25,16 @@ std::uint64_t word(byte_count at) { return static_cast<std::uint64_t>(at) * 0x9E
 class Large {
 public:
     explicit Large(const Communicator& comm)
-        : owner_(comm.rank() == 0), domain_(owner_ ? cells : 0, owner_ ? std::vector<global_index>{} : all_ids(), comm),
+        : owner_(comm.rank() == 0),
+          domain_(owner_ ? cells : 0, owner_ ? std::vector<global_index>{} : all_ids(), comm),
           memory_(allocate_node_shared(bytes)) {
         for (byte_count w = 0; owner_ && w < words; ++w) put(w, word(w));
     }
     Exchange exchange(const std::string& transport) {
         std::byte* const array = memory_.get();
-        const Field field = view_cells(owner_ ? array : nullptr, domain_.owned(), owner_ ? nullptr : array, domain_.ghosts(),
-                                       {Scalar::int8, 1}, {Order::c, components});
+        const Field field =
+            view_cells(owner_ ? array : nullptr, domain_.owned(), owner_ ? nullptr : array,
+                       domain_.ghosts(), {Scalar::int8, 1}, {Order::c, components});
         return {build_pattern(domain_), {field}, {.transport = transport, .timeout_s = 60}};
     }
     // One word in every hundredth page or so is enough to see what did not come.
@@ -77,13 +80,16 @@ CASE("messages of more than 2^31 bytes arrive over every transport") {
     if (comm.size() != 2 || !enough_memory(comm)) return;
     Large large(comm);
     for (const Route& route : all_routes()) {
-        if (!takes_any_array(route) || route.transport == "auto") continue;  // auto has no more ways, but tries them all
+        if (!takes_any_array(route) || route.transport == "auto")
+            continue;  // auto has no more ways, but tries them all
         CAPTURE(route.transport);
         Exchange exchange = large.exchange(route.transport);
         large.forget();
         const double start = MPI_Wtime();
         exchange();
-        if (comm.rank() == 0) say(route.transport, ": ", static_cast<double>(bytes) / (MPI_Wtime() - start) / 1e9, " GB/s");
+        if (comm.rank() == 0)
+            say(route.transport, ": ", static_cast<double>(bytes) / (MPI_Wtime() - start) / 1e9,
+                " GB/s");
         EXPECT_EQ(large.wrong(), 0);
     }
 }
@@ -94,14 +100,16 @@ CASE("a set-up message of more than 2^31 bytes arrives whole") {
     std::vector<Parcel> sent;
     if (comm.rank() == 0) {
         sent.push_back({1, std::vector<std::byte>(static_cast<std::size_t>(bytes))});
-        for (byte_count w = 0; w < words; w += 511) std::memcpy(sent[0].bytes.data() + 8 * w, std::array{word(w)}.data(), 8);
+        for (byte_count w = 0; w < words; w += 511)
+            std::memcpy(sent[0].bytes.data() + 8 * w, std::array{word(w)}.data(), 8);
     }
     const auto arrived = sparse_exchange(comm, std::move(sent));
     ASSERT_EQ(arrived.size(), static_cast<std::size_t>(comm.rank()));
     byte_count wrong = 0;
     for (const Parcel& parcel : arrived) {
         EXPECT_EQ(static_cast<byte_count>(parcel.bytes.size()), bytes);
-        for (byte_count w = 0; w < words; w += 511) wrong += std::memcmp(parcel.bytes.data() + 8 * w, std::array{word(w)}.data(), 8) != 0;
+        for (byte_count w = 0; w < words; w += 511)
+            wrong += std::memcmp(parcel.bytes.data() + 8 * w, std::array{word(w)}.data(), 8) != 0;
     }
     EXPECT_EQ(wrong, 0);
 }

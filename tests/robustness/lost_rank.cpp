@@ -1,8 +1,12 @@
-// lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the others write down what they are told.
+// lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the
+// others write down what they are told.
 //
-// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a barrier), `first` (before its first
-// one), `amid` (after it has begun), `exit` (then, too, but it ends by itself), `early` (then, too, and before any other has begun), `stopped` (as
-// `between`, but it is stopped until the others have written), or a number n: while a second exchange is made, at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its message.
+// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a
+// barrier), `first` (before its first one), `amid` (after it has begun), `exit` (then, too, but it
+// ends by itself), `early` (then, too, and before any other has begun), `stopped` (as `between`,
+// but it is stopped until the others have written), or a number n: while a second exchange is made,
+// at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its
+// message.
 #include <signal.h>
 #include <unistd.h>
 
@@ -47,7 +51,8 @@ void write(const std::filesystem::path& file, const std::string& text) {
 void wait_for_others(const Orders& orders, int ranks) {
     for (int tenths = 0; tenths < 200; ++tenths) {
         int there = 0;
-        for (int r = 0; r < ranks; ++r) there += std::filesystem::exists(orders.file(std::to_string(r)));
+        for (int r = 0; r < ranks; ++r)
+            there += std::filesystem::exists(orders.file(std::to_string(r)));
         if (there == ranks - 1) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -77,14 +82,18 @@ void stop(const Orders& orders) {
 
 void exchange_until_death(const Orders& orders, const Communicator& comm) {
     // In a row, so that most ranks are not neighbors of the victim.
-    const CartesianDomain domain({8 * comm.size(), 8}, {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
+    const CartesianDomain domain({8 * comm.size(), 8},
+                                 {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
     auto u = make_array<double>(domain);
-    std::optional<Exchange> first(std::in_place, build_pattern(domain), std::vector<Field>{view(u)}, ExchangeOptions{"mpi"});
+    std::optional<Exchange> first(std::in_place, build_pattern(domain), std::vector<Field>{view(u)},
+                                  ExchangeOptions{"mpi"});
     if (comm.rank() == orders.victim) agreements_left = std::atoi(orders.place.c_str());
     Exchange exchange(build_pattern(domain), {view(u)}, {orders.transport, orders.timeout_s});
     first.reset();
-    const bool early = orders.place == "early", amid = early || orders.place == "amid" || orders.place == "exit";
-    const int fatal = !early && (amid || orders.place == "between" || orders.place == "stopped") ? 50 : 0;
+    const bool early = orders.place == "early",
+               amid = early || orders.place == "amid" || orders.place == "exit";
+    const int fatal =
+        !early && (amid || orders.place == "between" || orders.place == "stopped") ? 50 : 0;
     for (int i = 0; i < 100; ++i) {
         const bool last = i == fatal && comm.rank() == orders.victim;
         if (last && !amid) die(orders);
@@ -104,8 +113,8 @@ double death_time(const Orders& orders) {
 }  // namespace
 
 // Called by the library in place of MPI's.
-extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
-                              MPI_Request* request) {
+extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Datatype type,
+                              MPI_Op operation, MPI_Comm comm, MPI_Request* request) {
     if (agreements_left > 0 && --agreements_left == 0) die(*fatal_orders);
     return PMPI_Iallreduce(mine, all, count, type, operation, comm, request);
 }
@@ -114,14 +123,16 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     signal(SIGUSR1, SIG_IGN);  // how Hydra tells of a lost process
     if (argc != 5 && argc != 6) return 2;
-    static const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]), argc == 6 ? std::atof(argv[5]) : 0};
+    static const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]),
+                               argc == 6 ? std::atof(argv[5]) : 0};
     fatal_orders = &orders;
     const Communicator comm(MPI_COMM_WORLD);
     std::string told = "0 nothing";
     try {
         exchange_until_death(orders, comm);
     } catch (const Error& error) {
-        told = std::to_string(now() - death_time(orders)) + "\n" + std::to_string(static_cast<int>(error.kind())) + "\n" + error.what();
+        told = std::to_string(now() - death_time(orders)) + "\n" +
+               std::to_string(static_cast<int>(error.kind())) + "\n" + error.what();
     }
     write(orders.file(std::to_string(comm.rank())), told);
     wait_for_others(orders, comm.size());

@@ -1,7 +1,8 @@
-// The synchronization alone, between threads, for ThreadSanitizer: sequence lines, sleeping and ringing, ring slots, teams that
-// copy.
+// The synchronization alone, between threads, for ThreadSanitizer: sequence lines, sleeping and
+// ringing, ring slots, teams that copy.
 //
-// Values are plain memory: a missing acquire or release is a data race that ThreadSanitizer reports, besides a wrong value.
+// Values are plain memory: a missing acquire or release is a data race that ThreadSanitizer
+// reports, besides a wrong value.
 #include <array>
 #include <chrono>
 #include <thread>
@@ -20,7 +21,8 @@ constexpr std::uint64_t rounds = 20000;
 constexpr long sleep_us = 20000;
 
 // As exchange/waiter.cpp waits: poll, announce, poll again, sleep.
-void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& own, int eager_polls) {
+void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& own,
+              int eager_polls) {
     const auto there = [&] { return number.load(std::memory_order_acquire) >= value; };
     for (int i = 0; i < eager_polls; ++i)
         if (there()) return;
@@ -39,7 +41,8 @@ struct Side {
 };
 
 // The protocol of transport shared: grant, put, written.
-void put_and_read(Side& mine, Side& theirs, std::uint64_t key, std::uint64_t their_key, int eager_polls, std::uint64_t& wrong) {
+void put_and_read(Side& mine, Side& theirs, std::uint64_t key, std::uint64_t their_key,
+                  int eager_polls, std::uint64_t& wrong) {
     for (std::uint64_t n = 1; n <= rounds; ++n) {
         mine.values.fill(n * key);
         post(theirs.granted.value, n, theirs.postbox);
@@ -86,7 +89,9 @@ void send_and_receive(Reader& mine, Reader& theirs, int eager_polls, std::uint64
 
 }  // namespace
 
-CASE("ghosts that two threads write into each other's arrays are those of the exchange that is ending") {
+CASE(
+    "ghosts that two threads write into each other's arrays are those of the exchange that is "
+    "ending") {
     for (int eager_polls : {0, 20}) {
         Side a, b;
         std::uint64_t wrong_a = 0, wrong_b = 0;
@@ -144,7 +149,8 @@ CASE("several threads that sleep at one postbox all wake up") {
         });
     for (std::uint64_t n = 1; n <= 500; ++n) {
         post(line.value, n, postbox);
-        while (heard.value.load(std::memory_order_acquire) < n * last.size()) std::this_thread::yield();
+        while (heard.value.load(std::memory_order_acquire) < n * last.size())
+            std::this_thread::yield();
     }
     for (std::thread& thread : sleepers) thread.join();
     for (std::uint64_t value : last) EXPECT_EQ(value, 500);
@@ -158,10 +164,12 @@ CASE("members of a team see what was written before a job, and the caller sees w
     for (std::uint64_t n = 1; n <= rounds / 10; ++n) {
         from.fill(n);
         team.share([&](int k) {
-            for (int i = k; i < cells; i += members) to[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i)];
+            for (int i = k; i < cells; i += members)
+                to[static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i)];
         });
         for (const std::uint64_t value : to) wrong += value != n;
-        if (n % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // members fall asleep
+        if (n % 500 == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));  // members fall asleep
     }
     EXPECT_EQ(wrong, 0);
 }

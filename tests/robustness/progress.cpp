@@ -11,7 +11,8 @@ using namespace test;
 
 namespace {
 
-// Whether the value turns up without a call of the library. Looks are counted, not seconds: the machine may stop for a while.
+// Whether the value turns up without a call of the library. Looks are counted, not seconds: the
+// machine may stop for a while.
 bool turns_up(double& place, double value) {
     constexpr int most_looks = 300000;
     for (int look = 0; look < most_looks; ++look) {
@@ -35,10 +36,13 @@ CASE("with a progress thread ghosts are filled while the program computes") {
     for (const Route& route : all_routes()) {
         if (route.transport == "auto" || comm.size() == 1) continue;
         CAPTURE(route.transport);
-        const CartesianDomain domain({4 * comm.size(), 2000}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
+        const CartesianDomain domain(
+            {4 * comm.size(), 2000},
+            {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
         const global_index first = domain.owned().lo[0];
         auto u = make_array<double>(domain);
-        Exchange exchange(build_pattern(domain), {view(u)}, {.transport = route.transport, .timeout_s = 60, .progress_thread = true});
+        Exchange exchange(build_pattern(domain), {view(u)},
+                          {.transport = route.transport, .timeout_s = 60, .progress_thread = true});
         for (int round = 1; round <= 3; ++round) {
             for (int x = 0; x < 4; ++x)
                 for (int y = 0; y < 2000; ++y) u(first + x, y) = 100.0 * round + comm.rank();

@@ -1,4 +1,5 @@
-// Ranks that are late, begin and end in orders of their own, and are stopped from outside: never a wrong ghost.
+// Ranks that are late, begin and end in orders of their own, and are stopped from outside: never a
+// wrong ghost.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ int rounds() { return static_cast<int>(number_from_environment("PARHELION_TEST_R
 // Whoever wants to stop ranks from outside finds their process numbers here.
 void leave_process_number(int rank) {
     const char* directory = std::getenv("PARHELION_TEST_PIDS");
-    if (directory != nullptr) std::ofstream(std::string(directory) + "/" + std::to_string(rank)) << getpid() << std::endl;
+    if (directory != nullptr)
+        std::ofstream(std::string(directory) + "/" + std::to_string(rank)) << getpid() << std::endl;
 }
 
 void dawdle(Random& random) {
@@ -36,11 +38,13 @@ std::vector<std::size_t> shuffled(Random& random, std::size_t count) {
     return order;
 }
 
-// All are begun before any is ended, on each rank in orders of its own: legal, whatever the transports.
+// All are begun before any is ended, on each rank in orders of its own: legal, whatever the
+// transports.
 void run_schedule(std::vector<Work>& all, int rank) {
     Random same(seed()), own(mix(seed(), static_cast<std::uint64_t>(rank)));
     for (int round = 0; round < rounds(); ++round) {
-        for (Work& work : all) work.prepare(same.chance(30) ? Direction::reverse : Direction::forward, round);
+        for (Work& work : all)
+            work.prepare(same.chance(30) ? Direction::reverse : Direction::forward, round);
         for (std::size_t w : shuffled(own, all.size())) dawdle(own), all[w].begin();
         for (std::size_t w : shuffled(own, all.size())) dawdle(own), all[w].end();
         for (Work& work : all) ASSERT_EQ(work.difference(), "");
@@ -49,14 +53,17 @@ void run_schedule(std::vector<Work>& all, int rank) {
 
 }  // namespace
 
-CASE("exchanges in flight over different transports, late and in any order, never give a wrong ghost") {
+CASE(
+    "exchanges in flight over different transports, late and in any order, never give a wrong "
+    "ghost") {
     const Communicator comm(MPI_COMM_WORLD);
     leave_process_number(comm.rank());
     CAPTURE(seed());
     const CartesianDomain domain({18, 16}, {.halo = 1, .periodic = true});
     std::vector<Work> all;
     const char* asked_for = std::getenv("PARHELION_TEST_ROUTES");
-    for (const Route& route : routes_asked_for(asked_for ? asked_for : "shared,staged_shared,shared|staged_shared,mpi"))
+    for (const Route& route :
+         routes_asked_for(asked_for ? asked_for : "shared,staged_shared,shared|staged_shared,mpi"))
         all.emplace_back(domain, route.transport, static_cast<int>(all.size()));
     run_schedule(all, comm.rank());
 }

@@ -1,4 +1,5 @@
-// steady TRANSPORT: batches of exchanges between marks that a tracer of system calls sees (an lseek on descriptor −1).
+// steady TRANSPORT: batches of exchanges between marks that a tracer of system calls sees (an lseek
+// on descriptor −1).
 #include <unistd.h>
 
 #include <string>
@@ -15,7 +16,8 @@ int main(int argc, char** argv) {
         auto u = make_array<double>(domain);
         Exchange exchange(build_pattern(domain), {view(u)}, {argv[1]});
         const int rank = Communicator(MPI_COMM_WORLD).rank();
-        const IndexMap map(IndexedDomain(500, {500 * (1 - rank) + 3, 500 * (1 - rank) + 77}), {argv[1]});
+        const IndexMap map(IndexedDomain(500, {500 * (1 - rank) + 3, 500 * (1 - rank) + 77}),
+                           {argv[1]});
         std::vector<double, NodeAllocator<double>> x(502), y(502);
         std::vector<int, NodeAllocator<int>> z(502);
         for (int batch = 0; batch < 300; ++batch) {

@@ -31,7 +31,8 @@ struct Finding {
 void repeat(Work& work, Finding& finding) {
     try {
         for (int round = 0; round < repetitions && finding.text.empty(); ++round)
-            finding.text = work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round);
+            finding.text =
+                work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round);
     } catch (const std::exception& error) {
         finding.text = error.what();
     }
@@ -52,8 +53,10 @@ void live_and_die(MPI_Comm user, const std::string& transport, int number, Findi
         const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true}, user);
         for (int life = 0; life < lives && finding.text.empty(); ++life) {
             Work work(domain, transport, number);
-            for (int round = 0; round <= 5 * number && finding.text.empty(); ++round)  // while one works, others make and destroy
-                finding.text = work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round);
+            for (int round = 0; round <= 5 * number && finding.text.empty();
+                 ++round)  // while one works, others make and destroy
+                finding.text = work.round_trip(
+                    round % 3 == 2 ? Direction::reverse : Direction::forward, round);
         }
     } catch (const std::exception& error) {
         finding.text = error.what();
@@ -61,11 +64,15 @@ void live_and_die(MPI_Comm user, const std::string& transport, int number, Findi
 }
 
 // Some MPIs mix up communicators that several threads make at the same time.
-bool makes_communicators(const std::string& transport) { return transport.find("mpi_neighbor") != std::string::npos; }
+bool makes_communicators(const std::string& transport) {
+    return transport.find("mpi_neighbor") != std::string::npos;
+}
 
 }  // namespace
 
-CASE("threads make, use and destroy exchanges at the same time, each on a communicator of its own, over every transport") {
+CASE(
+    "threads make, use and destroy exchanges at the same time, each on a communicator of its own, "
+    "over every transport") {
     if (!threads_allowed()) return;
     constexpr int all = thread_count + 1;
     for (const Route& route : routes_for(6, 3)) {
@@ -79,8 +86,8 @@ CASE("threads make, use and destroy exchanges at the same time, each on a commun
         std::vector<Finding> findings(all);
         std::vector<std::thread> threads;
         for (int t = 0; t < all; ++t)
-            threads.emplace_back(live_and_die, comms[static_cast<std::size_t>(t)], route.transport, t,
-                                 std::ref(findings[static_cast<std::size_t>(t)]));
+            threads.emplace_back(live_and_die, comms[static_cast<std::size_t>(t)], route.transport,
+                                 t, std::ref(findings[static_cast<std::size_t>(t)]));
         for (std::thread& thread : threads) thread.join();
         for (const Finding& finding : findings) EXPECT_EQ(finding.text, "");
         for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
@@ -95,7 +102,8 @@ CASE("threads exchange at the same time, each on a communicator of its own") {
         std::vector<MPI_Comm> comms(thread_count);
         for (MPI_Comm& comm : comms) {
             MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-            Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads make at the same time, at times
+            Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads
+                                        // make at the same time, at times
         }
         std::vector<Finding> findings(thread_count);
         std::vector<std::thread> threads;
@@ -117,7 +125,8 @@ CASE("threads exchange at the same time on one communicator, over every transpor
         for (int t = 0; t < thread_count; ++t) works.emplace_back(domain, route.transport, t);
         std::vector<Finding> findings(thread_count);
         std::vector<std::thread> threads;
-        for (std::size_t t = 0; t < thread_count; ++t) threads.emplace_back(repeat, std::ref(works[t]), std::ref(findings[t]));
+        for (std::size_t t = 0; t < thread_count; ++t)
+            threads.emplace_back(repeat, std::ref(works[t]), std::ref(findings[t]));
         for (std::thread& thread : threads) thread.join();
         for (const Finding& finding : findings) EXPECT_EQ(finding.text, "");
     }
@@ -125,20 +134,25 @@ CASE("threads exchange at the same time on one communicator, over every transpor
 
 CASE("threads that share large copies change no value, over every transport") {
     const Communicator comm(MPI_COMM_WORLD);
-    const CartesianDomain domain({48 * comm.size(), 64, 64}, {.halo = 2, .periodic = true, .process_grid = {comm.size(), 1, 1}});
+    const CartesianDomain domain(
+        {48 * comm.size(), 64, 64},
+        {.halo = 2, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : routes_for(0, 4)) {
         CAPTURE(route.transport);
         Work work(domain, route.transport, 0, {.threads = 3});
         EXPECT_TRUE(holds(work.exchange().explain(), "by 3 threads"));
         for (int round = 0; round < 6; ++round)
-            ASSERT_EQ(work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round), "");
+            ASSERT_EQ(
+                work.round_trip(round % 3 == 2 ? Direction::reverse : Direction::forward, round),
+                "");
     }
 }
 
 CASE("numbers of threads that make no sense are refused by all ranks") {
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == Communicator(MPI_COMM_WORLD).size() - 1;
-    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi", 0, {.threads = odd ? -2 : 1}); }), "cannot copy by -2 threads"));
+    EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi", 0, {.threads = odd ? -2 : 1}); }),
+                      "cannot copy by -2 threads"));
     setenv("PARHELION_THREADS", "two", 1);
     EXPECT_TRUE(holds(error_of([&] { Work(domain, "mpi", 0); }), "PARHELION_THREADS is 'two'"));
     setenv("PARHELION_THREADS", "2", 1);
@@ -165,11 +179,13 @@ CASE("one thread begins what another ends, while a third waits in another exchan
 
 CASE("a process with several blocks exchanges among its own and with its neighbors") {
     const Communicator comm(MPI_COMM_WORLD);
-    const CartesianDomain domain({16, 12}, {.halo = 2, .periodic = true, .blocks_per_rank = {2, 2}});
+    const CartesianDomain domain({16, 12},
+                                 {.halo = 2, .periodic = true, .blocks_per_rank = {2, 2}});
     for (const char* transport : {"shared", "staged_shared", "mpi"}) {
         CAPTURE(transport);
         Work work(domain, transport, 0);
         for (int round = 0; round < repetitions; ++round)
-            ASSERT_EQ(work.round_trip(round % 2 ? Direction::reverse : Direction::forward, round), "");
+            ASSERT_EQ(work.round_trip(round % 2 ? Direction::reverse : Direction::forward, round),
+                      "");
     }
 }

@@ -39,9 +39,12 @@ Refusal left_alone(Exchange& exchange, int rank) {
 
 }  // namespace
 
-CASE("a neighbor that does not begin is named, with the exchange, the direction and the state of both") {
+CASE(
+    "a neighbor that does not begin is named, with the exchange, the direction and the state of "
+    "both") {
     const Communicator comm(MPI_COMM_WORLD);
-    const CartesianDomain domain({12, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
+    const CartesianDomain domain(
+        {12, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     const bool on_one_node = comm.node().size() == comm.size();
     for (const Route& route : all_routes()) {
         if (route.transport == "auto") continue;  // what it chooses is not known here
@@ -51,18 +54,26 @@ CASE("a neighbor that does not begin is named, with the exchange, the direction 
         if (comm.rank() != 0 || comm.size() == 1) continue;
         CAPTURE(refusal.text);
         EXPECT_EQ(refusal.kind, ErrorKind::timeout);
-        for (const char* part : {"forward", "of rank 0", "exchange number ", "PARHELION_TIMEOUT"}) EXPECT_TRUE(holds(refusal.text, part));
-        EXPECT_TRUE(holds(refusal.text, "rank 1") || holds(refusal.text, "ranks 1,"));  // which may send together with others of its node
+        for (const char* part : {"forward", "of rank 0", "exchange number ", "PARHELION_TIMEOUT"})
+            EXPECT_TRUE(holds(refusal.text, part));
+        EXPECT_TRUE(
+            holds(refusal.text, "rank 1") ||
+            holds(refusal.text, "ranks 1,"));  // which may send together with others of its node
         if (on_one_node && route.transport.starts_with("shared"))
             EXPECT_TRUE(holds(refusal.text, "it has written number 1, it has begun number 1"));
-        if (on_one_node && route.transport.starts_with("staged_shared")) EXPECT_TRUE(holds(refusal.text, "it has sent number 1"));
+        if (on_one_node && route.transport.starts_with("staged_shared"))
+            EXPECT_TRUE(holds(refusal.text, "it has sent number 1"));
         EXPECT_TRUE(holds(refusal_of([&] { work.exchange()(); }).text, "has failed before"));
     }
 }
 
-CASE("after an exchange was given up with large messages under way, a new one between the same ranks works") {
+CASE(
+    "after an exchange was given up with large messages under way, a new one between the same "
+    "ranks works") {
     const Communicator comm(MPI_COMM_WORLD);
-    const CartesianDomain domain({2 * comm.size(), 128, 128}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
+    const CartesianDomain domain(
+        {2 * comm.size(), 128, 128},
+        {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : all_routes()) {
         if (route.transport == "auto") continue;  // what it chooses is not known here
         CAPTURE(route.transport);
@@ -95,10 +106,12 @@ CASE("a rank that has no descriptor left to watch a neighbor with does not take 
     const auto first = [](int rank) { return std::vector<global_index>{3 * rank}; };
     const std::vector<global_index> none;
     // Rank 1 reads rank 0, then rank 2, which it has not met before.
-    const IndexedDomain near(3, comm.rank() == 1 ? first(0) : none, own), far(3, comm.rank() == 1 ? first(2) : none, own);
+    const IndexedDomain near(3, comm.rank() == 1 ? first(0) : none, own),
+        far(3, comm.rank() == 1 ? first(2) : none, own);
     std::vector<double> cells(4, comm.rank());
     const auto made = [&](const IndexedDomain& domain) {
-        return Exchange(build_pattern(domain), {view(domain, cells.data())}, {.transport = "mpi", .timeout_s = 60});
+        return Exchange(build_pattern(domain), {view(domain, cells.data())},
+                        {.transport = "mpi", .timeout_s = 60});
     };
     made(near);
     rlimit limit{};
@@ -120,6 +133,7 @@ CASE("an exchange that is on time does not mind its time limit") {
     const CartesianDomain domain({12, 8}, {.halo = 1, .periodic = true});
     for (const Route& route : all_routes()) {
         Work work(domain, route.transport, 0, {.timeout_s = 60});
-        for (int round = 0; round < 3; ++round) EXPECT_EQ(work.round_trip(Direction::forward, round), "");
+        for (int round = 0; round < 3; ++round)
+            EXPECT_EQ(work.round_trip(Direction::forward, round), "");
     }
 }

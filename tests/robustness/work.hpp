@@ -12,12 +12,15 @@ namespace test {
 
 class Work {
 public:
-    Work(const CartesianDomain& domain, const std::string& transport, int number, ExchangeOptions options = {})
+    Work(const CartesianDomain& domain, const std::string& transport, int number,
+         ExchangeOptions options = {})
         : staged_(domain.algorithm() == Algorithm::staged),
-          field_(
-              std::make_unique<GridField>(domain, GridSpec{{Scalar::int64, 8}, 2, domain.halo(), Layout::c}, number, Memory::node_shared)) {
+          field_(std::make_unique<GridField>(
+              domain, GridSpec{{Scalar::int64, 8}, 2, domain.halo(), Layout::c}, number,
+              Memory::node_shared)) {
         options.transport = transport;
-        exchange_ = std::make_unique<Exchange>(build_pattern(domain), std::vector<Field>{field_->view()}, options);
+        exchange_ = std::make_unique<Exchange>(build_pattern(domain),
+                                               std::vector<Field>{field_->view()}, options);
     }
 
     /// New values, which depend on the round.

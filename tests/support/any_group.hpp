@@ -88,11 +88,12 @@ private:
 
 std::vector<Group> groups_of(const AnyGroups& all);
 
-/// Messages of an exchange of all these groups: one for each neighbor and stage that some group has something for.
+/// Messages of an exchange of all these groups: one for each neighbor and stage that some group has
+/// something for.
 int messages_of_all(const AnyGroups& all);
 
-/// Together over a transport: every ghost and every owner is right, sums have the bits that they have group by group, and each
-/// neighbor gets one message.
+/// Together over a transport: every ghost and every owner is right, sums have the bits that they
+/// have group by group, and each neighbor gets one message.
 void check_together(AnyGroups& groups, const Route& route);
 
 }  // namespace test

@@ -20,7 +20,8 @@ private:
 
 bool add(const char* sentence, const char* file, int line, void (*body)()) {
     const std::string suite = std::filesystem::path(file).stem().string();
-    testing::RegisterTest(suite.c_str(), sentence, nullptr, nullptr, file, line, [body] { return new Case(body); });
+    testing::RegisterTest(suite.c_str(), sentence, nullptr, nullptr, file, line,
+                          [body] { return new Case(body); });
     return true;
 }
 

@@ -1,4 +1,5 @@
-// What tests say beyond GoogleTest's macros: cases named by a sentence, values that a failure shows, errors by what they say.
+// What tests say beyond GoogleTest's macros: cases named by a sentence, values that a failure
+// shows, errors by what they say.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,22 +9,28 @@
 #include <string>
 #include <string_view>
 
-// CASE("a sentence") { … }: one of the suite that is named like its file, so --gtest_filter=maps.* runs those of maps.cpp.
+// CASE("a sentence") { … }: one of the suite that is named like its file, so --gtest_filter=maps.*
+// runs those of maps.cpp.
 #define CASE(sentence) PARHELION_CASE(sentence, PARHELION_JOINED(case_, __COUNTER__))
-#define PARHELION_CASE(sentence, name)                                                                                       \
-    static void name();                                                                                                      \
-    [[maybe_unused]] static const bool PARHELION_JOINED(known_, name) = test_cases::add(sentence, __FILE__, __LINE__, name); \
+#define PARHELION_CASE(sentence, name)                                  \
+    static void name();                                                 \
+    [[maybe_unused]] static const bool PARHELION_JOINED(known_, name) = \
+        test_cases::add(sentence, __FILE__, __LINE__, name);            \
     static void name()
 #define PARHELION_JOINED(one, other) PARHELION_PASTED(one, other)
 #define PARHELION_PASTED(one, other) one##other
 
-// Failures in this scope show the value as it is then. Nothing is allocated before: tests that count allocations say what they do, too.
+// Failures in this scope show the value as it is then. Nothing is allocated before: tests that
+// count allocations say what they do, too.
 #define CAPTURE(...) PARHELION_CAPTURE(PARHELION_JOINED(captured_, __LINE__), __VA_ARGS__)
-#define PARHELION_CAPTURE(name, ...) \
-    const test_cases::Shown name([&](std::ostream& out) { out << #__VA_ARGS__ " is " << testing::PrintToString(__VA_ARGS__); })
+#define PARHELION_CAPTURE(name, ...)                                       \
+    const test_cases::Shown name([&](std::ostream& out) {                  \
+        out << #__VA_ARGS__ " is " << testing::PrintToString(__VA_ARGS__); \
+    })
 
 // The expression throws a Type that says `text` somewhere.
-#define EXPECT_ERROR(Type, text, ...) EXPECT_TRUE(test_cases::throws<Type>(text, [&] { static_cast<void>(__VA_ARGS__); }))
+#define EXPECT_ERROR(Type, text, ...) \
+    EXPECT_TRUE(test_cases::throws<Type>(text, [&] { static_cast<void>(__VA_ARGS__); }))
 
 namespace test_cases {
 
@@ -67,8 +74,10 @@ testing::AssertionResult throws(std::string_view text, Call&& call) {
     try {
         call();
     } catch (const Error& error) {
-        if (std::string_view(error.what()).find(text) != std::string_view::npos) return testing::AssertionSuccess();
-        return testing::AssertionFailure() << "it says " << testing::PrintToString(error.what()) << ", without '" << text << "'";
+        if (std::string_view(error.what()).find(text) != std::string_view::npos)
+            return testing::AssertionSuccess();
+        return testing::AssertionFailure() << "it says " << testing::PrintToString(error.what())
+                                           << ", without '" << text << "'";
     }
     return testing::AssertionFailure() << "nothing was thrown that says '" << text << "'";
 }

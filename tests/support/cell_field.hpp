@@ -12,7 +12,8 @@
 
 namespace test {
 
-/// What every rank owns and reads: all ranks know all of it, so that each can tell what it should get.
+/// What every rank owns and reads: all ranks know all of it, so that each can tell what it should
+/// get.
 struct Mesh {
     std::vector<std::vector<global_index>> owned;   ///< ids of each rank, in local order
     std::vector<std::vector<global_index>> ghosts;  ///< ids that each rank reads
@@ -21,10 +22,12 @@ struct Mesh {
     /// `owned` as blocks of these sizes.
     static Mesh of_blocks(const std::vector<global_index>& sizes);
     global_index cells() const;
-    IndexedDomain domain(SelfGhosts self = SelfGhosts::refused, Communicator comm = MPI_COMM_WORLD) const;
+    IndexedDomain domain(SelfGhosts self = SelfGhosts::refused,
+                         Communicator comm = MPI_COMM_WORLD) const;
 };
 
-/// joined: one array, owned cells before ghosts. rows: each component in a row of its own. apart: two arrays with gaps.
+/// joined: one array, owned cells before ghosts. rows: each component in a row of its own. apart:
+/// two arrays with gaps.
 enum class CellLayout { joined, rows, apart };
 
 struct CellSpec {
@@ -35,7 +38,8 @@ struct CellSpec {
 
 class CellField {
 public:
-    CellField(const IndexedDomain& domain, const Mesh& mesh, const CellSpec& spec, int number, Memory memory);
+    CellField(const IndexedDomain& domain, const Mesh& mesh, const CellSpec& spec, int number,
+              Memory memory);
     const Field& view() const { return view_; }
 
     void fill(Values values, int round = 0);
@@ -47,7 +51,9 @@ public:
     std::vector<std::byte> copy() const;
     void restore(std::span<const std::byte> copy);
     /// Nothing was written before or behind the arrays.
-    bool canaries_intact() const { return owned_->canaries_intact() && (!ghosts_ || ghosts_->canaries_intact()); }
+    bool canaries_intact() const {
+        return owned_->canaries_intact() && (!ghosts_ || ghosts_->canaries_intact());
+    }
 
     /// Owned cells, then ghosts.
     std::byte* at(local_index cell, int component);
@@ -58,7 +64,8 @@ private:
     std::vector<std::byte*> places(local_index first, local_index end);
     std::byte* expected(local_index cell, int component);
     std::uint64_t key(global_index id, int component) const;
-    std::uint64_t ghost_key(int rank, std::size_t position, global_index id, int component, Reduction reduction) const;
+    std::uint64_t ghost_key(int rank, std::size_t position, global_index id, int component,
+                            Reduction reduction) const;
     void make_view(Memory memory);
 
     const IndexedDomain& domain_;

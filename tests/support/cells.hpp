@@ -1,4 +1,5 @@
-// What a structured halo should hold, from global coordinates alone: nothing here looks at a pattern.
+// What a structured halo should hold, from global coordinates alone: nothing here looks at a
+// pattern.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,8 @@ void for_each_cell(const Box& box, Visit&& visit) {
     for (x[0] = box.lo[0]; x[0] < box.hi[0]; ++x[0])
         for (x[1] = box.lo[1]; x[1] < box.hi[1]; ++x[1])
             for (x[2] = box.lo[2]; x[2] < box.hi[2]; ++x[2])
-                for (x[3] = box.lo[3]; x[3] < box.hi[3]; ++x[3]) visit(static_cast<const Coordinates&>(x));
+                for (x[3] = box.lo[3]; x[3] < box.hi[3]; ++x[3])
+                    visit(static_cast<const Coordinates&>(x));
 }
 
 inline bool contains(const Box& box, const Coordinates& x) {
@@ -25,25 +27,31 @@ inline bool contains(const Box& box, const Coordinates& x) {
     return true;
 }
 
-/// Who should have which points of a field with some stagger and depth, of a domain of cells: told once more, in its own way.
+/// Who should have which points of a field with some stagger and depth, of a domain of cells: told
+/// once more, in its own way.
 struct PointModel {
     const CartesianDomain& cells;
     Stagger stagger = {};
     HaloWidth depth;
 
-    bool owns_ends(int d) const { return cells.boundary() == Boundary::owned && !cells.axis(d).periodic; }
+    bool owns_ends(int d) const {
+        return cells.boundary() == Boundary::owned && !cells.axis(d).periodic;
+    }
     /// Lowest point that somebody owns, and past the highest one.
     global_index lowest(int d) const { return owns_ends(d) ? -depth.lower[d] : 0; }
     global_index highest(int d) const {
         const Axis& axis = cells.axis(d);
-        return axis.extent + (axis.periodic ? 0 : stagger.along[d]) + (owns_ends(d) ? depth.upper[d] : 0);
+        return axis.extent + (axis.periodic ? 0 : stagger.along[d]) +
+               (owns_ends(d) ? depth.upper[d] : 0);
     }
     Box owned(const std::array<int, max_dimensions>& position) const {
         Box box;
         for (int d = 0; d < cells.dimensions(); ++d) {
             const Axis& axis = cells.axis(d);
             box.lo[d] = position[d] == 0 && !axis.periodic ? lowest(d) : axis.starts[position[d]];
-            box.hi[d] = position[d] == axis.blocks() - 1 && !axis.periodic ? highest(d) : axis.starts[position[d] + 1];
+            box.hi[d] = position[d] == axis.blocks() - 1 && !axis.periodic
+                            ? highest(d)
+                            : axis.starts[position[d] + 1];
         }
         return box;
     }
@@ -56,13 +64,16 @@ struct PointModel {
         }
         return box;
     }
-    /// The point whose value belongs into ghost `x` of a block; empty when nobody has it, or nobody sends it.
-    std::optional<Coordinates> source_of(const std::array<int, max_dimensions>& position, Coordinates x) const {
+    /// The point whose value belongs into ghost `x` of a block; empty when nobody has it, or nobody
+    /// sends it.
+    std::optional<Coordinates> source_of(const std::array<int, max_dimensions>& position,
+                                         Coordinates x) const {
         const Box mine = owned(position), all = held(position);
         if (mine.empty() || contains(mine, x)) return {};
         int sides = 0;
         for (int d = 0; d < cells.dimensions(); ++d) {
-            sides += x[d] < std::min(all.lo[d], mine.lo[d]) || x[d] >= std::max(all.hi[d], mine.hi[d]);
+            sides +=
+                x[d] < std::min(all.lo[d], mine.lo[d]) || x[d] >= std::max(all.hi[d], mine.hi[d]);
             const global_index extent = cells.axis(d).extent;
             if (x[d] < all.lo[d] - depth.lower[d] || x[d] >= all.hi[d] + depth.upper[d]) return {};
             if (cells.axis(d).periodic) x[d] = (x[d] % extent + extent) % extent;

@@ -27,9 +27,11 @@ void check_forward(Exchange& exchange, std::vector<FieldKind>& fields, int round
     }
 }
 
-/// Every owner has what its ghosts and itself combine to. The fields' elements must support the reduction.
+/// Every owner has what its ghosts and itself combine to. The fields' elements must support the
+/// reduction.
 template <class FieldKind>
-void check_reverse(Exchange& exchange, std::vector<FieldKind>& fields, Reduction reduction, bool staged, int round) {
+void check_reverse(Exchange& exchange, std::vector<FieldKind>& fields, Reduction reduction,
+                   bool staged, int round) {
     for (auto& field : fields) {
         field.fill(Values::whole, round);
         field.fill_ghosts(reduction);
@@ -54,6 +56,8 @@ std::string error_of(Call&& call) {
     return {};
 }
 
-inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 }  // namespace test

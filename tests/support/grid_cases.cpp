@@ -9,7 +9,8 @@ const std::vector<std::vector<global_index>> extents_of{{23}, {9, 7}, {6, 5, 4},
 std::vector<global_index> uneven(global_index extent, int parts) {
     std::vector<global_index> split(static_cast<std::size_t>(parts), 0);
     for (global_index cell = 0; cell < extent; ++cell) {
-        auto part = static_cast<std::size_t>(mix(static_cast<std::uint64_t>(cell)) % static_cast<std::uint64_t>(parts));
+        auto part = static_cast<std::size_t>(mix(static_cast<std::uint64_t>(cell)) %
+                                             static_cast<std::uint64_t>(parts));
         if (parts > 2 && part == 1) part = 2;
         ++split[part];
     }
@@ -29,8 +30,9 @@ CartesianOptions periodic_and_uneven(int dims, int ranks) {
     }
     options.process_grid[static_cast<std::size_t>(dims - 1)] *= ranks;
     for (int d = 0; d < dims; ++d)
-        options.splits.push_back(uneven(extents_of[static_cast<std::size_t>(dims - 1)][static_cast<std::size_t>(d)],
-                                        options.process_grid[static_cast<std::size_t>(d)]));
+        options.splits.push_back(
+            uneven(extents_of[static_cast<std::size_t>(dims - 1)][static_cast<std::size_t>(d)],
+                   options.process_grid[static_cast<std::size_t>(d)]));
     return options;
 }
 
@@ -70,8 +72,9 @@ std::vector<GridCase> grid_cases(int ranks) {
             const auto add = [&](const char* how, CartesianOptions options) {
                 options.neighbors = kind.neighbors;
                 options.algorithm = kind.algorithm;
-                cases.push_back({std::string(kind.name) + ", " + std::to_string(dims) + "-D, " + how,
-                                 extents_of[static_cast<std::size_t>(dims - 1)], options});
+                cases.push_back(
+                    {std::string(kind.name) + ", " + std::to_string(dims) + "-D, " + how,
+                     extents_of[static_cast<std::size_t>(dims - 1)], options});
             };
             add("open and even", open_and_even(dims));
             add("periodic and uneven", periodic_and_uneven(dims, ranks));
@@ -80,14 +83,15 @@ std::vector<GridCase> grid_cases(int ranks) {
     return cases;
 }
 
-std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int turn, Memory memory,
-                                   const std::vector<Element>& elements) {
+std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int turn,
+                                   Memory memory, const std::vector<Element>& elements) {
     std::vector<GridField> fields;
     for (int f = 0; f < count; ++f) {
         const int number = turn * count + f;
         const auto random = mix(static_cast<std::uint64_t>(number));
-        const GridSpec spec{elements[static_cast<std::size_t>(number) % elements.size()], 1 + static_cast<int>(random % 3),
-                            narrower(domain.halo(), f), static_cast<Layout>(random / 3 % 3)};
+        const GridSpec spec{elements[static_cast<std::size_t>(number) % elements.size()],
+                            1 + static_cast<int>(random % 3), narrower(domain.halo(), f),
+                            static_cast<Layout>(random / 3 % 3)};
         fields.emplace_back(domain, spec, number, memory);
     }
     return fields;

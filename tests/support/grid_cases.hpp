@@ -14,11 +14,14 @@ struct GridCase {
     CartesianOptions options;
 };
 
-/// Standard, staged and faces × 1 to 4 dimensions × open and even, periodic and uneven, mixed and in several blocks.
+/// Standard, staged and faces × 1 to 4 dimensions × open and even, periodic and uneven, mixed and
+/// in several blocks.
 std::vector<GridCase> grid_cases(int ranks);
 
-/// `count` fields that differ in element type, components, layout and halo width; `turn` chooses which.
-std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int turn, Memory memory,
+/// `count` fields that differ in element type, components, layout and halo width; `turn` chooses
+/// which.
+std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int turn,
+                                   Memory memory,
                                    const std::vector<Element>& elements = all_elements());
 
 }  // namespace test

@@ -13,7 +13,8 @@
 
 namespace test {
 
-/// scattered: dimensions in any order, some running backwards, gaps everywhere, components apart or interleaved, nothing aligned.
+/// scattered: dimensions in any order, some running backwards, gaps everywhere, components apart or
+/// interleaved, nothing aligned.
 enum class Layout { c, fortran, scattered };
 
 struct GridSpec {
@@ -32,7 +33,8 @@ public:
 
     /// Owned cells get their values of this round, everything else is poison.
     void fill(Values values, int round = 0);
-    /// Ghosts that an owner will hear of get values of their own; with `replace`, all ghosts of a cell the same.
+    /// Ghosts that an owner will hear of get values of their own; with `replace`, all ghosts of a
+    /// cell the same.
     void fill_ghosts(Reduction reduction);
 
     /// What the next exchange should lead to, from what `fill` wrote.
@@ -70,8 +72,8 @@ private:
     void make_view();
     byte_count offset(const Array& array, const Coordinates& cell, int component) const;
     std::uint64_t key(const Coordinates& cell, int component) const;
-    std::uint64_t ghost_key(const AnyBlock& reader, const Coordinates& ghost, const Coordinates& source, int component,
-                            Reduction reduction) const;
+    std::uint64_t ghost_key(const AnyBlock& reader, const Coordinates& ghost,
+                            const Coordinates& source, int component, Reduction reduction) const;
     template <class Visit>
     void for_each_ghost(Visit&& visit);
     std::string describe(std::size_t block, const Coordinates& cell, int component) const;

@@ -20,9 +20,9 @@ using namespace parhelion;
 
 inline constexpr std::byte poison{0xA5};
 
-/// Private memory lets sanitizers watch; node-shared memory is what transports within a node may ask for. Elsewhere: memory that
-/// the library knows nothing of, and that the stand-in for XPMEM can map.
-/// Slow: what slow_memory.hpp has; `data` is where the test looks.
+/// Private memory lets sanitizers watch; node-shared memory is what transports within a node may
+/// ask for. Elsewhere: memory that the library knows nothing of, and that the stand-in for XPMEM
+/// can map. Slow: what slow_memory.hpp has; `data` is where the test looks.
 enum class Memory { ordinary, node_shared, elsewhere, slow };
 
 inline std::shared_ptr<std::byte> allocate_elsewhere(std::size_t bytes) {
@@ -37,15 +37,20 @@ inline std::shared_ptr<std::byte> allocate_elsewhere(std::size_t bytes) {
             }};
 }
 
-/// `bytes` bytes with canaries before and behind. What it should look like after an exchange is kept beside it, so that one
-/// comparison finds a wrong ghost, an owned cell that changed and a write outside of all cells alike.
+/// `bytes` bytes with canaries before and behind. What it should look like after an exchange is
+/// kept beside it, so that one comparison finds a wrong ghost, an owned cell that changed and a
+/// write outside of all cells alike.
 class WatchedBytes {
 public:
-    WatchedBytes(byte_count bytes, Memory memory) : size_(static_cast<std::size_t>(bytes) + 2 * canary) {
-        if (memory == Memory::node_shared) memory_ = allocate_node_shared(static_cast<byte_count>(size_));
+    WatchedBytes(byte_count bytes, Memory memory)
+        : size_(static_cast<std::size_t>(bytes) + 2 * canary) {
+        if (memory == Memory::node_shared)
+            memory_ = allocate_node_shared(static_cast<byte_count>(size_));
         else if (memory == Memory::elsewhere) memory_ = allocate_elsewhere(size_);
         else if (memory == Memory::slow) memory_ = allocate_slow(size_);
-        else memory_ = std::shared_ptr<std::byte>(new std::byte[size_], std::default_delete<std::byte[]>());
+        else
+            memory_ = std::shared_ptr<std::byte>(new std::byte[size_],
+                                                 std::default_delete<std::byte[]>());
         wipe();
     }
     void wipe() { std::memset(memory_.get(), static_cast<int>(poison), size_); }
@@ -63,8 +68,10 @@ public:
     /// What has been written is what is expected (for cells that a law leaves open).
     void accept(const std::byte* at, std::size_t bytes) { std::memcpy(expected(at), at, bytes); }
     bool canaries_intact() const {
-        return std::all_of(memory_.get(), memory_.get() + canary, [](std::byte b) { return b == poison; }) &&
-               std::all_of(memory_.get() + size_ - canary, memory_.get() + size_, [](std::byte b) { return b == poison; });
+        return std::all_of(memory_.get(), memory_.get() + canary,
+                           [](std::byte b) { return b == poison; }) &&
+               std::all_of(memory_.get() + size_ - canary, memory_.get() + size_,
+                           [](std::byte b) { return b == poison; });
     }
     std::vector<std::byte> copy() const { return {memory_.get(), memory_.get() + size_}; }
     /// As it was when the first bytes of `copy` were copied; leaves the rest of `copy`.

@@ -14,13 +14,16 @@ struct MeshCase {
     SelfGhosts self = SelfGhosts::refused;
 };
 
-/// Blocks and arbitrary ownership, unsorted and repeated ghosts, empty ranks, own ghosts, no ghosts at all, ids beyond 2^31.
+/// Blocks and arbitrary ownership, unsorted and repeated ghosts, empty ranks, own ghosts, no ghosts
+/// at all, ids beyond 2^31.
 std::vector<MeshCase> mesh_cases(int ranks);
 
 /// `count` ghosts for `rank`, unsorted and (in part) repeated; its own cells only if `own` says so.
-std::vector<global_index> random_ghosts(const Mesh& mesh, std::size_t rank, int count, bool own, std::uint64_t seed);
+std::vector<global_index> random_ghosts(const Mesh& mesh, std::size_t rank, int count, bool own,
+                                        std::uint64_t seed);
 
-std::vector<CellField> make_fields(const IndexedDomain& domain, const Mesh& mesh, int count, int turn, Memory memory,
+std::vector<CellField> make_fields(const IndexedDomain& domain, const Mesh& mesh, int count,
+                                   int turn, Memory memory,
                                    const std::vector<Element>& elements = all_elements());
 
 }  // namespace test

@@ -1,5 +1,5 @@
-// Every rank runs every case; the job fails when any rank does. Each rank reports a failure at once, since a rank that
-// fails may keep others waiting until the time limit ends the job.
+// Every rank runs every case; the job fails when any rank does. Each rank reports a failure at
+// once, since a rank that fails may keep others waiting until the time limit ends the job.
 #include <mpi.h>
 
 #include <cstdio>
@@ -22,13 +22,20 @@ int world_rank() {
 struct RankReporter : testing::EmptyTestEventListener {
     std::string current;
 
-    void OnTestStart(const testing::TestInfo& test) override { current = std::string(test.test_suite_name()) + ": " + test.name(); }
+    void OnTestStart(const testing::TestInfo& test) override {
+        current = std::string(test.test_suite_name()) + ": " + test.name();
+    }
     void OnTestPartResult(const testing::TestPartResult& result) override {
         if (!result.failed()) return;
-        const bool thrown = std::string(result.message()).find("thrown in the test body") != std::string::npos;
-        const std::string place = result.file_name() == nullptr ? "" : result.file_name() + (":" + std::to_string(result.line_number()));
-        const std::string all = "[rank " + std::to_string(world_rank()) + "] " + current + "\n    " + place + ": " + result.message() +
-                                test_cases::shown() + "\n";
+        const bool thrown =
+            std::string(result.message()).find("thrown in the test body") != std::string::npos;
+        const std::string place =
+            result.file_name() == nullptr
+                ? ""
+                : result.file_name() + (":" + std::to_string(result.line_number()));
+        const std::string all = "[rank " + std::to_string(world_rank()) + "] " + current +
+                                "\n    " + place + ": " + result.message() + test_cases::shown() +
+                                "\n";
         std::fwrite(all.data(), 1, all.size(), stderr);
         std::fflush(stderr);
         // An exception leaves this rank out of step with the others: they would wait for ever.
@@ -47,8 +54,8 @@ void tell_once(testing::TestEventListeners& listeners) {
 
 }  // namespace
 
-// PARHELION_TEST_THREADS=funneled: MPI for the main thread only. PARHELION_TEST_SLOW: slow executors copy the host's
-// memory, too, and routes have arrays that the host cannot touch.
+// PARHELION_TEST_THREADS=funneled: MPI for the main thread only. PARHELION_TEST_SLOW: slow
+// executors copy the host's memory, too, and routes have arrays that the host cannot touch.
 int main(int argc, char** argv) {
     const char* threads = std::getenv("PARHELION_TEST_THREADS");
     const bool funneled = threads != nullptr && std::string(threads) == "funneled";
@@ -64,7 +71,8 @@ int main(int argc, char** argv) {
 
     int failed_anywhere = 0;
     MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (world_rank() == 0) std::cout << size << " ranks: " << (failed_anywhere ? "FAILED" : "passed") << std::endl;
+    if (world_rank() == 0)
+        std::cout << size << " ranks: " << (failed_anywhere ? "FAILED" : "passed") << std::endl;
     MPI_Finalize();
     return failed_anywhere;
 }

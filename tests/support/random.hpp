@@ -16,7 +16,9 @@ public:
     explicit Random(std::uint64_t seed) : state_(mix(seed)) {}
     std::uint64_t next() { return state_ = mix(state_); }
     /// lo … hi, both included.
-    int between(int lo, int hi) { return lo + static_cast<int>(next() % static_cast<std::uint64_t>(hi - lo + 1)); }
+    int between(int lo, int hi) {
+        return lo + static_cast<int>(next() % static_cast<std::uint64_t>(hi - lo + 1));
+    }
     bool chance(int percent) { return between(1, 100) <= percent; }
     template <class T>
     const T& pick(const std::vector<T>& from) {
@@ -32,12 +34,15 @@ inline std::uint64_t number_from_environment(const char* name, std::uint64_t oth
     return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// Calls body(random) for PARHELION_TEST_CASES cases from PARHELION_TEST_SEED on; a failure names its seed.
+/// Calls body(random) for PARHELION_TEST_CASES cases from PARHELION_TEST_SEED on; a failure names
+/// its seed.
 template <class Body>
 void for_random_cases(int cases, Body&& body) {
     const std::uint64_t first = number_from_environment("PARHELION_TEST_SEED", 1);
-    const std::uint64_t count = number_from_environment("PARHELION_TEST_CASES", static_cast<std::uint64_t>(cases));
-    say("seeds ", first, " to ", first + count - 1, "; PARHELION_TEST_SEED and PARHELION_TEST_CASES choose others");
+    const std::uint64_t count =
+        number_from_environment("PARHELION_TEST_CASES", static_cast<std::uint64_t>(cases));
+    say("seeds ", first, " to ", first + count - 1,
+        "; PARHELION_TEST_SEED and PARHELION_TEST_CASES choose others");
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         CAPTURE(seed);
         Random random(mix(seed, static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).size())));
@@ -46,6 +51,8 @@ void for_random_cases(int cases, Body&& body) {
 }
 
 /// Fewer cases where ranks take turns on a core.
-inline int affordable(int cases) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? cases : cases / 4; }
+inline int affordable(int cases) {
+    return Communicator(MPI_COMM_WORLD).size() <= 2 ? cases : cases / 4;
+}
 
 }  // namespace test

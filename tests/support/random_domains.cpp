@@ -21,13 +21,15 @@ std::vector<global_index> random_split(Random& random, global_index cells, int p
 
 HaloWidth random_halo(Random& random, int dims, int widest) {
     HaloWidth halo = 0;
-    for (int d = 0; d < dims; ++d) halo.lower[d] = random.between(0, widest), halo.upper[d] = random.between(0, widest);
+    for (int d = 0; d < dims; ++d)
+        halo.lower[d] = random.between(0, widest), halo.upper[d] = random.between(0, widest);
     return halo;
 }
 
 HaloWidth within(Random& random, HaloWidth halo) {
     for (int d = 0; d < max_dimensions; ++d)
-        halo.lower[d] = random.between(0, halo.lower[d]), halo.upper[d] = random.between(0, halo.upper[d]);
+        halo.lower[d] = random.between(0, halo.lower[d]),
+        halo.upper[d] = random.between(0, halo.upper[d]);
     return halo;
 }
 
@@ -38,10 +40,12 @@ Stagger random_stagger(Random& random, int dims) {
 }
 
 RankOrder random_rank_order(Random& random, int ranks) {
-    if (random.chance(50)) return random.pick(std::vector<RankFill>{RankFill::last_fastest, RankFill::first_fastest});
+    if (random.chance(50))
+        return random.pick(std::vector<RankFill>{RankFill::last_fastest, RankFill::first_fastest});
     std::vector<int> table(static_cast<std::size_t>(ranks));
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<int>(i);
-    for (std::size_t i = table.size(); i > 1; --i) std::swap(table[i - 1], table[random.next() % i]);
+    for (std::size_t i = table.size(); i > 1; --i)
+        std::swap(table[i - 1], table[random.next() % i]);
     return table;
 }
 
@@ -70,7 +74,8 @@ void add_random_ghosts(Random& random, Mesh& mesh, bool own) {
     for (std::size_t rank = 0; rank < mesh.ghosts.size(); ++rank) {
         std::vector<global_index> from;
         for (std::size_t r = 0; r < mesh.owned.size(); ++r)
-            if ((own || r != rank) && !random.chance(30)) from.insert(from.end(), mesh.owned[r].begin(), mesh.owned[r].end());
+            if ((own || r != rank) && !random.chance(30))
+                from.insert(from.end(), mesh.owned[r].begin(), mesh.owned[r].end());
         auto& ghosts = mesh.ghosts[rank];
         if (!from.empty() && !random.chance(10))
             for (int i = random.between(0, 80); i > 0; --i) ghosts.push_back(random.pick(from));
@@ -92,9 +97,11 @@ CartesianDomain random_domain(Random& random) {
     for (int d = 0; d < dims; ++d) {
         extents.push_back(random.between(random.chance(3) ? 0 : 1, largest[dims - 1]));
         options.periodic.along[d] = random.chance(50);
-        options.blocks_per_rank.push_back(random.chance(25) ? random.between(2, dims > 2 ? 2 : 4) : 1);
-        options.splits.push_back(random.chance(50) ? std::vector<global_index>{}
-                                                   : random_split(random, extents[d], options.process_grid[d]));
+        options.blocks_per_rank.push_back(random.chance(25) ? random.between(2, dims > 2 ? 2 : 4)
+                                                            : 1);
+        options.splits.push_back(random.chance(50)
+                                     ? std::vector<global_index>{}
+                                     : random_split(random, extents[d], options.process_grid[d]));
     }
     if (random.chance(20)) options.process_grid.clear(), options.splits.clear();
     options.rank_order = random_rank_order(random, Communicator(MPI_COMM_WORLD).size());
@@ -108,12 +115,13 @@ CartesianDomain random_domain(Random& random) {
 std::vector<GridField> random_fields(Random& random, const CartesianDomain& domain, Memory memory) {
     std::vector<GridField> fields;
     for (int f = random.between(1, 4); f > 0; --f) {
-        const GridSpec spec{random.pick(combinable(Reduction::sum)),
-                            random.between(1, 4),
-                            random.chance(50) ? domain.halo() : within(random, domain.halo()),
-                            static_cast<Layout>(random.between(0, 2)),
-                            random.chance(50) ? Stagger() : random_stagger(random, domain.dimensions()),
-                            random.chance(50) ? HaloWidth(0) : random_halo(random, domain.dimensions(), 2)};
+        const GridSpec spec{
+            random.pick(combinable(Reduction::sum)),
+            random.between(1, 4),
+            random.chance(50) ? domain.halo() : within(random, domain.halo()),
+            static_cast<Layout>(random.between(0, 2)),
+            random.chance(50) ? Stagger() : random_stagger(random, domain.dimensions()),
+            random.chance(50) ? HaloWidth(0) : random_halo(random, domain.dimensions(), 2)};
         fields.emplace_back(domain, spec, random.between(0, 1000000), memory);
     }
     return fields;
@@ -127,10 +135,12 @@ RandomMesh random_mesh(Random& random) {
     return {std::move(mesh), own ? SelfGhosts::allowed : SelfGhosts::refused};
 }
 
-std::vector<CellField> random_fields(Random& random, const IndexedDomain& domain, const Mesh& mesh, Memory memory) {
+std::vector<CellField> random_fields(Random& random, const IndexedDomain& domain, const Mesh& mesh,
+                                     Memory memory) {
     std::vector<CellField> fields;
     for (int f = random.between(1, 4); f > 0; --f) {
-        const CellSpec spec{random.pick(combinable(Reduction::sum)), random.between(1, 4), static_cast<CellLayout>(random.between(0, 2))};
+        const CellSpec spec{random.pick(combinable(Reduction::sum)), random.between(1, 4),
+                            static_cast<CellLayout>(random.between(0, 2))};
         fields.emplace_back(domain, mesh, spec, random.between(0, 1000000), memory);
     }
     return fields;

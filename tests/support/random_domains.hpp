@@ -19,6 +19,7 @@ struct RandomMesh {
     IndexedDomain domain() const { return mesh.domain(self); }
 };
 RandomMesh random_mesh(Random& random);
-std::vector<CellField> random_fields(Random& random, const IndexedDomain& domain, const Mesh& mesh, Memory memory);
+std::vector<CellField> random_fields(Random& random, const IndexedDomain& domain, const Mesh& mesh,
+                                     Memory memory);
 
 }  // namespace test

@@ -56,7 +56,9 @@ std::byte* other_place(const std::map<std::uintptr_t, Place>& from, std::byte* a
     return offset < place.bytes ? place.seen + offset : at;
 }
 
-void* map_all(int descriptor, std::size_t bytes, int access) { return mmap(nullptr, bytes, access, MAP_SHARED, descriptor, 0); }
+void* map_all(int descriptor, std::size_t bytes, int access) {
+    return mmap(nullptr, bytes, access, MAP_SHARED, descriptor, 0);
+}
 
 // Some cells of an op, as a program of one op.
 using Cells = Program;
@@ -84,7 +86,8 @@ void cut(const StridedOp& op, std::vector<Cells>& all, int d = 0) {
         StridedOp inner = op;
         inner.count[static_cast<std::size_t>(d)] = 1;
         // Planes alone are cut: a piece for each cell would take minutes.
-        const byte_count count = op.count[static_cast<std::size_t>(d)], pieces = std::min<byte_count>(count, 3);
+        const byte_count count = op.count[static_cast<std::size_t>(d)],
+                         pieces = std::min<byte_count>(count, 3);
         for (byte_count k = 0; k < pieces; ++k) {
             const byte_count first = count * k / pieces;
             inner.count[static_cast<std::size_t>(d)] = count * (k + 1) / pieces - first;
@@ -136,8 +139,10 @@ public:
         if (!compiled) throw std::logic_error("a program was put on a queue that was not compiled");
         ++machine().copies;
         Task& task = tasks_.emplace_back();
-        for (std::size_t i = 0; i < compiled->src_bases; ++i) task.src.push_back(other_place(machine().hidden, src[i]));
-        for (std::size_t i = 0; i < compiled->dst_bases; ++i) task.dst.push_back(other_place(machine().hidden, dst[i]));
+        for (std::size_t i = 0; i < compiled->src_bases; ++i)
+            task.src.push_back(other_place(machine().hidden, src[i]));
+        for (std::size_t i = 0; i < compiled->dst_bases; ++i)
+            task.dst.push_back(other_place(machine().hidden, dst[i]));
         task.program = std::move(compiled);
         task.reduction = reduction;
     }
@@ -189,7 +194,8 @@ private:
         const std::lock_guard lock(machine().mutex);
         for (int some = machine().random.between(0, 6); some > 0; --some) {
             std::vector<SlowQueue*> ready;
-            std::copy_if(machine().queues.begin(), machine().queues.end(), std::back_inserter(ready),
+            std::copy_if(machine().queues.begin(), machine().queues.end(),
+                         std::back_inserter(ready),
                          [](const SlowQueue* each) { return each->can_go_on(); });
             if (ready.empty()) break;
             machine().random.pick(ready)->go_on();
@@ -197,7 +203,8 @@ private:
         return *passed_ >= number;
     }
     static void open(Task& task) {
-        if (std::exchange(task.opened, true) || task.level >= task.program->levels.levels.size()) return;
+        if (std::exchange(task.opened, true) || task.level >= task.program->levels.levels.size())
+            return;
         const Program& level = task.program->levels.levels[task.level];
         for (const StridedOp& op : level.strided) cut(op, task.cells);
         for (const IndexedOp& op : level.indexed) cut(op, task.cells);
@@ -218,8 +225,10 @@ public:
             for (IndexedOp& op : level.indexed) upload(*compiled, op);
             const auto count = [&](const auto& ops) {
                 for (const auto& op : ops) {
-                    compiled->src_bases = std::max(compiled->src_bases, static_cast<std::size_t>(op.src_base) + 1);
-                    compiled->dst_bases = std::max(compiled->dst_bases, static_cast<std::size_t>(op.dst_base) + 1);
+                    compiled->src_bases =
+                        std::max(compiled->src_bases, static_cast<std::size_t>(op.src_base) + 1);
+                    compiled->dst_bases =
+                        std::max(compiled->dst_bases, static_cast<std::size_t>(op.dst_base) + 1);
                 }
             };
             count(level.strided), count(level.indexed), count(level.runs);
@@ -245,7 +254,8 @@ private:
 
 std::shared_ptr<std::byte> allocate_slow(std::size_t bytes) {
     const int descriptor = memfd_create("slow", MFD_CLOEXEC);
-    if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) throw std::bad_alloc();
+    if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
+        throw std::bad_alloc();
     void* const seen = map_all(descriptor, bytes, PROT_READ | PROT_WRITE);
     void* const hidden = map_all(descriptor, bytes, PROT_NONE);
     close(descriptor);

@@ -16,7 +16,9 @@ struct Route {
     Memory memory;          ///< where the fields lie
 };
 
-inline std::string paired(const TransportInfo& info) { return info.scope == Scope::same_node ? info.name + "+mpi" : info.name; }
+inline std::string paired(const TransportInfo& info) {
+    return info.scope == Scope::same_node ? info.name + "+mpi" : info.name;
+}
 
 /// Transport xpmem is for arrays that only XPMEM maps.
 inline Memory memory_for(const TransportInfo& info) {
@@ -34,46 +36,54 @@ inline bool is_usable(const std::string& name) {
 inline std::vector<Route> routes_asked_for(const char* list) {
     std::vector<Route> routes;
     std::istringstream names(list);
-    for (std::string name; std::getline(names, name, ',');) routes.push_back({name, Memory::node_shared});
+    for (std::string name; std::getline(names, name, ',');)
+        routes.push_back({name, Memory::node_shared});
     return routes;
 }
 
 /// Which take arrays that the host cannot touch, over those.
 inline void add_slow_routes(std::vector<Route>& routes) {
     for (const TransportInfo& info : transports())
-        if (info.unavailable().empty() && info.scope != Scope::own_rank && info.traits.reach[1] != Reach::none)
+        if (info.unavailable().empty() && info.scope != Scope::own_rank &&
+            info.traits.reach[1] != Reach::none)
             routes.push_back({paired(info), Memory::slow});
     routes.push_back({"auto", Memory::slow});
 }
 
 /// Whether the arrays of a test that does not ask `route.memory` suit it.
-inline bool takes_any_array(const Route& route) { return route.memory != Memory::elsewhere && route.memory != Memory::slow; }
+inline bool takes_any_array(const Route& route) {
+    return route.memory != Memory::elsewhere && route.memory != Memory::slow;
+}
 
-/// Each usable transport alone (one that reaches the own node only, with another for the rest), some pairs, and auto.
-/// PARHELION_TEST_ONLY leaves those with this text in their name.
+/// Each usable transport alone (one that reaches the own node only, with another for the rest),
+/// some pairs, and auto. PARHELION_TEST_ONLY leaves those with this text in their name.
 inline std::vector<Route> all_routes() {
     if (const char* list = std::getenv("PARHELION_TEST_ROUTES")) return routes_asked_for(list);
     std::vector<Route> routes;
     for (const TransportInfo& info : transports())
-        if (info.unavailable().empty() && (info.scope != Scope::own_rank || Communicator(MPI_COMM_WORLD).size() == 1))
+        if (info.unavailable().empty() &&
+            (info.scope != Scope::own_rank || Communicator(MPI_COMM_WORLD).size() == 1))
             routes.push_back({paired(info), memory_for(info)});
     routes.push_back({"mpi_neighbor+mpi", Memory::ordinary});
     if (is_usable("ucx")) routes.push_back({"staged_shared+ucx", Memory::ordinary});
     routes.push_back({"auto", Memory::node_shared});
     if (std::getenv("PARHELION_TEST_SLOW")) add_slow_routes(routes);
     if (const char* only = std::getenv("PARHELION_TEST_ONLY"))
-        std::erase_if(routes, [only](const Route& route) { return route.transport.find(only) == std::string::npos; });
+        std::erase_if(routes, [only](const Route& route) {
+            return route.transport.find(only) == std::string::npos;
+        });
     return routes;
 }
 
-/// `count` routes, others for every turn and number of ranks. All of them where each rank has a core of its own: ranks that take
-/// turns on a core need milliseconds for every agreement.
+/// `count` routes, others for every turn and number of ranks. All of them where each rank has a
+/// core of its own: ranks that take turns on a core need milliseconds for every agreement.
 inline std::vector<Route> routes_for(int turn, int count) {
     const auto all = all_routes();
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     if (ranks <= 2) return all;
     std::vector<Route> some;
-    for (int i = 0; i < count; ++i) some.push_back(all[static_cast<std::size_t>((turn + ranks) * count + i) % all.size()]);
+    for (int i = 0; i < count; ++i)
+        some.push_back(all[static_cast<std::size_t>((turn + ranks) * count + i) % all.size()]);
     return some;
 }
 

@@ -27,12 +27,12 @@ std::uint64_t mix(std::uint64_t first, std::uint64_t second, Rest... rest) {
     return mix(mix(first) ^ second, static_cast<std::uint64_t>(rest)...);
 }
 inline std::uint64_t mix(const Coordinates& cell) {
-    return mix(static_cast<std::uint64_t>(cell[0]), static_cast<std::uint64_t>(cell[1]), static_cast<std::uint64_t>(cell[2]),
-               static_cast<std::uint64_t>(cell[3]));
+    return mix(static_cast<std::uint64_t>(cell[0]), static_cast<std::uint64_t>(cell[1]),
+               static_cast<std::uint64_t>(cell[2]), static_cast<std::uint64_t>(cell[3]));
 }
 
-/// bits: any bit pattern, what only copies must bear. whole: small whole numbers, whose sums are exact in every type.
-/// rounded: fractions, whose sums depend on their order.
+/// bits: any bit pattern, what only copies must bear. whole: small whole numbers, whose sums are
+/// exact in every type. rounded: fractions, whose sums depend on their order.
 enum class Values { bits, whole, rounded };
 
 /// Calls `use` with a zero of the element's C++ type; not for opaque bytes.
@@ -64,15 +64,22 @@ inline void write_bits(std::byte* at, std::size_t bytes, std::uint64_t key) {
 
 /// Writes the value that `key` stands for.
 inline void write_value(std::byte* at, Element element, std::uint64_t key, Values values) {
-    if (values == Values::bits || element.scalar == Scalar::bytes) return write_bits(at, static_cast<std::size_t>(element.size), key);
+    if (values == Values::bits || element.scalar == Scalar::bytes)
+        return write_bits(at, static_cast<std::size_t>(element.size), key);
     with_type(element, [&](auto zero) {
         using T = decltype(zero);
-        const double number = values == Values::whole ? static_cast<double>(mix(key) % 101) : static_cast<double>(mix(key) % 1000003) / 7.0;
+        const double number = values == Values::whole
+                                  ? static_cast<double>(mix(key) % 101)
+                                  : static_cast<double>(mix(key) % 1000003) / 7.0;
         T value;
-        if constexpr (std::is_integral_v<T>) value = static_cast<T>(static_cast<std::int64_t>(number));
+        if constexpr (std::is_integral_v<T>)
+            value = static_cast<T>(static_cast<std::int64_t>(number));
         else if constexpr (std::is_floating_point_v<T>) value = static_cast<T>(number);
-        else value = T(static_cast<typename T::value_type>(number), static_cast<typename T::value_type>(mix(key, 1) % 101));
-        for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof value) std::memcpy(at + i, &value, sizeof value);
+        else
+            value = T(static_cast<typename T::value_type>(number),
+                      static_cast<typename T::value_type>(mix(key, 1) % 101));
+        for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof value)
+            std::memcpy(at + i, &value, sizeof value);
     });
 }
 
@@ -81,23 +88,30 @@ T combined(T a, T b, Reduction reduction) {
     if (reduction == Reduction::replace) return b;
     if constexpr (std::is_integral_v<T>) {
         using U = std::make_unsigned_t<T>;
-        if (reduction == Reduction::sum) return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+        if (reduction == Reduction::sum)
+            return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
         if (reduction == Reduction::bit_and) return static_cast<T>(a & b);
         if (reduction == Reduction::bit_or) return static_cast<T>(a | b);
-        if (reduction == Reduction::prod) return static_cast<T>(std::uint64_t(a) * std::uint64_t(b));
+        if (reduction == Reduction::prod)
+            return static_cast<T>(std::uint64_t(a) * std::uint64_t(b));
     } else if (reduction == Reduction::sum) {
         return a + b;
     } else if (reduction == Reduction::prod) {
         if constexpr (std::is_floating_point_v<T>) return a * b;
-        else return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+        else
+            return T(a.real() * b.real() - a.imag() * b.imag(),
+                     a.real() * b.imag() + a.imag() * b.real());
     }
-    if constexpr (std::is_arithmetic_v<T>) return reduction == Reduction::min ? std::min(a, b) : std::max(a, b);
+    if constexpr (std::is_arithmetic_v<T>)
+        return reduction == Reduction::min ? std::min(a, b) : std::max(a, b);
     return a;
 }
 
 /// What an owner's value should become when a ghost's value comes back.
-inline void combine_value(std::byte* into, const std::byte* from, Element element, Reduction reduction) {
-    if (reduction == Reduction::replace) std::memcpy(into, from, static_cast<std::size_t>(element.size));
+inline void combine_value(std::byte* into, const std::byte* from, Element element,
+                          Reduction reduction) {
+    if (reduction == Reduction::replace)
+        std::memcpy(into, from, static_cast<std::size_t>(element.size));
     else
         with_type(element, [&](auto a) {
             for (std::size_t i = 0; i < static_cast<std::size_t>(element.size); i += sizeof a) {
@@ -113,9 +127,10 @@ inline void combine_value(std::byte* into, const std::byte* from, Element elemen
 /// Every element type, opaque ones of even and odd sizes among them.
 inline const std::vector<Element>& all_elements() {
     static const std::vector<Element> all{
-        {Scalar::float64, 8}, {Scalar::int32, 4},  {Scalar::bytes, 24}, {Scalar::int8, 1},   {Scalar::complex128, 16},
-        {Scalar::float32, 4}, {Scalar::uint16, 2}, {Scalar::bytes, 3},  {Scalar::int64, 8},  {Scalar::complex64, 8},
-        {Scalar::uint8, 1},   {Scalar::int16, 2},  {Scalar::bytes, 40}, {Scalar::uint32, 4}, {Scalar::uint64, 8},
+        {Scalar::float64, 8},     {Scalar::int32, 4},     {Scalar::bytes, 24}, {Scalar::int8, 1},
+        {Scalar::complex128, 16}, {Scalar::float32, 4},   {Scalar::uint16, 2}, {Scalar::bytes, 3},
+        {Scalar::int64, 8},       {Scalar::complex64, 8}, {Scalar::uint8, 1},  {Scalar::int16, 2},
+        {Scalar::bytes, 40},      {Scalar::uint32, 4},    {Scalar::uint64, 8},
     };
     return all;
 }

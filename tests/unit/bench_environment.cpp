@@ -1,4 +1,5 @@
-// Which environment variables get into a record: the Python side's tests/python/machine/test_environment.py has the same cases.
+// Which environment variables get into a record: the Python side's
+// tests/python/machine/test_environment.py has the same cases.
 #include "environment.hpp"
 
 #include <cstdlib>
@@ -14,9 +15,11 @@ CASE("known names are recorded, unknown ones and secrets are not") {
     setenv("MPICH_ALLTOALL_SHORT_MSG_SIZE", "512", 1);
     setenv("OMP_WAIT_POLICY", "passive", 1);
     setenv("UCX_OF_A_LATER_VERSION", "y", 1);
-    for (const char* name : {"SLURM_JOB_COMMENT", "MY_NOTE", "MY_UCX_NOTE", "OMP", "LD_PRELOAD_NOTE", "OMPI_MCA_orte_hnp_note"})
+    for (const char* name : {"SLURM_JOB_COMMENT", "MY_NOTE", "MY_UCX_NOTE", "OMP",
+                             "LD_PRELOAD_NOTE", "OMPI_MCA_orte_hnp_note"})
         setenv(name, "mine", 1);
-    for (const char* name : {"MPICH_API_TOKEN", "UCX_PASSWORD", "PMIX_SERVER_URI", "UCX_RC_PKEY"}) setenv(name, "planted", 1);
+    for (const char* name : {"MPICH_API_TOKEN", "UCX_PASSWORD", "PMIX_SERVER_URI", "UCX_RC_PKEY"})
+        setenv(name, "planted", 1);
     setenv("UCX_LOG_FILE", "https://me:planted@host/x", 1);
 
     const nlohmann::json found = known_variables();
@@ -29,14 +32,18 @@ CASE("known names are recorded, unknown ones and secrets are not") {
 }
 
 CASE("a secret is seen in a name and in a value") {
-    for (const char* name : {"A_TOKEN", "my_secret", "PASSWORD", "DB_PASS", "X_AUTH", "CREDENTIALS", "PKEY", "SERVER_URI"})
+    for (const char* name : {"A_TOKEN", "my_secret", "PASSWORD", "DB_PASS", "X_AUTH", "CREDENTIALS",
+                             "PKEY", "SERVER_URI"})
         EXPECT_TRUE(smells_of_a_secret(name, "")) << name;
-    for (const char* name : {"AUTHOR", "BYPASS", "OMP_WAIT_POLICY", "UCX_TLS"}) EXPECT_TRUE(!smells_of_a_secret(name, "")) << name;
+    for (const char* name : {"AUTHOR", "BYPASS", "OMP_WAIT_POLICY", "UCX_TLS"})
+        EXPECT_TRUE(!smells_of_a_secret(name, "")) << name;
     for (const char* value :
-         {"https://me:word@host/x", "tcp://me@host", "password=word", "Authorization: word", "x --api-key=word", "bearer wordwordword",
-          "ghp_wordwordword1", "AKIAWORDWORDWORDWORD", "eyJhbGciOiJIUzI1NiIsInR5", "-----BEGIN PRIVATE KEY-----"})
+         {"https://me:word@host/x", "tcp://me@host", "password=word", "Authorization: word",
+          "x --api-key=word", "bearer wordwordword", "ghp_wordwordword1", "AKIAWORDWORDWORDWORD",
+          "eyJhbGciOiJIUzI1NiIsInR5", "-----BEGIN PRIVATE KEY-----"})
         EXPECT_TRUE(smells_of_a_secret("A", value)) << value;
-    for (const char* value : {"", "passive", "^ucx,ofi", "mlx5_0:1,lo", "/opt/keys/lib:/usr/lib", "tcp://host:80"})
+    for (const char* value :
+         {"", "passive", "^ucx,ofi", "mlx5_0:1,lo", "/opt/keys/lib:/usr/lib", "tcp://host:80"})
         EXPECT_TRUE(!smells_of_a_secret("A", value)) << value;
 }
 

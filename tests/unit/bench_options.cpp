@@ -1,4 +1,5 @@
-// The command line of the measuring program: lists make cases, sections add to what is common, and what is wrong is named with a remedy.
+// The command line of the measuring program: lists make cases, sections add to what is common, and
+// what is wrong is named with a remedy.
 #include <sstream>
 
 #include "support/cases.hpp"
@@ -24,7 +25,8 @@ nlohmann::json cases_of(const std::string& line) {
 }  // namespace
 
 CASE("lists make a case of each combination, and the last option varies first") {
-    const auto cases = cases_of("halo --grid 2x1x1 --extent=16x8x8 --halo 1,2 --fields 1,4 --periodic yes,no,yes");
+    const auto cases =
+        cases_of("halo --grid 2x1x1 --extent=16x8x8 --halo 1,2 --fields 1,4 --periodic yes,no,yes");
     ASSERT_EQ(cases.size(), 4);
     EXPECT_EQ(cases[1]["fields"], 4);
     EXPECT_EQ(cases[1]["halo"], 1);
@@ -51,10 +53,14 @@ CASE("sizes have units and ranges, and data sets need no option's name") {
     EXPECT_EQ(cases_of("gather a,b")[0]["dataset"], "a,b");
 }
 
-CASE("options of all benchmarks, and the file of the record, which alone may differ between ranks") {
-    const Request asked = read_words(words_of("setup --json here --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
+CASE(
+    "options of all benchmarks, and the file of the record, which alone may differ between ranks") {
+    const Request asked = read_words(words_of(
+        "setup --json here --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
     EXPECT_EQ(asked.record, "here");
-    EXPECT_EQ(asked.arguments, words_of("setup --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
+    EXPECT_EQ(
+        asked.arguments,
+        words_of("setup --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
     const Job job = job_of(asked.job, 2);
     EXPECT_EQ(job.repetitions, 3);
     EXPECT_FALSE(job.bind);
@@ -71,19 +77,20 @@ CASE("the order of cases is drawn from seed and launch") {
 }
 
 CASE("what cannot be read is named") {
-    for (const auto& [line, part] : {std::pair{"", "no benchmark"},
-                                     {"pigeon", "'pigeon' is no benchmark"},
-                                     {"halo --feet 2", "--feet: there is no such option"},
-                                     {"halo --size 2", "--size"},
-                                     {"halo --halo", "--halo: give a value"},
-                                     {"halo --halo 1.5", "--halo: '1.5'"},
-                                     {"halo --halo 1x2", "'1x2'"},
-                                     {"halo --periodic maybe", "write yes or no"},
-                                     {"halo 3", "'3' is no option"},
-                                     {"alltoall --size 0", "'0' is no number of bytes"},
-                                     {"alltoall --size 9999G", "no number of bytes"},
-                                     {"halo --halo 99999999999999999999", "no number that can be used"},
-                                     {"halo --halo=", "give a value"}}) {
+    for (const auto& [line, part] :
+         {std::pair{"", "no benchmark"},
+          {"pigeon", "'pigeon' is no benchmark"},
+          {"halo --feet 2", "--feet: there is no such option"},
+          {"halo --size 2", "--size"},
+          {"halo --halo", "--halo: give a value"},
+          {"halo --halo 1.5", "--halo: '1.5'"},
+          {"halo --halo 1x2", "'1x2'"},
+          {"halo --periodic maybe", "write yes or no"},
+          {"halo 3", "'3' is no option"},
+          {"alltoall --size 0", "'0' is no number of bytes"},
+          {"alltoall --size 9999G", "no number of bytes"},
+          {"halo --halo 99999999999999999999", "no number that can be used"},
+          {"halo --halo=", "give a value"}}) {
         CAPTURE(line);
         const std::string complaint = read_words(words_of(line)).complaint;
         EXPECT_NE(complaint.find(part), std::string::npos) << complaint;

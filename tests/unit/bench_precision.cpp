@@ -1,4 +1,5 @@
-// Stopping where the interval is narrow enough must not make it wrong: simulated runs, with samples independent and resembling each other.
+// Stopping where the interval is narrow enough must not make it wrong: simulated runs, with samples
+// independent and resembling each other.
 #include "precision.hpp"
 
 #include <algorithm>
@@ -17,12 +18,15 @@ constexpr std::size_t most = 1000, look_every = 5;
 constexpr double share = 0.05;
 
 double median_of(std::vector<double> samples) {
-    std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2), samples.end());
+    std::nth_element(samples.begin(),
+                     samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2),
+                     samples.end());
     return samples[samples.size() / 2];
 }
 
 // Samples around a median of 1, taken until the rule says that it is known to within `share`.
-std::vector<double> samples_until_precise(double spread, double resemblance, std::mt19937_64& random) {
+std::vector<double> samples_until_precise(double spread, double resemblance,
+                                          std::mt19937_64& random) {
     std::normal_distribution<double> normal(0, spread);
     std::vector<double> samples;
     double log = normal(random);
@@ -42,20 +46,25 @@ CASE("a median that is called precise is, in at least 95 % of runs") {
         for (double spread : {0.05, 0.1, 0.2}) {
             int right = 0;
             for (int run = 0; run < runs; ++run)
-                right += std::fabs(median_of(samples_until_precise(spread, resemblance, random)) - 1) <= share;
-            EXPECT_GE(right, 0.95 * runs) << "spread " << spread << ", resemblance " << resemblance << ": " << right << " of " << runs;
+                right += std::fabs(median_of(samples_until_precise(spread, resemblance, random)) -
+                                   1) <= share;
+            EXPECT_GE(right, 0.95 * runs) << "spread " << spread << ", resemblance " << resemblance
+                                          << ": " << right << " of " << runs;
         }
 }
 
 CASE("a machine without noise is precise as soon as there are enough samples") {
     EXPECT_EQ(half_width_of_median(std::vector<double>(19, 1.0)), HUGE_VAL);
     EXPECT_EQ(half_width_of_median(std::vector<double>(20, 1.0)), 0);
-    EXPECT_LT(half_width_of_median({1.0,   1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
-                                    1.002, 1.001, 1.0,   1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}),
-              0.01);
+    EXPECT_LT(
+        half_width_of_median({1.0,   1.001, 1.002, 1.001, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001,
+                              1.002, 1.001, 1.0,   1.002, 1.0, 1.001, 1.0, 1.001, 1.0, 1.001}),
+        0.01);
 }
 
-CASE("the interval is that of 99 %, grows with samples that resemble each other, and is infinite where samples are too few") {
+CASE(
+    "the interval is that of 99 %, grows with samples that resemble each other, and is infinite "
+    "where samples are too few") {
     EXPECT_EQ(half_width_of_median(std::vector<double>(19, 1.0)), INFINITY);
     EXPECT_EQ(half_width_of_median(std::vector<double>(20, 1.0)), 0);
     std::vector<double> mixed, ascending;  // large and small ones take turns

@@ -1,4 +1,5 @@
-// Which ways are tried follows from what transports say of themselves: these have names that the library does not know.
+// Which ways are tried follows from what transports say of themselves: these have names that the
+// library does not know.
 #include <algorithm>
 
 #include "exchange/selection.hpp"
@@ -40,7 +41,8 @@ const std::vector<const TransportInfo*>& invented() {
 Situation with(bool near, bool far, bool small, bool large, std::vector<std::string> refused = {}) {
     Situation situation{.near = near, .far = far, .small = small, .large = large, .threads = true};
     for (const TransportInfo* each : invented())
-        situation.refused.push_back(std::find(refused.begin(), refused.end(), each->name) != refused.end());
+        situation.refused.push_back(std::find(refused.begin(), refused.end(), each->name) !=
+                                    refused.end());
     return situation;
 }
 
@@ -55,10 +57,12 @@ Situation in_stages(Situation situation, bool far) {
     return situation;
 }
 
-// "NAME<N": tried where candidate N comes near the fastest; "!": with a handicap; "*": only where exchanges take long.
+// "NAME<N": tried where candidate N comes near the fastest; "!": with a handicap; "*": only where
+// exchanges take long.
 std::string names(const Situation& situation, const std::string& list = "") {
     std::string text;
-    for (const Candidate& each : candidates(invented(), situation, parse_auto_list(list, invented()))) {
+    for (const Candidate& each :
+         candidates(invented(), situation, parse_auto_list(list, invented()))) {
         text += (text.empty() ? "" : " ") + each.choice.name();
         if (each.after >= 0) text += "<" + std::to_string(each.after);
         if (each.choice.handicap() > 1) text += "!";
@@ -69,7 +73,9 @@ std::string names(const Situation& situation, const std::string& list = "") {
 
 }  // namespace
 
-CASE("inside a node direct and packed transports are tried, those for small pieces first where there are some") {
+CASE(
+    "inside a node direct and packed transports are tried, those for small pieces first where "
+    "there are some") {
     EXPECT_EQ(names(with(true, false, false, true)), "pen! tray letter");
     EXPECT_EQ(names(with(true, false, true, false)), "tray pen! letter");
     EXPECT_EQ(names(with(true, false, true, true)), "pen|tray! tray pen! letter");
@@ -80,45 +86,65 @@ CASE("of the direct ones the first that takes the arrays is tried") {
     EXPECT_EQ(names(with(true, false, true, true, {"pen", "brush"})), "tray letter");
 }
 
-CASE("between nodes networks are tried, behind the best transport inside the node where both occur") {
+CASE(
+    "between nodes networks are tried, behind the best transport inside the node where both "
+    "occur") {
     EXPECT_EQ(names(with(false, true, false, false)), "letter truck");
-    EXPECT_EQ(names(with(true, true, false, true)), "pen+letter! tray+letter pen+truck<0! tray+truck<1 letter");
+    EXPECT_EQ(names(with(true, true, false, true)),
+              "pen+letter! tray+letter pen+truck<0! tray+truck<1 letter");
     EXPECT_EQ(names(with(false, true, false, false, {"truck"})), "letter");
 }
 
-CASE("without neighbors nothing is set up that moves messages") { EXPECT_EQ(names(with(false, false, false, false)), "mirror"); }
+CASE("without neighbors nothing is set up that moves messages") {
+    EXPECT_EQ(names(with(false, false, false, false)), "mirror");
+}
 
-CASE("what makes a communicator is tried where exchanges take long, the first network comes near the fastest, and MPI serves one thread") {
+CASE(
+    "what makes a communicator is tried where exchanges take long, the first network comes near "
+    "the fastest, and MPI serves one thread") {
     EXPECT_EQ(names(with_one_thread(with(true, false, false, true))), "pen! tray letter choir<2*");
     EXPECT_EQ(names(with_one_thread(with(false, true, false, false))), "letter choir<0* truck");
-    EXPECT_EQ(names(with_one_thread(with(true, true, false, true)), "-pen,-brush,-truck"), "tray+letter tray+choir<0* letter choir<2*");
-    EXPECT_EQ(names(with_one_thread(with(true, false, false, true)), "-letter"), "pen! tray choir*");
+    EXPECT_EQ(names(with_one_thread(with(true, true, false, true)), "-pen,-brush,-truck"),
+              "tray+letter tray+choir<0* letter choir<2*");
+    EXPECT_EQ(names(with_one_thread(with(true, false, false, true)), "-letter"),
+              "pen! tray choir*");
     EXPECT_EQ(names(with(true, false, false, true), "+choir"), "pen! tray letter choir");
 }
 
 CASE("users add and leave out transports") {
     EXPECT_EQ(names(with(true, false, false, true), "+truck,-pen"), "brush! tray letter truck");
-    EXPECT_EQ(names(with(true, false, true, true), "+brush"), "pen|tray! brush|tray! tray pen! brush! letter");
+    EXPECT_EQ(names(with(true, false, true, true), "+brush"),
+              "pen|tray! brush|tray! tray pen! brush! letter");
     EXPECT_EQ(names(with(true, false, false, true), "-letter,-pen,-brush,-tray"), "");
 }
 
-CASE("each is tried dimension by dimension, too, where it comes near the fastest and the program promises to call at once") {
+CASE(
+    "each is tried dimension by dimension, too, where it comes near the fastest and the program "
+    "promises to call at once") {
     const Situation inside = in_stages(with(true, false, false, true), false);
-    EXPECT_EQ(names(inside), "pen! tray by_dimension:pen<0! by_dimension:tray<1 letter by_dimension:letter<4");
+    EXPECT_EQ(names(inside),
+              "pen! tray by_dimension:pen<0! by_dimension:tray<1 letter by_dimension:letter<4");
     EXPECT_EQ(names(inside, "-by_dimension"), names(with(true, false, false, true)));
     Situation no_promise = inside;
     no_promise.at_once = false;
     EXPECT_EQ(names(no_promise), names(with(true, false, false, true)));
     const Situation across = in_stages(with(false, true, false, false), true);
-    EXPECT_EQ(names(across), "letter by_dimension:letter<0 far_by_dimension:letter<0 truck by_dimension:truck<3 far_by_dimension:truck<3");
-    EXPECT_EQ(names(across, "-far_by_dimension"), "letter by_dimension:letter<0 truck by_dimension:truck<2");
+    EXPECT_EQ(names(across),
+              "letter by_dimension:letter<0 far_by_dimension:letter<0 truck by_dimension:truck<3 "
+              "far_by_dimension:truck<3");
+    EXPECT_EQ(names(across, "-far_by_dimension"),
+              "letter by_dimension:letter<0 truck by_dimension:truck<2");
     EXPECT_EQ(names(in_stages(with(true, true, false, true), false), "-pen,-brush,-relay"),
-              "tray+letter by_dimension:tray+letter<0 tray+truck<0 by_dimension:tray+truck<2 letter by_dimension:letter<4");
+              "tray+letter by_dimension:tray+letter<0 tray+truck<0 by_dimension:tray+truck<2 "
+              "letter by_dimension:letter<4");
 }
 
-CASE("ranks pass on what belongs to others where the program calls at once and nodes have several ranks, but not by dimension") {
+CASE(
+    "ranks pass on what belongs to others where the program calls at once and nodes have several "
+    "ranks, but not by dimension") {
     Situation situation = in_stages(with(true, true, false, true), false);
-    EXPECT_EQ(names(situation, "-pen,-brush,-truck"), "tray+letter by_dimension:tray+letter<0 tray+relay<0 letter by_dimension:letter<3");
+    EXPECT_EQ(names(situation, "-pen,-brush,-truck"),
+              "tray+letter by_dimension:tray+letter<0 tray+relay<0 letter by_dimension:letter<3");
     const std::string without = names(situation, "-pen,-brush,-truck,-relay");
     EXPECT_EQ(without, "tray+letter by_dimension:tray+letter<0 letter by_dimension:letter<2");
     situation.at_once = false;
@@ -133,7 +159,8 @@ CASE("what is wrong in a list is said") {
         EXPECT_ERROR(Error, text, parse_auto_list(list, invented()));
     };
     refuse("+wheel",
-           "no transport 'wheel': use some of mirror, letter, choir, pen, brush, tray, truck, relay, by_dimension, far_by_dimension");
+           "no transport 'wheel': use some of mirror, letter, choir, pen, brush, tray, truck, "
+           "relay, by_dimension, far_by_dimension");
     refuse("pen", "has no sign");
     refuse("+pen,,-tray", "has no sign");
     refuse("+pen,-pen", "both");
@@ -141,10 +168,12 @@ CASE("what is wrong in a list is said") {
 }
 
 CASE("a choice is what its name says, and the other way round") {
-    for (const char* name : {"mpi", "shared", "shared+mpi", "shared|staged_shared+mpi", "by_dimension:mpi", "far_by_dimension:shared+mpi"})
+    for (const char* name : {"mpi", "shared", "shared+mpi", "shared|staged_shared+mpi",
+                             "by_dimension:mpi", "far_by_dimension:shared+mpi"})
         EXPECT_EQ(parse_choice(name).name(), name);
     EXPECT_EQ(parse_choice("mpi+mpi").name(), "mpi");
-    EXPECT_TRUE(parse_choice("shared|staged_shared+mpi") == parse_choice("shared|staged_shared+mpi"));
+    EXPECT_TRUE(parse_choice("shared|staged_shared+mpi") ==
+                parse_choice("shared|staged_shared+mpi"));
     EXPECT_FALSE(parse_choice("by_dimension:mpi") == parse_choice("mpi"));
     EXPECT_ERROR(Error, "by_dimension:, far_by_dimension:", parse_choice("staged:mpi"));
     EXPECT_ERROR(Error, "as in mpi+mpi", parse_choice("mpi+shared"));

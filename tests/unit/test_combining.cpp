@@ -13,16 +13,20 @@ using namespace parhelion;
 
 namespace {
 
-constexpr Scalar all_scalars[] = {Scalar::int8,   Scalar::int16,  Scalar::int32,   Scalar::int64,   Scalar::uint8,     Scalar::uint16,
-                                  Scalar::uint32, Scalar::uint64, Scalar::float32, Scalar::float64, Scalar::complex64, Scalar::complex128};
+constexpr Scalar all_scalars[] = {Scalar::int8,    Scalar::int16,     Scalar::int32,
+                                  Scalar::int64,   Scalar::uint8,     Scalar::uint16,
+                                  Scalar::uint32,  Scalar::uint64,    Scalar::float32,
+                                  Scalar::float64, Scalar::complex64, Scalar::complex128};
 constexpr Reduction all_reductions[] = {Reduction::sum,     Reduction::min,    Reduction::max,
                                         Reduction::bit_and, Reduction::bit_or, Reduction::prod};
 
 std::vector<const Kernels*> kernels_here() {
     std::vector<const Kernels*> found{&kernels_baseline};
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) found.push_back(&kernels_avx2);
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) found.push_back(&kernels_avx512);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+        found.push_back(&kernels_avx2);
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        found.push_back(&kernels_avx512);
 #endif
     return found;
 }
@@ -39,22 +43,27 @@ T combined(T a, T b, Reduction reduction) {
         }
     }
     if (reduction == Reduction::prod) {
-        if constexpr (std::is_integral_v<T>) return static_cast<T>(std::uint64_t(a) * std::uint64_t(b));
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(std::uint64_t(a) * std::uint64_t(b));
         else if constexpr (std::is_floating_point_v<T>) return a * b;
-        else return T(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+        else
+            return T(a.real() * b.real() - a.imag() * b.imag(),
+                     a.real() * b.imag() + a.imag() * b.real());
     }
     if constexpr (std::is_arithmetic_v<T>) {
         if (reduction == Reduction::min) return b < a ? b : a;
         if (reduction == Reduction::max) return a < b ? b : a;
     }
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(reduction == Reduction::bit_and ? a & b : a | b);
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(reduction == Reduction::bit_and ? a & b : a | b);
     return a;
 }
 
 using Bytes = std::vector<std::byte>;
 
 template <class T>
-void expect_values(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_count bytes, Reduction reduction) {
+void expect_values(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_count bytes,
+                   Reduction reduction) {
     for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
         T a, b;
         std::memcpy(&a, dst.data() + to + i, sizeof a);
@@ -64,8 +73,10 @@ void expect_values(Bytes& dst, byte_count to, const Bytes& src, byte_count from,
     }
 }
 
-void expect(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_count bytes, Scalar scalar, Reduction reduction) {
-    test::with_type({scalar, 0}, [&]<class T>(T) { expect_values<T>(dst, to, src, from, bytes, reduction); });
+void expect(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_count bytes,
+            Scalar scalar, Reduction reduction) {
+    test::with_type({scalar, 0},
+                    [&]<class T>(T) { expect_values<T>(dst, to, src, from, bytes, reduction); });
 }
 
 // Sums and products of two that are no numbers may take either's bits.
@@ -79,8 +90,10 @@ bool equal(Bytes a, const Bytes& b, Scalar scalar, Reduction reduction) {
         }
     };
     const bool may_differ = reduction == Reduction::sum || reduction == Reduction::prod;
-    if (may_differ && (scalar == Scalar::float32 || scalar == Scalar::complex64)) no_numbers_alike(float{});
-    if (may_differ && (scalar == Scalar::float64 || scalar == Scalar::complex128)) no_numbers_alike(double{});
+    if (may_differ && (scalar == Scalar::float32 || scalar == Scalar::complex64))
+        no_numbers_alike(float{});
+    if (may_differ && (scalar == Scalar::float64 || scalar == Scalar::complex128))
+        no_numbers_alike(double{});
     return a == b;
 }
 
@@ -89,23 +102,32 @@ void put(Bytes& bytes, T value, std::size_t at) {
     std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-// Numbers of every size; among floats both zeros, infinities and, in turns between the two sides, what is no number.
+// Numbers of every size; among floats both zeros, infinities and, in turns between the two sides,
+// what is no number.
 template <class T>
 void fill_floats(Bytes& bytes, std::uint64_t salt) {
     using Limits = std::numeric_limits<T>;
-    const T special[] = {T(0), -T(0), Limits::infinity(), -Limits::infinity(), Limits::denorm_min(), Limits::max(), Limits::quiet_NaN()};
+    const T special[] = {T(0),
+                         -T(0),
+                         Limits::infinity(),
+                         -Limits::infinity(),
+                         Limits::denorm_min(),
+                         Limits::max(),
+                         Limits::quiet_NaN()};
     for (std::size_t i = 0; (i + 1) * sizeof(T) <= bytes.size(); ++i) {
         const std::uint64_t mixed = (i * 2654435761u + salt * 40503u) >> 3;
         const bool no_number = i % 2 == salt % 2;
-        const T value =
-            mixed % 4 == 0 ? special[mixed / 4 % (no_number ? 7 : 6)] : static_cast<T>(static_cast<double>(mixed % 10007) / 7 - 700);
+        const T value = mixed % 4 == 0
+                            ? special[mixed / 4 % (no_number ? 7 : 6)]
+                            : static_cast<T>(static_cast<double>(mixed % 10007) / 7 - 700);
         put(bytes, value, i * sizeof(T));
     }
 }
 
 Bytes some_bytes(std::size_t size, Scalar scalar, std::uint64_t salt) {
     Bytes bytes(size);
-    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>((i * 2654435761u + salt * 977) >> 5);
+    for (std::size_t i = 0; i < size; ++i)
+        bytes[i] = static_cast<std::byte>((i * 2654435761u + salt * 977) >> 5);
     if (scalar == Scalar::float32 || scalar == Scalar::complex64) fill_floats<float>(bytes, salt);
     if (scalar == Scalar::float64 || scalar == Scalar::complex128) fill_floats<double>(bytes, salt);
     return bytes;
@@ -142,12 +164,15 @@ CASE("rows of every width are combined to the same bits, and nothing beside them
     for_all([](const Loops& loops, Scalar scalar, Reduction reduction) {
         const byte_count size = size_of(scalar);
         for (byte_count values = 1; values * size <= 200; ++values) {
-            const byte_count width = values * size, ds[2] = {5 * (width + size), width + size}, ss[2] = {4 * width, width};
+            const byte_count width = values * size, ds[2] = {5 * (width + size), width + size},
+                             ss[2] = {4 * width, width};
             const Bytes src = some_bytes(static_cast<std::size_t>(3 * ss[0] + 64), scalar, 1);
-            Bytes dst = some_bytes(static_cast<std::size_t>(3 * ds[0] + 64), scalar, 2), expected = dst;
+            Bytes dst = some_bytes(static_cast<std::size_t>(3 * ds[0] + 64), scalar, 2),
+                  expected = dst;
             for (byte_count p = 0; p < 3; ++p)
                 for (byte_count r = 0; r < 4; ++r)
-                    expect(expected, size + p * ds[0] + r * ds[1], src, p * ss[0] + r * ss[1], width, scalar, reduction);
+                    expect(expected, size + p * ds[0] + r * ds[1], src, p * ss[0] + r * ss[1],
+                           width, scalar, reduction);
             loops.strided(dst.data() + size, src.data(), 3, 4, ds, ss, width);
             CAPTURE(width);
             ASSERT_TRUE(equal(dst, expected, scalar, reduction));
@@ -158,7 +183,8 @@ CASE("rows of every width are combined to the same bits, and nothing beside them
 CASE("listed cells are combined in the list's order, those listed twice twice") {
     constexpr local_index cells = 60, places = 23;
     std::vector<local_index> to, from;
-    for (local_index k = 0; k < cells; ++k) to.push_back(k % 5 == 4 ? to.back() : k * 7 % places), from.push_back((k * 11 + 3) % cells);
+    for (local_index k = 0; k < cells; ++k)
+        to.push_back(k % 5 == 4 ? to.back() : k * 7 % places), from.push_back((k * 11 + 3) % cells);
     for_all([&](const Loops& loops, Scalar scalar, Reduction reduction) {
         const byte_count size = size_of(scalar);
         for (byte_count values = 1; values * size <= 80; ++values) {
@@ -172,9 +198,11 @@ CASE("listed cells are combined in the list's order, those listed twice twice") 
                              .dst_list = to.data(),
                              .scalar = scalar};
                 const Bytes src = some_bytes(static_cast<std::size_t>(cells * width), scalar, 3);
-                Bytes dst = some_bytes(static_cast<std::size_t>(places * op.dst_stride), scalar, 4), expected = dst;
+                Bytes dst = some_bytes(static_cast<std::size_t>(places * op.dst_stride), scalar, 4),
+                      expected = dst;
                 for (std::size_t k = 0; k < to.size(); ++k)
-                    expect(expected, to[k] * op.dst_stride, src, (listed ? from[k] : static_cast<byte_count>(k)) * width, width, scalar,
+                    expect(expected, to[k] * op.dst_stride, src,
+                           (listed ? from[k] : static_cast<byte_count>(k)) * width, width, scalar,
                            reduction);
                 loops.indexed(dst.data(), src.data(), op);
                 CAPTURE(width);
@@ -195,7 +223,8 @@ CASE("runs of values are combined to the same bits") {
         }
         const Bytes src = some_bytes(static_cast<std::size_t>(src_bytes), scalar, 5);
         Bytes dst = some_bytes(static_cast<std::size_t>(dst_bytes), scalar, 6), expected = dst;
-        for (const Run& run : runs) expect(expected, run.dst, src, run.src, run.bytes, scalar, reduction);
+        for (const Run& run : runs)
+            expect(expected, run.dst, src, run.src, run.bytes, scalar, reduction);
         loops.runs(dst.data(), src.data(), runs.data(), static_cast<byte_count>(runs.size()));
         ASSERT_TRUE(equal(dst, expected, scalar, reduction));
     });
@@ -207,15 +236,21 @@ CASE("rows and listed cells of every width are copied, and nothing beside them")
         for (byte_count width = 1; width <= 150; ++width) {
             const byte_count strides[2] = {0, width}, gaps[2] = {0, width + 3};
             const Bytes src = some_bytes(static_cast<std::size_t>(10 * width), Scalar::uint8, 7);
-            Bytes dst(static_cast<std::size_t>(10 * gaps[1]), std::byte{0x5a}), expected = dst, listed = dst, expected_listed = dst;
+            Bytes dst(static_cast<std::size_t>(10 * gaps[1]), std::byte{0x5a}),
+                expected = dst, listed = dst, expected_listed = dst;
             for (byte_count r = 0; r < 5; ++r) {
-                std::memcpy(expected.data() + r * gaps[1], src.data() + r * width, static_cast<std::size_t>(width));
-                std::memcpy(expected_listed.data() + list[static_cast<std::size_t>(r)] * gaps[1], src.data() + r * width,
+                std::memcpy(expected.data() + r * gaps[1], src.data() + r * width,
                             static_cast<std::size_t>(width));
+                std::memcpy(expected_listed.data() + list[static_cast<std::size_t>(r)] * gaps[1],
+                            src.data() + r * width, static_cast<std::size_t>(width));
             }
             each->strided(dst.data(), src.data(), 1, 5, gaps, strides, width);
             each->indexed(listed.data(), src.data(),
-                          {.width = width, .count = 5, .src_stride = width, .dst_stride = gaps[1], .dst_list = list.data()});
+                          {.width = width,
+                           .count = 5,
+                           .src_stride = width,
+                           .dst_stride = gaps[1],
+                           .dst_list = list.data()});
             CAPTURE(std::string(each->name));
             CAPTURE(width);
             ASSERT_EQ(dst, expected);

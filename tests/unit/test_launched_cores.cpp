@@ -24,7 +24,8 @@ struct Launcher {
 };
 
 long on_node(const char* tasks, const char* node) {
-    const Launcher srun(Launcher::Variables{{"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_NODEID", node}});
+    const Launcher srun(
+        Launcher::Variables{{"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_NODEID", node}});
     return parhelion::launched_ranks_here();
 }
 
@@ -41,14 +42,19 @@ CASE("srun tells the ranks of each node without being asked for so many per node
     EXPECT_EQ(on_node("2(x3),1", "2"), 2);
     EXPECT_EQ(on_node("2(x3),1", "3"), 1);
     EXPECT_EQ(on_node("5,2(x2),7", "3"), 7);
-    for (const char* damaged : {"", "x", "2(x", "(x3)", ",", "2(x3),1"}) EXPECT_EQ(on_node(damaged, "9"), 0);
+    for (const char* damaged : {"", "x", "2(x", "(x3)", ",", "2(x3),1"})
+        EXPECT_EQ(on_node(damaged, "9"), 0);
 }
 
-CASE("what the step has counts for more than what was asked for, and another launcher for more than Slurm") {
-    const Launcher srun(Launcher::Variables{{"SLURM_NTASKS_PER_NODE", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3"}, {"SLURM_NODEID", "0"}});
+CASE(
+    "what the step has counts for more than what was asked for, and another launcher for more than "
+    "Slurm") {
+    const Launcher srun(Launcher::Variables{
+        {"SLURM_NTASKS_PER_NODE", "8"}, {"SLURM_STEP_TASKS_PER_NODE", "3"}, {"SLURM_NODEID", "0"}});
     EXPECT_EQ(parhelion::launched_ranks_here(), 3);
     const long all = all_cores();
-    const Launcher hydra(Launcher::Variables{{"MPI_LOCALNRANKS", "5"}, {"SLURM_CPUS_ON_NODE", "1"}});
+    const Launcher hydra(
+        Launcher::Variables{{"MPI_LOCALNRANKS", "5"}, {"SLURM_CPUS_ON_NODE", "1"}});
     EXPECT_EQ(parhelion::launched_ranks_here(), 5);
     EXPECT_EQ(parhelion::launched_cores_here(), all);
 }

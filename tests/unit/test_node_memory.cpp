@@ -39,15 +39,20 @@ std::string refusal(byte_count bytes) {
     return {};
 }
 
-bool holds(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool holds(const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+}
 
-byte_count total_memory() { return static_cast<byte_count>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
+byte_count total_memory() {
+    return static_cast<byte_count>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
 
 std::set<std::string> mapped_files() {
     std::set<std::string> files;
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);)
-        if (const auto path = line.find('/'); path != std::string::npos) files.insert(line.substr(path));
+        if (const auto path = line.find('/'); path != std::string::npos)
+            files.insert(line.substr(path));
     return files;
 }
 
@@ -69,7 +74,9 @@ CASE("memory is zeroed, aligned to 64, and belongs to the last copy of its point
         const auto memory = allocate_node_shared(bytes);
         watched = memory;
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0);
-        EXPECT_EQ(std::accumulate(memory.get(), memory.get() + bytes, 0, [](int sum, std::byte b) { return sum + int(b); }), 0);
+        EXPECT_EQ(std::accumulate(memory.get(), memory.get() + bytes, 0,
+                                  [](int sum, std::byte b) { return sum + int(b); }),
+                  0);
         std::memset(memory.get(), 1, static_cast<std::size_t>(bytes));
     }
     EXPECT_TRUE(watched.expired());
@@ -99,7 +106,8 @@ CASE("what was found stays mapped after its owner let go of it") {
     EXPECT_FALSE(find_node_shared(first).has_value());
 }
 
-CASE("only the owner may open the memory, its size is fixed, and no file system has a name for it") {
+CASE(
+    "only the owner may open the memory, its size is fixed, and no file system has a name for it") {
     const auto before = mapped_files();
     const auto memory = allocate_node_shared(mib);
     const NodeVector<double> numbers(1000);
@@ -118,7 +126,8 @@ CASE("only the owner may open the memory, its size is fixed, and no file system 
 }
 
 CASE("sizes that are too large, or none, are refused with the size, a reason and a remedy") {
-    for (byte_count bytes : {byte_count{1} << 50, 2 * total_memory(), byte_count{1} << 62, std::numeric_limits<byte_count>::max()}) {
+    for (byte_count bytes : {byte_count{1} << 50, 2 * total_memory(), byte_count{1} << 62,
+                             std::numeric_limits<byte_count>::max()}) {
         const std::string text = refusal(bytes);
         CAPTURE(text);
         EXPECT_TRUE(holds(text, std::to_string(bytes).c_str()));
@@ -127,19 +136,22 @@ CASE("sizes that are too large, or none, are refused with the size, a reason and
     }
     EXPECT_TRUE(holds(refusal(-1), "sizes are 0 or more"));
     EXPECT_THROW(static_cast<void>(NodeVector<double>(std::size_t{1} << 60)), std::length_error);
-    EXPECT_THROW(static_cast<void>(NodeAllocator<double>().allocate(std::size_t{1} << 61)), std::bad_array_new_length);
+    EXPECT_THROW(static_cast<void>(NodeAllocator<double>().allocate(std::size_t{1} << 61)),
+                 std::bad_array_new_length);
     EXPECT_THROW(static_cast<void>(NodeAllocator<double>().allocate(std::size_t{1} << 47)), Error);
     EXPECT_TRUE(refusal(mib).empty());
 }
 
 CASE("what is available is something, and no more than there is") {
     EXPECT_GT(available_memory(), 0);
-    if (std::ifstream("/proc/meminfo").good()) EXPECT_LT(available_memory(), 64 * total_memory());  // swap may be larger
+    if (std::ifstream("/proc/meminfo").good())
+        EXPECT_LT(available_memory(), 64 * total_memory());  // swap may be larger
 }
 
 CASE("what a control group around the process's own one has left is all that is available") {
     namespace fs = std::filesystem;
-    const fs::path system = fs::temp_directory_path() / ("available_memory-" + std::to_string(getpid()));
+    const fs::path system =
+        fs::temp_directory_path() / ("available_memory-" + std::to_string(getpid()));
     const auto write = [&](const fs::path& file, const std::string& text) {
         fs::create_directories((system / file).parent_path());
         std::ofstream(system / file) << text << "\n";
@@ -178,11 +190,14 @@ CASE("running out of descriptors is an error that says so, and leaves nothing be
     }));
 }
 
-CASE("a container that got no memory can have it later, whatever the number of free descriptors was") {
+CASE(
+    "a container that got no memory can have it later, whatever the number of free descriptors "
+    "was") {
     for (rlim_t spare = 0; spare < 8; ++spare) {
         CAPTURE(spare);
         EXPECT_TRUE(in_child([spare] {
-            const NodeVector<int> before(100, 1);  // a pool that is in use, with nothing left of the next size
+            const NodeVector<int> before(
+                100, 1);  // a pool that is in use, with nothing left of the next size
             const int lowest = dup(0);
             rlimit limit{};
             getrlimit(RLIMIT_NOFILE, &limit);
@@ -208,7 +223,8 @@ CASE("containers of many sizes, and of several threads, take few descriptors") {
         const int before = dup(0);
         std::vector<NodeVector<char>> all;
         const auto fill = [&all] {
-            for (std::size_t size = 1; size < 8192; size += size / 2 + 1) all.emplace_back(size, 'x');
+            for (std::size_t size = 1; size < 8192; size += size / 2 + 1)
+                all.emplace_back(size, 'x');
         };
         fill();
         std::thread(fill).join();
@@ -265,14 +281,17 @@ CASE("threads allocate, look up and free at the same time") {
                 const auto large = allocate_node_shared(4096 * (1 + i % 5));
                 for (int value : small) wrong += value != t;
                 wrong += !find_node_shared(small.data()) + !find_node_shared(large.get());
-                find_node_shared(large.get() + 64 * 4096);  // may be another thread's, just being freed
+                find_node_shared(large.get() +
+                                 64 * 4096);  // may be another thread's, just being freed
             }
         });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0);
 }
 
-CASE("a forked process shares arrays with its parent, and neither takes from its pool nor gives back to it") {
+CASE(
+    "a forked process shares arrays with its parent, and neither takes from its pool nor gives "
+    "back to it") {
     const auto array = allocate_node_shared(64);
     auto* vector = new NodeVector<int>(100, 1);
     int* const inherited = vector->data();

@@ -32,7 +32,8 @@ std::vector<byte_count> bytes_of(const Footprint& cells) {
 bool overlap_by_hand(const Footprint& a, const Footprint& b) {
     const auto some = bytes_of(a), others = bytes_of(b);
     std::vector<byte_count> both;
-    std::set_intersection(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(both));
+    std::set_intersection(some.begin(), some.end(), others.begin(), others.end(),
+                          std::back_inserter(both));
     return !both.empty();
 }
 
@@ -44,12 +45,15 @@ bool overlaps_itself_by_hand(const Footprint& cells) {
 std::string shown(const Footprint& cells) {
     std::string text = std::to_string(cells.first) + " + [0, " + std::to_string(cells.width) + ")";
     for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d)
-        text += " + " + std::to_string(cells.stride[d]) + "·[0, " + std::to_string(cells.count[d]) + ")";
+        text += " + " + std::to_string(cells.stride[d]) + "·[0, " + std::to_string(cells.count[d]) +
+                ")";
     return text;
 }
 
 using Random = std::mt19937;
-int draw(Random& random, int lowest, int highest) { return std::uniform_int_distribution<int>(lowest, highest)(random); }
+int draw(Random& random, int lowest, int highest) {
+    return std::uniform_int_distribution<int>(lowest, highest)(random);
+}
 
 // Any strides at all, negative ones and none too.
 Footprint any_box(Random& random) {
@@ -62,7 +66,8 @@ Footprint any_box(Random& random) {
 }
 
 // A part of an array, every so many cells in each dimension: what views of one array are.
-Footprint part_of_array(Random& random, const std::vector<int>& extents, const std::vector<byte_count>& strides) {
+Footprint part_of_array(Random& random, const std::vector<int>& extents,
+                        const std::vector<byte_count>& strides) {
     Footprint cells{0, draw(random, 1, 2), static_cast<int>(extents.size()), {}, {}};
     for (std::size_t d = 0; d < extents.size(); ++d) {
         const int first = draw(random, 0, extents[d] - 1), step = draw(random, 1, 3);
@@ -99,11 +104,14 @@ CASE("parts of one array overlap exactly if they have a byte in common") {
     Random random(2);
     int overlapping = 0;
     for (int i = 0; i < 20000; ++i) {
-        const std::vector<int> extents{draw(random, 1, 5), draw(random, 1, 5), draw(random, 1, 6), draw(random, 1, 4)};
+        const std::vector<int> extents{draw(random, 1, 5), draw(random, 1, 5), draw(random, 1, 6),
+                                       draw(random, 1, 4)};
         std::vector<byte_count> strides(4, 2);
         for (int d = 2; d >= 0; --d)
-            strides[static_cast<std::size_t>(d)] = strides[static_cast<std::size_t>(d) + 1] * extents[static_cast<std::size_t>(d) + 1];
-        const Footprint a = part_of_array(random, extents, strides), b = part_of_array(random, extents, strides);
+            strides[static_cast<std::size_t>(d)] =
+                strides[static_cast<std::size_t>(d) + 1] * extents[static_cast<std::size_t>(d) + 1];
+        const Footprint a = part_of_array(random, extents, strides),
+                        b = part_of_array(random, extents, strides);
         CAPTURE(shown(a));
         CAPTURE(shown(b));
         const bool expected = overlap_by_hand(a, b);
@@ -117,7 +125,9 @@ CASE("parts of one array overlap exactly if they have a byte in common") {
 
 CASE("large arrays whose components take turns are told apart, and from themselves turned over") {
     constexpr byte_count n = 500, cell = 24;
-    const auto component = [&](byte_count c) { return Footprint{4096 + 8 * c, 8, 3, {n, n, n}, {n * n * cell, n * cell, cell}}; };
+    const auto component = [&](byte_count c) {
+        return Footprint{4096 + 8 * c, 8, 3, {n, n, n}, {n * n * cell, n * cell, cell}};
+    };
     EXPECT_FALSE(overlap(component(0), component(1)));
     EXPECT_FALSE(overlap(component(2), component(0)));
     EXPECT_TRUE(overlap(component(1), component(1)));

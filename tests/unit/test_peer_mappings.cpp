@@ -14,7 +14,8 @@ struct Counted final : ArrayAccess {
     std::string refusal(const Plan&) const override { return {}; }
     std::optional<BlockPlace> describe(const ArrayBlock&) const override { return {}; }
     std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
-        const std::shared_ptr<std::byte> memory(new std::byte[8], std::default_delete<std::byte[]>());
+        const std::shared_ptr<std::byte> memory(new std::byte[8],
+                                                std::default_delete<std::byte[]>());
         mapped[place.memory[0]] = memory;
         return memory;
     }
@@ -23,7 +24,9 @@ struct Counted final : ArrayAccess {
 
 }  // namespace
 
-CASE("the last four sets of a neighbor's arrays stay mapped, in whatever order they were looked at; old ones go") {
+CASE(
+    "the last four sets of a neighbor's arrays stay mapped, in whatever order they were looked at; "
+    "old ones go") {
     const Counted access;
     PeerMappings mappings;
     const auto look_at = [&](std::int64_t set) {
@@ -31,7 +34,8 @@ CASE("the last four sets of a neighbor's arrays stay mapped, in whatever order t
         mappings.find(BlockPlace{{set, 0, 0, 0}, 0}, access);
         mappings.forget_old();
     };
-    for (const std::int64_t set : {1, 4, 3, 2, 5, 6, 7}) look_at(set);  // 2 and 3 when the neighbor had told 4
+    for (const std::int64_t set : {1, 4, 3, 2, 5, 6, 7})
+        look_at(set);  // 2 and 3 when the neighbor had told 4
     for (const std::int64_t set : {4, 5, 6, 7}) EXPECT_TRUE(access.has(set));
     for (std::int64_t set = 8; set < 20; ++set) look_at(set);
     for (std::int64_t set = 1; set < 8; ++set) EXPECT_FALSE(access.has(set));

@@ -20,10 +20,14 @@ struct Row {
 constexpr const char* hops = "0,1;0,-1;1,0;-1,0;2,0;-2,0;3,0;-3,0";
 
 Stencil stencil_named(const std::string& name, int dimensions) {
-    return name == "faces" ? faces(dimensions) : name == "full" ? full(dimensions) : parse_offsets(name, dimensions);
+    return name == "faces"  ? faces(dimensions)
+           : name == "full" ? full(dimensions)
+                            : parse_offsets(name, dimensions);
 }
 
-Machine nodes_of(int nodes, int ranks) { return make_machine(parse_topology("node:" + std::to_string(nodes)), {ranks}); }
+Machine nodes_of(int nodes, int ranks) {
+    return make_machine(parse_topology("node:" + std::to_string(nodes)), {ranks});
+}
 
 bool bijective(const Placement& placement) {
     for (int p = 0; p < placement.machine().size(); ++p)
@@ -34,7 +38,8 @@ bool bijective(const Placement& placement) {
 }  // namespace
 
 CASE("the best published scores are reached or beaten, found automatically") {
-    // Hunold et al. 2020 and the published hwcart machine; both objectives must reach what is named.
+    // Hunold et al. 2020 and the published hwcart machine; both objectives must reach what is
+    // named.
     const Row rows[] = {
         {{50, 48}, 50, 48, "faces", false, 4704, 96, 1204, 28},
         {{50, 48}, 50, 48, "full", false, 13916, 284, 3528, 80},
@@ -48,7 +53,8 @@ CASE("the best published scores are reached or beaten, found automatically") {
         for (const auto objective : {Objective::jsum, Objective::jmax}) {
             const auto grid = make_grid(row.grid, {row.periodic});
             const auto machine = nodes_of(row.nodes, row.ranks);
-            const auto found = place({grid, stencil_named(row.stencil, grid.dimensions), objective}, machine);
+            const auto found =
+                place({grid, stencil_named(row.stencil, grid.dimensions), objective}, machine);
             CAPTURE(row.stencil);
             CAPTURE(grid.size());
             EXPECT_EQ(found.members.front().name, "blocked");
@@ -56,7 +62,8 @@ CASE("the best published scores are reached or beaten, found automatically") {
             EXPECT_EQ(found.members.front().scores[0].edges_max, row.blocked_max);
             EXPECT_LE(found.scores[0].edges_sum, row.best_sum);
             EXPECT_LE(found.scores[0].edges_max, row.best_max);
-            EXPECT_EQ(found.scores, found.placement.scores(stencil_named(row.stencil, grid.dimensions)));
+            EXPECT_EQ(found.scores,
+                      found.placement.scores(stencil_named(row.stencil, grid.dimensions)));
             EXPECT_TRUE(bijective(found.placement));
         }
 }
@@ -66,13 +73,19 @@ CASE("on the published machine no level is worse than with the published blocks"
         for (const char* name : {"faces", "full"}) {
             CAPTURE(ranks);
             CAPTURE(name);
-            const auto machine = make_machine(parse_topology("node:27 pack:2 numa:4 l3:4 core:4"), {ranks});
-            const auto by_hand = place_by_hand(
-                machine, {{"node", {3, 3, 3}}, {"socket", {1, 1, 2}}, {"numa", {1, 2, 2}}, {"l3", {2, 2, 1}}, {"core", {ranks / 32, 1, 1}}},
-                {true});
+            const auto machine =
+                make_machine(parse_topology("node:27 pack:2 numa:4 l3:4 core:4"), {ranks});
+            const auto by_hand = place_by_hand(machine,
+                                               {{"node", {3, 3, 3}},
+                                                {"socket", {1, 1, 2}},
+                                                {"numa", {1, 2, 2}},
+                                                {"l3", {2, 2, 1}},
+                                                {"core", {ranks / 32, 1, 1}}},
+                                               {true});
             const auto published = by_hand.scores(stencil_named(name, 3));
             for (const auto objective : {Objective::jsum, Objective::jmax}) {
-                const auto found = place({by_hand.grid(), stencil_named(name, 3), objective}, machine);
+                const auto found =
+                    place({by_hand.grid(), stencil_named(name, 3), objective}, machine);
                 for (std::size_t level = 0; level < published.size(); ++level) {
                     CAPTURE(level);
                     EXPECT_LE(found.scores[level].edges_sum, published[level].edges_sum);
@@ -98,7 +111,9 @@ CASE("points that local search moved are counted, and still have a position each
 }
 
 CASE("positions that are no bijection are refused") {
-    const auto two = [](std::vector<int> positions) { return Placement(make_grid({2}), nodes_of(1, 2), std::move(positions)); };
+    const auto two = [](std::vector<int> positions) {
+        return Placement(make_grid({2}), nodes_of(1, 2), std::move(positions));
+    };
     EXPECT_EQ(two({1, 0}).point(1), (Coords{0, 0, 0, 0}));
     EXPECT_ERROR(parhelion::Error, "exactly one point", two({1, 1}));
     EXPECT_ERROR(parhelion::Error, "exactly one point", two({0, 2}));
@@ -111,7 +126,9 @@ CASE("weights turn the blocks: an expensive dimension is cut less") {
         const auto found = place({make_grid({8, 8}), with_weights(faces(2), weights)}, machine);
         int cuts = 0;
         for (int y = 0; y < 8; ++y)
-            for (int x = 1; x < 8; ++x) cuts += found.placement.node({x - 1, y, 0, 0}) != found.placement.node({x, y, 0, 0});
+            for (int x = 1; x < 8; ++x)
+                cuts +=
+                    found.placement.node({x - 1, y, 0, 0}) != found.placement.node({x, y, 0, 0});
         return cuts;
     };
     EXPECT_EQ(crossing({100, 1}), 0);
@@ -120,14 +137,20 @@ CASE("weights turn the blocks: an expensive dimension is cut less") {
 
 CASE("the process grid can be chosen from the cells alone") {
     const auto machine = make_machine(parse_topology("node:27 pack:2 numa:4 l3:4 core:4"), {64});
-    const auto cube = choose_grid(machine, {768, 768, 768}, faces(3), 1, 4, {true}, Objective::jsum);
+    const auto cube =
+        choose_grid(machine, {768, 768, 768}, faces(3), 1, 4, {true}, Objective::jsum);
     EXPECT_EQ(cube.grid.extent, (Coords{12, 12, 12, 1}));
-    const auto flat = choose_grid(nodes_of(4, 4), {4000, 4, 4}, faces(3), 1, 4, {false}, Objective::jsum);
+    const auto flat =
+        choose_grid(nodes_of(4, 4), {4000, 4, 4}, faces(3), 1, 4, {false}, Objective::jsum);
     EXPECT_EQ(flat.grid.extent, (Coords{16, 1, 1, 1}));
-    EXPECT_ERROR(parhelion::Error, "do not fit", choose_grid(nodes_of(7, 1), {2, 2}, faces(2), 1, 4, {}, Objective::jsum));
-    EXPECT_THROW(static_cast<void>(choose_grid(nodes_of(7, 1), {}, faces(2), 1, 4, {}, Objective::jsum)), parhelion::Error);
+    EXPECT_ERROR(parhelion::Error, "do not fit",
+                 choose_grid(nodes_of(7, 1), {2, 2}, faces(2), 1, 4, {}, Objective::jsum));
+    EXPECT_THROW(
+        static_cast<void>(choose_grid(nodes_of(7, 1), {}, faces(2), 1, 4, {}, Objective::jsum)),
+        parhelion::Error);
 }
 
 CASE("a grid of another size than the machine is refused") {
-    EXPECT_ERROR(parhelion::Error, "35 points but the machine 36", place({make_grid({5, 7}), faces(2)}, nodes_of(6, 6)));
+    EXPECT_ERROR(parhelion::Error, "35 points but the machine 36",
+                 place({make_grid({5, 7}), faces(2)}, nodes_of(6, 6)));
 }

@@ -24,7 +24,8 @@ struct Made {
     Made() {
         const int ranks = 4, grid[2] = {4, 2}, offsets[4] = {1, 0, 0, 1};
         EXPECT_EQ(phl_machine_create("node:2 core:4", 2, 1, &ranks, 0, &machine), 0);
-        EXPECT_EQ(phl_place(machine, 2, grid, nullptr, 2, offsets, nullptr, 0, 0, "", &placement), 0);
+        EXPECT_EQ(phl_place(machine, 2, grid, nullptr, 2, offsets, nullptr, 0, 0, "", &placement),
+                  0);
     }
     ~Made() {
         phl_placement_free(placement);
@@ -64,12 +65,14 @@ CASE("scores and units at levels that are not there are refused with a message")
     std::array<int, 8> units{};
     for (const int number : absurd) {
         CAPTURE(number);
-        EXPECT_NE(phl_placement_score(made.placement, 2, offsets, nullptr, number, score.data()), 0);
+        EXPECT_NE(phl_placement_score(made.placement, 2, offsets, nullptr, number, score.data()),
+                  0);
         told("level");
         EXPECT_NE(phl_placement_units(made.placement, number, 0, units.data()), 0);
         EXPECT_NE(phl_placement_member_score(made.placement, -1, number, score.data()), 0);
         told("level");
-        if (number != -1) EXPECT_NE(phl_placement_member_score(made.placement, number, 0, score.data()), 0);
+        if (number != -1)
+            EXPECT_NE(phl_placement_member_score(made.placement, number, 0, score.data()), 0);
     }
     EXPECT_EQ(phl_placement_units(made.placement, 1, 1, units.data()), 0);
     EXPECT_EQ(phl_placement_member_score(made.placement, -1, 0, score.data()), 0);
@@ -98,14 +101,20 @@ CASE("between nodes without cells bytes are not known, and time cannot be predic
     const std::int64_t extent[2] = {3, 5};
     std::array<std::int64_t, 6> traffic{};
     int pairs = 0;
-    ASSERT_EQ(phl_node_pairs(2, grid, nullptr, nodes, 2, offsets, nullptr, nullptr, 0, 0, 1, &pairs, traffic.data()), 0);
+    ASSERT_EQ(phl_node_pairs(2, grid, nullptr, nodes, 2, offsets, nullptr, nullptr, 0, 0, 1, &pairs,
+                             traffic.data()),
+              0);
     EXPECT_EQ(pairs, 1);
     EXPECT_EQ(traffic, (std::array<std::int64_t, 6>{0, 1, 2, 2, 1, -1}));
-    ASSERT_EQ(phl_node_pairs(2, grid, nullptr, nodes, 2, offsets, nullptr, extent, 1, 8, 1, &pairs, traffic.data()), 0);
+    ASSERT_EQ(phl_node_pairs(2, grid, nullptr, nodes, 2, offsets, nullptr, extent, 1, 8, 1, &pairs,
+                             traffic.data()),
+              0);
     EXPECT_EQ(traffic, (std::array<std::int64_t, 6>{0, 1, 2, 2 * 5 * 8, 1, 2 * 5 * 8}));
     const double each[1] = {1e-6};
     const phl_exchange_costs costs{"node", each, each, 0, 0};
     phl_placement* placement = nullptr;
-    EXPECT_NE(phl_place_by_time(made.machine, 2, grid, nullptr, 2, offsets, nullptr, 1, 8, &costs, 0, 1, "", &placement), 0);
+    EXPECT_NE(phl_place_by_time(made.machine, 2, grid, nullptr, 2, offsets, nullptr, 1, 8, &costs,
+                                0, 1, "", &placement),
+              0);
     told("which cells travel");
 }

@@ -12,10 +12,12 @@ using namespace parhelion::placement;
 namespace {
 
 Machine machine_for(int nodes, int ranks) {
-    return make_machine(parse_topology("node:" + std::to_string(nodes) + " pack:2 core:8"), {ranks});
+    return make_machine(parse_topology("node:" + std::to_string(nodes) + " pack:2 core:8"),
+                        {ranks});
 }
 
-// Groups of `size` parts that talk much among themselves and little to the next group; parts are numbered at random.
+// Groups of `size` parts that talk much among themselves and little to the next group; parts are
+// numbered at random.
 std::vector<PartEdges> shuffled_groups(int groups, int size, unsigned seed) {
     std::vector<int> name(static_cast<std::size_t>(groups * size));
     std::iota(name.begin(), name.end(), 0);
@@ -52,7 +54,9 @@ CASE("parts that talk much are put onto one node, whatever their numbers") {
         const auto placed = place_graph(machine_for(6, 8), graph);
         EXPECT_TRUE(is_bijection(placed.position_of_part));
         EXPECT_LT(placed.scores[0].bytes_sum, placed.scores_blocked[0].bytes_sum);
-        if (placed.note.empty()) EXPECT_EQ(placed.scores[0].bytes_sum, 48);  // METIS is here: only the thin edges are cut
+        if (placed.note.empty())
+            EXPECT_EQ(placed.scores[0].bytes_sum,
+                      48);  // METIS is here: only the thin edges are cut
     }
 }
 
@@ -66,13 +70,15 @@ CASE("without METIS local search still never makes it worse, and the note says w
 
 CASE("parts without edges, one part, and unequal nodes are placed") {
     EXPECT_TRUE(is_bijection(place_graph(machine_for(1, 1), {{}}).position_of_part));
-    EXPECT_TRUE(is_bijection(place_graph(machine_for(2, 3), std::vector<PartEdges>(6)).position_of_part));
+    EXPECT_TRUE(
+        is_bijection(place_graph(machine_for(2, 3), std::vector<PartEdges>(6)).position_of_part));
     const auto uneven = make_machine(parse_topology("node:3"), {10, 5, 3});
     EXPECT_TRUE(is_bijection(place_graph(uneven, shuffled_groups(6, 3, 2)).position_of_part));
 }
 
 CASE("graphs that do not fit are refused with the reason") {
-    EXPECT_ERROR(parhelion::Error, "5 parts but the machine 4", place_graph(machine_for(2, 2), std::vector<PartEdges>(5)));
+    EXPECT_ERROR(parhelion::Error, "5 parts but the machine 4",
+                 place_graph(machine_for(2, 2), std::vector<PartEdges>(5)));
     std::vector<PartEdges> graph(4);
     graph[1] = {{9}, {1}};
     EXPECT_ERROR(parhelion::Error, "part 1 sends to part 9", place_graph(machine_for(2, 2), graph));

@@ -52,7 +52,8 @@ CASE("a description that makes no sense is refused with the reason") {
     EXPECT_THROW(static_cast<void>(parse_topology("")), Error);
     EXPECT_ERROR(Error, "2 nodes of 3", make_machine(parse_topology("node:3"), {1, 2}));
     EXPECT_ERROR(Error, "node 1 has 0 ranks", make_machine(parse_topology("node:2"), {1, 0}));
-    EXPECT_ERROR(Error, "straddles", Machine({"node", "pack", "core"}, {{4, {{0, 2, 4}, {0, 1, 3, 4}}}}, {0}));
+    EXPECT_ERROR(Error, "straddles",
+                 Machine({"node", "pack", "core"}, {{4, {{0, 2, 4}, {0, 1, 3, 4}}}}, {0}));
 }
 
 CASE("what would overflow or be longer than announced is refused before it is made") {
@@ -67,12 +68,22 @@ CASE("what would overflow or be longer than announced is refused before it is ma
     };
     const std::vector<int> one{1};
     refuses([&] { make_machine(parse_topology("node:2147483647"), one); }, "at most 1048576");
-    refuses([&] { make_machine(parse_topology("node:1048576 pack:2147483647"), one); }, "at most 16777216");
-    refuses([&] { make_machine(parse_topology("node:1 pack:2147483647 core:2147483647 pu:2147483647"), one); }, "at most 16777216");
+    refuses([&] { make_machine(parse_topology("node:1048576 pack:2147483647"), one); },
+            "at most 16777216");
+    refuses(
+        [&] {
+            make_machine(parse_topology("node:1 pack:2147483647 core:2147483647 pu:2147483647"),
+                         one);
+        },
+        "at most 16777216");
     refuses([&] { make_machine(parse_topology("node:2"), {2147483647}); }, "at most 16777216");
     const Machine machine = make_machine(parse_topology("node:2 core:7"), {7});
     const std::int64_t cells = 1'000'000'000;
-    refuses([&] { choose_grid(machine, {cells, cells, cells}, faces(3), 1, 8, {false}, Objective::jsum); }, "2^63 - 1");
+    refuses(
+        [&] {
+            choose_grid(machine, {cells, cells, cells}, faces(3), 1, 8, {false}, Objective::jsum);
+        },
+        "2^63 - 1");
     refuses([&] { with_halo_bytes(faces(3), {cells, cells, cells}, 1 << 30, 8); }, "2^63 - 1");
     refuses([&] { place({make_grid({14}), parse_offsets("2147483647", 1)}, machine); }, "1048576");
 }
@@ -80,14 +91,19 @@ CASE("what would overflow or be longer than announced is refused before it is ma
 CASE("many nodes in a row neither exhaust the stack nor the memory") {
     // Cut after cut a node wide: the search went as deep as there are nodes.
     const Machine machine = make_machine(parse_topology("node:60000"), {1});
-    const auto placed = place({make_grid({60000}), faces(1), Objective::jsum, false, "guillotine"}, machine);
+    const auto placed =
+        place({make_grid({60000}), faces(1), Objective::jsum, false, "guillotine"}, machine);
     EXPECT_EQ(placed.scores.front().edges_sum, 2 * 59999);
 }
 
 CASE("an offset that leads past the whole grid counts as few planes as there are") {
     const Machine machine = make_machine(parse_topology("node:2"), {8});
-    const auto far = place({make_grid({16}, {true}), parse_offsets("1048575", 1), Objective::jsum, false, "blocked"}, machine);
-    const auto near = place({make_grid({16}, {true}), parse_offsets("-1", 1), Objective::jsum, false, "blocked"}, machine);
+    const auto far = place(
+        {make_grid({16}, {true}), parse_offsets("1048575", 1), Objective::jsum, false, "blocked"},
+        machine);
+    const auto near =
+        place({make_grid({16}, {true}), parse_offsets("-1", 1), Objective::jsum, false, "blocked"},
+              machine);
     EXPECT_EQ(far.scores, near.scores);
 }
 
@@ -98,7 +114,8 @@ CASE("numberings name the fastest dimension first, and both directions agree") {
     EXPECT_EQ(Numbering::parse("ZYX", 3).rank(extent, {0, 0, 1, 0}), 1);
     for (const char* name : {"XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "1,2,0"}) {
         const auto numbering = Numbering::parse(name, 3);
-        for (int rank = 0; rank < 24; ++rank) ASSERT_EQ(numbering.rank(extent, numbering.coords(extent, rank)), rank);
+        for (int rank = 0; rank < 24; ++rank)
+            ASSERT_EQ(numbering.rank(extent, numbering.coords(extent, rank)), rank);
     }
     EXPECT_EQ(Numbering::parse("TXZY", 4).fastest_first(), (std::vector<int>{3, 0, 2, 1}));
     EXPECT_ERROR(Error, "does not name each", Numbering::parse("XYX", 3));

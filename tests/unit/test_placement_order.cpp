@@ -12,7 +12,8 @@ namespace {
 // The points in the order of their places; empty where two have one place.
 std::vector<Coords> points_of(const Coords& box, const Order& order) {
     std::vector<Coords> points(order.size(), Coords{-1});
-    for (std::size_t p = 0; p < order.size(); ++p) points.at(static_cast<std::size_t>(order[p])) = point_of(box, static_cast<int>(p));
+    for (std::size_t p = 0; p < order.size(); ++p)
+        points.at(static_cast<std::size_t>(order[p])) = point_of(box, static_cast<int>(p));
     return std::ranges::count(points, Coords{-1}) == 0 ? points : std::vector<Coords>{};
 }
 
@@ -28,7 +29,8 @@ CASE("a path to and fro visits a neighbor at every step") {
     const Coords box{4, 3, 5, 2};
     const auto points = points_of(box, path(box, {2, 0}, true));
     ASSERT_EQ(points.size(), 120);
-    for (std::size_t place = 1; place < points.size(); ++place) EXPECT_EQ(distance(points[place - 1], points[place]), 1);
+    for (std::size_t place = 1; place < points.size(); ++place)
+        EXPECT_EQ(distance(points[place - 1], points[place]), 1);
 }
 
 CASE("a straight path with the last dimension fastest is the order of MPI_Cart") {
@@ -48,7 +50,8 @@ CASE("slabs follow each other along their dimension, mirrored ones backwards") {
         const auto mirror = static_cast<unsigned>(random() % 16);
         box[static_cast<std::size_t>(d)] = 2 * thickness;
         const Order inside = path(part, {side() % 4}, random() % 2 == 0);
-        const auto points = points_of(box, slab_after_slab(box, d, {{thickness, inside}, {thickness, inside, mirror}}));
+        const auto points = points_of(
+            box, slab_after_slab(box, d, {{thickness, inside}, {thickness, inside, mirror}}));
         const auto once = points_of(part, inside);
         ASSERT_EQ(points.size(), 2 * once.size());
         for (std::size_t place = 0; place < once.size(); ++place) {

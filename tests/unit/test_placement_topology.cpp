@@ -14,25 +14,31 @@ using parhelion::Error;
 
 namespace {
 
-// Two sockets with two NUMA domains, of which each has one L3 cache over two cores of two threads: 16 threads in all.
+// Two sockets with two NUMA domains, of which each has one L3 cache over two cores of two threads:
+// 16 threads in all.
 std::string xml_of_two_sockets() {
-    std::string text = "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xffff\">\n";
+    std::string text =
+        "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"><object type=\"Machine\" "
+        "cpuset=\"0xffff\">\n";
     const auto hex = [](int bits, int shift) {
         char word[32];
         std::snprintf(word, sizeof word, "0x%08x", static_cast<unsigned>(bits) << shift);
         return std::string(word);
     };
     const auto open = [](const std::string& type, const std::string& set) {
-        return "<object type=\"" + type + "\" os_index=\"0\" cpuset=\"" + set + "\" complete_cpuset=\"0xffffffff\">";
+        return "<object type=\"" + type + "\" os_index=\"0\" cpuset=\"" + set +
+               "\" complete_cpuset=\"0xffffffff\">";
     };
     for (int s = 0; s < 2; ++s) {
         text += open("Package", hex(0xff, 8 * s));
         for (int n = 0; n < 2; ++n) {
             const int base = 8 * s + 4 * n;
-            text += open("NUMANode", hex(0xf, base)) + "</object>" + open("L3Cache", hex(0xf, base));
+            text +=
+                open("NUMANode", hex(0xf, base)) + "</object>" + open("L3Cache", hex(0xf, base));
             for (int c = 0; c < 2; ++c) {
                 text += open("L2Cache", hex(3, base + 2 * c)) + open("Core", hex(3, base + 2 * c));
-                for (int t = 0; t < 2; ++t) text += open("PU", hex(1, base + 2 * c + t)) + "</object>";
+                for (int t = 0; t < 2; ++t)
+                    text += open("PU", hex(1, base + 2 * c + t)) + "</object>";
                 text += "</object></object>";
             }
             text += "</object>\n";
@@ -44,7 +50,8 @@ std::string xml_of_two_sockets() {
 
 std::string shape_of(const NodeTopology& node) {
     std::string text;
-    for (const auto& level : node.levels) text += level.name + ":" + std::to_string(level.units.size()) + " ";
+    for (const auto& level : node.levels)
+        text += level.name + ":" + std::to_string(level.units.size()) + " ";
     return text;
 }
 
@@ -54,7 +61,8 @@ CASE("hwloc's XML gives the levels by nesting, without the L2 caches that repeat
     const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
     EXPECT_EQ(shape_of(node), "pack:2 numa:4 l3:4 core:8 pu:16 ");
     const auto topology = topology_of(node, 3);
-    EXPECT_EQ(topology.levels, (std::vector<std::string>{"node", "pack", "numa", "l3", "core", "pu"}));
+    EXPECT_EQ(topology.levels,
+              (std::vector<std::string>{"node", "pack", "numa", "l3", "core", "pu"}));
     EXPECT_EQ(topology.units, parse_topology("node:1 pack:2 numa:2 l3:1 core:2 pu:2").units);
     EXPECT_EQ(node.levels[3].units[3], (CpuSet{6, 7}));
 }
@@ -90,7 +98,8 @@ CASE("unbound ranks leave only the levels that hold them whole") {
 }
 
 CASE("a node whose parts are unequal still takes ranks") {
-    NodeTopology node{{{"pack", {{0, 1, 2, 3}, {4, 5}}}, {"core", {{0}, {1}, {2}, {3}, {4}, {5}}}}, "test", ""};
+    NodeTopology node{
+        {{"pack", {{0, 1, 2, 3}, {4, 5}}}, {"core", {{0}, {1}, {2}, {3}, {4}, {5}}}}, "test", ""};
     const auto machine = make_machine(topology_of(node, 2), {6, 3});
     EXPECT_EQ(machine.shape(0).starts[0], (std::vector<int>{0, 4, 6}));
     EXPECT_EQ(machine.shape(1).starts[0], (std::vector<int>{0, 2, 3}));
@@ -115,7 +124,8 @@ CASE("/sys is read as Linux writes it") {
     for (int cpu = 0; cpu < 8; ++cpu) {
         const auto at = "system/cpu/cpu" + std::to_string(cpu);
         const int core = cpu % 4;  // threads 0 and 4 share a core
-        write(at + "/topology/thread_siblings_list", std::to_string(core) + "," + std::to_string(core + 4));
+        write(at + "/topology/thread_siblings_list",
+              std::to_string(core) + "," + std::to_string(core + 4));
         write(at + "/topology/core_siblings_list", core < 2 ? "0-1,4-5" : "2-3,6-7");
         write(at + "/cache/index3/level", "3");
         write(at + "/cache/index3/type", "Unified");
@@ -128,4 +138,6 @@ CASE("/sys is read as Linux writes it") {
     EXPECT_EQ(node.levels[3].units[1], (CpuSet{1, 5}));
 }
 
-CASE("lists of processors are read") { EXPECT_EQ(parse_cpu_list("0-3,8"), (CpuSet{0, 1, 2, 3, 8})); }
+CASE("lists of processors are read") {
+    EXPECT_EQ(parse_cpu_list("0-3,8"), (CpuSet{0, 1, 2, 3, 8}));
+}

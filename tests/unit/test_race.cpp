@@ -18,7 +18,8 @@ using Times = std::function<double(int contestant, int nth, int of_all)>;
 
 class Planted final : public Track {
 public:
-    Planted(std::size_t contestants, Times times) : times_(std::move(times)), done_(contestants), refusals_(contestants) {}
+    Planted(std::size_t contestants, Times times)
+        : times_(std::move(times)), done_(contestants), refusals_(contestants) {}
 
     std::string make(int contestant) override {
         made_.push_back(contestant);
@@ -41,10 +42,13 @@ public:
         return seconds;
     }
     double spent() const { return spent_; }
-    double elapsed() const override { return spent_ + making_s * static_cast<double>(made_.size()); }
+    double elapsed() const override {
+        return spent_ + making_s * static_cast<double>(made_.size());
+    }
 
-    double making_s = 0;            // of each contestant
-    std::function<double()> apart;  // by which the slowest node takes longer, which it gets back in the next exchange
+    double making_s = 0;  // of each contestant
+    std::function<double()>
+        apart;  // by which the slowest node takes longer, which it gets back in the next exchange
     Planted& refuse(int contestant, const std::string& why) {
         refusals_[static_cast<std::size_t>(contestant)] = why;
         return *this;
@@ -54,7 +58,8 @@ public:
 
 private:
     double exchange(int contestant) {
-        const double seconds = times_(contestant, done_[static_cast<std::size_t>(contestant)]++, of_all_++);
+        const double seconds =
+            times_(contestant, done_[static_cast<std::size_t>(contestant)]++, of_all_++);
         spent_ += seconds;
         return seconds;
     }
@@ -73,14 +78,17 @@ std::vector<Candidate> named(std::initializer_list<const char*> names) {
 
 void give_handicap(Candidate& candidate, double handicap) {
     static std::list<TransportInfo> all;  // candidates refer to them
-    const TransportInfo& slow = all.emplace_back(TransportInfo{"slow", "", Scope::anywhere, nullptr, nullptr, {.handicap = handicap}});
+    const TransportInfo& slow = all.emplace_back(
+        TransportInfo{"slow", "", Scope::anywhere, nullptr, nullptr, {.handicap = handicap}});
     candidate.choice = {&slow, &slow, &slow};
 }
 
 constexpr double us = 1e-6;
 
 Times steady(std::vector<double> seconds) {
-    return [seconds](int contestant, int, int) { return seconds[static_cast<std::size_t>(contestant)]; };
+    return [seconds](int contestant, int, int) {
+        return seconds[static_cast<std::size_t>(contestant)];
+    };
 }
 
 }  // namespace
@@ -162,7 +170,9 @@ CASE("a disturbance of some exchanges in a row, whenever it comes, changes nothi
         }
 }
 
-CASE("a way that has to find its caches again after another one's turn is judged by what it takes then") {
+CASE(
+    "a way that has to find its caches again after another one's turn is judged by what it takes "
+    "then") {
     int last = -1, in_a_row = 0;
     Planted track(2, [&](int contestant, int, int) {
         in_a_row = contestant == last ? in_a_row + 1 : 1;
@@ -173,7 +183,9 @@ CASE("a way that has to find its caches again after another one's turn is judged
 }
 
 CASE("one turn that is faster than usual does not make a winner") {
-    Planted track(2, [](int contestant, int nth, int) { return contestant == 0 ? 200 * us : nth % 5 == 3 ? 120 * us : 260 * us; });
+    Planted track(2, [](int contestant, int nth, int) {
+        return contestant == 0 ? 200 * us : nth % 5 == 3 ? 120 * us : 260 * us;
+    });
     EXPECT_EQ(run_race(named({"even", "lucky"}), track).winner, 0);
 }
 
@@ -186,11 +198,13 @@ CASE("with every eighth exchange disturbed at random the choice is at most 1.1 o
         std::vector<double> usual;
         for (int i = 0; i < 4; ++i) usual.push_back((20 + 60 * share(random)) * us);
         Planted track(4, [&](int contestant, int, int) {
-            const double seconds = usual[static_cast<std::size_t>(contestant)] * (1 + 0.05 * share(random));
+            const double seconds =
+                usual[static_cast<std::size_t>(contestant)] * (1 + 0.05 * share(random));
             return share(random) < 0.125 ? seconds * (1 + 20 * share(random)) : seconds;
         });
         const int winner = run_race(named({"a", "b", "c", "d"}), track).winner;
-        wrong += usual[static_cast<std::size_t>(winner)] > 1.1 * *std::min_element(usual.begin(), usual.end());
+        wrong += usual[static_cast<std::size_t>(winner)] >
+                 1.1 * *std::min_element(usual.begin(), usual.end());
     }
     say(wrong, " of ", races, " races went wrong");
     EXPECT_LE(wrong, races / 100);
@@ -246,10 +260,13 @@ CASE("what is cheap beside long exchanges alone is made there alone") {
     }
 }
 
-CASE("cores that move during the race, whenever they do, let nobody win who is much slower than another in both states") {
+CASE(
+    "cores that move during the race, whenever they do, let nobody win who is much slower than "
+    "another in both states") {
     for (int move = 0; move < 60; ++move) {
         Planted track(3, [move](int candidate, int, int of_all) {
-            const double near[] = {60 * us, 50 * us, 90 * us}, far[] = {240 * us, 120 * us, 130 * us};
+            const double near[] = {60 * us, 50 * us, 90 * us},
+                         far[] = {240 * us, 120 * us, 130 * us};
             return of_all < move ? near[candidate] : far[candidate];
         });
         CAPTURE(move);

@@ -16,7 +16,8 @@ namespace {
 constexpr byte_count most_bytes = 1 << 20;
 
 // What a program makes of an array of zeros, by so many threads.
-std::vector<std::byte> copied(Program program, int threads, Dependence dependence = Dependence::none) {
+std::vector<std::byte> copied(Program program, int threads,
+                              Dependence dependence = Dependence::none) {
     std::vector<std::byte> from(most_bytes), to(most_bytes);
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 251);
     program.dependence = dependence;
@@ -44,8 +45,9 @@ StridedOp box(byte_count width, std::array<byte_count, 3> count) {
 }  // namespace
 
 CASE("boxes of every shape are copied alike by one thread and by several") {
-    for (const StridedOp& op : {box(8, {3, 90, 100}), box(8, {200, 9, 10}), box(4, {1, 50000, 1}), box(200, {2, 2, 400}),
-                                box(150000, {1, 2, 1}), box(300001, {1, 1, 1})}) {
+    for (const StridedOp& op :
+         {box(8, {3, 90, 100}), box(8, {200, 9, 10}), box(4, {1, 50000, 1}), box(200, {2, 2, 400}),
+          box(150000, {1, 2, 1}), box(300001, {1, 1, 1})}) {
         Program program;
         program.add(op);
         ASSERT_GT(program.bytes(), (128 << 10));
@@ -64,10 +66,16 @@ CASE("index lists and runs are copied alike by one thread and by several") {
         Program program;
         IndexedOp op{.width = 16, .count = cells, .src_stride = 16, .dst_stride = 16};
         (kind == 0 ? op.src_list : op.dst_list) = list.data();
-        if (kind == 2) op = {.width = 16, .count = cells, .src_stride = 24, .dst_stride = 32, .dst_list = rising.data()};
+        if (kind == 2)
+            op = {.width = 16,
+                  .count = cells,
+                  .src_stride = 24,
+                  .dst_stride = 32,
+                  .dst_list = rising.data()};
         program.add(op);
         RunsOp runs;
-        for (byte_count i = 0; i < 40; ++i) runs.add({700000 + i * 3000, 690000 + i * 2100, 100 + i * 50});
+        for (byte_count i = 0; i < 40; ++i)
+            runs.add({700000 + i * 3000, 690000 + i * 2100, 100 + i * 50});
         program.add(runs);
         const auto expected = copied(program, 1);
         for (const int threads : {2, 5}) EXPECT_EQ(copied(program, threads), expected);
@@ -75,7 +83,8 @@ CASE("index lists and runs are copied alike by one thread and by several") {
 }
 
 CASE("copies that depend on those before them are made in turn") {
-    // As periodic images: the second op copies what the first one has written, its first member what others have.
+    // As periodic images: the second op copies what the first one has written, its first member
+    // what others have.
     Program program;
     program.add(StridedOp{.src = 0, .dst = 200000, .width = 200000});
     program.add(StridedOp{.src = 300000, .dst = 600000, .width = 100000});
@@ -88,12 +97,14 @@ CASE("copies that depend on those before them are made in turn") {
     for (int time = 0; time < 50; ++time) {
         std::fill(values.begin() + 200000, values.end(), std::byte{0});
         executor->make_queue()->enqueue(program, base, base);
-        ASSERT_TRUE(std::equal(values.begin() + 100000, values.begin() + 200000, values.begin() + 600000));
+        ASSERT_TRUE(
+            std::equal(values.begin() + 100000, values.begin() + 200000, values.begin() + 600000));
     }
 }
 
 CASE("numbers of threads that make no sense are refused") {
-    for (const int threads : {0, -1, 100000}) EXPECT_THROW(static_cast<void>(copy_team(threads)), Error);
+    for (const int threads : {0, -1, 100000})
+        EXPECT_THROW(static_cast<void>(copy_team(threads)), Error);
     EXPECT_EQ(copy_team(1), nullptr);
     EXPECT_EQ(copy_team(2), copy_team(2));
 }

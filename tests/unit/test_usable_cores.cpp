@@ -23,7 +23,8 @@ extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* ma
     if (kernel_has_bytes == 0) {
         const long copied = syscall(SYS_sched_getaffinity, process, bytes, mask);
         if (copied < 0) return -1;
-        std::memset(reinterpret_cast<char*>(mask) + copied, 0, bytes - static_cast<std::size_t>(copied));
+        std::memset(reinterpret_cast<char*>(mask) + copied, 0,
+                    bytes - static_cast<std::size_t>(copied));
         return 0;
     }
     if (bytes < kernel_has_bytes) {
@@ -55,10 +56,13 @@ namespace {
 // A made-up /proc and /sys, the same that tests/python/launch/test_cores.py makes.
 class System {
 public:
-    System() : root_(std::filesystem::temp_directory_path() / ("usable_cores-" + std::to_string(getpid()))) {
+    System()
+        : root_(std::filesystem::temp_directory_path() /
+                ("usable_cores-" + std::to_string(getpid()))) {
         for (int thread = 0; thread < 8; ++thread)  // 0 and 4, 1 and 5, … share a core
-            write("sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/core_cpus_list",
-                  std::to_string(thread % 4) + "," + std::to_string(thread % 4 + 4) + "\n");
+            write(
+                "sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/core_cpus_list",
+                std::to_string(thread % 4) + "," + std::to_string(thread % 4 + 4) + "\n");
     }
     ~System() { std::filesystem::remove_all(root_); }
 
@@ -72,8 +76,12 @@ private:
     std::filesystem::path root_;
 };
 
-int cores(std::uint64_t threads, const System& system) { return parhelion::cores_at_once({threads, 0}, system.path()); }
-int processes(std::uint64_t threads, const System& system) { return parhelion::processes_at_once({threads, 0}, system.path()); }
+int cores(std::uint64_t threads, const System& system) {
+    return parhelion::cores_at_once({threads, 0}, system.path());
+}
+int processes(std::uint64_t threads, const System& system) {
+    return parhelion::processes_at_once({threads, 0}, system.path());
+}
 
 }  // namespace
 
@@ -86,15 +94,21 @@ CASE("hardware threads of one core are one core, on which two processes run at o
     EXPECT_EQ(cores(0, system), 1);
 }
 
-CASE("ranks are placed core by core: the second thread of a core comes after the first of every other") {
+CASE(
+    "ranks are placed core by core: the second thread of a core comes after the first of every "
+    "other") {
     const System system;  // threads 0 and 4, 1 and 5, … share a core
-    EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()),
+              (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
     EXPECT_EQ(parhelion::core_by_core({0x33, 0}, system.path()), (std::vector<int>{0, 1, 4, 5}));
     for (int thread = 0; thread < 8; ++thread)  // 0 and 1, 2 and 3, …, as some machines number them
-        system.write("sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/core_cpus_list",
-                     std::to_string(thread / 2 * 2) + "-" + std::to_string(thread / 2 * 2 + 1) + "\n");
-    EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()), (std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}));
-    EXPECT_EQ(parhelion::core_by_core({0, 3}, system.path()), (std::vector<int>{64, 65}));  // nothing is told of them
+        system.write(
+            "sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/core_cpus_list",
+            std::to_string(thread / 2 * 2) + "-" + std::to_string(thread / 2 * 2 + 1) + "\n");
+    EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()),
+              (std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}));
+    EXPECT_EQ(parhelion::core_by_core({0, 3}, system.path()),
+              (std::vector<int>{64, 65}));  // nothing is told of them
 }
 
 CASE("what the control groups grant limits the cores: the least of one's own group and all above") {

@@ -1,5 +1,5 @@
-// Arrays that the library did not make, mapped by XPMEM. Where there is none, these cases are skipped; the build runs them with a
-// stand-in for its library.
+// Arrays that the library did not make, mapped by XPMEM. Where there is none, these cases are
+// skipped; the build runs them with a stand-in for its library.
 #include <dlfcn.h>
 #include <cstdlib>
 
@@ -28,11 +28,13 @@ int (*stand_in(const char* function))() {
 
 CartesianDomain row_of_ranks(global_index across) {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
-    return CartesianDomain({global_index{ranks} * 24, across, across}, {.halo = 2, .periodic = true, .process_grid = {ranks, 1, 1}});
+    return CartesianDomain({global_index{ranks} * 24, across, across},
+                           {.halo = 2, .periodic = true, .process_grid = {ranks, 1, 1}});
 }
 
 GridField field_on(const CartesianDomain& domain, Memory memory) {
-    return GridField(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo(), Layout::c}, 0, memory);
+    return GridField(domain, GridSpec{{Scalar::float64, 8}, 1, domain.halo(), Layout::c}, 0,
+                     memory);
 }
 
 }  // namespace
@@ -80,7 +82,9 @@ CASE("auto tries xpmem for private arrays only, and remembers the two apart") {
         Exchange exchange(build_pattern(domain), views(fields), {"auto"});
         CAPTURE(exchange.explain());
         const bool first = holds(exchange.explain(), "fastest when");
-        EXPECT_EQ(holds(exchange.explain(), "xpmem"), memory == Memory::elsewhere && (first || exchange.transport() != "staged_shared"));
+        EXPECT_EQ(
+            holds(exchange.explain(), "xpmem"),
+            memory == Memory::elsewhere && (first || exchange.transport() != "staged_shared"));
         check_forward(exchange, fields, 0);
     }
 }
@@ -92,7 +96,8 @@ CASE("where XPMEM does not work, asking for it tells what is missing") {
     EXPECT_TRUE(holds(missing, no_device ? "/dev/xpmem" : "libxpmem.so.0"));
     const CartesianDomain domain = row_of_ranks(6);
     std::vector<GridField> fields{field_on(domain, Memory::elsewhere)};
-    EXPECT_TRUE(holds(error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); }), missing));
+    EXPECT_TRUE(holds(error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); }),
+                      missing));
     Exchange exchange(build_pattern(domain), views(fields), {"auto"});
     EXPECT_FALSE(holds(exchange.explain(), "xpmem"));
     check_forward(exchange, fields, 0);
@@ -117,7 +122,8 @@ CASE("an array that XPMEM cannot map is refused by all ranks, and auto does with
     const CartesianDomain domain = row_of_ranks(6);
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == 1;
     std::vector<GridField> fields{field_on(domain, odd ? Memory::ordinary : Memory::elsewhere)};
-    const std::string refusal = error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); });
+    const std::string refusal =
+        error_of([&] { Exchange(build_pattern(domain), views(fields), {"xpmem"}); });
     EXPECT_TRUE(holds(refusal, "xpmem_attach"));
     EXPECT_EQ(open(), 0);
     Exchange exchange(build_pattern(domain), views(fields), {"auto"});

@@ -1,5 +1,6 @@
-// A stand-in for libxpmem: it maps what lies in shared memory files that the other process has open, as strict about its arguments
-// as the kernel module. Memory of other kinds it cannot map, and says so.
+// A stand-in for libxpmem: it maps what lies in shared memory files that the other process has
+// open, as strict about its arguments as the kernel module. Memory of other kinds it cannot map,
+// and says so.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,7 +28,8 @@ struct Address {
     off_t offset;
 };
 
-constexpr std::int64_t mark = std::int64_t{0x7e} << 40;  // of segments; permits are their numbers with another mark
+constexpr std::int64_t mark = std::int64_t{0x7e}
+                              << 40;  // of segments; permits are their numbers with another mark
 constexpr std::int64_t permit_mark = std::int64_t{0x7f} << 40;
 constexpr std::int64_t process_of(std::int64_t number) { return number & 0xffffffff; }
 
@@ -56,7 +58,8 @@ std::vector<Piece> pieces_of(std::int64_t process) {
         char rights[5];
         std::uintptr_t begin, end, offset;
         unsigned long file;
-        if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNxPTR " %*s %lu", &begin, &end, rights, &offset, &file) == 5 &&
+        if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNxPTR " %*s %lu", &begin,
+                        &end, rights, &offset, &file) == 5 &&
             rights[3] == 's')
             pieces.push_back({begin, end, static_cast<off_t>(offset), static_cast<ino_t>(file)});
     }
@@ -65,9 +68,11 @@ std::vector<Piece> pieces_of(std::int64_t process) {
 
 int open_file(std::int64_t process, ino_t file) {
     std::error_code gone;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
         struct stat status{};
-        if (stat(entry.path().c_str(), &status) == 0 && status.st_ino == file && S_ISREG(status.st_mode))
+        if (stat(entry.path().c_str(), &status) == 0 && status.st_ino == file &&
+            S_ISREG(status.st_mode))
             return open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
     }
     return -1;
@@ -81,8 +86,8 @@ bool map_range(std::int64_t process, std::uintptr_t from, std::size_t bytes, std
         const std::size_t part = std::min(piece.end, from + bytes) - at;
         const int file = open_file(process, piece.file);
         const off_t offset = piece.offset + static_cast<off_t>(at - piece.begin);
-        const bool mapped =
-            file >= 0 && mmap(to + (at - from), part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, offset) != MAP_FAILED;
+        const bool mapped = file >= 0 && mmap(to + (at - from), part, PROT_READ | PROT_WRITE,
+                                              MAP_SHARED | MAP_FIXED, file, offset) != MAP_FAILED;
         if (file >= 0) close(file);
         if (!mapped) return false;
         at += part;
@@ -97,14 +102,16 @@ extern "C" {
 int xpmem_version() { return std::getenv("STAND_IN_WITHOUT_DEVICE") != nullptr ? -1 : 0x26003; }
 
 std::int64_t xpmem_make(void* start, std::size_t bytes, int permit_type, void* permit) {
-    if (start != nullptr || bytes != ~std::size_t{0} || permit_type != 1) return refuse<std::int64_t>(EINVAL, -1);
+    if (start != nullptr || bytes != ~std::size_t{0} || permit_type != 1)
+        return refuse<std::int64_t>(EINVAL, -1);
     if (reinterpret_cast<std::uintptr_t>(permit) != 0600) return refuse<std::int64_t>(EPERM, -1);
     ++made;
     return mark | getpid();
 }
 
 std::int64_t xpmem_get(std::int64_t segment, int flags, int permit_type, void* permit) {
-    if ((segment & ~std::int64_t{0xffffffff}) != mark || flags != 2 || permit_type != 1 || permit != nullptr)
+    if ((segment & ~std::int64_t{0xffffffff}) != mark || flags != 2 || permit_type != 1 ||
+        permit != nullptr)
         return refuse<std::int64_t>(EINVAL, -1);
     const std::lock_guard lock(mutex);
     const std::int64_t number = permit_mark | process_of(segment);
@@ -123,11 +130,13 @@ void* xpmem_attach(Address address, std::size_t bytes, void* wanted) {
     const auto failed = reinterpret_cast<void*>(-1);
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const std::lock_guard lock(mutex);
-    if (wanted != nullptr || permits[address.permit] == 0 || static_cast<std::size_t>(address.offset) % page != 0 || bytes % page != 0)
+    if (wanted != nullptr || permits[address.permit] == 0 ||
+        static_cast<std::size_t>(address.offset) % page != 0 || bytes % page != 0)
         return refuse(EINVAL, failed);
     void* const place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return failed;
-    if (!map_range(process_of(address.permit), static_cast<std::uintptr_t>(address.offset), bytes, static_cast<std::byte*>(place))) {
+    if (!map_range(process_of(address.permit), static_cast<std::uintptr_t>(address.offset), bytes,
+                   static_cast<std::byte*>(place))) {
         munmap(place, bytes);
         return refuse(EFAULT, failed);
     }

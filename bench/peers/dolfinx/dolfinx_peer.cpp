@@ -1,4 +1,5 @@
-// DOLFINx's scatterer with buffers that are kept, as its vectors use it: pack, neighborhood collective, unpack.
+// DOLFINx's scatterer with buffers that are kept, as its vectors use it: pack, neighborhood
+// collective, unpack.
 #include <dolfinx/common/IndexMap.h>
 #include <dolfinx/common/Scatterer.h>
 
@@ -23,27 +24,35 @@ template <class T>
 class Scatter final : public Peer {
 public:
     explicit Scatter(const phl_peer_gather& gather)
-        : map_(gather.comm, gather.owned, std::span(gather.ghost_ids, static_cast<std::size_t>(gather.ghosts)),
+        : map_(gather.comm, gather.owned,
+               std::span(gather.ghost_ids, static_cast<std::size_t>(gather.ghosts)),
                std::span(gather.ghost_owners, static_cast<std::size_t>(gather.ghosts))),
           scatterer_(map_, gather.components),
-          cells_(static_cast<const T*>(gather.cells), static_cast<std::size_t>(gather.owned) * components(gather)),
-          ghosts_(static_cast<T*>(gather.ghost_values), static_cast<std::size_t>(gather.ghosts) * components(gather)),
+          cells_(static_cast<const T*>(gather.cells),
+                 static_cast<std::size_t>(gather.owned) * components(gather)),
+          ghosts_(static_cast<T*>(gather.ghost_values),
+                  static_cast<std::size_t>(gather.ghosts) * components(gather)),
           sent_(static_cast<std::size_t>(scatterer_.local_buffer_size())),
           received_(static_cast<std::size_t>(scatterer_.remote_buffer_size())) {}
 
     void exchange() override {
         MPI_Request request = MPI_REQUEST_NULL;
         scatterer_.template scatter_fwd_begin<T>(cells_, sent_, received_, pack, request);
-        scatterer_.template scatter_fwd_end<T>(std::span<const T>(received_), ghosts_, unpack, request);
+        scatterer_.template scatter_fwd_end<T>(std::span<const T>(received_), ghosts_, unpack,
+                                               request);
     }
 
 private:
-    static std::size_t components(const phl_peer_gather& gather) { return static_cast<std::size_t>(gather.components); }
+    static std::size_t components(const phl_peer_gather& gather) {
+        return static_cast<std::size_t>(gather.components);
+    }
     static constexpr auto pack = [](const auto& in, const auto& places, auto& out) {
-        for (std::size_t i = 0; i < places.size(); ++i) out[i] = in[static_cast<std::size_t>(places[i])];
+        for (std::size_t i = 0; i < places.size(); ++i)
+            out[i] = in[static_cast<std::size_t>(places[i])];
     };
     static constexpr auto unpack = [](const auto& in, const auto& places, auto& out, auto) {
-        for (std::size_t i = 0; i < places.size(); ++i) out[static_cast<std::size_t>(places[i])] = in[i];
+        for (std::size_t i = 0; i < places.size(); ++i)
+            out[static_cast<std::size_t>(places[i])] = in[i];
     };
 
     dolfinx::common::IndexMap map_;
@@ -68,5 +77,5 @@ void* make(const phl_peer_gather* gather, const char*, char* error, int size) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};
+extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{
+    PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};

@@ -12,9 +12,10 @@
 class DolfinxVector {
 public:
     explicit DolfinxVector(const phl_peer_cells& cells)
-        : vector_(std::make_shared<dolfinx::common::IndexMap>(cells.comm, cells.owned,
-                                                              std::span(cells.ghost_ids, static_cast<std::size_t>(cells.ghosts)),
-                                                              std::span(cells.ghost_owners, static_cast<std::size_t>(cells.ghosts))),
+        : vector_(std::make_shared<dolfinx::common::IndexMap>(
+                      cells.comm, cells.owned,
+                      std::span(cells.ghost_ids, static_cast<std::size_t>(cells.ghosts)),
+                      std::span(cells.ghost_owners, static_cast<std::size_t>(cells.ghosts))),
                   cells.components) {}
 
     double* values() { return vector_.mutable_array().data(); }

@@ -1,5 +1,6 @@
-// GHEX's exchange of one block per rank, as its own benchmarks call it: one pattern, one communication object, all fields in one
-// call. Variant "direct" sends to all neighbors at once, "staged" dimension by dimension.
+// GHEX's exchange of one block per rank, as its own benchmarks call it: one pattern, one
+// communication object, all fields in one call. Variant "direct" sends to all neighbors at once,
+// "staged" dimension by dimension.
 #include <array>
 #include <memory>
 #include <stdexcept>
@@ -21,7 +22,8 @@ namespace {
 
 using Int3 = std::array<int, 3>;
 using Domain = ghex::structured::regular::domain_descriptor<int, std::integral_constant<int, 3>>;
-using HaloGenerator = ghex::structured::regular::halo_generator<int, std::integral_constant<int, 3>>;
+using HaloGenerator =
+    ghex::structured::regular::halo_generator<int, std::integral_constant<int, 3>>;
 using FirstFastest = ::gridtools::layout_map<2, 1, 0>;
 
 Int3 triple(const int* values) { return {values[0], values[1], values[2]}; }
@@ -38,7 +40,9 @@ struct Neighbors {
     Neighbor operator()(int, const Int3& offset) const noexcept {
         int number = halo.rank_of_block;
         for (int d = 0; d < 3; ++d) {
-            const int there = (halo.position[d] + offset[static_cast<std::size_t>(d)] + halo.grid[d]) % halo.grid[d];
+            const int there =
+                (halo.position[d] + offset[static_cast<std::size_t>(d)] + halo.grid[d]) %
+                halo.grid[d];
             number += (there - halo.position[d]) * halo.rank_stride[d];
         }
         return {number};
@@ -57,7 +61,8 @@ struct Geometry {
     std::array<bool, 3> periodic;
     Domain domain;
 
-    explicit Geometry(const phl_peer_halo& halo) : first(triple(halo.first)), domain(0, first, first) {
+    explicit Geometry(const phl_peer_halo& halo)
+        : first(triple(halo.first)), domain(0, first, first) {
         for (std::size_t d = 0; d < 3; ++d) {
             last[d] = first[d] + halo.extent[d] - 1;
             whole_last[d] = halo.grid[d] * halo.extent[d] - 1;
@@ -78,8 +83,9 @@ public:
     Fields(const phl_peer_halo& halo, const Geometry& geometry) {
         fields_.reserve(static_cast<std::size_t>(halo.fields));
         for (int f = 0; f < halo.fields; ++f)
-            fields_.push_back(ghex::wrap_field<ghex::cpu, FirstFastest>(geometry.domain, static_cast<T*>(halo.arrays[f]), geometry.offsets,
-                                                                        geometry.extents));
+            fields_.push_back(ghex::wrap_field<ghex::cpu, FirstFastest>(
+                geometry.domain, static_cast<T*>(halo.arrays[f]), geometry.offsets,
+                geometry.extents));
     }
     template <class Pattern>
     auto on(Pattern& pattern) {
@@ -98,14 +104,18 @@ public:
     explicit Direct(const phl_peer_halo& halo)
         : geometry_(halo), context_(halo.comm, false), fields_(halo, geometry_),
           pattern_(ghex::make_pattern<ghex::structured::grid>(
-              context_, HaloGenerator(geometry_.whole_first, geometry_.whole_last, geometry_.halos, geometry_.periodic),
+              context_,
+              HaloGenerator(geometry_.whole_first, geometry_.whole_last, geometry_.halos,
+                            geometry_.periodic),
               std::vector<Domain>{geometry_.domain})),
-          communication_(ghex::make_communication_object<decltype(pattern_)>(context_)), buffers_(fields_.on(pattern_)) {}
+          communication_(ghex::make_communication_object<decltype(pattern_)>(context_)),
+          buffers_(fields_.on(pattern_)) {}
     void exchange() override { communication_.exchange(buffers_.begin(), buffers_.end()).wait(); }
 
 private:
-    using Pattern = decltype(ghex::make_pattern<ghex::structured::grid>(std::declval<ghex::context&>(), std::declval<HaloGenerator>(),
-                                                                        std::declval<std::vector<Domain>>()));
+    using Pattern = decltype(ghex::make_pattern<ghex::structured::grid>(
+        std::declval<ghex::context&>(), std::declval<HaloGenerator>(),
+        std::declval<std::vector<Domain>>()));
     Geometry geometry_;
     ghex::context context_;
     Fields<T> fields_;
@@ -118,7 +128,8 @@ template <class T>
 class Staged final : public Peer {
 public:
     explicit Staged(const phl_peer_halo& halo)
-        : geometry_(halo), context_(halo.comm, false), fields_(halo, geometry_), domains_{geometry_.domain},
+        : geometry_(halo), context_(halo.comm, false), fields_(halo, geometry_),
+          domains_{geometry_.domain},
           patterns_(make(context_, domains_, Neighbors{halo}, geometry_)),
           communication_(ghex::make_communication_object<Pattern>(context_)) {
         for (auto& pattern : patterns_) buffers_.push_back(fields_.on(*pattern));
@@ -128,12 +139,14 @@ public:
     }
 
 private:
-    static auto make(ghex::context& context, std::vector<Domain>& domains, Neighbors neighbors, const Geometry& g) {
-        return ghex::structured::regular::make_staged_pattern(context, domains, neighbors, g.whole_first, g.whole_last, g.halos,
-                                                              g.periodic);
+    static auto make(ghex::context& context, std::vector<Domain>& domains, Neighbors neighbors,
+                     const Geometry& g) {
+        return ghex::structured::regular::make_staged_pattern(
+            context, domains, neighbors, g.whole_first, g.whole_last, g.halos, g.periodic);
     }
-    using Patterns = decltype(make(std::declval<ghex::context&>(), std::declval<std::vector<Domain>&>(), std::declval<Neighbors>(),
-                                   std::declval<const Geometry&>()));
+    using Patterns =
+        decltype(make(std::declval<ghex::context&>(), std::declval<std::vector<Domain>&>(),
+                      std::declval<Neighbors>(), std::declval<const Geometry&>()));
     using Pattern = typename Patterns::value_type::element_type;
     Geometry geometry_;
     ghex::context context_;
@@ -152,12 +165,15 @@ std::unique_ptr<Peer> make_of(const phl_peer_halo& halo, const std::string& vari
 
 void* make(const phl_peer_halo* halo, const char* variant, char* error, int size) {
     return phl_make_peer(error, size, [&] {
-        if (halo->element_bytes != 4 && halo->element_bytes != 8) throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
-        return (halo->element_bytes == 4 ? make_of<float>(*halo, variant) : make_of<double>(*halo, variant)).release();
+        if (halo->element_bytes != 4 && halo->element_bytes != 8)
+            throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
+        return (halo->element_bytes == 4 ? make_of<float>(*halo, variant)
+                                         : make_of<double>(*halo, variant))
+            .release();
     });
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const phl_halo_peer_functions phl_halo_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};
+extern "C" __attribute__((visibility("default"))) const phl_halo_peer_functions phl_halo_peer{
+    PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};

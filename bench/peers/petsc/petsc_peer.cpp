@@ -1,4 +1,5 @@
-// PETSc's star forest: roots are the owned cells, leaves the ghosts, a gather is a broadcast from roots to leaves.
+// PETSc's star forest: roots are the owned cells, leaves the ghosts, a gather is a broadcast from
+// roots to leaves.
 #include <petscsf.h>
 
 #include <stdexcept>
@@ -25,7 +26,8 @@ MPI_Datatype base_type(const std::string& element) {
 
 class Peer {
 public:
-    Peer(const phl_peer_gather& gather, const std::string& variant) : cells_(gather.cells), ghosts_(gather.ghost_values) {
+    Peer(const phl_peer_gather& gather, const std::string& variant)
+        : cells_(gather.cells), ghosts_(gather.ghost_values) {
         start_petsc();
         unit_ = base_type(gather.element);
         if (gather.components > 1) {
@@ -40,10 +42,12 @@ public:
             remote[static_cast<std::size_t>(i)].rank = gather.ghost_owners[i];
             remote[static_cast<std::size_t>(i)].index = gather.ghost_cells[i];
         }
-        require_petsc(PetscSFSetGraph(forest_, gather.owned, gather.ghosts, nullptr, PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
+        require_petsc(PetscSFSetGraph(forest_, gather.owned, gather.ghosts, nullptr,
+                                      PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
                       "PetscSFSetGraph");
         require_petsc(PetscSFSetUp(forest_), "PetscSFSetUp");
-        exchange();  // what it prepares at the first use belongs to the set-up; types that cannot do it say so here
+        exchange();  // what it prepares at the first use belongs to the set-up; types that cannot
+                     // do it say so here
     }
     ~Peer() {
         PetscSFDestroy(&forest_);
@@ -53,8 +57,10 @@ public:
     Peer& operator=(const Peer&) = delete;
 
     void exchange() {
-        require_petsc(PetscSFBcastBegin(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastBegin");
-        require_petsc(PetscSFBcastEnd(forest_, unit_, cells_, ghosts_, MPI_REPLACE), "PetscSFBcastEnd");
+        require_petsc(PetscSFBcastBegin(forest_, unit_, cells_, ghosts_, MPI_REPLACE),
+                      "PetscSFBcastBegin");
+        require_petsc(PetscSFBcastEnd(forest_, unit_, cells_, ghosts_, MPI_REPLACE),
+                      "PetscSFBcastEnd");
     }
 
 private:
@@ -63,10 +69,11 @@ private:
         require_petsc(PetscSFSetType(forest_, variant.substr(0, space).c_str()), "PetscSFSetType");
         if (space == std::string::npos) return;
         const std::string sync = variant.substr(space + 1);
-        require_petsc(PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
-                                                        : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
-                                                                           : PETSCSF_WINDOW_SYNC_LOCK),
-                      "PetscSFWindowSetSyncType");
+        require_petsc(
+            PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
+                                              : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
+                                                                 : PETSCSF_WINDOW_SYNC_LOCK),
+            "PetscSFWindowSetSyncType");
     }
 
     void* cells_;
@@ -82,5 +89,5 @@ void* make(const phl_peer_gather* gather, const char* variant, char* error, int 
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const phl_gather_peer_functions phl_gather_peer{PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};
+extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{
+    PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};

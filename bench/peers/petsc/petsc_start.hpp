@@ -6,7 +6,9 @@
 #include <string>
 
 inline void require_petsc(PetscErrorCode code, const char* what) {
-    if (code) throw std::runtime_error(std::string("PETSc: ") + what + " failed with error " + std::to_string(code));
+    if (code)
+        throw std::runtime_error(std::string("PETSc: ") + what + " failed with error " +
+                                 std::to_string(code));
 }
 
 // Once per process. Errors come back as codes, and signals stay with the program.

@@ -13,9 +13,10 @@ public:
     explicit PetscVector(const phl_peer_cells& cells) {
         start_petsc();
         const std::vector<PetscInt> ghosts(cells.ghost_ids, cells.ghost_ids + cells.ghosts);
-        require_petsc(VecCreateGhostBlock(cells.comm, cells.components, cells.owned * cells.components, PETSC_DECIDE, cells.ghosts,
-                                          ghosts.data(), &vector_),
-                      "VecCreateGhostBlock");
+        require_petsc(
+            VecCreateGhostBlock(cells.comm, cells.components, cells.owned * cells.components,
+                                PETSC_DECIDE, cells.ghosts, ghosts.data(), &vector_),
+            "VecCreateGhostBlock");
         require_petsc(VecGhostGetLocalForm(vector_, &local_), "VecGhostGetLocalForm");
         require_petsc(VecGetArray(local_, &values_), "VecGetArray");
     }
@@ -29,8 +30,10 @@ public:
 
     PetscScalar* values() { return values_; }
     void exchange() {
-        require_petsc(VecGhostUpdateBegin(vector_, INSERT_VALUES, SCATTER_FORWARD), "VecGhostUpdateBegin");
-        require_petsc(VecGhostUpdateEnd(vector_, INSERT_VALUES, SCATTER_FORWARD), "VecGhostUpdateEnd");
+        require_petsc(VecGhostUpdateBegin(vector_, INSERT_VALUES, SCATTER_FORWARD),
+                      "VecGhostUpdateBegin");
+        require_petsc(VecGhostUpdateEnd(vector_, INSERT_VALUES, SCATTER_FORWARD),
+                      "VecGhostUpdateEnd");
     }
 
 private:

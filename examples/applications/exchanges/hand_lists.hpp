@@ -7,7 +7,8 @@
 
 namespace applications {
 
-/// Who gets which cells of this rank, and where the ghosts from whom lie. Entry n + 1 of an offset is the end of entry n.
+/// Who gets which cells of this rank, and where the ghosts from whom lie. Entry n + 1 of an offset
+/// is the end of entry n.
 struct HandLists {
     std::vector<int> sources, ghost_offset;  // ranks, and cells of the ghosts
     std::vector<int> targets, send_offset;   // ranks, and places in `cells`
@@ -33,7 +34,8 @@ public:
     }
     Traffic traffic(std::size_t number) const override {
         const Array& array = arrays_[number];
-        return {static_cast<std::int64_t>(array.packed.size() * sizeof(double)), static_cast<std::int64_t>(array.lists->targets.size())};
+        return {static_cast<std::int64_t>(array.packed.size() * sizeof(double)),
+                static_cast<std::int64_t>(array.lists->targets.size())};
     }
 
 protected:

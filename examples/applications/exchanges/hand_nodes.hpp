@@ -6,26 +6,32 @@
 
 namespace applications {
 
-/// Three fields of the nodes of a box, packed and added plane by plane, edge by edge, corner by corner.
+/// Three fields of the nodes of a box, packed and added plane by plane, edge by edge, corner by
+/// corner.
 struct HandNodes {
     std::array<std::vector<double>, 3> fields;
     Triple sides;
 
-    explicit HandNodes(const NodeBox& box) : sides{box.cells[0] + 1, box.cells[1] + 1, box.cells[2] + 1} {
-        for (std::vector<double>& field : fields) field.resize(static_cast<std::size_t>(box.nodes()));
+    explicit HandNodes(const NodeBox& box)
+        : sides{box.cells[0] + 1, box.cells[1] + 1, box.cells[2] + 1} {
+        for (std::vector<double>& field : fields)
+            field.resize(static_cast<std::size_t>(box.nodes()));
     }
 
     /// Values of three fields in the nodes on a side, −1 or 1, in each dimension that has one.
     std::size_t count(const Triple& direction) const {
         std::size_t nodes = 3;
-        for (std::size_t d = 0; d < 3; ++d) nodes *= direction[d] == 0 ? static_cast<std::size_t>(sides[d]) : 1;
+        for (std::size_t d = 0; d < 3; ++d)
+            nodes *= direction[d] == 0 ? static_cast<std::size_t>(sides[d]) : 1;
         return nodes;
     }
     void pack(const Triple& direction, double* packed) const {
-        for (const std::vector<double>& field : fields) visit(direction, [&](std::size_t node) { *packed++ = field[node]; });
+        for (const std::vector<double>& field : fields)
+            visit(direction, [&](std::size_t node) { *packed++ = field[node]; });
     }
     void add(const Triple& direction, const double* received) {
-        for (std::vector<double>& field : fields) visit(direction, [&](std::size_t node) { field[node] += *received++; });
+        for (std::vector<double>& field : fields)
+            visit(direction, [&](std::size_t node) { field[node] += *received++; });
     }
 
 private:
@@ -38,7 +44,8 @@ private:
         }
         for (int z = first[2]; z <= last[2]; ++z)
             for (int y = first[1]; y <= last[1]; ++y)
-                for (int x = first[0]; x <= last[0]; ++x) visit_node(static_cast<std::size_t>(x + sides[0] * (y + sides[1] * z)));
+                for (int x = first[0]; x <= last[0]; ++x)
+                    visit_node(static_cast<std::size_t>(x + sides[0] * (y + sides[1] * z)));
     }
 };
 

@@ -15,7 +15,8 @@ public:
         for (int k = 0; k < 27; ++k) {
             const Triple direction{k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
             const int rank = box.neighbor(direction);
-            if (k != 13 && rank != MPI_PROC_NULL) neighbors_.emplace_back(rank, k, direction, nodes_->count(direction));
+            if (k != 13 && rank != MPI_PROC_NULL)
+                neighbors_.emplace_back(rank, k, direction, nodes_->count(direction));
         }
         requests_.resize(2 * neighbors_.size());
         return {nodes_->fields[0], nodes_->fields[1], nodes_->fields[2]};
@@ -24,10 +25,12 @@ public:
     void sum() override {
         MPI_Request* request = requests_.data();
         for (Neighbor& each : neighbors_)
-            MPI_Irecv(each.received.data(), static_cast<int>(each.received.size()), MPI_DOUBLE, each.rank, 26 - each.tag, comm_, request++);
+            MPI_Irecv(each.received.data(), static_cast<int>(each.received.size()), MPI_DOUBLE,
+                      each.rank, 26 - each.tag, comm_, request++);
         for (Neighbor& each : neighbors_) {
             nodes_->pack(each.direction, each.packed.data());
-            MPI_Isend(each.packed.data(), static_cast<int>(each.packed.size()), MPI_DOUBLE, each.rank, each.tag, comm_, request++);
+            MPI_Isend(each.packed.data(), static_cast<int>(each.packed.size()), MPI_DOUBLE,
+                      each.rank, each.tag, comm_, request++);
         }
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
         for (const Neighbor& each : neighbors_) nodes_->add(each.direction, each.received.data());
@@ -35,7 +38,8 @@ public:
 
     Traffic traffic() const override {
         Traffic sum{0, static_cast<std::int64_t>(neighbors_.size())};
-        for (const Neighbor& each : neighbors_) sum.bytes += static_cast<std::int64_t>(each.packed.size() * sizeof(double));
+        for (const Neighbor& each : neighbors_)
+            sum.bytes += static_cast<std::int64_t>(each.packed.size() * sizeof(double));
         return sum;
     }
 

@@ -10,22 +10,27 @@ namespace {
 
 class WithParhelion final : public GhostUpdate {
 public:
-    explicit WithParhelion(const std::string& transport) : options_{.transport = transport, .at_once = true} {}
+    explicit WithParhelion(const std::string& transport)
+        : options_{.transport = transport, .at_once = true} {}
 
     std::vector<Ghosted> add(const Cells& cells, int components, int count) override {
         const IndexedDomain domain{cells.owned, cells.ghosts, cells.comm};
         const std::size_t values = cells.size() * static_cast<std::size_t>(components);
         std::vector<Ghosted> added;
         for (int i = 0; i < count; ++i) {
-            auto* array = reinterpret_cast<double*>(memory_.emplace_back(allocate_node_shared(values * sizeof(double))).get());
+            auto* array = reinterpret_cast<double*>(
+                memory_.emplace_back(allocate_node_shared(values * sizeof(double))).get());
             arrays_.push_back({view(domain, array, components), exchanges_.size()});
             added.push_back({{array, values}, arrays_.size() - 1});
         }
-        exchanges_.emplace_back(build_pattern(domain), std::vector<Field>{arrays_.back().field}, options_);
+        exchanges_.emplace_back(build_pattern(domain), std::vector<Field>{arrays_.back().field},
+                                options_);
         return added;
     }
 
-    void update(std::size_t number) override { exchanges_[arrays_[number].exchange](arrays_[number].field); }
+    void update(std::size_t number) override {
+        exchanges_[arrays_[number].exchange](arrays_[number].field);
+    }
 
     Traffic traffic(std::size_t number) const override {
         const Plan& plan = exchanges_[arrays_[number].exchange].plan();
@@ -46,6 +51,8 @@ private:
 
 }  // namespace
 
-GhostUpdatePointer with_parhelion(const std::string& transport) { return std::make_unique<WithParhelion>(transport); }
+GhostUpdatePointer with_parhelion(const std::string& transport) {
+    return std::make_unique<WithParhelion>(transport);
+}
 
 }  // namespace applications

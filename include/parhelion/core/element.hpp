@@ -11,14 +11,15 @@
 
 namespace parhelion {
 
-/// What one component of a cell is: int8 … int64, uint8 … uint64, float32, float64, complex64, complex128 (core/kinds.h), or bytes.
+/// What one component of a cell is: int8 … int64, uint8 … uint64, float32, float64, complex64,
+/// complex128 (core/kinds.h), or bytes.
 enum class Scalar : std::uint8_t {
     bytes,  ///< opaque: can be copied and replaced, not added
     PHL_SCALARS(PHL_CPP_NAME)
 };
 
-/// Element type of a field: a scalar that can be reduced, several of them next to each other (std::array<double, 3>), which are reduced
-/// one by one, or opaque bytes of a given size.
+/// Element type of a field: a scalar that can be reduced, several of them next to each other
+/// (std::array<double, 3>), which are reduced one by one, or opaque bytes of a given size.
 struct Element {
     Scalar scalar = Scalar::bytes;
     std::int32_t size = 1;  ///< bytes: a multiple of the scalar's
@@ -51,11 +52,13 @@ template <class T, std::size_t n>
 struct Values<const std::array<T, n>> : Values<T> {};
 }  // namespace detail
 
-/// Element of a C++ type: of numbers, complex numbers, and std::arrays of them. Any other trivially copyable type becomes opaque bytes.
+/// Element of a C++ type: of numbers, complex numbers, and std::arrays of them. Any other trivially
+/// copyable type becomes opaque bytes.
 template <class T>
 constexpr Element element_of() {
     static_assert(std::is_trivially_copyable_v<T>, "halo elements are moved as bytes");
-    return {detail::scalar_of<typename detail::Values<T>::type>(), static_cast<std::int32_t>(sizeof(T))};
+    return {detail::scalar_of<typename detail::Values<T>::type>(),
+            static_cast<std::int32_t>(sizeof(T))};
 }
 
 /// Bytes of one value; 1 for opaque bytes.

@@ -11,13 +11,15 @@ namespace parhelion {
 
 class Communicator;
 
-/// What kind of mistake it was; the interfaces map it (Python: ValueError, TypeError, parhelion.Error).
+/// What kind of mistake it was; the interfaces map it (Python: ValueError, TypeError,
+/// parhelion.Error).
 enum class ErrorKind : int { value = 1, type, communication, timeout, lost_peer, system };
 
 /// Says what is wrong, where, and what to do about it.
 class Error : public std::runtime_error {
 public:
-    explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value) : std::runtime_error(message), kind_(kind) {}
+    explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value)
+        : std::runtime_error(message), kind_(kind) {}
     ErrorKind kind() const noexcept { return kind_; }
 
 private:
@@ -46,9 +48,10 @@ Complaint complaint_of(Function&& local) {
     return {};
 }
 
-/// Collective. Each rank passes its complaint, empty when it has none. If any rank complains, every rank
-/// throws the complaint of the lowest one, so that no rank is left waiting for another.
-void agree(const Communicator& comm, const std::string& complaint, ErrorKind kind = ErrorKind::value);
+/// Collective. Each rank passes its complaint, empty when it has none. If any rank complains, every
+/// rank throws the complaint of the lowest one, so that no rank is left waiting for another.
+void agree(const Communicator& comm, const std::string& complaint,
+           ErrorKind kind = ErrorKind::value);
 
 /// Collective. Runs `local` (which must not communicate) and agrees on the Error it may throw.
 template <class Function>

@@ -6,8 +6,8 @@
 
 namespace parhelion {
 
-/// FNV-1a over 64-bit words, folded after each since multiplying carries upwards only; not for adversaries.
-/// Source: Fowler, Noll, Vo.
+/// FNV-1a over 64-bit words, folded after each since multiplying carries upwards only; not for
+/// adversaries. Source: Fowler, Noll, Vo.
 class Hash {
 public:
     /// Takes a number or an enumerator in; the order matters.

@@ -1,4 +1,5 @@
-/* Element types and reductions, in C, C++, Fortran and Python: a new one is a line here, and its loops in src/plan/combine.inl. */
+/* Element types and reductions, in C, C++, Fortran and Python: a new one is a line here, and its
+ * loops in src/plan/combine.inl. */
 #ifndef PARHELION_KINDS_H
 #define PARHELION_KINDS_H
 

@@ -9,13 +9,15 @@
 
 namespace parhelion {
 
-/// `bytes` zeroed bytes in memory that processes of the same user on this node can map, aligned to 64. Local.
+/// `bytes` zeroed bytes in memory that processes of the same user on this node can map, aligned
+/// to 64. Local.
 ///
-/// The pages are taken at once by the caller, hence lie in its NUMA domain, and writing to them never fails later. There
-/// is no name in any file system (memfd), so nothing stays behind however the process ends; others get at it only
-/// through this process, with the same user's rights. Huge pages are asked for where the kernel gives them to shared memory.
-/// The last copy of the pointer frees it; an exchange that uses it keeps it alive.
-/// Errors: not enough memory, no memfd in this kernel, too many open files.
+/// The pages are taken at once by the caller, hence lie in its NUMA domain, and writing to them
+/// never fails later. There is no name in any file system (memfd), so nothing stays behind however
+/// the process ends; others get at it only through this process, with the same user's rights. Huge
+/// pages are asked for where the kernel gives them to shared memory. The last copy of the pointer
+/// frees it; an exchange that uses it keeps it alive. Errors: not enough memory, no memfd in this
+/// kernel, too many open files.
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes);
 
 /// Where an address lies in node-shared memory.
@@ -30,10 +32,12 @@ struct SharedPlace {
 /// Empty when the address was not allocated by allocate_node_shared. Local.
 std::optional<SharedPlace> find_node_shared(const void* address);
 
-/// How often node-shared memory has been given back: as long as it is the same, an address that was found stays where it was. Local.
+/// How often node-shared memory has been given back: as long as it is the same, an address that was
+/// found stays where it was. Local.
 std::uint64_t node_shared_returns();
 
-/// For containers: `std::vector<double, NodeAllocator<double>>`. Small requests share a mapping. Thread-safe.
+/// For containers: `std::vector<double, NodeAllocator<double>>`. Small requests share a mapping.
+/// Thread-safe.
 template <class T>
 class NodeAllocator {
 public:
@@ -41,7 +45,8 @@ public:
     NodeAllocator() = default;
     template <class U>
     NodeAllocator(const NodeAllocator<U>&) noexcept {}
-    /// Memory that the ranks of the node can map. Throws std::bad_alloc; std::bad_array_new_length for more than an address can tell.
+    /// Memory that the ranks of the node can map. Throws std::bad_alloc; std::bad_array_new_length
+    /// for more than an address can tell.
     T* allocate(std::size_t count);
     void deallocate(T* pointer, std::size_t count) noexcept;
     template <class U>

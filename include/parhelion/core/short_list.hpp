@@ -57,7 +57,9 @@ public:
         many_.clear();
         size_ = 0;
     }
-    friend bool operator==(const ShortList& a, const ShortList& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+    friend bool operator==(const ShortList& a, const ShortList& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
 
 private:
     template <class List>

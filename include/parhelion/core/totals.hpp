@@ -11,6 +11,7 @@ namespace parhelion {
 /// Collective, one reduction; all ranks pass as many. Of each value the sum over all ranks, or the
 /// largest. A wait that is too long ends as that of any set-up call (Doing).
 std::vector<std::int64_t> total(const Communicator& comm, const std::vector<std::int64_t>& values);
-std::vector<std::int64_t> largest(const Communicator& comm, const std::vector<std::int64_t>& values);
+std::vector<std::int64_t> largest(const Communicator& comm,
+                                  const std::vector<std::int64_t>& values);
 
 }  // namespace parhelion

@@ -26,11 +26,14 @@ struct Box {
     friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// One value for all dimensions or the first ones of `values`. Returns how many a list named, 0 for all.
+/// One value for all dimensions or the first ones of `values`. Returns how many a list named, 0 for
+/// all.
 template <class T>
 int fill_per_dimension(std::array<T, max_dimensions>& values, std::initializer_list<T> listed) {
     if (listed.size() == 1) values.fill(*listed.begin());
-    else std::copy_n(listed.begin(), std::min<std::size_t>(listed.size(), max_dimensions), values.begin());
+    else
+        std::copy_n(listed.begin(), std::min<std::size_t>(listed.size(), max_dimensions),
+                    values.begin());
     return listed.size() == 1 ? 0 : static_cast<int>(listed.size());
 }
 
@@ -42,25 +45,32 @@ void require_dimensions(int listed, int dimensions, std::string_view what);
 ///            lower[0]  owned cells  upper[0]
 ///          ├─────────┼────────────┼─────────┤   → dimension 0
 ///
-/// One number, in braces or not, means that width on every side; one number per dimension means both sides of it. A list of another
-/// length than the domain's dimensions is refused where it meets the domain.
+/// One number, in braces or not, means that width on every side; one number per dimension means
+/// both sides of it. A list of another length than the domain's dimensions is refused where it
+/// meets the domain.
 struct HaloWidth {
     std::array<int, max_dimensions> lower{};
     std::array<int, max_dimensions> upper{};
     int listed = 0;  ///< dimensions that a list named; 0: all
 
     HaloWidth() = default;
-    HaloWidth(int width) { lower.fill(width), upper.fill(width); }  // NOLINT: `.halo = 2` is how one says it
+    HaloWidth(int width) {
+        lower.fill(width), upper.fill(width);
+    }  // NOLINT: `.halo = 2` is how one says it
     HaloWidth(std::initializer_list<int> per_dimension) {
         listed = fill_per_dimension(lower, per_dimension);
         upper = lower;
     }
-    HaloWidth(std::array<int, max_dimensions> lower_, std::array<int, max_dimensions> upper_) : lower(lower_), upper(upper_) {}
-    friend bool operator==(const HaloWidth& a, const HaloWidth& b) { return a.lower == b.lower && a.upper == b.upper; }
+    HaloWidth(std::array<int, max_dimensions> lower_, std::array<int, max_dimensions> upper_)
+        : lower(lower_), upper(upper_) {}
+    friend bool operator==(const HaloWidth& a, const HaloWidth& b) {
+        return a.lower == b.lower && a.upper == b.upper;
+    }
 };
 
-/// In which dimensions a field lives on points instead of cells: 1 where it does, as faces across that dimension do, 0 where not. Point i
-/// is the lower face of cell i, so n cells have n + 1 points; edges and vertices have 1 in several dimensions.
+/// In which dimensions a field lives on points instead of cells: 1 where it does, as faces across
+/// that dimension do, 0 where not. Point i is the lower face of cell i, so n cells have n + 1
+/// points; edges and vertices have 1 in several dimensions.
 ///
 ///     Stagger faces_across_x = {1, 0, 0}, vertices = 1;
 struct Stagger {
@@ -77,7 +87,9 @@ struct Stagger {
     friend bool operator==(const Stagger& a, const Stagger& b) { return a.along == b.along; }
 
 private:
-    static std::int16_t kept(int value) { return static_cast<std::int16_t>(std::clamp(value, -1, 1000)); }  // what is wrong stays wrong
+    static std::int16_t kept(int value) {
+        return static_cast<std::int16_t>(std::clamp(value, -1, 1000));
+    }  // what is wrong stays wrong
 };
 
 /// Throws Error for values other than 0 and 1, and for a list of another length.

@@ -13,11 +13,12 @@ namespace parhelion {
 
 class Properties;
 
-/// Which neighbors give ghosts: those across faces (2·d), or also across edges and corners (3^d − 1).
+/// Which neighbors give ghosts: those across faces (2·d), or also across edges and corners (3^d −
+/// 1).
 enum class Neighbors : std::uint8_t { full, faces };
 
-/// Standard: one message to every neighbor. Staged: dimension after dimension, corners travel through
-/// neighbors, 2·d messages (needs Neighbors::full).
+/// Standard: one message to every neighbor. Staged: dimension after dimension, corners travel
+/// through neighbors, 2·d messages (needs Neighbors::full).
 enum class Algorithm : std::uint8_t { standard, staged };
 
 /// One flag, in braces or not, is for all dimensions; a list has one for each.
@@ -26,25 +27,29 @@ struct Periodicity {
     int listed = 0;  ///< dimensions that a list named; 0: all
     Periodicity() = default;
     Periodicity(bool everywhere) { along.fill(everywhere); }  // NOLINT: `.periodic = true`
-    Periodicity(std::initializer_list<bool> per_dimension) : listed(fill_per_dimension(along, per_dimension)) {}
+    Periodicity(std::initializer_list<bool> per_dimension)
+        : listed(fill_per_dimension(along, per_dimension)) {}
 };
 
-/// The layers of an array beyond an end that is not periodic. Open: nobody's, left alone. Owned: the rank at that end owns as many of them
-/// as the field's depth, so that they travel, too: to its neighbors along the other dimensions, and as ghosts of those behind it.
+/// The layers of an array beyond an end that is not periodic. Open: nobody's, left alone. Owned:
+/// the rank at that end owns as many of them as the field's depth, so that they travel, too: to its
+/// neighbors along the other dimensions, and as ghosts of those behind it.
 enum class Boundary : std::uint8_t { open, owned };
 
-/// How ranks fill the process grid where no table says it. of_communicator: as MPI_Cart_create has numbered them, with the grid and the
-/// periodicity that the Cartesian communicator has.
+/// How ranks fill the process grid where no table says it. of_communicator: as MPI_Cart_create has
+/// numbered them, with the grid and the periodicity that the Cartesian communicator has.
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
 
-/// Which rank is where in the process grid: a rule, or a table with the rank at each place, places counted with the last dimension fastest.
+/// Which rank is where in the process grid: a rule, or a table with the rank at each place, places
+/// counted with the last dimension fastest.
 ///
 ///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
 struct RankOrder {
     RankFill fill = RankFill::last_fastest;
-    std::vector<int> ranks = {};                                       ///< not empty: the table
-    RankOrder(RankFill rule = RankFill::last_fastest) : fill(rule) {}  // NOLINT: `.rank_order = RankFill::first_fastest`
-    RankOrder(std::vector<int> table) : ranks(std::move(table)) {}     // NOLINT
+    std::vector<int> ranks = {};  ///< not empty: the table
+    RankOrder(RankFill rule = RankFill::last_fastest)
+        : fill(rule) {}  // NOLINT: `.rank_order = RankFill::first_fastest`
+    RankOrder(std::vector<int> table) : ranks(std::move(table)) {}  // NOLINT
     RankOrder(std::initializer_list<int> table) : ranks(table) {}
 };
 
@@ -52,18 +57,21 @@ struct RankOrder {
 struct CartesianOptions {
     HaloWidth halo = 1;
     Periodicity periodic = false;
-    std::vector<int> process_grid = {};                  ///< ranks per dimension; empty: chosen for the least halo
-    std::vector<std::vector<global_index>> splits = {};  ///< per dimension, cells of each process coordinate; empty: even
-    std::vector<int> blocks_per_rank = {};               ///< blocks per dimension on each rank; empty: one
+    std::vector<int> process_grid = {};  ///< ranks per dimension; empty: chosen for the least halo
+    std::vector<std::vector<global_index>> splits =
+        {};  ///< per dimension, cells of each process coordinate; empty: even
+    std::vector<int> blocks_per_rank = {};  ///< blocks per dimension on each rank; empty: one
     Neighbors neighbors = Neighbors::full;
     Algorithm algorithm = Algorithm::standard;
     RankOrder rank_order = {};
     Boundary boundary = Boundary::open;
 };
 
-/// How one dimension is cut: `starts[b] ≤ x < starts[b+1]` are the cells, or where it is staggered the points, of block b along it.
+/// How one dimension is cut: `starts[b] ≤ x < starts[b+1]` are the cells, or where it is staggered
+/// the points, of block b along it.
 struct Axis {
-    global_index extent = 1;  ///< cells, or points: one more than cells, as many where it is periodic
+    global_index extent =
+        1;  ///< cells, or points: one more than cells, as many where it is periodic
     int ranks = 1;
     int blocks_per_rank = 1;
     bool periodic = false;
@@ -76,24 +84,28 @@ struct Axis {
 
 /// A block of cells that this rank owns.
 struct Block {
-    Box owned;                                   ///< global coordinates; may be empty
-    Box held;                                    ///< what an array has without its halo: owned, and the first points of the next block
+    Box owned;  ///< global coordinates; may be empty
+    Box held;   ///< what an array has without its halo: owned, and the first points of the next
+                ///< block
     std::array<int, max_dimensions> position{};  ///< in the grid of all blocks
 };
 
 /// Who owns which cell of a structured grid of 1 to 4 dimensions.
 ///
-/// Construction is collective over `comm` (one reduction). Every rank passes the same arguments; a difference is
-/// reported on every rank. Ranks fill the process grid with the last dimension fastest, or as `rank_order` says. Extents that do not
-/// divide give the first ranks one cell more; a rank may own nothing, and a halo may be wider than the neighbor's block.
-/// Errors (on every rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
-/// not the number of ranks, splits that do not add up, lists of another length than there are dimensions, a table of ranks that does not
-/// name each rank once, a communicator without the topology that is to be taken from it.
+/// Construction is collective over `comm` (one reduction). Every rank passes the same arguments; a
+/// difference is reported on every rank. Ranks fill the process grid with the last dimension
+/// fastest, or as `rank_order` says. Extents that do not divide give the first ranks one cell more;
+/// a rank may own nothing, and a halo may be wider than the neighbor's block. Errors (on every
+/// rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
+/// not the number of ranks, splits that do not add up, lists of another length than there are
+/// dimensions, a table of ranks that does not name each rank once, a communicator without the
+/// topology that is to be taken from it.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
 public:
-    CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {}, Communicator comm = MPI_COMM_WORLD);
+    CartesianDomain(std::vector<global_index> extents, CartesianOptions options = {},
+                    Communicator comm = MPI_COMM_WORLD);
 
     int dimensions() const { return dimensions_; }
     /// How dimension `d` is cut.
@@ -114,18 +126,25 @@ public:
 
     /// Blocks of this rank, last dimension fastest; their index is the block number of a field.
     const std::vector<Block>& blocks() const { return blocks_; }
-    const Box& owned(int block = 0) const { return blocks_.at(static_cast<std::size_t>(block)).owned; }
+    const Box& owned(int block = 0) const {
+        return blocks_.at(static_cast<std::size_t>(block)).owned;
+    }
 
     /// Owned cells and halo of a block; an array for it has these extents, in global coordinates.
-    Box extended(int block = 0) const { return grow(blocks_.at(static_cast<std::size_t>(block)).held, halo_, dimensions_); }
+    Box extended(int block = 0) const {
+        return grow(blocks_.at(static_cast<std::size_t>(block)).held, halo_, dimensions_);
+    }
 
-    /// The domain of the points of a staggered field, with the same communicator, process grid and cuts. The lower face of cell i is point
-    /// i and belongs to the cell's block; the last point belongs to the last block of its row, and is point 0 where it is periodic. Every
-    /// block holds the point behind its last cell: its own, or the next block's first one, a ghost that an exchange overwrites. Local.
-    /// Throws Error for values other than 0 and 1, and where the domain is staggered already.
+    /// The domain of the points of a staggered field, with the same communicator, process grid and
+    /// cuts. The lower face of cell i is point i and belongs to the cell's block; the last point
+    /// belongs to the last block of its row, and is point 0 where it is periodic. Every block holds
+    /// the point behind its last cell: its own, or the next block's first one, a ghost that an
+    /// exchange overwrites. Local. Throws Error for values other than 0 and 1, and where the domain
+    /// is staggered already.
     CartesianDomain staggered(const Stagger& stagger) const;
 
-    /// Rank and block number on it that hold the block at `position` in the grid of blocks. Local, O(1).
+    /// Rank and block number on it that hold the block at `position` in the grid of blocks. Local,
+    /// O(1).
     struct Place {
         int rank;
         int block;
@@ -150,7 +169,9 @@ private:
     std::vector<Block> blocks_;
 };
 
-/// The process grid with the least halo surface; among equals the one that cuts the slowest dimension most. Local.
-std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents, const HaloWidth& halo);
+/// The process grid with the least halo surface; among equals the one that cuts the slowest
+/// dimension most. Local.
+std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
+                                     const HaloWidth& halo);
 
 }  // namespace parhelion

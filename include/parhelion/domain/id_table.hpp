@@ -9,8 +9,9 @@
 
 namespace parhelion {
 
-/// A hash table of cells whose ids lie elsewhere (`id_of(cell)`), 8 bytes or so per cell. Ids that follow each other lie near each other in
-/// it, so that the neighbors of a cell of a mesh are found in the same cache lines. Finding is O(1), and any number of threads may.
+/// A hash table of cells whose ids lie elsewhere (`id_of(cell)`), 8 bytes or so per cell. Ids that
+/// follow each other lie near each other in it, so that the neighbors of a cell of a mesh are found
+/// in the same cache lines. Finding is O(1), and any number of threads may.
 class IdTable {
 public:
     /// Forgets all; room for so many cells.

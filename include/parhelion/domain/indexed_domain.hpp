@@ -15,22 +15,25 @@ enum class SelfGhosts : std::uint8_t { refused, allowed };
 
 /// Who owns which global id, and which ghosts this rank wants.
 ///
-/// Local numbering: owned cells 0 … owned−1, then ghosts in the caller's order (duplicates allowed).
-/// Construction is collective over `comm`. Ownership is found through a directory that is itself spread over the
-/// ranks: no rank stores the owners of all. A rank may own nothing and may have no ghosts.
-/// Errors (on every rank): a ghost id out of range, owned by nobody, or (unless allowed) owned by its reader; an id
-/// owned twice; more than 2^31 − 1 local cells.
+/// Local numbering: owned cells 0 … owned−1, then ghosts in the caller's order (duplicates
+/// allowed). Construction is collective over `comm`. Ownership is found through a directory that is
+/// itself spread over the ranks: no rank stores the owners of all. A rank may own nothing and may
+/// have no ghosts. Errors (on every rank): a ghost id out of range, owned by nobody, or (unless
+/// allowed) owned by its reader; an id owned twice; more than 2^31 − 1 local cells.
 ///
 ///     parhelion::IndexedDomain domain{1000, {2005, 17}, comm};   // global ids start at 0
 class IndexedDomain {
 public:
     /// Blocks in rank order: rank r owns the `owned` ids that follow those of rank r − 1.
-    IndexedDomain(global_index owned, std::vector<global_index> ghosts, Communicator comm = MPI_COMM_WORLD,
-                  SelfGhosts self = SelfGhosts::refused);
+    IndexedDomain(global_index owned, std::vector<global_index> ghosts,
+                  Communicator comm = MPI_COMM_WORLD, SelfGhosts self = SelfGhosts::refused);
 
-    /// Arbitrary ownership: this rank owns `owned_ids`, in that local order. Ids need not be contiguous.
-    static IndexedDomain with_owned_ids(std::vector<global_index> owned_ids, std::vector<global_index> ghosts,
-                                        Communicator comm = MPI_COMM_WORLD, SelfGhosts self = SelfGhosts::refused);
+    /// Arbitrary ownership: this rank owns `owned_ids`, in that local order. Ids need not be
+    /// contiguous.
+    static IndexedDomain with_owned_ids(std::vector<global_index> owned_ids,
+                                        std::vector<global_index> ghosts,
+                                        Communicator comm = MPI_COMM_WORLD,
+                                        SelfGhosts self = SelfGhosts::refused);
 
     local_index owned() const { return owned_; }
     local_index ghosts() const { return static_cast<local_index>(ghost_ids_.size()); }
@@ -43,7 +46,8 @@ public:
     std::span<const global_index> ghost_ids() const { return ghost_ids_; }
     /// Rank that owns each ghost, in the order of the ghosts.
     std::span<const int> ghost_owners() const { return ghost_owners_; }
-    /// Ghost positions (0 … ghosts−1) in ascending order of global id; equal ids in the caller's order.
+    /// Ghost positions (0 … ghosts−1) in ascending order of global id; equal ids in the caller's
+    /// order.
     std::span<const local_index> ghosts_by_id() const { return by_id_; }
 
     /// Global id of an owned cell or a ghost.

@@ -15,24 +15,29 @@ struct PartitionPart {
     std::vector<global_index> ghosts;
 };
 
-/// Local. Reads one file of the published layout: little-endian 32-bit integers, number of owned cells, number of
-/// off-process cells m, m ascending global ids from 1; what follows is ignored. Never allocates more than the file's size.
-/// Errors: cannot be read, too short, negative numbers, ids below 1 or not strictly ascending.
+/// Local. Reads one file of the published layout: little-endian 32-bit integers, number of owned
+/// cells, number of off-process cells m, m ascending global ids from 1; what follows is ignored.
+/// Never allocates more than the file's size. Errors: cannot be read, too short, negative numbers,
+/// ids below 1 or not strictly ascending.
 PartitionPart read_partition_file(const std::filesystem::path& file);
 
-/// Collective. Of a data-set folder every rank reads its own file (`data001` for rank 0, …); a folder named `…-P` is for P ranks. Errors (on
-/// every rank): as above, a missing or damaged file, a rank count that does not match.
-PartitionPart read_partition(const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
+/// Collective. Of a data-set folder every rank reads its own file (`data001` for rank 0, …); a
+/// folder named `…-P` is for P ranks. Errors (on every rank): as above, a missing or damaged file,
+/// a rank count that does not match.
+PartitionPart read_partition(const std::filesystem::path& folder,
+                             const Communicator& comm = MPI_COMM_WORLD);
 
-/// What a rank's owned ids are in the mesh file: `per_id` numbers for each, one id after the other. Of cells and nodes that is one, their number
-/// there from 0; of edges and faces the numbers of their points, of which short ones have some of -1.
+/// What a rank's owned ids are in the mesh file: `per_id` numbers for each, one id after the other.
+/// Of cells and nodes that is one, their number there from 0; of edges and faces the numbers of
+/// their points, of which short ones have some of -1.
 struct PartitionKeys {
     int per_id = 0;
     std::vector<global_index> keys;
 };
 
-/// Collective. The keys of this rank's part, which `parhelion partition` writes beside the ids (`keys001` for rank 0, …). Errors (on every
-/// rank): as above, and for a data set without keys.
-PartitionKeys read_partition_keys(const std::filesystem::path& folder, const Communicator& comm = MPI_COMM_WORLD);
+/// Collective. The keys of this rank's part, which `parhelion partition` writes beside the ids
+/// (`keys001` for rank 0, …). Errors (on every rank): as above, and for a data set without keys.
+PartitionKeys read_partition_keys(const std::filesystem::path& folder,
+                                  const Communicator& comm = MPI_COMM_WORLD);
 
 }  // namespace parhelion

@@ -20,59 +20,70 @@ namespace parhelion {
 
 /// How an exchange moves its data and how long it waits.
 struct ExchangeOptions {
-    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR for the others. "by_dimension:NAME" and
-    /// "far_by_dimension:NAME" go dimension by dimension.
+    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR
+    /// for the others. "by_dimension:NAME" and "far_by_dimension:NAME" go dimension by dimension.
     /// Empty: the environment variable PARHELION_TRANSPORT, else "auto".
     std::string transport = {};
-    /// When nothing arrives for longer than this, a wait is an error that says who did not answer. 0: the environment variable PARHELION_TIMEOUT, else never.
+    /// When nothing arrives for longer than this, a wait is an error that says who did not answer.
+    /// 0: the environment variable PARHELION_TIMEOUT, else never.
     double timeout_s = 0;
-    /// Threads of this rank that share its large copies, the caller among them. 0: the environment variable PARHELION_THREADS,
-    /// else 1. They run on the cores that the rank may use: bind it to as many.
+    /// Threads of this rank that share its large copies, the caller among them. 0: the environment
+    /// variable PARHELION_THREADS, else 1. They run on the cores that the rank may use: bind it to
+    /// as many.
     int threads = 0;
-    /// Whether a thread of the library gets the exchange on between begin and end, for transports that get on only while they are
-    /// polled. It takes some of a core's time; MPI must have been started with MPI_THREAD_MULTIPLE where MPI moves the data, or
-    /// the thread does nothing. False: as the environment variable PARHELION_PROGRESS says (1: yes), else no.
+    /// Whether a thread of the library gets the exchange on between begin and end, for transports
+    /// that get on only while they are polled. It takes some of a core's time; MPI must have been
+    /// started with MPI_THREAD_MULTIPLE where MPI moves the data, or the thread does nothing.
+    /// False: as the environment variable PARHELION_PROGRESS says (1: yes), else no.
     bool progress_thread = false;
-    /// How the exchange will be used: begun and ended around work (true), or called at once. `auto` measures it so, and counts only what
-    /// is spent inside begin and end. Equal on all ranks. False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
+    /// How the exchange will be used: begun and ended around work (true), or called at once. `auto`
+    /// measures it so, and counts only what is spent inside begin and end. Equal on all ranks.
+    /// False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
     bool overlap = false;
-    /// A promise: it is only ever called at once, by all ranks, none of which waits for another one's call to return before its own;
-    /// begin is refused. Then `auto` tries, too, to pass edges and corners on, dimension by dimension, and to collect what a node
-    /// owes another (docs/transports.md, "Dimension by dimension", "Node by node"), which a rank that has begun and gone away would
-    /// hold up. Equal on all ranks.
+    /// A promise: it is only ever called at once, by all ranks, none of which waits for another
+    /// one's call to return before its own; begin is refused. Then `auto` tries, too, to pass edges
+    /// and corners on, dimension by dimension, and to collect what a node owes another
+    /// (docs/transports.md, "Dimension by dimension", "Node by node"), which a rank that has begun
+    /// and gone away would hold up. Equal on all ranks.
     bool at_once = false;
-    /// The work in seconds, about: between begin and end, or before each call; `auto` spins as long between its trials. Ranks that come
-    /// from work do not call at the same time, which makes some transports slower than others. 0 to 1, equal on all ranks. 0: with
-    /// overlap as long as an exchange takes, 200 µs at most; else none.
+    /// The work in seconds, about: between begin and end, or before each call; `auto` spins as long
+    /// between its trials. Ranks that come from work do not call at the same time, which makes some
+    /// transports slower than others. 0 to 1, equal on all ranks. 0: with overlap as long as an
+    /// exchange takes, 200 µs at most; else none.
     double work_s = 0;
-    /// Whether a reverse exchange combines in `end` alone: until then owned cells may be read and written. Else it may combine what has
-    /// arrived from begin on.
+    /// Whether a reverse exchange combines in `end` alone: until then owned cells may be read and
+    /// written. Else it may combine what has arrived from begin on.
     bool combine_in_end = false;
-    /// Checked mode (docs/checks.md). Neighbors tell each other each call, with its direction, reduction, fields and depth, and a rank that
-    /// makes another one than its neighbor gets an Error that says who asked for what, as does the neighbor, instead of both waiting. Ghosts
-    /// hold signalling NaNs, or bytes of 0xdb, while an exchange that fills them is under way; and what the program writes meanwhile though it
-    /// must not is an Error of this rank at the end, with field, cell and both values. Without a
-    /// time limit there is one of 30 s. Takes some messages for each call, copies of what is sent, and memory; nothing where it is off. Equal
+    /// Checked mode (docs/checks.md). Neighbors tell each other each call, with its direction,
+    /// reduction, fields and depth, and a rank that makes another one than its neighbor gets an
+    /// Error that says who asked for what, as does the neighbor, instead of both waiting. Ghosts
+    /// hold signalling NaNs, or bytes of 0xdb, while an exchange that fills them is under way; and
+    /// what the program writes meanwhile though it must not is an Error of this rank at the end,
+    /// with field, cell and both values. Without a time limit there is one of 30 s. Takes some
+    /// messages for each call, copies of what is sent, and memory; nothing where it is off. Equal
     /// on all ranks. False: as the environment variable PARHELION_CHECK says (1: yes), else no.
     bool check = false;
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
 ///
-/// Construction is collective: it checks that all ranks agree, compiles the plan for the fields' layouts, and sets up transports. The
-/// arrays stay the caller's. Each call may name others of the same layouts (element, components, strides, halo): temporaries, swapped
-/// time levels, memory that was allocated anew. That costs no message and no set-up; each rank names its own. Without any, the arrays
-/// of the construction are exchanged. From begin to end arrays must stay where they are, and the caller must not write owned cells or
-/// touch ghosts (reverse: not touch owned cells that others hold as ghosts, not write ghosts).
-/// Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once.
-/// begin and end are not collective in MPI's sense: end waits for the neighbors only, begin for nobody. After begin a rank may do
-/// anything, wait in MPI for what a neighbor sends after its end of this exchange, or make another exchange (docs/transports.md,
-/// "After begin", has the exceptions). No call allocates memory, but for the first begin that leaves a message, and where a transport
-/// meets arrays in memory that it has not seen (docs/transports.md, "Arrays at the call").
-/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before begin; timeout; arrays of another layout,
-/// or that share cells: then nothing has begun. After a time limit or
-/// a lost neighbor the exchange is of no more use, and MPI may still send from arrays that are not node-shared: free them after
-/// MPI_Finalize, or with the process.
+/// Construction is collective: it checks that all ranks agree, compiles the plan for the fields'
+/// layouts, and sets up transports. The arrays stay the caller's. Each call may name others of the
+/// same layouts (element, components, strides, halo): temporaries, swapped time levels, memory that
+/// was allocated anew. That costs no message and no set-up; each rank names its own. Without any,
+/// the arrays of the construction are exchanged. From begin to end arrays must stay where they are,
+/// and the caller must not write owned cells or touch ghosts (reverse: not touch owned cells that
+/// others hold as ghosts, not write ghosts). Every rank begins and ends an exchange the same number
+/// of times; different exchanges may be under way at once. begin and end are not collective in
+/// MPI's sense: end waits for the neighbors only, begin for nobody. After begin a rank may do
+/// anything, wait in MPI for what a neighbor sends after its end of this exchange, or make another
+/// exchange (docs/transports.md, "After begin", has the exceptions). No call allocates memory, but
+/// for the first begin that leaves a message, and where a transport meets arrays in memory that it
+/// has not seen (docs/transports.md, "Arrays at the call"). Errors: see make_plan; an unknown or
+/// impossible transport; begin while under way, end before begin; timeout; arrays of another
+/// layout, or that share cells: then nothing has begun. After a time limit or a lost neighbor the
+/// exchange is of no more use, and MPI may still send from arrays that are not node-shared: free
+/// them after MPI_Finalize, or with the process.
 ///
 ///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
@@ -81,10 +92,12 @@ struct ExchangeOptions {
 ///     std::swap(u, u_before);
 ///     exchange(view(domain, u), view(domain, v));
 ///
-/// Fields of one grid may live on cells and on points (Field::stagger); they travel together. So do fields of several patterns on one
-/// communicator, one message per neighbor, as groups: cells and nodes of a mesh, the grids of a hierarchy. Cartesian and indexed patterns may be mixed:
+/// Fields of one grid may live on cells and on points (Field::stagger); they travel together. So do
+/// fields of several patterns on one communicator, one message per neighbor, as groups: cells and
+/// nodes of a mesh, the grids of a hierarchy. Cartesian and indexed patterns may be mixed:
 ///
-///     Exchange both{{{cells, {view(cell_domain, p), view(cell_domain, q)}}, {nodes, {view(node_domain, x)}}}};
+///     Exchange both{{{cells, {view(cell_domain, p), view(cell_domain, q)}}, {nodes,
+///     {view(node_domain, x)}}}};
 class Exchange {
     struct Impl;
 
@@ -93,21 +106,24 @@ public:
     /// One group.
     Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
     /// Fields of one grid, of cells and of points: patterns are built for what they live on.
-    Exchange(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options = {});
+    Exchange(const CartesianDomain& domain, std::vector<Field> fields,
+             ExchangeOptions options = {});
     ~Exchange();
     Exchange(Exchange&&) noexcept;
     Exchange& operator=(Exchange&&) noexcept;
 
     using Step = parhelion::Step;
 
-    /// Forward: owner → ghost. `arrays`: a view for each field, in that order, or a vector of them; none: those of the construction.
+    /// Forward: owner → ghost. `arrays`: a view for each field, in that order, or a vector of them;
+    /// none: those of the construction.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin(const Arrays&... arrays) {
         return begin_with(ArrayList(arrays...));
     }
-    /// All copies follow what is on the queue now, which is of the executor of the plan's memory (`Executor::make_queue`). Nothing waits for it
-    /// but the messages, which are sent when they are packed.
+    /// All copies follow what is on the queue now, which is of the executor of the plan's memory
+    /// (`Executor::make_queue`). Nothing waits for it but the messages, which are sent when they
+    /// are packed.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin(Queue& queue, const Arrays&... arrays) {
@@ -124,9 +140,9 @@ public:
         run_with(ArrayList(arrays...), &queue);
     }
 
-    /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then as in its pattern), so
-    /// that floating-point sums repeat bit for bit. Ghosts keep their values (with the staged algorithm they do not).
-    /// Errors: a reduction that the elements do not have.
+    /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then
+    /// as in its pattern), so that floating-point sums repeat bit for bit. Ghosts keep their values
+    /// (with the staged algorithm they do not). Errors: a reduction that the elements do not have.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {
@@ -150,40 +166,47 @@ public:
     }
     void reverse() { reverse(Reduction::sum); }
 
-    /// The exchange of a subset: some of the fields, a smaller depth, or both. It is called, begun and reversed as any other, with arrays for
-    /// the fields that it names, in that order, and may be under way beside the whole and other subsets that share no cells with it.
-    /// Local. Its first use is collective, for then its transports are made: `prepare` makes that where it suits. They are those that the
-    /// whole has chosen; nothing is measured. Equal subsets are one exchange: asking again finds it, without messages or memory for up to 16
-    /// fields. It stays as long as the whole, and as this handle. Numbers and depths are those of the exchange that is asked.
-    /// Errors: fields that there are not, or twice; a depth beyond the halos.
+    /// The exchange of a subset: some of the fields, a smaller depth, or both. It is called, begun
+    /// and reversed as any other, with arrays for the fields that it names, in that order, and may
+    /// be under way beside the whole and other subsets that share no cells with it. Local. Its
+    /// first use is collective, for then its transports are made: `prepare` makes that where it
+    /// suits. They are those that the whole has chosen; nothing is measured. Equal subsets are one
+    /// exchange: asking again finds it, without messages or memory for up to 16 fields. It stays as
+    /// long as the whole, and as this handle. Numbers and depths are those of the exchange that is
+    /// asked. Errors: fields that there are not, or twice; a depth beyond the halos.
     ///
     ///     exchange.only({.fields = {0, 2}, .depth = 1})(view(u), view(w));
     Exchange only(const Only& subset) const;
-    /// Collective: what the first use of a subset would do. Nothing where that is done. Errors: ranks that name different subsets.
+    /// Collective: what the first use of a subset would do. Nothing where that is done. Errors:
+    /// ranks that name different subsets.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void prepare(const Arrays&... arrays) {
         prepare_with(ArrayList(arrays...));
     }
 
-    /// Collective: has `auto` choose anew, for what changes while a program runs: cores that move, other work on the machine. `arrays` as
-    /// in a call; their ghosts keep their values. Takes as long as construction. Subsets go the new way from their next use on, which
-    /// is collective. A transport that was asked for by name stays. Errors: while it, or a subset, is under way; of a subset; a transport's.
+    /// Collective: has `auto` choose anew, for what changes while a program runs: cores that move,
+    /// other work on the machine. `arrays` as in a call; their ghosts keep their values. Takes as
+    /// long as construction. Subsets go the new way from their next use on, which is collective. A
+    /// transport that was asked for by name stays. Errors: while it, or a subset, is under way; of
+    /// a subset; a transport's.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void retune(const Arrays&... arrays) {
         retune_with(ArrayList(arrays...));
     }
 
-    /// Collective. Which ghosts of this rank differ from their owners' values, byte by byte: all that a forward exchange would fill. `arrays` as
-    /// in a call. It reads arrays only; the first call takes as much memory as they have, and sets up an exchange over MPI.
-    /// Errors: while under way; arrays in device memory; subsets that differ between ranks.
+    /// Collective. Which ghosts of this rank differ from their owners' values, byte by byte: all
+    /// that a forward exchange would fill. `arrays` as in a call. It reads arrays only; the first
+    /// call takes as much memory as they have, and sets up an exchange over MPI. Errors: while
+    /// under way; arrays in device memory; subsets that differ between ranks.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     StaleGhosts stale(const Arrays&... arrays) {
         return stale_with(ArrayList(arrays...));
     }
-    /// Collective. Throws Error on every rank, with the first ghost of the lowest rank that has a stale one, unless there is none.
+    /// Collective. Throws Error on every rank, with the first ghost of the lowest rank that has a
+    /// stale one, unless there is none.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void check(const Arrays&... arrays) {
@@ -196,15 +219,16 @@ public:
     void end(Queue& queue);
     bool under_way() const;
 
-    /// Why arrays of the layouts of the construction cannot be named at a call of this direction on this rank, empty where they can: for
-    /// what moves the data their alignment or the kind of their memory may matter. Local; not while the exchange is under way.
+    /// Why arrays of the layouts of the construction cannot be named at a call of this direction on
+    /// this rank, empty where they can: for what moves the data their alignment or the kind of
+    /// their memory may matter. Local; not while the exchange is under way.
     std::string refusal(Direction direction, const ArrayList& arrays);
 
     const Plan& plan() const;
     /// Name of what moves the data: "mpi", "shared+mpi", …
     std::string transport() const;
-    /// What this rank's node sends to each other node in a forward exchange, and what it would send from rank to rank; nothing where no
-    /// transport collects messages between nodes. Local.
+    /// What this rank's node sends to each other node in a forward exchange, and what it would send
+    /// from rank to rank; nothing where no transport collects messages between nodes. Local.
     std::vector<NodeTraffic> node_traffic() const;
     /// Why: what was chosen for which neighbor, and what was measured. For people.
     std::string explain() const;

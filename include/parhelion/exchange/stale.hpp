@@ -12,8 +12,8 @@ namespace parhelion {
 struct StaleGhost {
     int field = 0;  ///< from 0, group after group
     int owner = 0;  ///< rank that has it, or, dimension by dimension, that passes it on
-    std::vector<global_index> cell =
-        {};  ///< where its owner has it: a coordinate per dimension, or its global id; none in a pattern that was loaded
+    std::vector<global_index> cell = {};  ///< where its owner has it: a coordinate per dimension,
+                                          ///< or its global id; none in a pattern that was loaded
     int component = 0;
     std::string here = {}, there = {};  ///< the two values, for people
     std::string text = {};              ///< all of it in a sentence

@@ -14,8 +14,8 @@
 
 namespace parhelion {
 
-/// Layouts of GhostArray. Fixed: known when compiling; uniform: when the array is made; padded: a most, each row with a size
-/// of its own; ragged: as long as it needs to be.
+/// Layouts of GhostArray. Fixed: known when compiling; uniform: when the array is made; padded: a
+/// most, each row with a size of its own; ragged: as long as it needs to be.
 template <int Width>
 struct FixedRows {
     static_assert(Width > 0);
@@ -33,7 +33,8 @@ struct RaggedRows {};
 
 namespace detail {
 
-/// What an entry of type T is made of: std::array (of std::array …) of numbers can be summed, other types only copied.
+/// What an entry of type T is made of: std::array (of std::array …) of numbers can be summed, other
+/// types only copied.
 template <class T>
 struct EntryOf {
     static constexpr Element element() { return element_of<T>(); }
@@ -48,7 +49,8 @@ struct EntryOf<std::array<T, Count>> {
 template <class T>
 RowLayout row_layout(RowKind kind, local_index width, byte_count alignment) {
     const byte_count least = static_cast<byte_count>(alignof(T));
-    return {kind, EntryOf<T>::element(), EntryOf<T>::components, width, alignment > least ? alignment : least};
+    return {kind, EntryOf<T>::element(), EntryOf<T>::components, width,
+            alignment > least ? alignment : least};
 }
 template <class T, int Width>
 RowLayout row_layout(FixedRows<Width>, byte_count alignment) {
@@ -78,8 +80,9 @@ struct RowOf<T, FixedRows<Width>> {
 
 }  // namespace detail
 
-/// Owned rows, then ghost rows, indexed as one: `array[i]` is the span of row i's entries, of any trivially copyable type.
-/// A handle: copies are the same rows. Making one is local; see GhostRows for sizes, editing and errors.
+/// Owned rows, then ghost rows, indexed as one: `array[i]` is the span of row i's entries, of any
+/// trivially copyable type. A handle: copies are the same rows. Making one is local; see GhostRows
+/// for sizes, editing and errors.
 ///
 ///     GhostArray<double, FixedRows<5>> u{map};           // u[i][c]
 ///     GhostArray<std::int64_t, RaggedRows> cells{map};
@@ -101,15 +104,20 @@ public:
         if constexpr (Row::extent != std::dynamic_extent) return Row(first, Row::extent);
         else return Row(first, static_cast<std::size_t>(rows_.row_size(row)));
     }
-    /// All rows for inner loops, owned ones and ghosts: values()(i, k) is entry k of row i. Padded rows have all their room. Nothing is
-    /// checked, and no such view is of ragged rows. Local. Error where the alignment of rows is no whole number of entries.
+    /// All rows for inner loops, owned ones and ghosts: values()(i, k) is entry k of row i. Padded
+    /// rows have all their room. Nothing is checked, and no such view is of ragged rows. Local.
+    /// Error where the alignment of rows is no whole number of entries.
     StridedView<T, 2> values() {
         static_assert(!std::is_same_v<Layout, RaggedRows>, "ragged rows have no stride");
-        const byte_count stride = rows_.layout().stride(), entry = static_cast<byte_count>(sizeof(T));
+        const byte_count stride = rows_.layout().stride(),
+                         entry = static_cast<byte_count>(sizeof(T));
         if (stride % entry != 0)
-            throw Error("rows lie " + std::to_string(stride) + " bytes apart, no multiple of their entries' " + std::to_string(entry) +
+            throw Error("rows lie " + std::to_string(stride) +
+                        " bytes apart, no multiple of their entries' " + std::to_string(entry) +
                         ": choose another alignment");
-        return {reinterpret_cast<T*>(rows_.memory().start.get()), {size(), rows_.layout().width}, {stride / entry, 1}};
+        return {reinterpret_cast<T*>(rows_.memory().start.get()),
+                {size(), rows_.layout().width},
+                {stride / entry, 1}};
     }
     local_index row_size(local_index row) const { return rows_.row_size(row); }
     local_index owned() const { return rows_.map().owned(); }

@@ -19,7 +19,8 @@ struct CellArray {
     friend bool operator==(const CellArray&, const CellArray&) = default;
 };
 
-/// Values of the cells of an index map, anywhere in memory: `components` elements per cell next to each other. It owns nothing.
+/// Values of the cells of an index map, anywhere in memory: `components` elements per cell next to
+/// each other. It owns nothing.
 struct CellValues {
     CellArray owned;
     CellArray ghosts;  ///< first == nullptr: they lie behind the owned ones
@@ -33,16 +34,20 @@ struct CellValues {
         : owned(owned_cells), ghosts(ghost_cells), element(of), components(per_cell) {}
     /// Owned cells, then ghosts.
     template <class T>
-    CellValues(T* cells, int per_cell = 1) : CellValues(array(cells, per_cell), {}, element_of<T>(), per_cell) {}
+    CellValues(T* cells, int per_cell = 1)
+        : CellValues(array(cells, per_cell), {}, element_of<T>(), per_cell) {}
     template <class T, class Allocator>
-    CellValues(std::vector<T, Allocator>& cells, int per_cell = 1) : CellValues(cells.data(), per_cell) {
+    CellValues(std::vector<T, Allocator>& cells, int per_cell = 1)
+        : CellValues(cells.data(), per_cell) {
         elements = static_cast<global_index>(cells.size());
     }
     /// Owned cells and ghosts in two arrays.
     template <class T>
     CellValues(T* owned_cells, T* ghost_cells, int per_cell = 1)
-        : CellValues(array(owned_cells, per_cell), array(ghost_cells, per_cell), element_of<T>(), per_cell) {}
-    /// What `view` gives. Throws Error for a field that is not of an index map, is ragged, or keeps each component in a row of its own.
+        : CellValues(array(owned_cells, per_cell), array(ghost_cells, per_cell), element_of<T>(),
+                     per_cell) {}
+    /// What `view` gives. Throws Error for a field that is not of an index map, is ragged, or keeps
+    /// each component in a row of its own.
     CellValues(const Field& view);
 
     byte_count width() const { return byte_count{element.size} * components; }

@@ -15,17 +15,20 @@ namespace parhelion {
 
 /// Who owns what, and its exchanges for arrays that are named at each call.
 ///
-/// Local numbering: owned cells, then ghosts. Handles are cheap: copies are the same map. Making one is collective.
+/// Local numbering: owned cells, then ghosts. Handles are cheap: copies are the same map. Making
+/// one is collective.
 ///
-/// A call takes any number of arrays, of different elements if need be, at any addresses, and sends one message per neighbor for all
-/// of them. A map compiles an exchange for each list of elements and components at the first call that needs it, which is collective;
-/// others wait for neighbors only and allocate nothing. Arrays whose cells lie next to each other are exchanged in place, in
-/// node-shared memory straight; others are copied by way of memory of the map's (another stride than last time costs a look at all cells).
-/// Every rank makes the same calls in the same order.
-/// Errors, of the rank that passes them, at a collective call of every rank: arrays that share memory, or have too few cells.
+/// A call takes any number of arrays, of different elements if need be, at any addresses, and sends
+/// one message per neighbor for all of them. A map compiles an exchange for each list of elements
+/// and components at the first call that needs it, which is collective; others wait for neighbors
+/// only and allocate nothing. Arrays whose cells lie next to each other are exchanged in place, in
+/// node-shared memory straight; others are copied by way of memory of the map's (another stride
+/// than last time costs a look at all cells). Every rank makes the same calls in the same order.
+/// Errors, of the rank that passes them, at a collective call of every rank: arrays that share
+/// memory, or have too few cells.
 ///
-///     IndexMap map = IndexMap::pull(1000, {2005, 17});      // owns 1000 cells; these global ones become ghosts, in this order
-///     std::vector<double> a(map.size()), b(map.size());
+///     IndexMap map = IndexMap::pull(1000, {2005, 17});      // owns 1000 cells; these global ones
+///     become ghosts, in this order std::vector<double> a(map.size()), b(map.size());
 ///     std::vector<std::int32_t> c(3 * map.size());
 ///     map.forward({a, b, {c, 3}});                          // three components per cell
 class IndexMap {
@@ -34,15 +37,18 @@ public:
     explicit IndexMap(IndexedDomain domain, ExchangeOptions options = {});
 
     /// The reader decides. Ranks own blocks of cells in rank order. Errors: those of IndexedDomain.
-    static IndexMap pull(global_index owned, std::vector<global_index> ghosts, Communicator comm = MPI_COMM_WORLD);
-
-    /// The owner decides: owned cell `cells[i]` becomes a ghost on `ranks[i]`. Ghosts stand in the order of the ranks that sent
-    /// them, those of one rank in the order in which it named them; `ghost_ids` tells which ones came.
-    /// Errors (on every rank): cells or ranks that do not exist, lists of different lengths.
-    static IndexMap push(global_index owned, std::span<const local_index> cells, std::span<const int> ranks,
+    static IndexMap pull(global_index owned, std::vector<global_index> ghosts,
                          Communicator comm = MPI_COMM_WORLD);
+
+    /// The owner decides: owned cell `cells[i]` becomes a ghost on `ranks[i]`. Ghosts stand in the
+    /// order of the ranks that sent them, those of one rank in the order in which it named them;
+    /// `ghost_ids` tells which ones came. Errors (on every rank): cells or ranks that do not exist,
+    /// lists of different lengths.
+    static IndexMap push(global_index owned, std::span<const local_index> cells,
+                         std::span<const int> ranks, Communicator comm = MPI_COMM_WORLD);
     /// The same with the ownership of `owners`, whose ghosts do not matter.
-    static IndexMap push(const IndexedDomain& owners, std::span<const local_index> cells, std::span<const int> ranks);
+    static IndexMap push(const IndexedDomain& owners, std::span<const local_index> cells,
+                         std::span<const int> ranks);
 
     const IndexedDomain& domain() const;
     const Pattern& pattern() const;
@@ -51,32 +57,39 @@ public:
     local_index ghosts() const { return domain().ghosts(); }
     local_index size() const { return domain().size(); }
 
-    /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end, which is called with the same
-    /// arrays. Exchanges of different arrays may be under way at once.
+    /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end,
+    /// which is called with the same arrays. Exchanges of different arrays may be under way at
+    /// once.
     void forward(const CellArrays& arrays) const;
     void begin_forward(const CellArrays& arrays) const;
     void end_forward(const CellArrays& arrays) const;
 
-    /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may change; the owned values are
-    /// written by end, and may change until then. Errors: a reduction that some elements do not have.
+    /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may
+    /// change; the owned values are written by end, and may change until then. Errors: a reduction
+    /// that some elements do not have.
     void reverse(const CellArrays& arrays, Reduction reduction) const;
     void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
     void end_reverse(const CellArrays& arrays) const;
 
-    /// Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all their values, in one round of messages.
-    /// Values are added in ascending order of rank, everywhere alike: holders agree bit for bit, and so do runs and transports. Shared
-    /// points must not be written from begin to end, others may. The first call finds out who holds what, and is collective.
-    /// Errors: a rank that holds a point twice (on every rank); a reduction that some elements do not have.
+    /// Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all
+    /// their values, in one round of messages. Values are added in ascending order of rank,
+    /// everywhere alike: holders agree bit for bit, and so do runs and transports. Shared points
+    /// must not be written from begin to end, others may. The first call finds out who holds what,
+    /// and is collective. Errors: a rank that holds a point twice (on every rank); a reduction that
+    /// some elements do not have.
     void sum_shared(const CellArrays& arrays) const { reduce_shared(arrays, Reduction::sum); }
-    /// The same with another reduction; `replace` gives the value of the last rank that holds a point.
+    /// The same with another reduction; `replace` gives the value of the last rank that holds a
+    /// point.
     void reduce_shared(const CellArrays& arrays, Reduction reduction) const;
     void begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const;
     void end_reduce_shared(const CellArrays& arrays) const;
-    /// How such arrays are combined: points, holders, messages, and what reverse and forward would take. Local, after the first call.
+    /// How such arrays are combined: points, holders, messages, and what reverse and forward would
+    /// take. Local, after the first call.
     std::string explain_shared(const CellArrays& arrays) const;
 
     bool under_way() const;
-    /// Of what is under way with these arrays, which it may end instead of the call above. Local. Errors: nothing is.
+    /// Of what is under way with these arrays, which it may end instead of the call above. Local.
+    /// Errors: nothing is.
     [[nodiscard]] Step step(const CellArrays& arrays) const;
     /// What moves arrays like these, null before the first call with such. Local.
     const Exchange* exchange(const CellArrays& arrays) const;

@@ -11,22 +11,27 @@
 
 namespace parhelion {
 
-/// Staggered fields have the planes of points between two blocks on both of them. Where each rank's values are what its own cells give (forces on the
-/// nodes of a mesh, fluxes through faces), all that hold a point need their sum: they get it in one round of messages, added in ascending order of
-/// rank, everywhere alike, so that all have the same bits. Points that a rank holds twice, on both ends of a periodic dimension that it has alone or
-/// in two of its blocks, are added up on it first. Layers around the points are neither read nor written.
+/// Staggered fields have the planes of points between two blocks on both of them. Where each rank's
+/// values are what its own cells give (forces on the nodes of a mesh, fluxes through faces), all
+/// that hold a point need their sum: they get it in one round of messages, added in ascending order
+/// of rank, everywhere alike, so that all have the same bits. Points that a rank holds twice, on
+/// both ends of a periodic dimension that it has alone or in two of its blocks, are added up on it
+/// first. Layers around the points are neither read nor written.
 ///
-/// Construction is collective. Fields of one grid and one stagger, of different elements if need be, travel together; their arrays have equal extents
-/// and order. A call takes other arrays of the layouts that it was made for, as exchanges do, or none for those of the construction.
-/// Errors: fields of another stagger or layout than the first, or not staggered (on every rank); arrays of another layout
-/// than those of the construction, a reduction that elements do not have (of the rank that passes them); a reduction that has failed
-/// where a rank added up points that it has twice (of all ranks that hold one of its points).
+/// Construction is collective. Fields of one grid and one stagger, of different elements if need
+/// be, travel together; their arrays have equal extents and order. A call takes other arrays of the
+/// layouts that it was made for, as exchanges do, or none for those of the construction. Errors:
+/// fields of another stagger or layout than the first, or not staggered (on every rank); arrays of
+/// another layout than those of the construction, a reduction that elements do not have (of the
+/// rank that passes them); a reduction that has failed where a rank added up points that it has
+/// twice (of all ranks that hold one of its points).
 ///
-///     PointSums sums{domain, {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};
-///     sums();                                  // each step
+///     PointSums sums{domain, {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger =
+///     1})}}; sums();                                  // each step
 class PointSums {
 public:
-    PointSums(const CartesianDomain& domain, std::vector<Field> fields, ExchangeOptions options = {});
+    PointSums(const CartesianDomain& domain, std::vector<Field> fields,
+              ExchangeOptions options = {});
     ~PointSums();
     PointSums(PointSums&&) noexcept;
     PointSums& operator=(PointSums&&) noexcept;
@@ -37,9 +42,11 @@ public:
     void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
         reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
     }
-    /// In two halves: points that others hold must not be written before the step ends, all others may.
+    /// In two halves: points that others hold must not be written before the step ends, all others
+    /// may.
     [[nodiscard]] Step begin(Reduction reduction, std::span<const Field> arrays);
-    [[nodiscard]] Step begin(Reduction reduction = Reduction::sum, std::initializer_list<Field> arrays = {}) {
+    [[nodiscard]] Step begin(Reduction reduction = Reduction::sum,
+                             std::initializer_list<Field> arrays = {}) {
         return begin(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
     }
     void end();

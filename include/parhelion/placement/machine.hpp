@@ -1,4 +1,5 @@
-// The machine as placement sees it: ranks in their hierarchical order, and the unit that each is in at every level.
+// The machine as placement sees it: ranks in their hierarchical order, and the unit that each is in
+// at every level.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ enum class Binding : std::uint8_t {
 /// The level's name among those known, e.g. "socket" → "pack". Errors: unknown.
 std::string level_name(const std::string& text);
 
-/// The units inside one node: `starts[l][u]` is the first of the node's ranks in unit u of inner level l; one more
-/// entry closes the last unit. Nested: every boundary of a level is one of the levels inside it.
+/// The units inside one node: `starts[l][u]` is the first of the node's ranks in unit u of inner
+/// level l; one more entry closes the last unit. Nested: every boundary of a level is one of the
+/// levels inside it.
 struct NodeShape {
     int ranks = 0;
     std::vector<std::vector<int>> starts;
@@ -25,17 +27,17 @@ struct NodeShape {
     friend bool operator==(const NodeShape&, const NodeShape&) = default;
 };
 
-/// Equal nodes before they have ranks: names of the levels, the node first, and the units of a node as if each unit of
-/// the innermost level had one rank.
+/// Equal nodes before they have ranks: names of the levels, the node first, and the units of a node
+/// as if each unit of the innermost level had one rank.
 struct Topology {
     int nodes = 1;
     std::vector<std::string> levels;
     NodeShape units;
 };
 
-/// "node:27 pack:2 numa:4 l3:4 core:4". Known levels: node, pack, numa, l3, l2, core, pu, and their usual other names
-/// (machine, socket, package, thread, …). Errors: unknown or repeated level, a count below 1, no level, node not first,
-/// more nodes or units than placement takes (limits.hpp).
+/// "node:27 pack:2 numa:4 l3:4 core:4". Known levels: node, pack, numa, l3, l2, core, pu, and their
+/// usual other names (machine, socket, package, thread, …). Errors: unknown or repeated level, a
+/// count below 1, no level, node not first, more nodes or units than placement takes (limits.hpp).
 Topology parse_topology(const std::string& text);
 
 /// Nodes, and where their description comes from and what a better source would add.
@@ -43,19 +45,24 @@ struct Described {
     Topology topology;
     std::string source;
 };
-/// "here": so many nodes like this one, as hwloc (loaded at run time) or Linux' /sys describes it. "xml:FILE": like the one
-/// that hwloc or lstopo described. Else see parse_topology; `nodes` is 0 or their number. Local, reads files.
-/// Errors: a file that is unreadable, no hwloc's XML or without processors; no nodes, or another number of them.
+/// "here": so many nodes like this one, as hwloc (loaded at run time) or Linux' /sys describes it.
+/// "xml:FILE": like the one that hwloc or lstopo described. Else see parse_topology; `nodes` is 0
+/// or their number. Local, reads files. Errors: a file that is unreadable, no hwloc's XML or
+/// without processors; no nodes, or another number of them.
 Described describe_nodes(const std::string& text, int nodes);
 
-/// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that one's first NUMA domain …
+/// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that one's
+/// first NUMA domain …
 ///
-/// Whatever a machine looks like, a unit of any level is an interval of positions. A placement is therefore a
-/// bijection from grid points to positions, and this class translates positions to units. Memory: O(nodes).
+/// Whatever a machine looks like, a unit of any level is an interval of positions. A placement is
+/// therefore a bijection from grid points to positions, and this class translates positions to
+/// units. Memory: O(nodes).
 class Machine {
 public:
-    /// Errors: no node, shapes of different depth, boundaries that are not nested or do not end at `ranks`.
-    Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes, std::vector<int> shape_of_node);
+    /// Errors: no node, shapes of different depth, boundaries that are not nested or do not end at
+    /// `ranks`.
+    Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
+            std::vector<int> shape_of_node);
 
     int size() const { return first_position_.back(); }
     int nodes() const { return static_cast<int>(shape_of_node_.size()); }
@@ -90,8 +97,9 @@ private:
     std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
 };
 
-/// Deals `ranks_per_node` ranks (one number for all nodes, or one per node) to the units of each node.
-/// Errors: a node with no rank, a list of another length than the number of nodes.
-Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node, Binding binding = Binding::spread);
+/// Deals `ranks_per_node` ranks (one number for all nodes, or one per node) to the units of each
+/// node. Errors: a node with no rank, a list of another length than the number of nodes.
+Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
+                     Binding binding = Binding::spread);
 
 }  // namespace parhelion::placement

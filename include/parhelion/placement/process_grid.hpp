@@ -9,7 +9,8 @@
 
 namespace parhelion::placement {
 
-/// Coordinates or extents in the process grid. Unused trailing dimensions have extent 1 and coordinate 0.
+/// Coordinates or extents in the process grid. Unused trailing dimensions have extent 1 and
+/// coordinate 0.
 using Coords = std::array<int, max_dimensions>;
 
 /// Ranks per dimension, 1 to 4 dimensions, each periodic or not.
@@ -21,8 +22,8 @@ struct ProcessGrid {
     int size() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
 };
 
-/// Checks and pads. Errors: no or more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
-/// `periodic` holds one entry per dimension, or one for all, or none (not periodic).
+/// Checks and pads. Errors: no or more than 4 dimensions, an extent below 1, more than 2^31 − 1
+/// points. `periodic` holds one entry per dimension, or one for all, or none (not periodic).
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
 
 /// Product of the extents of a box.
@@ -41,15 +42,16 @@ inline Coords point_of(const Coords& box, int index) {
 /// Extents as errors and descriptions show them: 2x3x4.
 std::string shown(const std::vector<int>& extents);
 
-/// Which dimension varies fastest when grid points are numbered. "XYZ" means x fastest, as published for
-/// hwcart; MPI_Cart numbers with the last dimension fastest, that is "ZYX" in three dimensions.
+/// Which dimension varies fastest when grid points are numbered. "XYZ" means x fastest, as
+/// published for hwcart; MPI_Cart numbers with the last dimension fastest, that is "ZYX" in three
+/// dimensions.
 class Numbering {
 public:
     /// Last dimension fastest, as MPI_Cart_create and CartesianDomain number.
     explicit Numbering(int dimensions);
 
-    /// A permutation of the dimensions' letters (X, Y, Z, T) or of their numbers with commas ("2,0,1"), the
-    /// fastest first. Errors: not a permutation of that many dimensions.
+    /// A permutation of the dimensions' letters (X, Y, Z, T) or of their numbers with commas
+    /// ("2,0,1"), the fastest first. Errors: not a permutation of that many dimensions.
     static Numbering parse(const std::string& text, int dimensions);
 
     /// Number of a point in a grid of these extents, and the point of a number.

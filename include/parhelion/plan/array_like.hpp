@@ -1,4 +1,5 @@
-// Views of whatever array has data, extents and strides: std::mdspan, Kokkos::View, Eigen's matrices and tensors, xtensor's, your own.
+// Views of whatever array has data, extents and strides: std::mdspan, Kokkos::View, Eigen's
+// matrices and tensors, xtensor's, your own.
 #pragma once
 
 #include <array>
@@ -52,7 +53,8 @@ concept IsTensor = requires(A& a) {
 template <class A>
 auto* first_of(A& a) {
     if constexpr (HasHandle<A>) return a.data_handle();
-    else if constexpr (requires { a.data_offset(); }) return a.data() + a.data_offset();  // xtensor: of views of parts
+    else if constexpr (requires { a.data_offset(); })
+        return a.data() + a.data_offset();  // xtensor: of views of parts
     else return a.data();
 }
 
@@ -60,7 +62,8 @@ template <class A>
 std::size_t rank_of(A& a) {
     if constexpr (IsTensor<A>) return static_cast<std::size_t>(A::NumDimensions);
     else if constexpr (IsMatrix<A>) return 2;
-    else if constexpr (HasStrides<A>) return static_cast<std::size_t>(a.shape().size());  // some of xtensor's have another `rank`
+    else if constexpr (HasStrides<A>)
+        return static_cast<std::size_t>(a.shape().size());  // some of xtensor's have another `rank`
     else if constexpr (requires {
                            { a.rank() } -> std::convertible_to<std::size_t>;
                        })
@@ -90,7 +93,8 @@ byte_count stride_of(A& a, std::size_t d) {
     } else if constexpr (HasStride<A>) {
         return static_cast<byte_count>(a.stride(d));
     } else if constexpr (HasNumberedStrides<A>) {
-        const auto all = std::array{a.stride_0(), a.stride_1(), a.stride_2(), a.stride_3(), a.stride_4()};
+        const auto all =
+            std::array{a.stride_0(), a.stride_1(), a.stride_2(), a.stride_3(), a.stride_4()};
         return static_cast<byte_count>(all[d]);
     } else {
         return static_cast<byte_count>(a.strides()[d]);
@@ -99,13 +103,16 @@ byte_count stride_of(A& a, std::size_t d) {
 
 }  // namespace detail
 
-/// Has data, extents and strides, in one of the ways of std::mdspan (data_handle(), extent(i), stride(i), rank()), Kokkos::View (data(), extent(i),
-/// stride(i) or stride_0() …, rank), Eigen's matrices (data(), rows(), cols(), rowStride(), colStride()) and tensors (data(), dimensions()), or
-/// xtensor (data(), shape(), strides()).
+/// Has data, extents and strides, in one of the ways of std::mdspan (data_handle(), extent(i),
+/// stride(i), rank()), Kokkos::View (data(), extent(i), stride(i) or stride_0() …, rank), Eigen's
+/// matrices (data(), rows(), cols(), rowStride(), colStride()) and tensors (data(), dimensions()),
+/// or xtensor (data(), shape(), strides()).
 template <class A>
-concept ArrayLike = (detail::HasHandle<A> || detail::HasData<A>) &&
-                    (detail::IsTensor<A> || detail::IsMatrix<A> ||
-                     (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) || detail::HasStrides<A>);
+concept ArrayLike =
+    (detail::HasHandle<A> || detail::HasData<A>) &&
+    (detail::IsTensor<A> || detail::IsMatrix<A> ||
+     (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) ||
+     detail::HasStrides<A>);
 
 /// What an array-like tells: elements, and up to 5 dimensions.
 struct ArrayShape {
@@ -120,8 +127,13 @@ struct ArrayShape {
 template <ArrayLike A>
 ArrayShape shape_of(A& array) {
     using T = std::remove_pointer_t<decltype(detail::first_of(array))>;
-    static_assert(!std::is_const_v<T>, "an exchange writes ghosts: pass an array that is not const");
-    ArrayShape shape{reinterpret_cast<std::byte*>(detail::first_of(array)), element_of<T>(), detail::rank_of(array), {}, {}};
+    static_assert(!std::is_const_v<T>,
+                  "an exchange writes ghosts: pass an array that is not const");
+    ArrayShape shape{reinterpret_cast<std::byte*>(detail::first_of(array)),
+                     element_of<T>(),
+                     detail::rank_of(array),
+                     {},
+                     {}};
     if (shape.rank > shape.extents.size())
         throw Error("an array of " + std::to_string(shape.rank) +
                     " dimensions was passed: grids have at most 4, and one more for components");
@@ -132,15 +144,18 @@ ArrayShape shape_of(A& array) {
     return shape;
 }
 
-/// View of an array of the rank's only block: as many dimensions as the domain, in that order, or one more, the last, for components.
-/// Extents are owned + stagger + array_halo.lower + array_halo.upper; strides and components are the array's, whatever `layout` says of them.
-/// Local. Throws Error for other extents or dimensions.
+/// View of an array of the rank's only block: as many dimensions as the domain, in that order, or
+/// one more, the last, for components. Extents are owned + stagger + array_halo.lower +
+/// array_halo.upper; strides and components are the array's, whatever `layout` says of them. Local.
+/// Throws Error for other extents or dimensions.
 Field view_shape(const CartesianDomain& domain, const ArrayShape& array, ArrayLayout layout = {});
-/// View of owned cells, then ghosts, along the first dimension, and components along a second. A matrix of one column, or one row, has one
-/// dimension. Local. Throws Error for other extents or dimensions.
+/// View of owned cells, then ghosts, along the first dimension, and components along a second. A
+/// matrix of one column, or one row, has one dimension. Local. Throws Error for other extents or
+/// dimensions.
 Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
 
-/// Views of anything with data, extents and strides. It owns nothing: the array must stay where it is.
+/// Views of anything with data, extents and strides. It owns nothing: the array must stay where it
+/// is.
 ///
 ///     std::mdspan u(data, 66, 66);            // owned 64 × 64, halo 1
 ///     Exchange exchange{build_pattern(domain), {view(domain, u)}};

@@ -11,17 +11,21 @@
 
 namespace parhelion {
 
-/// Views of the arrays of a call, one for each field of an exchange. It refers to them; none means those of the construction.
+/// Views of the arrays of a call, one for each field of an exchange. It refers to them; none means
+/// those of the construction.
 class ArrayList {
 public:
     ArrayList() = default;
     template <std::same_as<Field>... Fields>
-    explicit ArrayList(const Field& first, const Fields&... rest) : few_{&first, &rest...}, size_(1 + sizeof...(rest)) {
+    explicit ArrayList(const Field& first, const Fields&... rest)
+        : few_{&first, &rest...}, size_(1 + sizeof...(rest)) {
         static_assert(sizeof...(rest) < most, "pass more than 32 arrays as a vector of fields");
     }
-    explicit ArrayList(const std::vector<Field>& fields) : many_(fields.data()), size_(fields.size()) {}
+    explicit ArrayList(const std::vector<Field>& fields)
+        : many_(fields.data()), size_(fields.size()) {}
     /// First cells alone, as in `Plan::bases`, of arrays whose layouts the caller has compared.
-    explicit ArrayList(const std::vector<std::byte*>& places) : places_(places.data()), size_(places.size()) {}
+    explicit ArrayList(const std::vector<std::byte*>& places)
+        : places_(places.data()), size_(places.size()) {}
 
     std::size_t size() const { return size_; }
     Bases places() const { return places_; }
@@ -36,27 +40,32 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Where the arrays of the exchange that is under way lie. A plan knows their layouts; addresses come with each call.
+/// Where the arrays of the exchange that is under way lie. A plan knows their layouts; addresses
+/// come with each call.
 ///
-/// Transports keep a reference and look at the addresses whenever they copy. Binding allocates nothing and is local.
+/// Transports keep a reference and look at the addresses whenever they copy. Binding allocates
+/// nothing and is local.
 class BoundArrays {
 public:
-    /// Bound to the arrays that the plan was made with, which stay the default. The plan must outlive it.
+    /// Bound to the arrays that the plan was made with, which stay the default. The plan must
+    /// outlive it.
     explicit BoundArrays(const Plan& plan);
 
     /// Field by field, block by block.
     Bases bases() const { return bases_.data(); }
     std::size_t size() const { return bases_.size(); }
-    /// Another one whenever an address is another one than before. The plan's own arrays have it, too.
+    /// Another one whenever an address is another one than before. The plan's own arrays have it,
+    /// too.
     std::uint64_t version() const { return version_; }
 
-    /// Takes other arrays of the layouts that were compiled. Throws Error that says what differs where they have another layout, and
-    /// where arrays share cells; then nothing has changed. None: the plan's own again.
+    /// Takes other arrays of the layouts that were compiled. Throws Error that says what differs
+    /// where they have another layout, and where arrays share cells; then nothing has changed.
+    /// None: the plan's own again.
     void bind(const ArrayList& arrays);
 
 private:
-    // What of a block must be as it was when the plan was made (masks: all bits, or none), and the bytes that it takes, from its first
-    // owned cell.
+    // What of a block must be as it was when the plan was made (masks: all bits, or none), and the
+    // bytes that it takes, from its first owned cell.
     struct Shape {
         byte_count low = 0, high = 0;
         std::array<byte_count, max_dimensions> stride_masks{};
@@ -64,7 +73,9 @@ private:
         bool has_cells() const { return low != high; }
     };
     static constexpr std::size_t most_known = 4;  // time levels
-    std::size_t index(std::size_t f, std::size_t b) const { return static_cast<std::size_t>(plan_.first_base[f]) + b; }
+    std::size_t index(std::size_t f, std::size_t b) const {
+        return static_cast<std::size_t>(plan_.first_base[f]) + b;
+    }
     void add_shape(std::size_t f, std::size_t b);
     void want(const ArrayList& fields);
     bool is_like(std::size_t f, const Field& given) const;

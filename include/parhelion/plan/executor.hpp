@@ -18,14 +18,16 @@ struct Event {
     std::uint64_t number = 0;
 };
 
-/// Copies of one memory space, made in the order in which they were put here. The host's are made when they are put. Not for
-/// several threads at once. A queue that goes makes no more of them.
+/// Copies of one memory space, made in the order in which they were put here. The host's are made
+/// when they are put. Not for several threads at once. A queue that goes makes no more of them.
 class Queue {
 public:
     virtual ~Queue() = default;
-    /// Copies, or combines, by a program that the executor of this queue has compiled: arrays and messages must stay until it is done,
-    /// the lists of bases need not. Allocates nothing on the host.
-    virtual void enqueue(const Program& program, Bases src, Bases dst, Reduction reduction = Reduction::replace) = 0;
+    /// Copies, or combines, by a program that the executor of this queue has compiled: arrays and
+    /// messages must stay until it is done, the lists of bases need not. Allocates nothing on the
+    /// host.
+    virtual void enqueue(const Program& program, Bases src, Bases dst,
+                         Reduction reduction = Reduction::replace) = 0;
     virtual Event record() = 0;
     /// Gets the queue on, without waiting.
     bool is_done(Event event) { return event.number == 0 || has_passed(event.number); }
@@ -43,10 +45,12 @@ private:
 class Executor {
 public:
     virtual ~Executor() = default;
-    /// Once, before the program is put on a queue: `Program::compiled`. Lists lie in one pool of this executor from then on.
+    /// Once, before the program is put on a queue: `Program::compiled`. Lists lie in one pool of
+    /// this executor from then on.
     virtual void compile(Program& program) = 0;
     virtual std::shared_ptr<Queue> make_queue() = 0;
-    /// Memory for messages, from a cache line on, that both this executor and the host reach. Throws std::bad_alloc.
+    /// Memory for messages, from a cache line on, that both this executor and the host reach.
+    /// Throws std::bad_alloc.
     virtual std::shared_ptr<std::byte> allocate(byte_count bytes) = 0;
     /// Whether all is done when it has been enqueued: nobody has to look whether an event is.
     virtual bool is_immediate() const { return false; }
@@ -54,18 +58,20 @@ public:
     virtual int threads() const { return 1; }
 };
 
-/// Plans of fields in this memory take what `make` gives from now on; every rank registers it. Local. The host has one of its own,
-/// which tests may replace.
+/// Plans of fields in this memory take what `make` gives from now on; every rank registers it.
+/// Local. The host has one of its own, which tests may replace.
 void register_executor(MemorySpace space, std::function<std::shared_ptr<Executor>()> make);
 
 /// Throws Error where nothing copies in this memory.
 std::shared_ptr<Executor> make_executor(MemorySpace space, int threads = 1);
 
-/// A program cut into levels, one after the other: what is in one may be copied at once, in any order, cell by cell, for nothing in it
-/// reads or writes what something else there writes. As few as there can be for the order of the program.
+/// A program cut into levels, one after the other: what is in one may be copied at once, in any
+/// order, cell by cell, for nothing in it reads or writes what something else there writes. As few
+/// as there can be for the order of the program.
 struct Levels {
     std::vector<Program> levels;
-    std::deque<std::vector<local_index>> lists;  ///< that programs use where a list names a destination twice
+    std::deque<std::vector<local_index>>
+        lists;  ///< that programs use where a list names a destination twice
 };
 Levels levels_of(const Program& program);
 

@@ -15,7 +15,8 @@ namespace parhelion {
 
 /// Copies `width` contiguous bytes at every point of a strided box. Outermost dimension first.
 struct StridedOp {
-    static constexpr int most_dims = max_dimensions + 1;  // components may be a dimension of their own
+    static constexpr int most_dims =
+        max_dimensions + 1;  // components may be a dimension of their own
     int src_base = 0, dst_base = 0;
     byte_count src = 0, dst = 0;  ///< offsets from the bases
     byte_count width = 0;
@@ -26,8 +27,8 @@ struct StridedOp {
     byte_count bytes() const;
 };
 
-/// Copies `width` contiguous bytes per cell between places given by lists; a null list means 0, 1, 2, …
-/// The lists belong to the pattern.
+/// Copies `width` contiguous bytes per cell between places given by lists; a null list means 0, 1,
+/// 2, … The lists belong to the pattern.
 struct IndexedOp {
     int src_base = 0, dst_base = 0;
     byte_count src = 0, dst = 0;
@@ -80,10 +81,12 @@ struct RunsOp {
 enum class Dependence : std::uint8_t {
     none,         ///< they write different bytes, which none of them reads
     destination,  ///< they may combine into the same bytes, one after the other
-    chain         ///< and read what others before them have written: sources and destinations are the same arrays
+    chain  ///< and read what others before them have written: sources and destinations are the same
+           ///< arrays
 };
 
-/// Copies from one set of bases (arrays, or a message) to another. Ops of an equal kind keep their order.
+/// Copies from one set of bases (arrays, or a message) to another. Ops of an equal kind keep their
+/// order.
 struct Program {
     std::vector<StridedOp> strided;
     std::vector<IndexedOp> indexed;
@@ -98,14 +101,16 @@ struct Program {
 
     /// Appends an op, unless it is empty.
     void add(const StridedOp& op);
-    /// Takes the op as runs or as one strided copy where that is faster. `lists` must outlive the program.
+    /// Takes the op as runs or as one strided copy where that is faster. `lists` must outlive the
+    /// program.
     void add(const IndexedOp& op);
     void add(RunsOp op) {
         if (!op.runs.empty()) runs.push_back(std::move(op));
     }
     /// As it is: for reductions, whose order is part of the result.
     void add_plain(const IndexedOp& op) {
-        if (op.count > 0) indexed.push_back(op);  // an empty list may belong to an array that is not there
+        if (op.count > 0)
+            indexed.push_back(op);  // an empty list may belong to an array that is not there
     }
 };
 
@@ -119,17 +124,21 @@ Program inverse(const Program& program);
 void run(const Program& program, Bases src, Bases dst);
 
 /// Combines instead of copying: destination = destination ⊕ source, op after op, in order.
-/// The program must hold only strided, plain indexed and ragged ops of scalars for which `supports` holds.
+/// The program must hold only strided, plain indexed and ragged ops of scalars for which `supports`
+/// holds.
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
-/// Whether the library combines values of this scalar so (opaque bytes only replace, complex numbers have no order).
+/// Whether the library combines values of this scalar so (opaque bytes only replace, complex
+/// numbers have no order).
 bool supports(Reduction reduction, Scalar scalar);
-/// Throws Error where such elements cannot be combined so: the library does not, or what the program defines is for others.
+/// Throws Error where such elements cannot be combined so: the library does not, or what the
+/// program defines is for others.
 void require_reducible(const Element& element, Reduction reduction);
 /// "sum", …
 std::string to_string(Reduction reduction);
 
-/// The program is one contiguous piece on its source (destination) side: offset from its base, or −1.
+/// The program is one contiguous piece on its source (destination) side: offset from its base, or
+/// −1.
 struct Contiguous {
     int base = -1;
     byte_count offset = 0, bytes = 0;

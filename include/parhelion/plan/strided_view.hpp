@@ -1,5 +1,5 @@
-// Elements of an array by their indices, for inner loops: a pointer and strides, as std::mdspan has them, but with indices that may be
-// negative or global, as ghosts need.
+// Elements of an array by their indices, for inner loops: a pointer and strides, as std::mdspan has
+// them, but with indices that may be negative or global, as ghosts need.
 #pragma once
 
 #include <array>
@@ -9,11 +9,13 @@
 
 namespace parhelion {
 
-/// Along which dimension a view's elements are known to lie next to each other, so that a compiler can use vectors there.
+/// Along which dimension a view's elements are known to lie next to each other, so that a compiler
+/// can use vectors there.
 enum class Contiguity : std::uint8_t { last, first, none };
 
-/// Element (i, j, …) of an array whose dimensions have these strides. Owns nothing; copies are cheap and see the same elements. No bounds
-/// are checked: `extent` tells those of the owned cells, and how far ghosts go to both sides is the array's affair.
+/// Element (i, j, …) of an array whose dimensions have these strides. Owns nothing; copies are
+/// cheap and see the same elements. No bounds are checked: `extent` tells those of the owned cells,
+/// and how far ghosts go to both sides is the array's affair.
 template <class T, std::size_t Rank, Contiguity Along = Contiguity::last>
 class StridedView {
     static_assert(Rank > 0);
@@ -23,8 +25,10 @@ public:
     using index_type = std::int64_t;
     using Indices = std::array<index_type, Rank>;
 
-    /// `first` is the element whose indices are `origin`. Strides in elements; that of a contiguous dimension is 1.
-    StridedView(T* first, const Indices& extents, const Indices& strides, const Indices& origin = {})
+    /// `first` is the element whose indices are `origin`. Strides in elements; that of a contiguous
+    /// dimension is 1.
+    StridedView(T* first, const Indices& extents, const Indices& strides,
+                const Indices& origin = {})
         : first_(first), extents_(extents), strides_(strides), origin_(origin) {
         for (std::size_t d = 0; d < Rank; ++d) before_ += origin[d] * stride(d);
     }
@@ -36,7 +40,9 @@ public:
     }
     /// An element by its indices.
     T& operator[](const Indices& index) const {
-        const auto place = [&]<std::size_t... d>(std::index_sequence<d...>) { return ((index[d] * stride(d)) + ... + -before_); };
+        const auto place = [&]<std::size_t... d>(std::index_sequence<d...>) {
+            return ((index[d] * stride(d)) + ... + -before_);
+        };
         return first_[place(std::make_index_sequence<Rank>{})];
     }
 
@@ -45,7 +51,8 @@ public:
     index_type origin(std::size_t d) const { return origin_[d]; }
     index_type extent(std::size_t d) const { return extents_[d]; }
     index_type stride(std::size_t d) const {
-        const bool contiguous = (Along == Contiguity::last && d == Rank - 1) || (Along == Contiguity::first && d == 0);
+        const bool contiguous =
+            (Along == Contiguity::last && d == Rank - 1) || (Along == Contiguity::first && d == 0);
         return contiguous ? 1 : strides_[d];
     }
     /// The first owned element.

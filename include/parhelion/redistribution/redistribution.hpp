@@ -16,22 +16,28 @@ struct Move {
     Field from, to;
 };
 
-/// Moves owned values between two domains of the same cells on one communicator: to another process grid or other splits, another
-/// partition, more or fewer ranks that own something. Ghosts are neither read nor written.
+/// Moves owned values between two domains of the same cells on one communicator: to another process
+/// grid or other splits, another partition, more or fewer ranks that own something. Ghosts are
+/// neither read nor written.
 ///
-/// Grids: every rank finds out alone, from both domains, with whom it shares cells. Index maps: cells are those of equal global id.
-/// Construction is collective. A call takes any number of pairs of arrays, of different elements if need be, and sends one message from
-/// each rank to each that gets cells of it. The first call with cells of as many bytes in all (grids), or of these elements (index maps),
-/// is collective; others wait for those that a rank gets cells from, or gives cells to. Every rank makes the same calls in the same order.
-/// Errors: domains of other cells or communicators (on every rank); arrays of another domain, or pairs of different elements or
-/// components (on every rank at the first call of all, later on the rank that passes them).
+/// Grids: every rank finds out alone, from both domains, with whom it shares cells. Index maps:
+/// cells are those of equal global id. Construction is collective. A call takes any number of pairs
+/// of arrays, of different elements if need be, and sends one message from each rank to each that
+/// gets cells of it. The first call with cells of as many bytes in all (grids), or of these
+/// elements (index maps), is collective; others wait for those that a rank gets cells from, or
+/// gives cells to. Every rank makes the same calls in the same order. Errors: domains of other
+/// cells or communicators (on every rank); arrays of another domain, or pairs of different elements
+/// or components (on every rank at the first call of all, later on the rank that passes them).
 ///
 ///     Redistribution redistribute{rows, columns};
-///     redistribute(view(rows, u), view(columns, v));       // and back: redistribute.back({{view(rows, u), view(columns, v)}})
+///     redistribute(view(rows, u), view(columns, v));       // and back:
+///     redistribute.back({{view(rows, u), view(columns, v)}})
 class Redistribution {
 public:
-    Redistribution(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options = {});
-    Redistribution(const IndexedDomain& from, const IndexedDomain& to, ExchangeOptions options = {});
+    Redistribution(const CartesianDomain& from, const CartesianDomain& to,
+                   ExchangeOptions options = {});
+    Redistribution(const IndexedDomain& from, const IndexedDomain& to,
+                   ExchangeOptions options = {});
     ~Redistribution();
     Redistribution(Redistribution&&) noexcept;
     Redistribution& operator=(Redistribution&&) noexcept;
@@ -39,10 +45,14 @@ public:
     /// `from` → `to`.
     void operator()(const Field& from, const Field& to) { forward({{from, to}}); }
     void forward(std::span<const Move> arrays);
-    void forward(std::initializer_list<Move> arrays) { forward(std::span<const Move>(arrays.begin(), arrays.size())); }
+    void forward(std::initializer_list<Move> arrays) {
+        forward(std::span<const Move>(arrays.begin(), arrays.size()));
+    }
     /// `to` → `from`.
     void back(std::span<const Move> arrays);
-    void back(std::initializer_list<Move> arrays) { back(std::span<const Move>(arrays.begin(), arrays.size())); }
+    void back(std::initializer_list<Move> arrays) {
+        back(std::span<const Move>(arrays.begin(), arrays.size()));
+    }
 
     /// What moves how much to whom. For people; local.
     std::string explain() const;

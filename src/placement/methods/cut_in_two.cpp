@@ -9,8 +9,8 @@
 namespace parhelion::placement {
 namespace {
 
-/// Cuts where `choose(box, first)` says, for positions from `first` on; where it names no dimension a path
-/// goes through the box. Boxes of one size with equal keys are ordered alike.
+/// Cuts where `choose(box, first)` says, for positions from `first` on; where it names no dimension
+/// a path goes through the box. Boxes of one size with equal keys are ordered alike.
 template <class Choose, class Key>
 class CutInTwo {
 public:
@@ -61,7 +61,8 @@ Cut cheapest(const Problem& problem, const Coords& box, const Thickness& thickne
 // Among equal cuts the longest dimension, so that halves stay compact.
 double tie(const Coords& box, int d) { return 1e-6 * box[d]; }
 
-// The boundary strictly inside (first, last) of the outermost level that has one, nearest to the middle; −1: none.
+// The boundary strictly inside (first, last) of the outermost level that has one, nearest to the
+// middle; −1: none.
 int middle_boundary(const Machine& machine, int first, int last) {
     const int node = machine.node_of(first), start = machine.first_position(node);
     const int end = start + machine.shape(node).ranks, middle = first + (last - first) / 2;
@@ -97,8 +98,9 @@ Attempt kd_tree(const Problem& problem) {
     return cut_in_two(problem, choose, [](const Coords&, int) { return Share{}; });
 }
 
-// Splits where both sides hold whole units, the nearest to the middle in the dimension that is cheapest to cut.
-// After Hunold et al. (CLUSTER 2020), without their base case: what cannot be split so is walked through.
+// Splits where both sides hold whole units, the nearest to the middle in the dimension that is
+// cheapest to cut. After Hunold et al. (CLUSTER 2020), without their base case: what cannot be
+// split so is walked through.
 Attempt hyperplane(const Problem& problem) {
     const auto share = [&](const Coords& box, int first) {
         return problem.share(first, volume(box));
@@ -120,8 +122,9 @@ Attempt hyperplane(const Problem& problem) {
     return cut_in_two(problem, choose, share);
 }
 
-// Cuts the machine's ranks in two at a boundary of the outermost possible level, and the box at the plane that
-// comes nearest to it. Where the plane misses the boundary a unit straddles it; its two pieces stay together.
+// Cuts the machine's ranks in two at a boundary of the outermost possible level, and the box at the
+// plane that comes nearest to it. Where the plane misses the boundary a unit straddles it; its two
+// pieces stay together.
 Attempt recursive_bisection(const Problem& problem) {
     constexpr int largest_unshared_grid = 1 << 16;
     const Machine& machine = problem.machine;
@@ -136,7 +139,8 @@ Attempt recursive_bisection(const Problem& problem) {
         const auto thickness = [&](int d) {
             return std::clamp((boundary - first + face(d) / 2) / face(d), 1, box[d] - 1);
         };
-        // A plane that misses the boundary leaves a ragged edge: charge what it misses as a part of the cut.
+        // A plane that misses the boundary leaves a ragged edge: charge what it misses as a part of
+        // the cut.
         const auto cost = [&](int d, int at, double bytes) {
             const double missed =
                 std::abs(at * face(d) - (boundary - first)) / static_cast<double>(face(d));

@@ -16,8 +16,9 @@ constexpr int most_depth =
     128;  // of cuts within cuts: the search, and what follows its result, recurses
 
 // The best way to cut a box, cut after cut from side to side, into boxes of whole units, by dynamic
-// programming over box shapes. The cost is exact: every edge that leaves a unit is separated by exactly one
-// cut. Boxes that no plane cuts into whole units, and small ones in any case, are tried with strips.
+// programming over box shapes. The cost is exact: every edge that leaves a unit is separated by
+// exactly one cut. Boxes that no plane cuts into whole units, and small ones in any case, are tried
+// with strips.
 class Guillotine {
 public:
     explicit Guillotine(const Problem& problem) : problem_(problem) {}
@@ -88,7 +89,8 @@ private:
             return whole;
         };
         if (cut_work_ < cut_budget && depth_ < most_depth / 2)
-            // Searches within searches have begun before the budget was spent: they end soon after it.
+            // Searches within searches have begun before the budget was spent: they end soon after
+            // it.
             for (int thickness = stride; thickness <= most && cut_work_ < 2 * cut_budget;
                  thickness += stride)
                 try_at(thickness);

@@ -1,4 +1,5 @@
-// The methods by name: each turns a problem into an order of the grid's points; and what they share.
+// The methods by name: each turns a problem into an order of the grid's points; and what they
+// share.
 #pragma once
 
 #include <optional>
@@ -13,10 +14,12 @@ namespace parhelion::placement {
 using Order = std::vector<int>;
 
 /// Point after point, the dimensions named in `fastest_first` (the others follow, last first). With
-/// `to_and_fro` each dimension turns round instead of jumping back: successive points are neighbors.
+/// `to_and_fro` each dimension turns round instead of jumping back: successive points are
+/// neighbors.
 Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro);
 
-/// The path to and fro through a box whose slowest dimension is the one where a cut costs least per point.
+/// The path to and fro through a box whose slowest dimension is the one where a cut costs least per
+/// point.
 Order plain_path(const Problem& problem, const Coords& box);
 
 /// Slabs of a box that follow each other.
@@ -40,7 +43,8 @@ struct Arrangement {
     Order order;
 };
 
-/// The best strips through `box` for the parts of a share; looks at fewer widths the larger the box.
+/// The best strips through `box` for the parts of a share; looks at fewer widths the larger the
+/// box.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
 
 /// A method's answer: an order, or why it has none.

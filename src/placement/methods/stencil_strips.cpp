@@ -6,7 +6,8 @@
 namespace parhelion::placement {
 namespace {
 
-// Along `run` goes a strip's slow dimension; every other dimension d is cut into cuts[d] nearly equal widths.
+// Along `run` goes a strip's slow dimension; every other dimension d is cut into cuts[d] nearly
+// equal widths.
 struct Widths {
     int run;
     Coords cuts;
@@ -20,8 +21,8 @@ std::vector<int> dimensions_across(const Problem& problem, int run) {
 }
 
 // Extents of a block of about `ranks` points with the least cut for its size. The surface
-// Σ_d weight_d · ranks / b_d under Π b_d = ranks is least where b_d is proportional to weight_d; a dimension
-// in which that exceeds the box is filled, and the rest shares what remains.
+// Σ_d weight_d · ranks / b_d under Π b_d = ranks is least where b_d is proportional to weight_d; a
+// dimension in which that exceeds the box is filled, and the rest shares what remains.
 std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coords& box,
                                                double ranks) {
     const auto& weight = problem.cut_weight();
@@ -44,8 +45,8 @@ std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coo
     return block;
 }
 
-// To and fro: an odd slab is passed with its inner strips in reverse, and along the run too when the slab
-// before it ended at the far end, that is when it holds an odd number of strips.
+// To and fro: an odd slab is passed with its inner strips in reverse, and along the run too when
+// the slab before it ended at the far end, that is when it holds an odd number of strips.
 Order strips(const Problem& problem, Coords box, const Widths& widths, std::size_t depth = 0) {
     auto across = dimensions_across(problem, widths.run);
     if (depth == across.size()) {

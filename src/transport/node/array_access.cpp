@@ -14,7 +14,9 @@ public:
         static const std::int64_t process = getpid();
         const auto place = find_node_shared(block.first);
         if (!place) return {};
-        return BlockPlace{{process, place->descriptor, static_cast<std::int64_t>(place->identity), place->size}, place->offset};
+        return BlockPlace{
+            {process, place->descriptor, static_cast<std::int64_t>(place->identity), place->size},
+            place->offset};
     }
     std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
         const auto& words = place.memory;  // as `describe` put them
@@ -44,7 +46,8 @@ const ArrayAccess& node_shared_access() {
 std::string ragged_field(const Plan& plan) {
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         if (plan.fields[f].ragged())
-            return field_name(plan, static_cast<int>(f)) + " has ragged rows, whose places a neighbor does not know";
+            return field_name(plan, static_cast<int>(f)) +
+                   " has ragged rows, whose places a neighbor does not know";
     return {};
 }
 
@@ -52,9 +55,11 @@ std::string private_field(const Plan& plan) {
     if (const std::string ragged = ragged_field(plan); !ragged.empty()) return ragged;
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
-            if (!written_block(plan, f, b).empty() && !find_node_shared(plan.fields[f].blocks[b].first))
+            if (!written_block(plan, f, b).empty() &&
+                !find_node_shared(plan.fields[f].blocks[b].first))
                 return field_name(plan, static_cast<int>(f)) +
-                       " is not in node-shared memory: use an array that make_array, zeros or NodeAllocator gives";
+                       " is not in node-shared memory: use an array that make_array, zeros or "
+                       "NodeAllocator gives";
     return {};
 }
 

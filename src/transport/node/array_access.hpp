@@ -12,8 +12,8 @@
 
 namespace parhelion {
 
-/// Where a block lies, in words that another process understands: 64 bytes that name a piece of memory, as long as the handles of
-/// devices are, and where in it the first owned cell is.
+/// Where a block lies, in words that another process understands: 64 bytes that name a piece of
+/// memory, as long as the handles of devices are, and where in it the first owned cell is.
 struct BlockPlace {
     static constexpr std::size_t size = 9;  // words
     std::array<std::int64_t, size - 1> memory{};
@@ -32,7 +32,8 @@ public:
     virtual std::string refusal(const Plan& plan) const = 0;
     /// Empty where neighbors cannot get at the block in this way. Local.
     virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
-    /// The neighbor's memory, mapped here until the last copy of the pointer goes. Throws Error when it cannot be mapped.
+    /// The neighbor's memory, mapped here until the last copy of the pointer goes. Throws Error
+    /// when it cannot be mapped.
     virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
 };
 

@@ -4,8 +4,10 @@
 
 namespace parhelion {
 
-// Whoever could not write sends empty letters: nobody waits for it in vain, and it complains afterwards.
-void exchange_letters(const TransportContext& context, const std::function<std::vector<Words>()>& write,
+// Whoever could not write sends empty letters: nobody waits for it in vain, and it complains
+// afterwards.
+void exchange_letters(const TransportContext& context,
+                      const std::function<std::vector<Words>()>& write,
                       const std::function<void(std::size_t link, WordReader& letter)>& open) {
     std::vector<Words> letters;
     Complaint complaint = complaint_of([&] { letters = write(); });

@@ -11,14 +11,16 @@
 
 namespace parhelion {
 
-/// Collective over the communicator. Sends a letter to the neighbor of each link, and opens the one that comes from it. `write` makes what
-/// they tell of, and then the letters, in the order of the links.
-/// Errors thrown by `write` and `open` are agreed on in one reduction: every rank throws. Where `write` threw, and at its neighbors, letters stay
-/// unopened.
-void exchange_letters(const TransportContext& context, const std::function<std::vector<Words>()>& write,
+/// Collective over the communicator. Sends a letter to the neighbor of each link, and opens the one
+/// that comes from it. `write` makes what they tell of, and then the letters, in the order of the
+/// links. Errors thrown by `write` and `open` are agreed on in one reduction: every rank throws.
+/// Where `write` threw, and at its neighbors, letters stay unopened.
+void exchange_letters(const TransportContext& context,
+                      const std::function<std::vector<Words>()>& write,
                       const std::function<void(std::size_t link, WordReader& letter)>& open);
 
-/// `count` objects in node-shared memory, constructed. Local. They hold nothing that needs destroying.
+/// `count` objects in node-shared memory, constructed. Local. They hold nothing that needs
+/// destroying.
 template <class T>
 std::shared_ptr<T> make_lines(std::size_t count) {
     const auto deleter = [count](T* first) { NodeAllocator<T>().deallocate(first, count + 1); };

@@ -1,7 +1,9 @@
-// Messages that a rank leaves in its own memory, for neighbors that cannot take them yet and will not find it waiting.
+// Messages that a rank leaves in its own memory, for neighbors that cannot take them yet and will
+// not find it waiting.
 //
-// The memory is made when it is first needed, and mapped by the neighbor when it first finds a message there: a program that never
-// leaves one pays nothing. Messages that are larger than a limit are not left, for they would take several times their memory.
+// The memory is made when it is first needed, and mapped by the neighbor when it first finds a
+// message there: a program that never leaves one pays nothing. Messages that are larger than a
+// limit are not left, for they would take several times their memory.
 #pragma once
 
 #include <array>
@@ -15,22 +17,27 @@
 
 namespace parhelion {
 
-/// How many messages of a link may be left and unread. Two ranks that both send are never further apart than two exchanges; a rank that
-/// only sends ends an exchange when its reader has begun all but the last two.
+/// How many messages of a link may be left and unread. Two ranks that both send are never further
+/// apart than two exchanges; a rank that only sends ends an exchange when its reader has begun all
+/// but the last two.
 constexpr std::uint64_t left_slots(bool one_way) { return one_way ? 4 : 2; }
 
-/// Whether exchange `number` of a sender can be left when the reader has begun `begun`, and so ended one less.
+/// Whether exchange `number` of a sender can be left when the reader has begun `begun`, and so
+/// ended one less.
 constexpr bool has_left_slot(std::uint64_t number, std::uint64_t begun, bool one_way) {
     return number <= left_slots(one_way) || begun + left_slots(one_way) > number;
 }
 
-/// The largest message that is left, in bytes: the environment variable PARHELION_BEGIN_BYTES, else 16 MiB.
+/// The largest message that is left, in bytes: the environment variable PARHELION_BEGIN_BYTES, else
+/// 16 MiB.
 inline byte_count largest_left() {
-    static const byte_count limit = number_told("PARHELION_BEGIN_BYTES").value_or(byte_count{16} << 20);
+    static const byte_count limit =
+        number_told("PARHELION_BEGIN_BYTES").value_or(byte_count{16} << 20);
     return limit;
 }
 
-/// What the sender tells, in the reader's memory: which exchanges it has left, and where all of them are.
+/// What the sender tells, in the reader's memory: which exchanges it has left, and where all of
+/// them are.
 struct LeftNote {
     alignas(64) std::array<std::atomic<std::uint64_t>, left_slots(true)> numbers{};
     alignas(64) RemotePlace place;
@@ -46,11 +53,16 @@ struct LeftBox {
     byte_count message = 0;  ///< bytes
     bool one_way = false;
 
-    byte_count bytes() const { return line + static_cast<byte_count>(left_slots(one_way)) * whole_lines(message); }
-    std::byte* slot(std::uint64_t number) const {
-        return start + line + static_cast<byte_count>(number % left_slots(one_way)) * whole_lines(message);
+    byte_count bytes() const {
+        return line + static_cast<byte_count>(left_slots(one_way)) * whole_lines(message);
     }
-    std::atomic<std::uint64_t>& taken() const { return reinterpret_cast<SequenceLine*>(start)->value; }
+    std::byte* slot(std::uint64_t number) const {
+        return start + line +
+               static_cast<byte_count>(number % left_slots(one_way)) * whole_lines(message);
+    }
+    std::atomic<std::uint64_t>& taken() const {
+        return reinterpret_cast<SequenceLine*>(start)->value;
+    }
 
 private:
     static constexpr byte_count line = sizeof(SequenceLine);

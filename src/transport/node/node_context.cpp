@@ -24,15 +24,18 @@ namespace {
 
 // On all hardware threads that at least one rank of the node may run on.
 int ranks_at_once(const Communicator& node, CpuMask threads) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()), MPI_UINT64_T, MPI_BOR, node.handle()),
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()),
+                            MPI_UINT64_T, MPI_BOR, node.handle()),
               "MPI_Allreduce");
     return processes_at_once(threads);
 }
 
-// Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind the name in parentheses.
+// Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind
+// the name in parentheses.
 bool runs_by_name(std::int64_t process) {
     std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
-    // A file that cannot be opened says nothing. Then one that has ended counts as running until its parent has asked for it.
+    // A file that cannot be opened says nothing. Then one that has ended counts as running until
+    // its parent has asked for it.
     if (file == nullptr) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
     char line[512] = {};
     const bool told = std::fgets(line, sizeof line, file) != nullptr;
@@ -51,7 +54,8 @@ std::shared_ptr<Postbox> map_postbox(const RemotePlace& place) {
 // MPI_THREAD_SERIALIZED asks that threads take turns; those of this context do.
 class OneAtATime {
 public:
-    explicit OneAtATime(bool waits = false) : lock_(mutex(), std::defer_lock), has_turn_(mpi_serves_all_threads()) {
+    explicit OneAtATime(bool waits = false)
+        : lock_(mutex(), std::defer_lock), has_turn_(mpi_serves_all_threads()) {
         if (has_turn_) return;
         if (waits) lock_.lock();
         else static_cast<void>(lock_.try_lock());
@@ -77,7 +81,8 @@ std::int64_t process_namespace() {
 }  // namespace
 
 NodeNeighbor::NodeNeighbor(int rank_, std::int64_t process_, std::shared_ptr<Postbox> postbox_)
-    : rank(rank_), process(process_), process_descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0))),
+    : rank(rank_), process(process_),
+      process_descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0))),
       postbox(std::move(postbox_)) {}
 
 NodeNeighbor::~NodeNeighbor() {
@@ -86,17 +91,22 @@ NodeNeighbor::~NodeNeighbor() {
 
 bool NodeNeighbor::alive() const {
     pollfd ended{process_descriptor, POLLIN, 0};
-    // A descriptor may have been closed by the program, and a low limit of them makes poll itself fail: neither is an end.
-    const bool told = process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
+    // A descriptor may have been closed by the program, and a low limit of them makes poll itself
+    // fail: neither is an end.
+    const bool told =
+        process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
     return told ? ended.revents == 0 : runs_by_name(process);
 }
 
 int NodeNeighbor::lost() const {
-    if (const int told = postbox ? postbox->lost_rank.load(std::memory_order_acquire) : -1; told >= 0) return told;
+    if (const int told = postbox ? postbox->lost_rank.load(std::memory_order_acquire) : -1;
+        told >= 0)
+        return told;
     return alive() ? -1 : rank;
 }
 
-NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), tag_(comm.next_tag()) {
+NodeContext::NodeContext(const Communicator& comm)
+    : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), tag_(comm.next_tag()) {
     const Communicator& node = comm.node();
     CpuMask threads;
     validate_together(comm, [&] {
@@ -113,7 +123,10 @@ NodeContext::NodeContext(const Communicator& comm) : comm_(comm.handle()), rank_
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
     const std::lock_guard lock(mutex_);
     if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
-    return *neighbors_.emplace(rank, std::make_unique<NodeNeighbor>(rank, postbox.process, map_postbox(postbox))).first->second;
+    return *neighbors_
+                .emplace(rank, std::make_unique<NodeNeighbor>(rank, postbox.process,
+                                                              map_postbox(postbox)))
+                .first->second;
 }
 
 Words NodeContext::card() const {
@@ -131,7 +144,9 @@ void NodeContext::watch(int rank, const Words& card) {
     } catch (const Error& error) {  // no right to its memory, or it has ended by now
         const std::lock_guard lock(mutex_);
         if (!same_namespace) unwatched_.emplace(rank, error.what());
-        else if (!unreachable_.contains(rank)) unreachable_.emplace(rank, std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
+        else if (!unreachable_.contains(rank))
+            unreachable_.emplace(rank,
+                                 std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
     }
 }
 
@@ -141,8 +156,8 @@ std::string NodeContext::unwatched(int rank) {
     return found == unwatched_.end() ? std::string() : found->second;
 }
 
-// Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more). Where a rank was lost MPI may refuse: whoever waits for that rank
-// says which it was.
+// Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more). Where a rank
+// was lost MPI may refuse: whoever waits for that rank says which it was.
 void NodeContext::keep_mpi_going() const {
     if (!mpi_serves_this_thread()) return;
     const OneAtATime turn;
@@ -168,8 +183,12 @@ void NodeContext::listen() {
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     std::int64_t lost = -1;
-    if (MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS || !found) return;
-    if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS) heard_ = static_cast<int>(lost);
+    if (MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, MPI_STATUS_IGNORE) !=
+            MPI_SUCCESS ||
+        !found)
+        return;
+    if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+        heard_ = static_cast<int>(lost);
 }
 
 void NodeContext::pass_on(int rank) {
@@ -179,7 +198,9 @@ void NodeContext::pass_on(int rank) {
     for (int step = 1; step < size_; step *= 2) {
         const int other = (rank_ + step) % size_;
         MPI_Request request = MPI_REQUEST_NULL;
-        if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, tag_, comm_, &request) == MPI_SUCCESS) MPI_Request_free(&request);
+        if (other != rank &&
+            MPI_Isend(&told_, 1, MPI_INT64_T, other, tag_, comm_, &request) == MPI_SUCCESS)
+            MPI_Request_free(&request);
     }
 }
 

@@ -15,8 +15,9 @@ namespace parhelion {
 struct NodeNeighbor {
     int rank = -1;
     std::int64_t process = 0;
-    int process_descriptor = -1;       ///< pidfd: readable once the process has ended
-    std::shared_ptr<Postbox> postbox;  ///< null where it cannot be mapped and only the process is watched
+    int process_descriptor = -1;  ///< pidfd: readable once the process has ended
+    std::shared_ptr<Postbox>
+        postbox;  ///< null where it cannot be mapped and only the process is watched
 
     NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Postbox> postbox);
     NodeNeighbor(const NodeNeighbor&) = delete;
@@ -39,24 +40,28 @@ public:
     /// More ranks on the node than cores that they may use.
     bool oversubscribed() const { return oversubscribed_; }
 
-    /// The neighbor, met once; its postbox is mapped then. Local. Throws Error when it cannot be mapped.
+    /// The neighbor, met once; its postbox is mapped then. Local. Throws Error when it cannot be
+    /// mapped.
     NodeNeighbor& meet(int rank, const RemotePlace& postbox);
 
     /// What others on this node need to watch this rank.
     Words card() const;
-    /// From now on the neighbor is looked after: met if possible, else its process is watched. Local.
+    /// From now on the neighbor is looked after: met if possible, else its process is watched.
+    /// Local.
     void watch(int rank, const Words& card);
     /// Why a neighbor that should be watched is not; else empty. Local.
     std::string unwatched(int rank);
 
-    /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread may call MPI.
+    /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread
+    /// may call MPI.
     void keep_mpi_going() const;
 
-    /// A rank that has ended: one that this rank knows, or one because of which such a one, or one elsewhere that told, gave up; −1:
-    /// none. Local.
+    /// A rank that has ended: one that this rank knows, or one because of which such a one, or one
+    /// elsewhere that told, gave up; −1: none. Local.
     int lost_rank();
-    /// Lets others know of a rank because of which this one gives up: its neighbors on the node, and ranks 1, 2, 4, … further on of the
-    /// communicator, which do the same when they wait, so that all who wait know soon. Local.
+    /// Lets others know of a rank because of which this one gives up: its neighbors on the node,
+    /// and ranks 1, 2, 4, … further on of the communicator, which do the same when they wait, so
+    /// that all who wait know soon. Local.
     void tell_lost(int rank);
 
 private:
@@ -68,7 +73,8 @@ private:
     std::shared_ptr<Postbox> postbox_;
     bool oversubscribed_ = false;
     std::mutex mutex_;
-    std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_, unreachable_;  // of the latter only the process is watched
+    std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_,
+        unreachable_;  // of the latter only the process is watched
     std::map<int, std::string> unwatched_;
     int tag_;                 // of messages that name a lost rank
     int heard_ = -1;          // the rank that such a message named

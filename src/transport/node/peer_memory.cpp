@@ -32,9 +32,11 @@ Cache& cache() {
 
 [[noreturn]] void fail(const RemotePlace& place, const std::string& what) {
     const bool used_up = errno == EMFILE || errno == ENFILE;
-    throw Error("cannot " + what + " the shared memory of process " + std::to_string(place.process) + " (" + std::strerror(errno) + "): " +
+    throw Error("cannot " + what + " the shared memory of process " +
+                    std::to_string(place.process) + " (" + std::strerror(errno) + "): " +
                     (used_up ? "raise the limit of open files (ulimit -n), or use transport mpi"
-                             : "both must be of one user and one container; use transport mpi if they cannot be"),
+                             : "both must be of one user and one container; use transport mpi if "
+                               "they cannot be"),
                 ErrorKind::system);
 }
 
@@ -46,11 +48,14 @@ void forget(const Key& key) {
 }
 
 std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
-    const std::string path = "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
+    const std::string path =
+        "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
     const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor < 0) fail(place, "open");
     struct stat status{};
-    if (fstat(descriptor, &status) != 0 || static_cast<std::int64_t>(status.st_ino) != place.identity || status.st_size != place.size) {
+    if (fstat(descriptor, &status) != 0 ||
+        static_cast<std::int64_t>(status.st_ino) != place.identity ||
+        status.st_size != place.size) {
         close(descriptor);
         errno = ESTALE;  // another process namespace: the number means somebody else there
         fail(place, "recognise");
@@ -60,7 +65,8 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
     close(descriptor);
     if (memory == MAP_FAILED) fail(place, "map");
     map_pages_now(memory, size);
-    return {static_cast<std::byte*>(memory), [size, key = Key{place.process, place.identity, place.size}](std::byte* start) {
+    return {static_cast<std::byte*>(memory),
+            [size, key = Key{place.process, place.identity, place.size}](std::byte* start) {
                 munmap(start, size);
                 forget(key);
             }};
@@ -71,11 +77,14 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
 RemotePlace describe_place(const void* address) {
     const auto place = find_node_shared(address);
     if (!place) return {};
-    return {getpid(), place->descriptor, static_cast<std::int64_t>(place->identity), place->size, place->offset};
+    return {getpid(), place->descriptor, static_cast<std::int64_t>(place->identity), place->size,
+            place->offset};
 }
 
 void put_place(Words& words, const RemotePlace& place) {
-    for (std::int64_t word : {place.process, place.descriptor, place.identity, place.size, place.offset}) words.push_back(word);
+    for (std::int64_t word :
+         {place.process, place.descriptor, place.identity, place.size, place.offset})
+        words.push_back(word);
 }
 
 RemotePlace get_place(WordReader& words) {
@@ -92,7 +101,8 @@ std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
     const std::lock_guard lock(cache().mutex);
     const Key key{place.process, place.identity, place.size};
     const auto known = cache().mappings.find(key);
-    std::shared_ptr<std::byte> mapping = known == cache().mappings.end() ? nullptr : known->second.lock();
+    std::shared_ptr<std::byte> mapping =
+        known == cache().mappings.end() ? nullptr : known->second.lock();
     if (!mapping) cache().mappings[key] = mapping = map_new(place);
     return {mapping, mapping.get() + place.offset};
 }

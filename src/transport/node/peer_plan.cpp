@@ -15,7 +15,8 @@ void put_group(Words& words, const Pattern& pattern, const Link& link) {
 }
 
 void get_group(WordReader& words, const Pattern& mine, PeerPlan& peer) {
-    auto pattern = std::make_shared<Pattern>(Pattern{mine.communicator, mine.dimensions, {}, HaloWidth(0), 0, 0, {}});
+    auto pattern = std::make_shared<Pattern>(
+        Pattern{mine.communicator, mine.dimensions, {}, HaloWidth(0), 0, 0, {}});
     pattern->owned = words.next_in<local_index>(0, 2147483647);
     pattern->blocks.resize(words.count(8));
     for (Box& block : pattern->blocks) block = words.box();
@@ -44,7 +45,8 @@ void put_peer_plan(Words& words, const Plan& plan, const Links& links, const Arr
             words.push_back(!cells.empty());
             if (!cells.empty()) put_block_place(words, access.describe(cells).value());
             words.insert(words.end(), block.strides.begin(), block.strides.end());
-            words.push_back(block.component_stride != 0 ? block.component_stride : field.component_stride);
+            words.push_back(block.component_stride != 0 ? block.component_stride
+                                                        : field.component_stride);
         }
     }
 }

@@ -1,4 +1,5 @@
-// A neighbor's side of a link, as far as this rank needs it to copy straight between both ranks' arrays.
+// A neighbor's side of a link, as far as this rank needs it to copy straight between both ranks'
+// arrays.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,8 @@
 
 namespace parhelion {
 
-/// A neighbor's memory that its arrays lie in. What it has not used for some sets of arrays is given back.
+/// A neighbor's memory that its arrays lie in. What it has not used for some sets of arrays is
+/// given back.
 class PeerMappings {
 public:
     /// Another set of arrays follows.
@@ -20,18 +22,21 @@ public:
             if (each.memory == place.memory) return use(each, place.offset);
         return use(all_.emplace_back(Mapped{place.memory, access.map(place), set_}), place.offset);
     }
-    /// The same by one of the words that name the memory, which is different for all of them; null where it is new.
+    /// The same by one of the words that name the memory, which is different for all of them; null
+    /// where it is new.
     std::byte* find(std::size_t word, std::int64_t value, std::int64_t offset) {
         for (Mapped& each : all_)
             if (each.memory[word] == value) return use(each, offset);
         return nullptr;
     }
     void forget_old() {
-        std::erase_if(all_, [this](const Mapped& each) { return each.last_used + sets_kept <= set_; });
+        std::erase_if(all_,
+                      [this](const Mapped& each) { return each.last_used + sets_kept <= set_; });
     }
 
 private:
-    // A set may be named again until four others were new; those that the neighbor told earlier may be looked at after it: six finds.
+    // A set may be named again until four others were new; those that the neighbor told earlier may
+    // be looked at after it: six finds.
     static constexpr std::uint64_t sets_kept = 8;
     struct Mapped {
         decltype(BlockPlace::memory) memory;
@@ -46,7 +51,8 @@ private:
     std::uint64_t set_ = 0;
 };
 
-/// The neighbor's fields as seen from here: a plan without links whose bases point into mapped memory.
+/// The neighbor's fields as seen from here: a plan without links whose bases point into mapped
+/// memory.
 struct PeerPlan {
     Plan plan;
     std::vector<Link> link_of_group;  ///< the neighbor's with this rank: selections only
@@ -57,8 +63,8 @@ struct PeerPlan {
 /// What a neighbor needs to make a PeerPlan of this rank.
 void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access);
 
-/// Maps the neighbor's arrays. `mine` gives element types and dimensions, which are equal on both sides.
-/// Throws Error when an array cannot be mapped.
+/// Maps the neighbor's arrays. `mine` gives element types and dimensions, which are equal on both
+/// sides. Throws Error when an array cannot be mapped.
 PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& access);
 
 }  // namespace parhelion

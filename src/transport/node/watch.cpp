@@ -31,8 +31,10 @@ std::string Watch::gaps(const Plan& plan) const {
     std::string text;
     for (const StagePlan& stage : plan.stages)
         for (const LinkPlan& link : stage.links)
-            if (const std::string why = node_ != nullptr ? node_->unwatched(link.rank) : ""; !why.empty())
-                text += (text.empty() ? "" : "; ") + ("rank " + std::to_string(link.rank)) + " is not watched: " + why;
+            if (const std::string why = node_ != nullptr ? node_->unwatched(link.rank) : "";
+                !why.empty())
+                text += (text.empty() ? "" : "; ") + ("rank " + std::to_string(link.rank)) +
+                        " is not watched: " + why;
     return text;
 }
 

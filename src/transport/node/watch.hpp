@@ -10,7 +10,8 @@ namespace parhelion {
 
 class NodeContext;
 
-/// One per communicator (Communicator::shared_state), made before the first plan on it. Construction is collective.
+/// One per communicator (Communicator::shared_state), made before the first plan on it.
+/// Construction is collective.
 class Watch {
 public:
     explicit Watch(const Communicator& comm);
@@ -21,7 +22,8 @@ public:
     void meet(const Plan& plan);
     /// Null where nobody can be watched.
     NodeContext* node() const { return node_; }
-    /// Which neighbors of the plan on this node are not watched, and why; empty when all are. Local.
+    /// Which neighbors of the plan on this node are not watched, and why; empty when all are.
+    /// Local.
     std::string gaps(const Plan& plan) const;
 
 private:

@@ -29,7 +29,8 @@ constexpr int permitted_by_mode = 1;                 // XPMEM_PERMIT_MODE
 constexpr std::size_t all_memory = ~std::size_t{0};  // XPMEM_MAXADDR_SIZE
 
 #ifdef PARHELION_HAS_XPMEM_HEADER
-static_assert(sizeof(Address) == sizeof(xpmem_addr) && sizeof(xpmem_segid_t) == 8 && sizeof(xpmem_apid_t) == 8);
+static_assert(sizeof(Address) == sizeof(xpmem_addr) && sizeof(xpmem_segid_t) == 8 &&
+              sizeof(xpmem_apid_t) == 8);
 static_assert(XPMEM_RDWR == read_and_write && XPMEM_PERMIT_MODE == permitted_by_mode);
 #endif
 
@@ -44,7 +45,8 @@ struct Calls {
 
 void* open_library() {
     const char* chosen = std::getenv("PARHELION_XPMEM");
-    if (chosen != nullptr && *chosen != '\0') return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+    if (chosen != nullptr && *chosen != '\0')
+        return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
     for (const char* name : {"libxpmem.so.0", "libxpmem.so"})
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
     return nullptr;
@@ -62,14 +64,22 @@ struct Xpmem {
 
     Xpmem() {
         void* library = open_library();
-        if (library == nullptr) missing = "libxpmem.so.0 cannot be loaded: install XPMEM's library, or name it in PARHELION_XPMEM";
-        else if (!find(library, "xpmem_version", calls.version) || !find(library, "xpmem_make", calls.make) ||
-                 !find(library, "xpmem_get", calls.get) || !find(library, "xpmem_release", calls.release) ||
-                 !find(library, "xpmem_attach", calls.attach) || !find(library, "xpmem_detach", calls.detach))
-            missing = "the library that was loaded for XPMEM lacks its functions: see PARHELION_XPMEM";
+        if (library == nullptr)
+            missing =
+                "libxpmem.so.0 cannot be loaded: install XPMEM's library, or name it in "
+                "PARHELION_XPMEM";
+        else if (!find(library, "xpmem_version", calls.version) ||
+                 !find(library, "xpmem_make", calls.make) ||
+                 !find(library, "xpmem_get", calls.get) ||
+                 !find(library, "xpmem_release", calls.release) ||
+                 !find(library, "xpmem_attach", calls.attach) ||
+                 !find(library, "xpmem_detach", calls.detach))
+            missing =
+                "the library that was loaded for XPMEM lacks its functions: see PARHELION_XPMEM";
         else if (calls.version() < 0)
             missing =
-                "the device /dev/xpmem is not there, or may not be opened: load the kernel module xpmem and permit reading and "
+                "the device /dev/xpmem is not there, or may not be opened: load the kernel module "
+                "xpmem and permit reading and "
                 "writing its device";
     }
 };
@@ -81,21 +91,26 @@ const Xpmem& xpmem() {
 
 const Xpmem& working_xpmem() {
     const Xpmem& found = xpmem();
-    if (!found.missing.empty()) throw Error("XPMEM does not work here: " + found.missing, ErrorKind::system);
+    if (!found.missing.empty())
+        throw Error("XPMEM does not work here: " + found.missing, ErrorKind::system);
     return found;
 }
 
-// All memory at once, as XPMEM has no registration to save on: what is mapped is chosen when a neighbor attaches.
+// All memory at once, as XPMEM has no registration to save on: what is mapped is chosen when a
+// neighbor attaches.
 std::int64_t share() {
-    const std::int64_t segment =
-        working_xpmem().calls.make(nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
+    const std::int64_t segment = working_xpmem().calls.make(
+        nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
     if (segment == -1)
-        throw Error(std::string("xpmem_make failed (") + std::strerror(errno) + "): use transport staged_shared", ErrorKind::system);
+        throw Error(std::string("xpmem_make failed (") + std::strerror(errno) +
+                        "): use transport staged_shared",
+                    ErrorKind::system);
     return segment;
 }
 
 [[noreturn]] void fail(const char* call, std::int64_t segment) {
-    throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" + std::strerror(errno) +
+    throw Error(std::string(call) + " of segment " + std::to_string(segment) + " failed (" +
+                    std::strerror(errno) +
                     "): both processes must be of one user; use transport staged_shared",
                 ErrorKind::system);
 }
@@ -105,13 +120,15 @@ public:
     std::string refusal(const Plan& plan) const override { return ragged_field(plan); }
 
     std::optional<BlockPlace> describe(const ArrayBlock& block) const override {
-        return BlockPlace{{xpmem_segment(), reinterpret_cast<std::int64_t>(block.begin), 0, block.end - block.begin},
+        return BlockPlace{{xpmem_segment(), reinterpret_cast<std::int64_t>(block.begin), 0,
+                           block.end - block.begin},
                           block.first - block.begin};
     }
 
     std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
         const auto& words = place.memory;  // as `describe` put them
-        return xpmem_map(words[0], static_cast<std::uintptr_t>(words[1]), static_cast<std::size_t>(words[3]));
+        return xpmem_map(words[0], static_cast<std::uintptr_t>(words[1]),
+                         static_cast<std::size_t>(words[3]));
     }
 };
 
@@ -124,10 +141,12 @@ std::int64_t xpmem_segment() {
     return segment;
 }
 
-std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t address, std::size_t bytes) {
+std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t address,
+                                     std::size_t bytes) {
     const Calls& calls = working_xpmem().calls;
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const std::uintptr_t start = address / page * page, size = (address + bytes + page - 1) / page * page - start;
+    const std::uintptr_t start = address / page * page,
+                         size = (address + bytes + page - 1) / page * page - start;
     const std::int64_t permit = calls.get(segment, read_and_write, permitted_by_mode, nullptr);
     if (permit == -1) fail("xpmem_get", segment);
     void* const mapped = calls.attach({permit, static_cast<off_t>(start)}, size, nullptr);
@@ -137,10 +156,11 @@ std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t addres
         errno = reason;
         fail("xpmem_attach", segment);
     }
-    std::shared_ptr<std::byte> keep(static_cast<std::byte*>(mapped), [&calls, permit](std::byte* there) {
-        calls.detach(there);
-        calls.release(permit);
-    });
+    std::shared_ptr<std::byte> keep(static_cast<std::byte*>(mapped),
+                                    [&calls, permit](std::byte* there) {
+                                        calls.detach(there);
+                                        calls.release(permit);
+                                    });
     return {keep, keep.get() + (address - start)};
 }
 

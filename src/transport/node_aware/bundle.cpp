@@ -10,7 +10,8 @@ namespace parhelion {
 namespace {
 
 byte_count alignment_of(const Field& field) {
-    return std::min<byte_count>(message_alignment, field.element.size & -byte_count{field.element.size});
+    return std::min<byte_count>(message_alignment,
+                                field.element.size & -byte_count{field.element.size});
 }
 
 // What of a box is not in another, as boxes.
@@ -29,7 +30,8 @@ void add_rest(std::vector<Box>& rest, Box box, const Box& taken) {
 // Relative to another box, in its coordinates.
 void put_within(Words& words, const Box& box, const Box& outer) {
     Box relative = box;
-    for (std::size_t d = 0; d < max_dimensions; ++d) relative.lo[d] -= outer.lo[d], relative.hi[d] -= outer.lo[d];
+    for (std::size_t d = 0; d < max_dimensions; ++d)
+        relative.lo[d] -= outer.lo[d], relative.hi[d] -= outer.lo[d];
     put_box(words, relative);
 }
 
@@ -40,12 +42,14 @@ Coordinates extents(const Box& box) {
 }
 
 // Ghosts of an entry ← a box that lies in a piece of the bundle.
-void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, const Box& cells, const Box& piece, const Box& in_piece,
-              byte_count begin, const std::vector<int>& order) {
+void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, const Box& cells,
+              const Box& piece, const Box& in_piece, byte_count begin,
+              const std::vector<int>& order) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const BoxLayout ghosts = box_in_field(plan, f, entry, cells);
     BoxLayout shape = ghosts;
-    for (int d = 0; d < shape.dims - 1; ++d) shape.count[static_cast<std::size_t>(d)] = piece.extent(d);
+    for (int d = 0; d < shape.dims - 1; ++d)
+        shape.count[static_cast<std::size_t>(d)] = piece.extent(d);
     BoxLayout bundle = box_in_message(shape, order, field.element.size, begin);
     for (int d = 0; d < shape.dims - 1; ++d) {
         const auto i = static_cast<std::size_t>(d);
@@ -84,23 +88,30 @@ void Bundle::add_fields(const Plan& plan) {
 
 void Bundle::add_field(const Plan& plan, int f) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    Part& part = parts_.emplace_back(Part{cells_of(plan, f), aligned(bytes_, alignment_of(field)), {}});
+    Part& part =
+        parts_.emplace_back(Part{cells_of(plan, f), aligned(bytes_, alignment_of(field)), {}});
     const Cells& cells = cells_[part.cells];
     byte_count bytes = cells.count * bytes_per_cell(field);
     if (field.ragged()) {
         bytes = 0;
         for (const local_index cell : cells.united.cells)
-            part.rows.push_back(part.begin + std::exchange(bytes, bytes + row_span(plan.pattern_of(f), field, cell).bytes));
+            part.rows.push_back(
+                part.begin +
+                std::exchange(bytes, bytes + row_span(plan.pattern_of(f), field, cell).bytes));
     }
     const std::vector<int> order = packing_order(field, plan.pattern_of(f).dimensions);
     for (const Piece& piece : cells.pieces) {
-        const BoxLayout mine = box_in_field(plan, f, BoxPiece{piece.block, piece.box, {}}, piece.box);
-        program_.add(copy_between(mine, box_in_message(mine, order, field.element.size, part.begin + piece.before * bytes_per_cell(field)),
+        const BoxLayout mine =
+            box_in_field(plan, f, BoxPiece{piece.block, piece.box, {}}, piece.box);
+        program_.add(copy_between(mine,
+                                  box_in_message(mine, order, field.element.size,
+                                                 part.begin + piece.before * bytes_per_cell(field)),
                                   field.element));
     }
     if (plan.pattern_of(f).indexed() && cells.count > 0)
-        add_side_of_cells(program_, plan, MessageField{f, &cells.united, cells.count, part.begin, bytes}, {0, cells.count}, End::owned,
-                          Into::message, part.begin, false);
+        add_side_of_cells(program_, plan,
+                          MessageField{f, &cells.united, cells.count, part.begin, bytes},
+                          {0, cells.count}, End::owned, Into::message, part.begin, false);
     bytes_ = part.begin + bytes;
 }
 
@@ -108,7 +119,9 @@ std::size_t Bundle::cells_of(const Plan& plan, int f) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const int group = plan.group_of[static_cast<std::size_t>(f)];
     for (std::size_t i = 0; i < cells_.size(); ++i)
-        if (cells_[i].group == group && (cells_[i].halo == field.halo || plan.pattern_of(f).indexed())) return i;
+        if (cells_[i].group == group &&
+            (cells_[i].halo == field.halo || plan.pattern_of(f).indexed()))
+            return i;
     Cells& cells = cells_.emplace_back(Cells{group, field.halo, {}, {}, {}, {}, {}, 0});
     if (plan.pattern_of(f).indexed()) unite_lists(cells);
     else unite_boxes(plan, field, cells);
@@ -131,17 +144,22 @@ void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) con
         cells.shares[i].resize(entries);
         for (std::size_t k = 0; k < entries; ++k) {
             const BoxPiece& piece = link.send.boxes[k];
-            const Box box = clipped(piece, field, plan.patterns[static_cast<std::size_t>(cells.group)]->dimensions);
+            const Box box = clipped(
+                piece, field, plan.patterns[static_cast<std::size_t>(cells.group)]->dimensions);
             cells.wanted[i].push_back(box);
             if (!box.empty()) all.push_back({i, k, piece.block, box});
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Wanted& a, const Wanted& b) { return a.box.cells() > b.box.cells(); });
-    for (const Wanted& wanted : all) share(cells, wanted.block, wanted.box, cells.shares[wanted.link][wanted.entry]);
+    std::stable_sort(all.begin(), all.end(), [](const Wanted& a, const Wanted& b) {
+        return a.box.cells() > b.box.cells();
+    });
+    for (const Wanted& wanted : all)
+        share(cells, wanted.block, wanted.box, cells.shares[wanted.link][wanted.entry]);
 }
 
 // What pieces have of it, and new pieces for the rest.
-void Bundle::share(Cells& cells, std::int32_t block, const Box& wanted, std::vector<Share>& shares) {
+void Bundle::share(Cells& cells, std::int32_t block, const Box& wanted,
+                   std::vector<Share>& shares) {
     std::vector<Box> left{wanted}, rest;
     for (std::size_t p = 0; p < cells.pieces.size() && !left.empty(); ++p) {
         if (cells.pieces[p].block != block) continue;
@@ -170,7 +188,8 @@ void Bundle::unite_lists(Cells& cells) const {
     for (std::size_t i = 0; i < links_.size(); ++i) {
         const Link& link = *links_[i]->links[static_cast<std::size_t>(cells.group)];
         for (std::size_t k = 0; k < static_cast<std::size_t>(link.send_unique); ++k) {
-            const auto [known, is_new] = place_of.emplace(link.send.cells[k], static_cast<local_index>(cells.united.cells.size()));
+            const auto [known, is_new] = place_of.emplace(
+                link.send.cells[k], static_cast<local_index>(cells.united.cells.size()));
             if (is_new) cells.united.cells.push_back(link.send.cells[k]);
             cells.places[i].push_back(known->second);
         }
@@ -182,7 +201,8 @@ void Bundle::pack(Queue& queue, Bases arrays, std::byte* to) const {
     if (forward_) return queue.enqueue(program_, arrays, &to);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         std::byte* const message = to + offsets_[i];
-        if (links_[i]->reverse.send_bytes > 0) queue.enqueue(links_[i]->reverse.pack, arrays, &message);
+        if (links_[i]->reverse.send_bytes > 0)
+            queue.enqueue(links_[i]->reverse.pack, arrays, &message);
     }
 }
 
@@ -208,12 +228,14 @@ void Bundle::describe(Words& letter, std::size_t i) const {
         letter.push_back(static_cast<global_index>(part.cells));
         letter.push_back(part.begin);
         if (!part.rows.empty())
-            for (const local_index place : cells_[part.cells].places[i]) letter.push_back(part.rows[static_cast<std::size_t>(place)]);
+            for (const local_index place : cells_[part.cells].places[i])
+                letter.push_back(part.rows[static_cast<std::size_t>(place)]);
     }
 }
 
 void Bundle::forget_where() {
-    for (Cells& cells : cells_) cells.pieces = {}, cells.shares = {}, cells.places = {}, cells.wanted = {};
+    for (Cells& cells : cells_)
+        cells.pieces = {}, cells.shares = {}, cells.places = {}, cells.wanted = {};
     for (Part& part : parts_) part.rows = {};
 }
 
@@ -232,14 +254,17 @@ struct ToldCells {
 ToldShare read_share(WordReader& letter) {
     ToldShare share{letter.box(), letter.box(), {}, 0};
     const std::vector<local_index> extent = letter.list();
-    for (std::size_t d = 0; d < max_dimensions && d < extent.size(); ++d) share.piece.hi[d] = extent[d];
+    for (std::size_t d = 0; d < max_dimensions && d < extent.size(); ++d)
+        share.piece.hi[d] = extent[d];
     share.before = letter.next();
     return share;
 }
 
-ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter, std::deque<std::vector<local_index>>& lists) {
+ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter,
+                     std::deque<std::vector<local_index>>& lists) {
     ToldCells cells;
-    const auto group = letter.next_in<std::size_t>(0, static_cast<global_index>(plan.patterns.size()) - 1);
+    const auto group =
+        letter.next_in<std::size_t>(0, static_cast<global_index>(plan.patterns.size()) - 1);
     if (plan.patterns[group]->indexed()) {
         cells.places = &lists.emplace_back(letter.list());
         if (cells.places->size() != static_cast<std::size_t>(link.links[group]->receive_unique))
@@ -254,15 +279,17 @@ ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter,
     return cells;
 }
 
-void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link, const ToldCells& told, byte_count begin) {
+void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
+               const ToldCells& told, byte_count begin) {
     const Field& field = plan.fields[static_cast<std::size_t>(f)];
     const Pattern& pattern = plan.pattern_of(f);
     for (std::size_t k = 0; k < told.entries.size(); ++k) {
         const BoxPiece& entry = plan.link_of(link.links, f).receive.boxes[k];
         const Box all = clipped(entry, field, pattern.dimensions);
         for (const ToldShare& share : told.entries[k])
-            add_copy(program, plan, f, entry, translate(share.cells, all.lo), share.piece, share.in_piece,
-                     begin + share.before * bytes_per_cell(field), link.orders[static_cast<std::size_t>(f)]);
+            add_copy(program, plan, f, entry, translate(share.cells, all.lo), share.piece,
+                     share.in_piece, begin + share.before * bytes_per_cell(field),
+                     link.orders[static_cast<std::size_t>(f)]);
     }
 }
 
@@ -279,21 +306,26 @@ void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, W
 
 }  // namespace
 
-FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link, WordReader& letter,
-                        std::deque<std::vector<local_index>>& lists) {
+FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link,
+                        WordReader& letter, std::deque<std::vector<local_index>>& lists) {
     if (direction == Direction::reverse) return {letter.next(), link.reverse.unpack};
     std::vector<ToldCells> told;
-    for (std::size_t count = letter.count(1); told.size() < count;) told.push_back(read_cells(plan, link, letter, lists));
+    for (std::size_t count = letter.count(1); told.size() < count;)
+        told.push_back(read_cells(plan, link, letter, lists));
     FromBundle from;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
-        const ToldCells& cells = told[letter.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
+        const ToldCells& cells =
+            told[letter.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
         const byte_count begin = letter.next();
-        if (plan.fields[static_cast<std::size_t>(f)].ragged()) add_rows(from.program, plan, f, link, letter);
+        if (plan.fields[static_cast<std::size_t>(f)].ragged())
+            add_rows(from.program, plan, f, link, letter);
         else if (cells.places == nullptr) add_boxes(from.program, plan, f, link, cells, begin);
         else if (!cells.places->empty()) {
             const Selection& ghosts = plan.link_of(link.links, f).receive;
-            const MessageField at{f, &ghosts, static_cast<byte_count>(cells.places->size()), begin, 0};
-            add_side_of_cells(from.program, plan, at, {0, at.entries}, End::ghosts, Into::field, begin, false, cells.places->data());
+            const MessageField at{f, &ghosts, static_cast<byte_count>(cells.places->size()), begin,
+                                  0};
+            add_side_of_cells(from.program, plan, at, {0, at.entries}, End::ghosts, Into::field,
+                              begin, false, cells.places->data());
         }
     }
     plan.executor->compile(from.program);

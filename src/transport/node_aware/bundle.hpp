@@ -1,4 +1,5 @@
-// What a rank sends to the ranks of another node, each cell once, and where those find their ghosts in it.
+// What a rank sends to the ranks of another node, each cell once, and where those find their ghosts
+// in it.
 #pragma once
 
 #include <deque>
@@ -18,15 +19,17 @@ struct FromBundle {
 
 /// One rank's part of a message between nodes, in one direction.
 ///
-/// Forward: of each field the different cells that some rank of the other node has as ghosts. Boxes that overlap are cut, so that none
-/// holds a cell of another; index lists are united. Reverse: the messages to those ranks, one behind another, since each value counts.
+/// Forward: of each field the different cells that some rank of the other node has as ghosts. Boxes
+/// that overlap are cut, so that none holds a cell of another; index lists are united. Reverse: the
+/// messages to those ranks, one behind another, since each value counts.
 class Bundle {
 public:
     /// The links are those to one node. Local.
     Bundle(const Plan& plan, Direction direction, std::vector<const LinkPlan*> links);
 
     byte_count bytes() const { return bytes_; }
-    /// What bundles of the plan want to begin at multiples of: no more than its values need, for only cells are to be sent.
+    /// What bundles of the plan want to begin at multiples of: no more than its values need, for
+    /// only cells are to be sent.
     static byte_count alignment(const Plan& plan, Direction direction);
     /// Arrays → the bundle, which begins at `to`.
     void pack(Queue& queue, Bases arrays, std::byte* to) const;
@@ -34,13 +37,15 @@ public:
     void describe(Words& letter, std::size_t i) const;
     /// Once all neighbors have been told, what only they need is given back.
     void forget_where();
-    /// Of the bundle that a neighbor has described: copies to this rank's ghosts, or to the owned values that it combines with. Lists that
-    /// the program uses are put into `lists` and must outlive it.
-    static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link, WordReader& letter,
-                           std::deque<std::vector<local_index>>& lists);
+    /// Of the bundle that a neighbor has described: copies to this rank's ghosts, or to the owned
+    /// values that it combines with. Lists that the program uses are put into `lists` and must
+    /// outlive it.
+    static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link,
+                           WordReader& letter, std::deque<std::vector<local_index>>& lists);
 
 private:
-    // Boxes without a cell in common, as they follow each other in the bundle, and for each entry of each link where its cells are.
+    // Boxes without a cell in common, as they follow each other in the bundle, and for each entry
+    // of each link where its cells are.
     struct Piece {
         std::int32_t block;
         Box box;
@@ -71,7 +76,8 @@ private:
     void add_messages();
     std::size_t cells_of(const Plan& plan, int f);
     void unite_boxes(const Plan& plan, const Field& field, Cells& cells) const;
-    static void share(Cells& cells, std::int32_t block, const Box& wanted, std::vector<Share>& shares);
+    static void share(Cells& cells, std::int32_t block, const Box& wanted,
+                      std::vector<Share>& shares);
     void unite_lists(Cells& cells) const;
     void add_field(const Plan& plan, int f);
 

@@ -1,14 +1,19 @@
-// What one node owes another, collected: few messages, each cell in them once. Transports node_aware(mpi), node_aware(ucx).
+// What one node owes another, collected: few messages, each cell in them once. Transports
+// node_aware(mpi), node_aware(ucx).
 //
-// Per exchange: each rank packs what it owes the other node (its Bundle) into memory of the rank that carries it, and tells it. When all parts of a
-// message are there the carrier sends them as they lie. The rank that receives them there has node-shared memory for it, too, tells all that wait, and each
-// unpacks its own ghosts out of it. So a value is copied twice, as in any exchange of messages, by the rank that has it and the one that needs it; what
-// is saved are messages, and cells that several ranks of the other node need.
+// Per exchange: each rank packs what it owes the other node (its Bundle) into memory of the rank
+// that carries it, and tells it. When all parts of a message are there the carrier sends them as
+// they lie. The rank that receives them there has node-shared memory for it, too, tells all that
+// wait, and each unpacks its own ghosts out of it. So a value is copied twice, as in any exchange
+// of messages, by the rank that has it and the one that needs it; what is saved are messages, and
+// cells that several ranks of the other node need.
 //
-// Memory has two slots, exchange n uses slot n mod 2. A rank ends exchange n when the messages that it contributes to have left in n − 1, and whoever
-// carries one when that has left and, of those that it received, n − 1 has been read: so begin always finds a free slot.
+// Memory has two slots, exchange n uses slot n mod 2. A rank ends exchange n when the messages that
+// it contributes to have left in n − 1, and whoever carries one when that has left and, of those
+// that it received, n − 1 has been read: so begin always finds a free slot.
 //
-// Ranks depend on those that carry for them: they must be in the exchange, too, and stay until it ends there (docs/transports.md).
+// Ranks depend on those that carry for them: they must be in the exchange, too, and stay until it
+// ends there (docs/transports.md).
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -26,8 +31,10 @@ namespace {
 class NodeAware final : public Transport {
 public:
     NodeAware(const TransportContext& context, const MakeMessenger& make)
-        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
-          node_(context.plan.communicator().shared_state<NodeContext>()), links_(context.links), work_(set_up_node(context)) {
+        : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
+          direction_(context.direction),
+          node_(context.plan.communicator().shared_state<NodeContext>()), links_(context.links),
+          work_(set_up_node(context)) {
         for (std::uint64_t number : {0, 1}) {
             std::vector<Channel> channels = make_channels(work_, number);
             std::vector<LinkPlan> peers(channels.size());
@@ -40,9 +47,11 @@ public:
         }
     }
 
-    // Whoever is late reads, and looks at numbers, yet. Of an exchange that was given up anybody may do anything.
+    // Whoever is late reads, and looks at numbers, yet. Of an exchange that was given up anybody
+    // may do anything.
     ~NodeAware() override {
-        const bool settled = std::ranges::all_of(messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
+        const bool settled = std::ranges::all_of(
+            messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
         if (number_ == 0 && settled) return;
         if (!settled || !over_) {
             leave_behind(work_.memory);
@@ -51,7 +60,8 @@ public:
         std::vector<Awaited> awaited;
         for (const auto* all : {&work_.sent, &work_.got})
             for (const Carried& each : *all)
-                for (const int user : each.users) awaited.push_back({&each.memory.line(user).over, number_});
+                for (const int user : each.users)
+                    awaited.push_back({&each.memory.line(user).over, number_});
         leave_behind_until(work_.memory, std::move(awaited));
     }
 
@@ -106,12 +116,14 @@ public:
     }
 
     int expected() const override {
-        return static_cast<int>(std::ranges::count_if(work_.slots, [](const Slot& slot) { return slot.receives; }));
+        return static_cast<int>(
+            std::ranges::count_if(work_.slots, [](const Slot& slot) { return slot.receives; }));
     }
 
     std::string state(int i) const override {
         const Slot& slot = work_.slots[static_cast<std::size_t>(i)];
-        if (slot.receives && !has_come(work_.reads[slot.read])) return waits_for(work_.reads[slot.read]);
+        if (slot.receives && !has_come(work_.reads[slot.read]))
+            return waits_for(work_.reads[slot.read]);
         for (const Carried& sent : work_.sent)
             if (!sent.moved) return waits_for_parts(late(sent.name, sent.memory, number_), number_);
         for (const Given& given : work_.given)
@@ -143,7 +155,10 @@ private:
         used.untold = false;
         tell(used);
     }
-    bool all_copied() const { return std::ranges::none_of(work_.given, &Used::untold) && std::ranges::none_of(work_.reads, &Used::untold); }
+    bool all_copied() const {
+        return std::ranges::none_of(work_.given, &Used::untold) &&
+               std::ranges::none_of(work_.reads, &Used::untold);
+    }
     // Whose parts have left, or whose ghosts have come.
     void tell_all(const Carried& carried) const {
         carried.memory.carrier().number.store(number_, std::memory_order_release);
@@ -151,11 +166,16 @@ private:
         for (NodeNeighbor* each : carried.neighbors) wake_if_asleep(*each->postbox);
     }
 
-    bool has_come(const Read& read) const { return read.memory.carrier().number.load(std::memory_order_acquire) >= number_; }
-    bool has_left(const Given& given) const { return given.memory.carrier().number.load(std::memory_order_acquire) + 1 >= number_; }
+    bool has_come(const Read& read) const {
+        return read.memory.carrier().number.load(std::memory_order_acquire) >= number_;
+    }
+    bool has_left(const Given& given) const {
+        return given.memory.carrier().number.load(std::memory_order_acquire) + 1 >= number_;
+    }
     bool all_told(const Carried& carried, std::uint64_t number) const {
-        return std::ranges::all_of(carried.users,
-                                   [&](int user) { return carried.memory.line(user).number.load(std::memory_order_acquire) >= number; });
+        return std::ranges::all_of(carried.users, [&](int user) {
+            return carried.memory.line(user).number.load(std::memory_order_acquire) >= number;
+        });
     }
 
     // What this rank carries.
@@ -173,7 +193,8 @@ private:
                     got.moved = true;
                     tell_all(got);
                 }
-        if (!all_sent_ && std::ranges::all_of(work_.sent, &Carried::moved) && messenger().test_sends()) {
+        if (!all_sent_ && std::ranges::all_of(work_.sent, &Carried::moved) &&
+            messenger().test_sends()) {
             all_sent_ = true;
             for (const Carried& sent : work_.sent) tell_all(sent);
         }
@@ -181,36 +202,48 @@ private:
     bool missing_messages() const { return !std::ranges::all_of(work_.got, &Carried::moved); }
 
     bool may_leave() const {
-        return !missing_messages() && std::ranges::all_of(work_.got, [this](const Carried& got) { return all_told(got, number_ - 1); }) &&
-               std::ranges::all_of(work_.given, [this](const Given& given) { return has_left(given); });
+        return !missing_messages() && std::ranges::all_of(work_.got, [this](const Carried& got) {
+            return all_told(got, number_ - 1);
+        }) && std::ranges::all_of(work_.given, [this](const Given& given) {
+            return has_left(given);
+        });
     }
     // From here on this rank looks at nobody's numbers.
     void tell_over() const {
-        for (const Given& given : work_.given) own(given).over.store(number_, std::memory_order_release);
-        for (const Read& read : work_.reads) own(read).over.store(number_, std::memory_order_release);
+        for (const Given& given : work_.given)
+            own(given).over.store(number_, std::memory_order_release);
+        for (const Read& read : work_.reads)
+            own(read).over.store(number_, std::memory_order_release);
     }
     std::string waits_for(const Read& read) const {
-        return "waiting for what " + named_ranks(read.senders) + " of another node send together in exchange number " +
-               std::to_string(number_) + ", which rank " + std::to_string(read.carrier_rank) + " receives (it has told of number " +
+        return "waiting for what " + named_ranks(read.senders) +
+               " of another node send together in exchange number " + std::to_string(number_) +
+               ", which rank " + std::to_string(read.carrier_rank) +
+               " receives (it has told of number " +
                std::to_string(read.memory.carrier().number.load()) + ")";
     }
     // Ranks of this node whose part of a message is not there yet.
-    std::vector<int> late(const SliceName& name, const SliceMemory& memory, std::uint64_t number) const {
+    std::vector<int> late(const SliceName& name, const SliceMemory& memory,
+                          std::uint64_t number) const {
         std::vector<int> ranks;
         const Route& route = work_.route_to(name.node);
         for (const Route::Part& part : route.parts)
             if (const int rank = work_.ranks[static_cast<std::size_t>(part.node_rank)];
-                part.slice == name.slice && memory.line(route.candidate(rank)).number.load() < number)
+                part.slice == name.slice &&
+                memory.line(route.candidate(rank)).number.load() < number)
                 ranks.push_back(rank);
         return ranks;
     }
     static std::string waits_for_parts(const std::vector<int>& ranks, std::uint64_t number) {
-        return "waiting for " + named_ranks(ranks) + " of this node to begin exchange number " + std::to_string(number);
+        return "waiting for " + named_ranks(ranks) + " of this node to begin exchange number " +
+               std::to_string(number);
     }
     std::string waits_to_leave(const Given& given) const {
         const std::uint64_t before = number_ - 1;
-        if (const std::vector<int> ranks = late(given.name, given.memory, before); !ranks.empty()) return waits_for_parts(ranks, before);
-        return "waiting for rank " + std::to_string(given.carrier_rank) + " of this node to send what it collects for the node of rank " +
+        if (const std::vector<int> ranks = late(given.name, given.memory, before); !ranks.empty())
+            return waits_for_parts(ranks, before);
+        return "waiting for rank " + std::to_string(given.carrier_rank) +
+               " of this node to send what it collects for the node of rank " +
                std::to_string(given.name.node);
     }
 
@@ -221,13 +254,15 @@ private:
     NodeContext& node_;
     const std::vector<const LinkPlan*> links_;
     NodeWork work_;
-    std::array<std::unique_ptr<Messenger>, 2> messengers_;  // of exchanges with even, and with odd numbers
+    std::array<std::unique_ptr<Messenger>, 2>
+        messengers_;  // of exchanges with even, and with odd numbers
     std::uint64_t number_ = 0;
     bool all_sent_ = true, over_ = false;
 };
 
 // Neighbors on the own node have rings.
-std::unique_ptr<Transport> make_node_aware(const TransportContext& context, const MakeMessenger& make) {
+std::unique_ptr<Transport> make_node_aware(const TransportContext& context,
+                                           const MakeMessenger& make) {
     const Communicator& comm = context.plan.communicator();
     comm.node();
     std::array<std::vector<int>, 2> slots;
@@ -247,7 +282,11 @@ std::unique_ptr<Transport> make_node_aware(const TransportContext& context, cons
 
 }  // namespace
 
-std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context) { return make_node_aware(context, make_mpi_messenger); }
-std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context) { return make_node_aware(context, make_ucx_messenger); }
+std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context) {
+    return make_node_aware(context, make_mpi_messenger);
+}
+std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context) {
+    return make_node_aware(context, make_ucx_messenger);
+}
 
 }  // namespace parhelion

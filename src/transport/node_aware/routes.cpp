@@ -14,13 +14,17 @@ namespace {
 // Whole parts, as equal as they allow.
 void cut(Route& route, byte_count alignment) {
     const byte_count total = std::accumulate(route.parts.begin(), route.parts.end(), byte_count{0},
-                                             [&](byte_count sum, const Route::Part& part) { return sum + aligned(part.bytes, alignment); });
+                                             [&](byte_count sum, const Route::Part& part) {
+                                                 return sum + aligned(part.bytes, alignment);
+                                             });
     if (total == 0) return;
-    const auto count = static_cast<std::size_t>(node_messages(total, static_cast<std::int64_t>(route.parts.size())));
+    const auto count = static_cast<std::size_t>(
+        node_messages(total, static_cast<std::int64_t>(route.parts.size())));
     byte_count before = 0;
     for (std::size_t i = 0; i < route.parts.size(); ++i) {
         Route::Part& part = route.parts[i];
-        const bool enough = before * static_cast<byte_count>(count) >= total * static_cast<byte_count>(route.slices.size());
+        const bool enough = before * static_cast<byte_count>(count) >=
+                            total * static_cast<byte_count>(route.slices.size());
         const bool needed = route.parts.size() - i <= count - route.slices.size();
         if (route.slices.size() < count && (enough || needed)) route.slices.push_back(0);
         part.slice = static_cast<int>(route.slices.size()) - 1;
@@ -56,7 +60,9 @@ std::vector<Words> tell_node(const Communicator& node, const Words& mine) {
     return by_rank;
 }
 
-void Owed::put(Words& words) const { words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs}); }
+void Owed::put(Words& words) const {
+    words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs});
+}
 
 Owed Owed::get(WordReader& words) {
     Owed owed;
@@ -68,13 +74,17 @@ Owed Owed::get(WordReader& words) {
 }
 
 const Route::Part* Route::part_of(int node_rank) const {
-    const auto found = std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.node_rank == node_rank; });
+    const auto found = std::find_if(parts.begin(), parts.end(),
+                                    [&](const Part& part) { return part.node_rank == node_rank; });
     return found == parts.end() ? nullptr : &*found;
 }
 
-int Route::candidate(int rank) const { return static_cast<int>(std::ranges::find(candidates, rank) - candidates.begin()); }
+int Route::candidate(int rank) const {
+    return static_cast<int>(std::ranges::find(candidates, rank) - candidates.begin());
+}
 
-std::vector<Route> make_routes(const std::vector<int>& ranks, const std::vector<std::vector<Owed>>& owed, byte_count alignment) {
+std::vector<Route> make_routes(const std::vector<int>& ranks,
+                               const std::vector<std::vector<Owed>>& owed, byte_count alignment) {
     std::map<int, Route> routes;
     for (std::size_t r = 0; r < owed.size(); ++r)
         for (const Owed& each : owed[r]) {
@@ -87,7 +97,9 @@ std::vector<Route> make_routes(const std::vector<int>& ranks, const std::vector<
     std::vector<Route> all;
     for (auto& [node, route] : routes) {
         // Another rank begins with each node, so that work for several nodes is spread.
-        std::rotate(route.candidates.begin(), route.candidates.begin() + static_cast<std::ptrdiff_t>(all.size() % route.candidates.size()),
+        std::rotate(route.candidates.begin(),
+                    route.candidates.begin() +
+                        static_cast<std::ptrdiff_t>(all.size() % route.candidates.size()),
                     route.candidates.end());
         route.node = node;
         cut(route, alignment);

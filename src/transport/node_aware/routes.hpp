@@ -10,13 +10,14 @@
 
 namespace parhelion {
 
-/// Collective over the ranks of a node: what each of them tells, by rank on the node. Messages per rank: two, but on the first rank.
+/// Collective over the ranks of a node: what each of them tells, by rank on the node. Messages per
+/// rank: two, but on the first rank.
 std::vector<Words> tell_node(const Communicator& node, const Words& mine);
 
 /// What a rank sends to another node. A node's number is the lowest rank on it.
 struct Owed {
     int node = 0;
-    byte_count bytes = 0;                        ///< of its part of the collected message; 0: it only receives from there
+    byte_count bytes = 0;  ///< of its part of the collected message; 0: it only receives from there
     std::int64_t pairs = 0, bytes_in_pairs = 0;  ///< messages and bytes from rank to rank instead
 
     void put(Words& words) const;
@@ -30,7 +31,8 @@ struct Route {
         byte_count offset, bytes;
     };
     int node = 0;
-    std::vector<int> candidates;     ///< ranks of the communicator that have a neighbor there; whoever is first has the first message
+    std::vector<int> candidates;  ///< ranks of the communicator that have a neighbor there; whoever
+                                  ///< is first has the first message
     std::vector<byte_count> slices;  ///< bytes of each message
     std::vector<Part> parts;         ///< of what goes there, by rank
     std::int64_t pairs = 0, bytes_in_pairs = 0;
@@ -39,14 +41,17 @@ struct Route {
     int candidate(int rank) const;  ///< which of them the rank of the communicator is
 };
 
-/// The rank that sends, or receives, message `slice` of `slices` between two nodes: candidates of its node, far from each other where
-/// there are fewer messages than ranks, so that they are of several sockets.
+/// The rank that sends, or receives, message `slice` of `slices` between two nodes: candidates of
+/// its node, far from each other where there are fewer messages than ranks, so that they are of
+/// several sockets.
 inline int carrier(const std::vector<int>& candidates, std::size_t slice, std::size_t slices) {
     return candidates[slice * candidates.size() / slices % candidates.size()];
 }
 
-/// By number of the other node. `owed[r]`: what rank r of this node, which is `ranks[r]` of the communicator, sends to which nodes, nodes from
-/// which it receives among them. Parts begin at multiples of `alignment`, a power of 2.
-std::vector<Route> make_routes(const std::vector<int>& ranks, const std::vector<std::vector<Owed>>& owed, byte_count alignment);
+/// By number of the other node. `owed[r]`: what rank r of this node, which is `ranks[r]` of the
+/// communicator, sends to which nodes, nodes from which it receives among them. Parts begin at
+/// multiples of `alignment`, a power of 2.
+std::vector<Route> make_routes(const std::vector<int>& ranks,
+                               const std::vector<std::vector<Owed>>& owed, byte_count alignment);
 
 }  // namespace parhelion

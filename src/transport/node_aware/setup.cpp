@@ -19,7 +19,8 @@ struct Side {
 class Setup {
 public:
     explicit Setup(const TransportContext& context)
-        : context_(context), comm_(context.plan.communicator()), node_(comm_.shared_state<NodeContext>()), links_(context.links) {}
+        : context_(context), comm_(context.plan.communicator()),
+          node_(comm_.shared_state<NodeContext>()), links_(context.links) {}
 
     NodeWork run() {
         meet_node();
@@ -47,7 +48,9 @@ private:
         node_of_.resize(links_.size());
         exchange_letters(
             context_, [&] { return std::vector<Words>(links_.size(), Words{work_.ranks.front()}); },
-            [&](std::size_t i, WordReader& letter) { node_of_[i] = letter.next_in<int>(0, comm_.size() - 1); });
+            [&](std::size_t i, WordReader& letter) {
+                node_of_[i] = letter.next_in<int>(0, comm_.size() - 1);
+            });
         for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
         for (const auto& [node, which] : links_to_) {
             std::vector<const LinkPlan*> links;
@@ -61,7 +64,8 @@ private:
         for (const auto& [node, which] : links_to_) {
             Owed owed{node, bundles_.at(node).bytes(), 0, 0};
             for (const std::size_t i : which)
-                if (const byte_count bytes = context_.way(*links_[i]).send_bytes; bytes > 0) ++owed.pairs, owed.bytes_in_pairs += bytes;
+                if (const byte_count bytes = context_.way(*links_[i]).send_bytes; bytes > 0)
+                    ++owed.pairs, owed.bytes_in_pairs += bytes;
             owed.put(mine);
         }
         std::vector<std::vector<Owed>> owed;
@@ -69,9 +73,12 @@ private:
             WordReader reader(words, "what a rank on this node owes");
             for (owed.emplace_back(); !reader.at_end();) owed.back().push_back(Owed::get(reader));
         }
-        for (Route& route : make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction))) {
-            work_.traffic.push_back({route.node, route.pairs, route.bytes_in_pairs, static_cast<std::int64_t>(route.slices.size()),
-                                     std::accumulate(route.slices.begin(), route.slices.end(), byte_count{0})});
+        for (Route& route :
+             make_routes(work_.ranks, owed, Bundle::alignment(context_.plan, context_.direction))) {
+            work_.traffic.push_back(
+                {route.node, route.pairs, route.bytes_in_pairs,
+                 static_cast<std::int64_t>(route.slices.size()),
+                 std::accumulate(route.slices.begin(), route.slices.end(), byte_count{0})});
             if (links_to_.contains(route.node)) work_.routes.push_back(std::move(route));
         }
     }
@@ -81,7 +88,9 @@ private:
         for (const auto& [node, which] : links_to_)
             for (std::size_t k = 0; k < which.size(); ++k) put_side(letters[which[k]], node, k);
         work_.slots.resize(links_.size());
-        exchange_letters(context_, [&] { return letters; }, [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
+        exchange_letters(
+            context_, [&] { return letters; },
+            [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
         for (auto& [node, bundle] : bundles_) bundle.forget_where();
     }
 
@@ -102,11 +111,13 @@ private:
         side.candidates = letter.list();
         side.slices.resize(letter.count(1));
         for (byte_count& bytes : side.slices) bytes = letter.next();
-        const int slice = letter.next_in<int>(-1, static_cast<global_index>(side.slices.size()) - 1);
+        const int slice =
+            letter.next_in<int>(-1, static_cast<global_index>(side.slices.size()) - 1);
         slot.receives = context_.way(*links_[i]).receive_bytes > 0;
         if (slice < 0) return;
         const byte_count offset = letter.next();
-        slot.from = Bundle::read(context_.plan, context_.direction, *links_[i], letter, work_.lists);
+        slot.from =
+            Bundle::read(context_.plan, context_.direction, *links_[i], letter, work_.lists);
         slot.from.offset += offset;
         if (!slot.receives) return;
         slot.read = read_of({node_of_[i], slice, true});
@@ -139,13 +150,19 @@ private:
         });
     }
 
-    void carry(SliceName name, const std::vector<int>& there, const std::vector<byte_count>& slices) {
+    void carry(SliceName name, const std::vector<int>& there,
+               const std::vector<byte_count>& slices) {
         for (std::size_t j = 0; j < slices.size(); ++j) {
             const std::vector<int>& candidates = work_.route_to(name.node).candidates;
             if (carrier(candidates, j, slices.size()) != comm_.rank()) continue;
             name.slice = static_cast<int>(j);
             (name.comes ? work_.got : work_.sent)
-                .push_back({name, carrier(there, j, slices.size()), {nullptr, candidates.size(), slices[j]}, 0, {}, {}});
+                .push_back({name,
+                            carrier(there, j, slices.size()),
+                            {nullptr, candidates.size(), slices[j]},
+                            0,
+                            {},
+                            {}});
         }
     }
 
@@ -164,7 +181,9 @@ private:
     void find_memory() {
         for (auto& [node, bundle] : bundles_)
             if (const Route::Part* part = work_.route_to(node).part_of(work_.node_rank))
-                work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, 0, nullptr}, std::move(bundle), part->offset});
+                work_.given.push_back({{{node, part->slice, false}, 0, nullptr, {}, 0, nullptr},
+                                       std::move(bundle),
+                                       part->offset});
         Words mine;
         const auto put = [&](const SliceName& name, bool is_carrier) {
             mine.insert(mine.end(), {name.node, name.slice, name.comes, is_carrier});
@@ -190,7 +209,8 @@ private:
 
     // Of one message that a rank carries, or uses.
     void take(WordReader& letter, int rank) {
-        const int node = letter.next_in<int>(0, comm_.size() - 1), slice = letter.next_in<int>(0, 1 << 20);
+        const int node = letter.next_in<int>(0, comm_.size() - 1),
+                  slice = letter.next_in<int>(0, 1 << 20);
         const SliceName name{node, slice, letter.next() != 0};
         if (letter.next() == 0) return add_user(name, rank);
         std::shared_ptr<std::byte> there;
@@ -202,7 +222,8 @@ private:
             used.keep = there;
             const Route& route = work_.route_to(node);
             const auto& slices = name.comes ? sides_.at(node).slices : route.slices;
-            used.memory = {there.get(), route.candidates.size(), slices[static_cast<std::size_t>(slice)]};
+            used.memory = {there.get(), route.candidates.size(),
+                           slices[static_cast<std::size_t>(slice)]};
             used.line = route.candidate(comm_.rank());
         });
         if (!there) get_place(letter);
@@ -211,7 +232,8 @@ private:
     void add_user(const SliceName& name, int rank) {
         for_carried([&](Carried& each) {
             if (each.name != name) return;
-            each.users.push_back(work_.route_to(name.node).candidate(work_.ranks[static_cast<std::size_t>(rank)]));
+            each.users.push_back(
+                work_.route_to(name.node).candidate(work_.ranks[static_cast<std::size_t>(rank)]));
             if (NodeNeighbor* const neighbor = meet(rank)) each.neighbors.push_back(neighbor);
         });
     }
@@ -236,9 +258,11 @@ NodeWork set_up_node(const TransportContext& context) { return Setup(context).ru
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number) {
     std::map<int, Channel> by_rank;
     for (const Carried& sent : work.sent)
-        by_rank[sent.peer].send_bytes = sent.memory.bytes, by_rank[sent.peer].send = sent.memory.slot(number);
+        by_rank[sent.peer].send_bytes = sent.memory.bytes,
+        by_rank[sent.peer].send = sent.memory.slot(number);
     for (const Carried& got : work.got)
-        by_rank[got.peer].receive_bytes = got.memory.bytes, by_rank[got.peer].receive = got.memory.slot(number);
+        by_rank[got.peer].receive_bytes = got.memory.bytes,
+        by_rank[got.peer].receive = got.memory.slot(number);
     std::vector<Channel> channels;
     for (auto& [rank, channel] : by_rank) {
         channel.rank = rank;

@@ -21,11 +21,14 @@ namespace parhelion {
 
 /// Two numbers that one rank writes and one polls.
 struct alignas(64) Told {
-    std::atomic<std::uint64_t> number{0};  ///< its part of this exchange is there; it has read the message of this exchange
-    std::atomic<std::uint64_t> over{0};    ///< it has ended this exchange, and looks at nothing here before it begins the next
+    std::atomic<std::uint64_t> number{
+        0};  ///< its part of this exchange is there; it has read the message of this exchange
+    std::atomic<std::uint64_t> over{
+        0};  ///< it has ended this exchange, and looks at nothing here before it begins the next
 };
 
-/// A message in its carrier's memory: what the carrier tells, what each rank that may have to do with it tells, two slots.
+/// A message in its carrier's memory: what the carrier tells, what each rank that may have to do
+/// with it tells, two slots.
 struct SliceMemory {
     std::byte* start = nullptr;
     std::size_t ranks = 0;  ///< candidates of the route
@@ -33,11 +36,14 @@ struct SliceMemory {
 
     byte_count size() const { return lines() + 2 * whole_lines(bytes); }
     void construct() const {
-        for (std::size_t i = 0; i <= ranks; ++i) new (start + i * sizeof(Told)) Told;  // recycled memory has old numbers
+        for (std::size_t i = 0; i <= ranks; ++i)
+            new (start + i * sizeof(Told)) Told;  // recycled memory has old numbers
     }
     Told& carrier() const { return *reinterpret_cast<Told*>(start); }
     Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
-    std::byte* slot(std::uint64_t number) const { return start + lines() + static_cast<byte_count>(number % 2) * whole_lines(bytes); }
+    std::byte* slot(std::uint64_t number) const {
+        return start + lines() + static_cast<byte_count>(number % 2) * whole_lines(bytes);
+    }
 
 private:
     byte_count lines() const { return static_cast<byte_count>((ranks + 1) * sizeof(Told)); }
@@ -56,7 +62,7 @@ struct Carried {
     int peer = 0;  ///< the rank of the other node
     SliceMemory memory;
     int channel = 0;
-    std::vector<int> users;                ///< lines of those that put something into it, or read it
+    std::vector<int> users;  ///< lines of those that put something into it, or read it
     std::vector<NodeNeighbor*> neighbors;  ///< the same but for this rank
     bool moved = true;                     ///< in this exchange: is on its way, or has come
 };
@@ -104,12 +110,13 @@ struct NodeWork {
     const Route& route_to(int node) const { return *std::ranges::find(routes, node, &Route::node); }
 };
 
-/// Collective. What the node's ranks tell is gathered at its first rank and spread: no rank sends more than a few letters, none knows of
-/// a node with which its own has nothing to do. The context's links are those to other nodes.
+/// Collective. What the node's ranks tell is gathered at its first rank and spread: no rank sends
+/// more than a few letters, none knows of a node with which its own has nothing to do. The
+/// context's links are those to other nodes.
 NodeWork set_up_node(const TransportContext& context);
 
-/// One channel with each rank of another node to which, or from which, this one carries a message; it has one tag in both directions.
-/// Of exchanges with this number, mod 2.
+/// One channel with each rank of another node to which, or from which, this one carries a message;
+/// it has one tag in both directions. Of exchanges with this number, mod 2.
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number);
 
 }  // namespace parhelion

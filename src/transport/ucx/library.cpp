@@ -19,15 +19,17 @@ std::string directory_of(const void* symbol) {
     return file.substr(0, file.rfind('/'));
 }
 
-// What MPI may load later comes before what it would not: it must not find another one in its place. Last is that of the wheel libucx, seen from
-// an installed package and from a checkout's virtual environment.
+// What MPI may load later comes before what it would not: it must not find another one in its
+// place. Last is that of the wheel libucx, seen from an installed package and from a checkout's
+// virtual environment.
 std::vector<std::string> places() {
     const std::string mpi = directory_of(reinterpret_cast<const void*>(&MPI_Get_library_version));
     std::vector<std::string> files;
     for (const char* below : {"/", "/mpich/", "/openmpi/"}) files.push_back(mpi + below + soname);
     files.push_back(soname);
     const std::string own = directory_of(reinterpret_cast<const void*>(&places));
-    for (const char* wheel : {"/../../../libucx/lib/", PARHELION_UCX_WHEEL}) files.push_back(own + wheel + soname);
+    for (const char* wheel : {"/../../../libucx/lib/", PARHELION_UCX_WHEEL})
+        files.push_back(own + wheel + soname);
     return files;
 }
 
@@ -101,12 +103,18 @@ struct Loaded {
     Loaded() {
         void* handle = open_library(why_not);
         if (handle == nullptr) {
-            why_not = "UCX's library was not found (" + why_not + "): install libucx0, or the wheel libucx-cu12";
+            why_not = "UCX's library was not found (" + why_not +
+                      "): install libucx0, or the wheel libucx-cu12";
             return;
         }
         const std::string missing = find_all(handle, ucx);
-        ucx.file = ucx.get_version == nullptr ? soname : directory_of(reinterpret_cast<const void*>(ucx.get_version)) + "/" + soname;
-        why_not = missing.empty() ? "" : ucx.file + " has no " + missing + ": UCX 1.13 or newer is needed";
+        ucx.file =
+            ucx.get_version == nullptr
+                ? soname
+                : directory_of(reinterpret_cast<const void*>(ucx.get_version)) + "/" + soname;
+        why_not = missing.empty()
+                      ? ""
+                      : ucx.file + " has no " + missing + ": UCX 1.13 or newer is needed";
     }
 };
 
@@ -118,7 +126,8 @@ const Loaded& loaded() {
 }  // namespace
 
 const UcxLibrary& ucx_library() {
-    if (!loaded().why_not.empty()) throw Error("transport ucx cannot be used here: " + loaded().why_not, ErrorKind::system);
+    if (!loaded().why_not.empty())
+        throw Error("transport ucx cannot be used here: " + loaded().why_not, ErrorKind::system);
     return loaded().ucx;
 }
 
@@ -126,8 +135,8 @@ std::string ucx_missing() { return loaded().why_not; }
 
 void check_ucx(ucs_status_t status, const char* call) {
     if (status == UCS_OK) return;
-    throw Error(std::string(call) + " failed: " + ucx_library().status_string(status) + " (" + ucx_library().file +
-                    "; UCX_LOG_LEVEL=info tells more)",
+    throw Error(std::string(call) + " failed: " + ucx_library().status_string(status) + " (" +
+                    ucx_library().file + "; UCX_LOG_LEVEL=info tells more)",
                 ErrorKind::communication);
 }
 

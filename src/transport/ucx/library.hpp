@@ -1,7 +1,8 @@
 // UCX, loaded when it is first needed.
 //
-// Linking it would decide which UCX the MPI in this process gets: both bear the same name (libucp.so.0), and the first one
-// loaded serves all. So it is looked for after MPI is there, and what MPI brought is taken.
+// Linking it would decide which UCX the MPI in this process gets: both bear the same name
+// (libucp.so.0), and the first one loaded serves all. So it is looked for after MPI is there, and
+// what MPI brought is taken.
 #pragma once
 
 #include <ucp/api/ucp.h>

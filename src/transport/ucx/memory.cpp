@@ -8,7 +8,8 @@ namespace {
 
 class UcxMemory final : public slots::Memory {
 public:
-    UcxMemory(std::shared_ptr<UcxWorker> worker, UcxNeighbors neighbors) : worker_(std::move(worker)), neighbors_(std::move(neighbors)) {}
+    UcxMemory(std::shared_ptr<UcxWorker> worker, UcxNeighbors neighbors)
+        : worker_(std::move(worker)), neighbors_(std::move(neighbors)) {}
 
     std::shared_ptr<std::byte> allocate(byte_count bytes) override {
         const auto memory = worker_->allocate(static_cast<std::size_t>(bytes + slots::line));
@@ -38,7 +39,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<slots::Memory> make_ucx_memory(std::shared_ptr<UcxWorker> worker, UcxNeighbors neighbors) {
+std::shared_ptr<slots::Memory> make_ucx_memory(std::shared_ptr<UcxWorker> worker,
+                                               UcxNeighbors neighbors) {
     return std::make_shared<UcxMemory>(std::move(worker), std::move(neighbors));
 }
 

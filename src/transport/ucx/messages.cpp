@@ -1,7 +1,7 @@
 // Tagged messages by UCX.
 //
-// The receiver chooses the tag of each of its messages and tells the sender once, so that tags are its own business, whatever the
-// communicators.
+// The receiver chooses the tag of each of its messages and tells the sender once, so that tags are
+// its own business, whatever the communicators.
 #include "core/lost_rank.hpp"
 #include "transport/messenger.hpp"
 #include "transport/node/handshake.hpp"
@@ -20,8 +20,8 @@ struct Peer {
 
 class UcxMessages final : public Messenger {
 public:
-    UcxMessages(const TransportContext& context, const std::vector<Channel>& channels, std::shared_ptr<UcxWorker> worker,
-                const UcxNeighbors& neighbors)
+    UcxMessages(const TransportContext& context, const std::vector<Channel>& channels,
+                std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors)
         : worker_(std::move(worker)), arrays_(context.arrays), peers_(channels.size()) {
         for (std::size_t i = 0; i < channels.size(); ++i) {
             peers_[i].channel = channels[i];
@@ -40,15 +40,15 @@ public:
             const Channel& channel = peer.channel;
             peer.reported = channel.receive_bytes == 0;
             if (!peer.reported)
-                worker_->receive(peer.tag_here, channel.target(arrays_.bases()), static_cast<std::size_t>(channel.receive_bytes),
-                                 peer.receiving);
+                worker_->receive(peer.tag_here, channel.target(arrays_.bases()),
+                                 static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
         }
     }
     void start_send(int i) override {
         Peer& peer = peers_[static_cast<std::size_t>(i)];
         const Channel& channel = peer.channel;
-        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()), static_cast<std::size_t>(channel.send_bytes),
-                      peer.sending);
+        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()),
+                      static_cast<std::size_t>(channel.send_bytes), peer.sending);
     }
     int test_receive() override {
         worker_->progress();
@@ -70,10 +70,13 @@ public:
 private:
     static bool is_done(const Peer& peer, const UcxOperation& operation) {
         if (!operation.done.load(std::memory_order_acquire)) {
-            if (const int failure = peer.endpoint->failure.load(std::memory_order_acquire); failure != UCS_OK) lost(peer, failure);
+            if (const int failure = peer.endpoint->failure.load(std::memory_order_acquire);
+                failure != UCS_OK)
+                lost(peer, failure);
             return false;
         }
-        if (const int status = operation.status.load(std::memory_order_relaxed); status != UCS_OK) lost(peer, status);
+        if (const int status = operation.status.load(std::memory_order_relaxed); status != UCS_OK)
+            lost(peer, status);
         return true;
     }
 
@@ -81,20 +84,23 @@ private:
         throw LostRank(peer.channel.rank,
                        std::string(" or cannot be reached any more (UCX: ") +
                            ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
-                           "): look for its error message, at the network between the two hosts, and start the job again");
+                           "): look for its error message, at the network between the two hosts, "
+                           "and start the job again");
     }
 
     void shake_hands(const TransportContext& context) {
         std::vector<Words> letters(context.links.size());
         for (Peer& peer : peers_) {
             peer.tag_here = worker_->new_tag();
-            letters[static_cast<std::size_t>(peer.channel.link)].push_back(static_cast<global_index>(peer.tag_here));
+            letters[static_cast<std::size_t>(peer.channel.link)].push_back(
+                static_cast<global_index>(peer.tag_here));
         }
         exchange_letters(
             context, [&] { return letters; },
             [&](std::size_t i, WordReader& letter) {
                 for (Peer& peer : peers_)
-                    if (static_cast<std::size_t>(peer.channel.link) == i) peer.tag_there = static_cast<std::uint64_t>(letter.next());
+                    if (static_cast<std::size_t>(peer.channel.link) == i)
+                        peer.tag_there = static_cast<std::uint64_t>(letter.next());
             });
     }
 
@@ -105,12 +111,15 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context, const std::vector<Channel>& channels,
-                                             std::shared_ptr<UcxWorker> worker, const UcxNeighbors& neighbors) {
+std::unique_ptr<Messenger> make_ucx_channels(const TransportContext& context,
+                                             const std::vector<Channel>& channels,
+                                             std::shared_ptr<UcxWorker> worker,
+                                             const UcxNeighbors& neighbors) {
     return std::make_unique<UcxMessages>(context, channels, std::move(worker), neighbors);
 }
 
-std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context, std::shared_ptr<UcxWorker> worker,
+std::unique_ptr<Transport> make_ucx_messages(const TransportContext& context,
+                                             std::shared_ptr<UcxWorker> worker,
                                              const UcxNeighbors& neighbors) {
     const auto make = [&](const TransportContext& with, const std::vector<Channel>& channels) {
         return make_ucx_channels(with, channels, worker, neighbors);

@@ -1,8 +1,8 @@
 // UCX: no MPI on the way of the data.
 //
-// A neighbor whose memory UCX can map gets its messages packed straight into it, through the rings of staged_shared.cpp; measured
-// beside that, tagged messages inside a node take twice as long, for the kernel copies them once more. All others get tagged
-// messages.
+// A neighbor whose memory UCX can map gets its messages packed straight into it, through the rings
+// of staged_shared.cpp; measured beside that, tagged messages inside a node take twice as long, for
+// the kernel copies them once more. All others get tagged messages.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -17,7 +17,8 @@
 namespace parhelion {
 namespace {
 
-// What the last exchange on a communicator has learnt of its neighbors: the way back needs it once more.
+// What the last exchange on a communicator has learnt of its neighbors: the way back needs it once
+// more.
 struct LastMeeting {
     explicit LastMeeting(const Communicator&) {}
     struct Met {
@@ -31,8 +32,8 @@ struct LastMeeting {
 class Meeting {
 public:
     Meeting(const TransportContext& context, UcxWorker& worker)
-        : context_(context), comm_(context.plan.communicator()), worker_(worker), cards_(context.links.size()),
-          mapped_(context.links.size()) {
+        : context_(context), comm_(context.plan.communicator()), worker_(worker),
+          cards_(context.links.size()), mapped_(context.links.size()) {
         if (met_before()) return;
         neighbors_.clear();
         exchange_cards();
@@ -69,7 +70,9 @@ private:
         if (context_.forward() || met.size() != context_.links.size()) return false;
         for (std::size_t i = 0; i < met.size(); ++i) {
             const auto endpoint = met[i].endpoint.lock();
-            if (met[i].rank != context_.links[i]->rank || !endpoint || endpoint->closed || endpoint->failure != UCS_OK) return false;
+            if (met[i].rank != context_.links[i]->rank || !endpoint || endpoint->closed ||
+                endpoint->failure != UCS_OK)
+                return false;
             neighbors_[met[i].rank] = endpoint;
             mapped_[i] = met[i].mapped;
         }
@@ -79,7 +82,8 @@ private:
         auto& met = comm_.shared_state<LastMeeting>().all;
         met.clear();
         for (std::size_t i = 0; i < context_.links.size(); ++i)
-            met.push_back({context_.links[i]->rank, neighbors_.at(context_.links[i]->rank), mapped_[i]});
+            met.push_back(
+                {context_.links[i]->rank, neighbors_.at(context_.links[i]->rank), mapped_[i]});
     }
 
     void exchange_cards() {
@@ -105,7 +109,8 @@ private:
 
     void connect() {
         std::vector<Words> letters;
-        for (const Card& card : cards_) letters.push_back({worker_.connection_to_use(card.address)});
+        for (const Card& card : cards_)
+            letters.push_back({worker_.connection_to_use(card.address)});
         comm_.node();
         exchange_letters(
             context_, [&] { return letters; },
@@ -113,8 +118,10 @@ private:
                 const std::int64_t here = letters[i][0], there = letter.next();
                 const int rank = context_.links[i]->rank;
                 const Card& card = cards_[i];
-                const auto endpoint = neighbors_[rank] = worker_.connect(card.address, std::max(here, there));
-                mapped_[i] = comm_.node_rank(rank) >= 0 && holds(worker_.map(endpoint, card.key, card.sample), card.value);
+                const auto endpoint = neighbors_[rank] =
+                    worker_.connect(card.address, std::max(here, there));
+                mapped_[i] = comm_.node_rank(rank) >= 0 &&
+                             holds(worker_.map(endpoint, card.key, card.sample), card.value);
             });
     }
 
@@ -132,7 +139,8 @@ private:
         } catch (...) {
             i = 0;
             for (auto& [rank, endpoint] : neighbors_)
-                if (UcxOperation& flush = flushes[i++]; !flush.done) worker_.give_up(endpoint, flush);
+                if (UcxOperation& flush = flushes[i++]; !flush.done)
+                    worker_.give_up(endpoint, flush);
             throw;
         }
     }
@@ -175,12 +183,14 @@ TransportContext part_of(const TransportContext& context, const std::vector<int>
     return context.with(std::move(links));
 }
 
-// A library that loads need not find anything to work with. That is no fault of a neighbor: others can move the data.
+// A library that loads need not find anything to work with. That is no fault of a neighbor: others
+// can move the data.
 std::shared_ptr<UcxWorker> open_ucx() {
     try {
         return ucx_worker();
     } catch (const Error& error) {
-        throw Error(std::string("transport ucx cannot be used here: ") + error.what(), ErrorKind::system);
+        throw Error(std::string("transport ucx cannot be used here: ") + error.what(),
+                    ErrorKind::system);
     }
 }
 
@@ -188,13 +198,15 @@ std::shared_ptr<UcxWorker> open_ucx() {
 std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
     std::shared_ptr<UcxWorker> worker;
     validate_together(context.plan.communicator(), [&] { worker = open_ucx(); });
-    if (!context.forward()) keep_until_finalize(worker);  // trials make the forward direction only: it is there to stay
+    if (!context.forward())
+        keep_until_finalize(worker);  // trials make the forward direction only: it is there to stay
     return worker;
 }
 
 }  // namespace
 
-std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context, std::vector<Channel> channels) {
+std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context,
+                                              std::vector<Channel> channels) {
     const std::shared_ptr<UcxWorker> worker = worker_of(context);
     return make_ucx_channels(context, channels, worker, Meeting(context, *worker).neighbors());
 }

@@ -24,8 +24,12 @@ void finish(void* request, ucs_status_t status, void* of) {
     operation.done.store(true, std::memory_order_release);
 }
 
-void sent(void* request, ucs_status_t status, void* operation) { finish(request, status, operation); }
-void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* operation) { finish(request, status, operation); }
+void sent(void* request, ucs_status_t status, void* operation) {
+    finish(request, status, operation);
+}
+void received(void* request, ucs_status_t status, const ucp_tag_recv_info_t*, void* operation) {
+    finish(request, status, operation);
+}
 
 ucp_context_h create_context(const UcxLibrary& ucx) {
     ucp_config_t* config = nullptr;
@@ -87,7 +91,8 @@ UcxWorker::~UcxWorker() {
 void UcxWorker::close_endpoints() {
     std::vector<ucs_status_ptr_t> closing;
     for (auto& [address, connection] : connections_)
-        if (const auto& endpoint = connection.endpoint) closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
+        if (const auto& endpoint = connection.endpoint)
+            closing.push_back(start_closing(*endpoint, endpoint->failure != UCS_OK));
     const auto limit = Clock::now() + longest_farewell;
     for (ucs_status_ptr_t request : closing) wait_for(request, limit);
 }
@@ -101,7 +106,8 @@ ucs_status_ptr_t UcxWorker::start_closing(UcxEndpoint& endpoint, bool at_once) {
 
 void UcxWorker::wait_for(ucs_status_ptr_t request, Clock::time_point limit) {
     if (!UCS_PTR_IS_PTR(request)) return;
-    while (ucx_.request_check_status(request) == UCS_INPROGRESS && Clock::now() < limit) ucx_.worker_progress(worker_);
+    while (ucx_.request_check_status(request) == UCS_INPROGRESS && Clock::now() < limit)
+        ucx_.worker_progress(worker_);
     ucx_.request_free(request);
 }
 
@@ -122,22 +128,27 @@ std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, std:
         ++connection.made;
     }
     if (!connection.endpoint)
-        throw Error("the connection to another process was given up by another thread while this one connected: make the exchange again",
-                    ErrorKind::communication);
+        throw Error(
+            "the connection to another process was given up by another thread while this one "
+            "connected: make the exchange again",
+            ErrorKind::communication);
     return connection.endpoint;
 }
 
 std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address) {
     auto endpoint = std::make_shared<UcxEndpoint>();
     ucp_ep_params_t params{};
-    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.address = reinterpret_cast<const ucp_address_t*>(address.data());
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {on_failure, endpoint.get()};
     const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
-    if (status == UCS_ERR_UNREACHABLE)  // no fault of the other process: what needs no network can move the data
+    if (status == UCS_ERR_UNREACHABLE)  // no fault of the other process: what needs no network can
+                                        // move the data
         throw Error(
-            "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS and UCX_NET_DEVICES limit what it takes)",
+            "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS "
+            "and UCX_NET_DEVICES limit what it takes)",
             ErrorKind::system);
     check_ucx(status, "ucp_ep_create");
     return endpoint;
@@ -168,13 +179,15 @@ std::string UcxWorker::key(const std::byte* allocated) {
     const std::lock_guard lock(mutex_);
     void* packed = nullptr;
     std::size_t length = 0;
-    check_ucx(ucx_.rkey_pack(context_, allocated_.at(allocated), &packed, &length), "ucp_rkey_pack");
+    check_ucx(ucx_.rkey_pack(context_, allocated_.at(allocated), &packed, &length),
+              "ucp_rkey_pack");
     std::string text(static_cast<const char*>(packed), length);
     ucx_.rkey_buffer_release(packed);
     return text;
 }
 
-std::shared_ptr<std::byte> UcxWorker::map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address) {
+std::shared_ptr<std::byte> UcxWorker::map(const std::shared_ptr<UcxEndpoint>& owner,
+                                          const std::string& key, std::uint64_t address) {
     const std::lock_guard lock(mutex_);
     ucp_rkey_h opened = nullptr;
     if (owner->closed) return nullptr;
@@ -207,7 +220,8 @@ void UcxWorker::started(UcxOperation& operation, ucs_status_ptr_t result) {
     operation.done.store(true, std::memory_order_release);
 }
 
-void UcxWorker::send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes, UcxOperation& operation) {
+void UcxWorker::send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes,
+                     UcxOperation& operation) {
     const std::lock_guard lock(mutex_);
     if (to.closed) return started(operation, UCS_STATUS_PTR(UCS_ERR_CANCELED));
     ucp_request_param_t params = parameters(operation);
@@ -230,7 +244,8 @@ void UcxWorker::flush(UcxEndpoint& endpoint, UcxOperation& operation) {
     started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
 }
 
-// What a peer has begun to read or write cannot be taken back: then the connection goes, and everything over it with it.
+// What a peer has begun to read or write cannot be taken back: then the connection goes, and
+// everything over it with it.
 void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation) {
     const std::lock_guard lock(mutex_);
     if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
@@ -249,7 +264,8 @@ void UcxWorker::close_broken(std::shared_ptr<UcxEndpoint> endpoint) {
 }
 
 void UcxWorker::wait_for(const UcxOperation& operation, Clock::time_point limit) {
-    while (!operation.done.load(std::memory_order_relaxed) && Clock::now() < limit) ucx_.worker_progress(worker_);
+    while (!operation.done.load(std::memory_order_relaxed) && Clock::now() < limit)
+        ucx_.worker_progress(worker_);
 }
 
 void UcxWorker::progress() {
@@ -259,8 +275,9 @@ void UcxWorker::progress() {
     ucx_.worker_progress(worker_);
 }
 
-// A rank whose exchange is over may compute, or wait in MPI, while its last messages are still in UCX's queues: nobody else would
-// get them out. Does nothing as long as the ranks' own threads look often enough.
+// A rank whose exchange is over may compute, or wait in MPI, while its last messages are still in
+// UCX's queues: nobody else would get them out. Does nothing as long as the ranks' own threads look
+// often enough.
 void UcxWorker::stand_by() {
     std::unique_lock lock(mutex_);
     for (std::uint64_t seen = 0; !closing_;) {
@@ -285,8 +302,10 @@ std::shared_ptr<UcxWorker> ucx_worker() {
 void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
     if (worker->was_kept()) return;
     int key = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr), "MPI_Comm_create_keyval");
-    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)), "MPI_Comm_set_attr");
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, release, &key, nullptr),
+              "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, new std::shared_ptr<UcxWorker>(worker)),
+              "MPI_Comm_set_attr");
     MPI_Comm_free_keyval(&key);
 }
 

@@ -33,7 +33,8 @@ struct UcxOperation {
     UcxOperation(const UcxOperation&) = delete;
 };
 
-/// One per process, used by any thread: each call locks. Lives as long as something uses it (keep_until_finalize: until MPI_Finalize).
+/// One per process, used by any thread: each call locks. Lives as long as something uses it
+/// (keep_until_finalize: until MPI_Finalize).
 class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
 public:
     UcxWorker();
@@ -42,26 +43,31 @@ public:
 
     /// What another process needs to connect.
     const std::string& address() const { return address_; }
-    /// Which of its connections to the process of this address, counted from 1, this side would use: the one that it has, else
-    /// the next. Local.
+    /// Which of its connections to the process of this address, counted from 1, this side would
+    /// use: the one that it has, else the next. Local.
     std::int64_t connection_to_use(const std::string& address);
-    /// The connection of this number, or a later one if another thread has made that meanwhile. UCX numbers them on both sides,
-    /// too: both use the higher of what the two would use. Local.
+    /// The connection of this number, or a later one if another thread has made that meanwhile. UCX
+    /// numbers them on both sides, too: both use the higher of what the two would use. Local.
     std::shared_ptr<UcxEndpoint> connect(const std::string& address, std::int64_t number);
     /// A tag that no other message to this process bears.
     std::uint64_t new_tag() { return next_tag_.fetch_add(1, std::memory_order_relaxed); }
 
-    void send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes, UcxOperation& operation);
+    void send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes,
+              UcxOperation& operation);
     void receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation);
-    /// Memory that other processes may map, where UCX has a way to do so on this node. Keeps the worker.
+    /// Memory that other processes may map, where UCX has a way to do so on this node. Keeps the
+    /// worker.
     std::shared_ptr<std::byte> allocate(std::size_t bytes);
     /// How others find what was allocated. Local.
     std::string key(const std::byte* allocated);
-    /// A neighbor's memory, as it is seen from here; null where it cannot be mapped. Keeps the worker.
-    std::shared_ptr<std::byte> map(const std::shared_ptr<UcxEndpoint>& owner, const std::string& key, std::uint64_t address);
+    /// A neighbor's memory, as it is seen from here; null where it cannot be mapped. Keeps the
+    /// worker.
+    std::shared_ptr<std::byte> map(const std::shared_ptr<UcxEndpoint>& owner,
+                                   const std::string& key, std::uint64_t address);
     /// Done when all that was sent over the connection is out of this process's hands.
     void flush(UcxEndpoint& endpoint, UcxOperation& operation);
-    /// Gives up what is not done; nothing touches its buffer afterwards. The connection may have to go for that.
+    /// Gives up what is not done; nothing touches its buffer afterwards. The connection may have to
+    /// go for that.
     void give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation);
     /// Whether this was asked before.
     bool was_kept() { return kept_.exchange(true, std::memory_order_relaxed); }
@@ -101,9 +107,11 @@ private:
     std::thread stand_by_;  // last, for it uses all that is above
 };
 
-/// That of this process, made where there is none. Local; throws Error where UCX finds nothing to work with.
+/// That of this process, made where there is none. Local; throws Error where UCX finds nothing to
+/// work with.
 std::shared_ptr<UcxWorker> ucx_worker();
-/// Making one takes tens of milliseconds, and connections are worth keeping: it outlives the exchanges now. Local.
+/// Making one takes tens of milliseconds, and connections are worth keeping: it outlives the
+/// exchanges now. Local.
 void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker);
 
 }  // namespace parhelion

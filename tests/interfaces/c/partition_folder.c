@@ -1,10 +1,12 @@
-/* A data set with keys: rank r owns ids 2r and 2r + 1 and reads 2r + 2. Id i is 10 i and 10 i + 1 in the mesh file, the first one 0 and -1. */
+/* A data set with keys: rank r owns ids 2r and 2r + 1 and reads 2r + 2. Id i is 10 i and 10 i + 1
+ * in the mesh file, the first one 0 and -1. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void write_file(const char* folder, const char* kind, int rank, const void* content, size_t bytes) {
+static void write_file(const char* folder, const char* kind, int rank, const void* content,
+                       size_t bytes) {
     char name[200];
     snprintf(name, sizeof name, "%s/%s%03d", folder, kind, rank + 1);
     FILE* file = fopen(name, "wb");

@@ -1,4 +1,5 @@
-/* Checks that count failures, and a small unstructured mesh that every rank can compute for every other. */
+/* Checks that count failures, and a small unstructured mesh that every rank can compute for every
+ * other. */
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
@@ -20,22 +21,24 @@ extern int failures, rank, ranks;
     } while (0)
 
 /* A call that must succeed; others would wait for this rank, so that a failure ends the job. */
-#define GOOD(call)                                                                                               \
-    do {                                                                                                         \
-        if ((call) != PHL_SUCCESS) {                                                                             \
-            fprintf(stderr, "[rank %d] %s:%d: %s\n    %s\n", rank, __FILE__, __LINE__, #call, phl_last_error()); \
-            MPI_Abort(MPI_COMM_WORLD, 3);                                                                        \
-        }                                                                                                        \
+#define GOOD(call)                                                                            \
+    do {                                                                                      \
+        if ((call) != PHL_SUCCESS) {                                                          \
+            fprintf(stderr, "[rank %d] %s:%d: %s\n    %s\n", rank, __FILE__, __LINE__, #call, \
+                    phl_last_error());                                                        \
+            MPI_Abort(MPI_COMM_WORLD, 3);                                                     \
+        }                                                                                     \
     } while (0)
 
 /* A call that must fail so, with a message that has `words` in it. */
-#define FAILS(call, status, words)                                                                                             \
-    do {                                                                                                                       \
-        const int got = (call);                                                                                                \
-        if (got != (status) || strstr(phl_last_error(), words) == NULL) {                                                      \
-            ++failures;                                                                                                        \
-            fprintf(stderr, "[rank %d] %s:%d: %s\n    gave %d: %s\n", rank, __FILE__, __LINE__, #call, got, phl_last_error()); \
-        }                                                                                                                      \
+#define FAILS(call, status, words)                                                              \
+    do {                                                                                        \
+        const int got = (call);                                                                 \
+        if (got != (status) || strstr(phl_last_error(), words) == NULL) {                       \
+            ++failures;                                                                         \
+            fprintf(stderr, "[rank %d] %s:%d: %s\n    gave %d: %s\n", rank, __FILE__, __LINE__, \
+                    #call, got, phl_last_error());                                              \
+        }                                                                                       \
     } while (0)
 
 /* Owned cells of a rank: some ranks own nothing. */

@@ -1,11 +1,15 @@
-/* Structured exchange, one and two fields, own memory and shared memory, and exchanges of index maps with fixed arrays. */
+/* Structured exchange, one and two fields, own memory and shared memory, and exchanges of index
+ * maps with fixed arrays. */
 #include "support.h"
 
 enum { nx = 7, ny = 6, h = 2 };
 
-static double value(int64_t x, int64_t y, int c) { return (double)(((x + nx) % nx) * 100 + (y + ny) % ny) + 0.125 * c; }
+static double value(int64_t x, int64_t y, int c) {
+    return (double)(((x + nx) % nx) * 100 + (y + ny) % ny) + 0.125 * c;
+}
 
-static void check_grid(const double* u, const int64_t* lower, const int64_t* upper, int components) {
+static void check_grid(const double* u, const int64_t* lower, const int64_t* upper,
+                       int components) {
     for (int64_t x = lower[0]; x < upper[0]; ++x)
         for (int64_t y = lower[1]; y < upper[1]; ++y)
             for (int c = 0; c < components; ++c) CHECK(*u++ == value(x, y, c));
@@ -15,14 +19,15 @@ static void fill_grid(double* u, const int64_t* owned[2], const int64_t* all[2],
     for (int64_t x = all[0][0]; x < all[1][0]; ++x)
         for (int64_t y = all[0][1]; y < all[1][1]; ++y)
             for (int c = 0; c < components; ++c) {
-                const int inside = x >= owned[0][0] && x < owned[1][0] && y >= owned[0][1] && y < owned[1][1];
+                const int inside =
+                    x >= owned[0][0] && x < owned[1][0] && y >= owned[0][1] && y < owned[1][1];
                 *u++ = inside ? value(x, y, c) : -1;
             }
 }
 
 /* Arrays that are allocated for one call each. */
-static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2], const int64_t* owned[2], const int64_t* all[2],
-                                  int64_t cells) {
+static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2],
+                                  const int64_t* owned[2], const int64_t* all[2], int64_t cells) {
     for (int round = 0; round < 3; ++round) {
         double* u = malloc(sizeof(double) * (size_t)cells);
         double* v = malloc(sizeof(double) * 3 * (size_t)cells);
@@ -44,14 +49,16 @@ static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2]
         FAILS(phl_exchange_forward(exchange, others, 1), PHL_ERROR_VALUE, "was made for 2");
         FAILS(phl_exchange_reverse(exchange, PHL_SUM, NULL, 2), PHL_ERROR_VALUE, "null pointer");
         others[1].element.components = 2;
-        FAILS(phl_exchange_forward(exchange, others, 2), PHL_ERROR_VALUE, "another number of components");
+        FAILS(phl_exchange_forward(exchange, others, 2), PHL_ERROR_VALUE,
+              "another number of components");
         free(u);
         free(v);
     }
 }
 
 /* Two fields of which one, or ghosts less deep, are moved. */
-static void exchange_subsets(phl_exchange whole, double* u, double* v, const int64_t* owned[2], const int64_t* all[2]) {
+static void exchange_subsets(phl_exchange whole, double* u, double* v, const int64_t* owned[2],
+                             const int64_t* all[2]) {
     const int32_t second = 1, both[2] = {1, 0}, wrong = 2;
     phl_only only = {.fields = &second, .field_count = 1};
     phl_exchange one = NULL, thin = NULL, same = NULL;
@@ -62,10 +69,15 @@ static void exchange_subsets(phl_exchange whole, double* u, double* v, const int
     GOOD(phl_exchange_forward(one, NULL, 0));
     check_grid(v, all[0], all[1], 3);
     CHECK(u[0] == -1);
-    only = (phl_only){.fields = both, .field_count = 2, .own_depth = 1, .depth_lower = {1, 0}, .depth_upper = {PHL_AS_MADE, 1}};
+    only = (phl_only){.fields = both,
+                      .field_count = 2,
+                      .own_depth = 1,
+                      .depth_lower = {1, 0},
+                      .depth_upper = {PHL_AS_MADE, 1}};
     GOOD(phl_exchange_only(whole, &only, &thin));
     GOOD(phl_exchange_only(whole, &only, &same));
-    const phl_field swapped[2] = {{.element = {PHL_FLOAT64, 3, 0}, .cells = v}, {.element = {PHL_FLOAT64, 1, 0}, .cells = u}};
+    const phl_field swapped[2] = {{.element = {PHL_FLOAT64, 3, 0}, .cells = v},
+                                  {.element = {PHL_FLOAT64, 1, 0}, .cells = u}};
     for (int round = 0; round < 2; ++round) {
         fill_grid(u, owned, all, 1);
         fill_grid(v, owned, all, 3);
@@ -75,14 +87,16 @@ static void exchange_subsets(phl_exchange whole, double* u, double* v, const int
         const double* next = u;
         for (int64_t x = all[0][0]; x < all[1][0]; ++x)
             for (int64_t y = all[0][1]; y < all[1][1]; ++y) {
-                const int there = owned[0][0] < owned[1][0] && owned[0][1] < owned[1][1] && x >= owned[0][0] - 1 && x < owned[1][0] + h &&
-                                  y >= owned[0][1] && y < owned[1][1] + 1;
+                const int there = owned[0][0] < owned[1][0] && owned[0][1] < owned[1][1] &&
+                                  x >= owned[0][0] - 1 && x < owned[1][0] + h && y >= owned[0][1] &&
+                                  y < owned[1][1] + 1;
                 CHECK(*next++ == (there ? value(x, y, 0) : -1));
             }
     }
     FAILS(phl_exchange_forward(thin, swapped, 1), PHL_ERROR_VALUE, "was made for 2");
     only.depth_lower[0] = h + 1;
-    FAILS(phl_exchange_only(whole, &only, &same), PHL_ERROR_VALUE, "the widest halo of these fields is 2");
+    FAILS(phl_exchange_only(whole, &only, &same), PHL_ERROR_VALUE,
+          "the widest halo of these fields is 2");
     only = (phl_only){.fields = &wrong, .field_count = 1};
     FAILS(phl_exchange_only(whole, &only, &same), PHL_ERROR_VALUE, "there is no field 2");
     FAILS(phl_exchange_only(whole, NULL, &same), PHL_ERROR_VALUE, "only");
@@ -106,13 +120,16 @@ static void compare_with_owners(phl_exchange exchange, double* u) {
     if (rank == 0) u[0] = kept + 0.5;
     GOOD(phl_exchange_stale(exchange, NULL, 0, counts, 2, first, &told));
     CHECK(counts[0] == (rank == 0) && counts[1] == 0 && told == counts[0]);
-    if (told == 1) CHECK(first[0].field == 0 && first[0].dimensions == 2 && strcmp(first[0].here, first[0].there) != 0);
+    if (told == 1)
+        CHECK(first[0].field == 0 && first[0].dimensions == 2 &&
+              strcmp(first[0].here, first[0].there) != 0);
     FAILS(phl_exchange_check(exchange, NULL, 0), PHL_ERROR_VALUE, "on its owner");
     u[0] = kept;
 }
 
 // What is written too early is told.
-static void exchange_with_options(phl_cartesian domain, double* u, const phl_field* fields, int64_t cells, int has_cells) {
+static void exchange_with_options(phl_cartesian domain, double* u, const phl_field* fields,
+                                  int64_t cells, int has_cells) {
     phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT;
     options.transport = "mpi";
     options.timeout_s = 60;
@@ -123,7 +140,8 @@ static void exchange_with_options(phl_cartesian domain, double* u, const phl_fie
     double* changed = malloc(sizeof(double) * (size_t)cells);
     memcpy(changed, u, sizeof(double) * (size_t)cells);
     for (int64_t i = 0; i < cells; ++i) u[i] = -7;
-    if (has_cells) FAILS(phl_exchange_end(exchange), PHL_ERROR_VALUE, "was written between begin and end");
+    if (has_cells)
+        FAILS(phl_exchange_end(exchange), PHL_ERROR_VALUE, "was written between begin and end");
     else GOOD(phl_exchange_end(exchange));
     memcpy(u, changed, sizeof(double) * (size_t)cells);
     free(changed);
@@ -151,7 +169,8 @@ static void exchange_grid(phl_cartesian domain) {
     double* v = shared;
     fill_grid(u, owned, all, 1);
     fill_grid(v, owned, all, 3);
-    const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_FLOAT64, 3, 0}, .cells = v}};
+    const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u},
+                                 {.element = {PHL_FLOAT64, 3, 0}, .cells = v}};
     phl_exchange exchange = NULL;
     GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange));
     GOOD(phl_exchange_begin(exchange, NULL, 0));
@@ -171,9 +190,11 @@ static void exchange_grid(phl_cartesian domain) {
     elsewhere[0].space = PHL_DEVICE;
     FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE, "another memory space");
     phl_exchange none = NULL;
-    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE, "device memory");
+    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE,
+          "device memory");
     elsewhere[0].space = 7;
-    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE, "memory space 7 does not exist");
+    FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE,
+          "memory space 7 does not exist");
     const char* text = NULL;
     GOOD(phl_exchange_explain(exchange, &text));
     CHECK(strstr(text, "transport") != NULL);
@@ -196,7 +217,8 @@ static void exchange_cells(void) {
     for (int64_t i = 0; i < 2 * owned; ++i) x[i] = (float)(2 * first_of(rank) + i);
     const phl_field field = {.element = {PHL_FLOAT32, 2, 0}, .cells = x, .ghosts = g};
     phl_exchange exchange = NULL;
-    GOOD(phl_exchange_create_index_map(map, 1, &field, &(phl_exchange_options){.transport = "mpi"}, &exchange));
+    GOOD(phl_exchange_create_index_map(map, 1, &field, &(phl_exchange_options){.transport = "mpi"},
+                                       &exchange));
     GOOD(phl_index_map_free(&map));
     GOOD(phl_exchange_forward(exchange, NULL, 0));
     for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
@@ -215,7 +237,8 @@ static void exchange_cells(void) {
     GOOD(phl_exchange_forward(one, NULL, 0));
     for (int i = 0; i < 2 * ghosts; ++i) CHECK(g[i] == (float)(2 * ids[i / 2] + i % 2));
     GOOD(phl_exchange_free(&one));
-    FAILS(phl_exchange_only(exchange, &(phl_only){.own_depth = 1}, &one), PHL_ERROR_VALUE, "have no depth");
+    FAILS(phl_exchange_only(exchange, &(phl_only){.own_depth = 1}, &one), PHL_ERROR_VALUE,
+          "have no depth");
     for (int i = 0; i < 2 * ghosts; ++i) g[i] = 1;
     GOOD(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0));
     FAILS(phl_exchange_reverse(exchange, PHL_AND, NULL, 0), PHL_ERROR_TYPE, "cannot be combined");
@@ -234,16 +257,19 @@ static void fill_cells(int32_t* x, int ghosts) {
 }
 
 /* Arrays of both groups that no exchange has seen; nothing is in those of the creation any more. */
-static void exchange_others_of_groups(phl_exchange both, const phl_field made[2], const int64_t* owned[2], const int64_t* all[2]) {
+static void exchange_others_of_groups(phl_exchange both, const phl_field made[2],
+                                      const int64_t* owned[2], const int64_t* all[2]) {
     int64_t ids[most_ghosts];
     const int ghosts = ghosts_of(rank, ids);
-    const size_t grid_bytes = sizeof(double) * (size_t)((all[1][0] - all[0][0]) * (all[1][1] - all[0][1]));
+    const size_t grid_bytes =
+        sizeof(double) * (size_t)((all[1][0] - all[0][0]) * (all[1][1] - all[0][1]));
     const size_t cell_bytes = sizeof(int32_t) * (size_t)(owned_by(rank) + ghosts);
     memset(made[0].cells, 0, grid_bytes);
     memset(made[1].cells, 0, cell_bytes);
     double* u = malloc(grid_bytes);
     int32_t* x = malloc(cell_bytes + 1);
-    const phl_field others[2] = {{.element = made[0].element, .cells = u}, {.element = made[1].element, .cells = x}};
+    const phl_field others[2] = {{.element = made[0].element, .cells = u},
+                                 {.element = made[1].element, .cells = x}};
     for (int round = 0; round < 2; ++round) {
         fill_grid(u, owned, all, 1);
         fill_cells(x, ghosts);
@@ -255,7 +281,8 @@ static void exchange_others_of_groups(phl_exchange both, const phl_field made[2]
     }
     FAILS(phl_exchange_forward(both, others, 1), PHL_ERROR_VALUE, "was made for 2");
     const phl_field swapped[2] = {others[1], others[0]};
-    FAILS(phl_exchange_forward(both, swapped, 2), PHL_ERROR_VALUE, "field 0 has another element type");
+    FAILS(phl_exchange_forward(both, swapped, 2), PHL_ERROR_VALUE,
+          "field 0 has another element type");
     free(u);
     free(x);
 }
@@ -274,27 +301,36 @@ static void exchange_groups(phl_cartesian domain) {
     const int64_t cells = owned_by(rank);
     int32_t* x = calloc((size_t)(cells + ghosts + 1), sizeof *x);
     fill_cells(x, ghosts);
-    const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u}, {.element = {PHL_INT32, 1, 0}, .cells = x}};
-    const phl_group groups[2] = {{.domain = domain, .field = &fields[0], .fields = 1}, {.map = map, .field = &fields[1], .fields = 1}};
+    const phl_field fields[2] = {{.element = {PHL_FLOAT64, 1, 0}, .cells = u},
+                                 {.element = {PHL_INT32, 1, 0}, .cells = x}};
+    const phl_group groups[2] = {{.domain = domain, .field = &fields[0], .fields = 1},
+                                 {.map = map, .field = &fields[1], .fields = 1}};
     phl_exchange both = NULL, grid = NULL, rest = NULL;
     GOOD(phl_exchange_create_groups(2, groups, NULL, &both));
     GOOD(phl_exchange_create_groups(1, groups, &(phl_exchange_options){.transport = "mpi"}, &grid));
-    GOOD(phl_exchange_create_index_map(map, 1, &fields[1], &(phl_exchange_options){.transport = "mpi"}, &rest));
+    GOOD(phl_exchange_create_index_map(map, 1, &fields[1],
+                                       &(phl_exchange_options){.transport = "mpi"}, &rest));
     int32_t together = 0, of_grid = 0, of_map = 0;
     GOOD(phl_exchange_traffic(both, PHL_FORWARD, NULL, &together));
     GOOD(phl_exchange_traffic(grid, PHL_FORWARD, NULL, &of_grid));
     GOOD(phl_exchange_traffic(rest, PHL_FORWARD, NULL, &of_map));
-    CHECK(together >= of_grid && together >= of_map && together <= ranks - 1 && (ranks == 1 || together < of_grid + of_map || of_map == 0));
+    CHECK(together >= of_grid && together >= of_map && together <= ranks - 1 &&
+          (ranks == 1 || together < of_grid + of_map || of_map == 0));
     GOOD(phl_exchange_forward(both, NULL, 0));
     check_grid(u, low, high, 1);
     for (int i = 0; i < ghosts; ++i) CHECK(x[cells + i] == (int32_t)ids[i]);
     exchange_others_of_groups(both, fields, owned, all);
-    const phl_group wrong[2] = {groups[0], {.domain = domain, .map = map, .field = &fields[1], .fields = 1}};
+    const phl_group wrong[2] = {groups[0],
+                                {.domain = domain, .map = map, .field = &fields[1], .fields = 1}};
     phl_exchange none = NULL;
-    FAILS(phl_exchange_create_groups(2, wrong, NULL, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
-    const phl_group half[2] = {groups[0], {.map = rank == ranks - 1 ? NULL : map, .field = &fields[1], .fields = 1}};
-    FAILS(phl_exchange_create_groups(2, half, NULL, &none), PHL_ERROR_VALUE, "group 1 needs a domain or an index map");
-    FAILS(phl_exchange_create_groups(0, groups, NULL, &none), PHL_ERROR_VALUE, "at least one group");
+    FAILS(phl_exchange_create_groups(2, wrong, NULL, &none), PHL_ERROR_VALUE,
+          "group 1 needs a domain or an index map");
+    const phl_group half[2] = {
+        groups[0], {.map = rank == ranks - 1 ? NULL : map, .field = &fields[1], .fields = 1}};
+    FAILS(phl_exchange_create_groups(2, half, NULL, &none), PHL_ERROR_VALUE,
+          "group 1 needs a domain or an index map");
+    FAILS(phl_exchange_create_groups(0, groups, NULL, &none), PHL_ERROR_VALUE,
+          "at least one group");
     FAILS(phl_exchange_create_groups(1, NULL, NULL, &none), PHL_ERROR_VALUE, "group");
     GOOD(phl_exchange_free(&both));
     GOOD(phl_exchange_free(&grid));
@@ -306,7 +342,8 @@ static void exchange_groups(phl_cartesian domain) {
 
 void test_cartesian(void) {
     const int64_t extents[2] = {nx, ny};
-    const phl_cartesian_options options = {.halo_lower = {h, h}, .halo_upper = {h, h}, .periodic = {1, 1}};
+    const phl_cartesian_options options = {
+        .halo_lower = {h, h}, .halo_upper = {h, h}, .periodic = {1, 1}};
     phl_cartesian domain = NULL;
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
     int32_t grid[2], mine[2], blocks, owner, block;

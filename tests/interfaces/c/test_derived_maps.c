@@ -1,4 +1,5 @@
-/* Maps from one rank's lists, of rows, of arbitrary ids, with added ghosts; values between one rank and all. */
+/* Maps from one rank's lists, of rows, of arbitrary ids, with added ghosts; values between one rank
+ * and all. */
 #include "support.h"
 
 static void from_one_root(int root) {
@@ -13,8 +14,9 @@ static void from_one_root(int root) {
     }
     phl_index_map map = NULL;
     const int here = rank == root;
-    GOOD(phl_index_map_create_from_root(MPI_COMM_WORLD, root, here ? ranks : 0, here ? owned : NULL, here ? counts : NULL, here ? all : 0,
-                                        here ? ids : NULL, NULL, &map));
+    GOOD(phl_index_map_create_from_root(MPI_COMM_WORLD, root, here ? ranks : 0, here ? owned : NULL,
+                                        here ? counts : NULL, here ? all : 0, here ? ids : NULL,
+                                        NULL, &map));
     int64_t wanted[most_ghosts], got[most_ghosts], global, first;
     int32_t owners[most_ghosts], cells, ghosts;
     GOOD(phl_index_map_sizes(map, &cells, &ghosts, &global, &first));
@@ -25,11 +27,15 @@ static void from_one_root(int root) {
     GOOD(phl_index_map_free(&map));
 
     counts[0] += 1;
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE, "add up");
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks + 1, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
-          "one entry per rank");
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, ranks, ranks, owned, counts, all, ids, NULL, &map), PHL_ERROR_VALUE,
-          "does not exist");
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks, owned, counts, all, ids, NULL,
+                                         &map),
+          PHL_ERROR_VALUE, "add up");
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, root, ranks + 1, owned, counts, all, ids,
+                                         NULL, &map),
+          PHL_ERROR_VALUE, "one entry per rank");
+    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, ranks, ranks, owned, counts, all, ids,
+                                         NULL, &map),
+          PHL_ERROR_VALUE, "does not exist");
     CHECK(map == NULL);
     free(owned);
     free(counts);
@@ -42,7 +48,8 @@ static void rows_of_entries(void) {
     phl_index_map rows = make_map(), entries = NULL;
     int64_t ids[most_ghosts], counts[512], starts[512] = {0};
     const int ghosts = ghosts_of(rank, ids);
-    for (int64_t row = 0; row < first_of(ranks); ++row) starts[row + 1] = starts[row] + row_length(row);
+    for (int64_t row = 0; row < first_of(ranks); ++row)
+        starts[row + 1] = starts[row] + row_length(row);
     for (int64_t i = 0; i < owned_by(rank); ++i) counts[i] = row_length(first_of(rank) + i);
     GOOD(phl_index_map_create_ragged(rows, owned_by(rank), counts, &entries));
     int32_t owned, ghost_entries, k = 0;
@@ -54,9 +61,11 @@ static void rows_of_entries(void) {
         for (int64_t j = 0; j < row_length(ids[i]); ++j) CHECK(got[k++] == starts[ids[i]] + j);
     CHECK(k == ghost_entries);
     GOOD(phl_index_map_free(&entries));
-    FAILS(phl_index_map_create_ragged(rows, owned_by(rank) + 1, counts, &entries), PHL_ERROR_VALUE, "row counts");
+    FAILS(phl_index_map_create_ragged(rows, owned_by(rank) + 1, counts, &entries), PHL_ERROR_VALUE,
+          "row counts");
     counts[0] = -1;
-    FAILS(phl_index_map_create_ragged(rows, owned_by(rank), counts, &entries), PHL_ERROR_VALUE, "-1 entries");
+    FAILS(phl_index_map_create_ragged(rows, owned_by(rank), counts, &entries), PHL_ERROR_VALUE,
+          "-1 entries");
     GOOD(phl_index_map_free(&rows));
 }
 
@@ -64,7 +73,8 @@ static void rows_of_entries(void) {
 static phl_index_map round_robin(void) {
     const int64_t owned[3] = {rank, rank + ranks, rank + 2 * ranks}, ghost = (rank + 1) % ranks;
     phl_index_map map = NULL;
-    GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, 3, owned, 1, &ghost, ranks == 1, NULL, &map));
+    GOOD(
+        phl_index_map_create_with_ids(MPI_COMM_WORLD, 3, owned, 1, &ghost, ranks == 1, NULL, &map));
     return map;
 }
 
@@ -80,25 +90,33 @@ static void added_ghosts(phl_index_map map) {
     GOOD(phl_index_map_to_global(map, 3, cells, ids));
     for (int i = 0; i < 3; ++i) CHECK(cells[i] >= 0 && ids[i] == wanted[i]);
     for (int i = 0; i < 3; ++i) x[i] = rank + i * ranks;
-    GOOD(phl_gather(map, (phl_element){PHL_FLOAT64, 0, 0}, (phl_cells){x, owned + ghosts, 0}, (phl_cells){0}));
+    GOOD(phl_gather(map, (phl_element){PHL_FLOAT64, 0, 0}, (phl_cells){x, owned + ghosts, 0},
+                    (phl_cells){0}));
     for (int i = 0; i < 3; ++i) CHECK(x[cells[i]] == (double)wanted[i]);
     const int64_t outside = 3 * ranks;
     FAILS(phl_index_map_add_ghosts(map, 1, &outside), PHL_ERROR_VALUE, "outside");
 }
 
-static void between_one_and_all(phl_index_map map, const int64_t* owned_ids, int64_t owned, int64_t global) {
+static void between_one_and_all(phl_index_map map, const int64_t* owned_ids, int64_t owned,
+                                int64_t global) {
     const phl_element element = {PHL_INT16, 3, 0};
     for (int root = 0; root < ranks; root += ranks > 1 ? ranks - 1 : 1) {
         int16_t* all = calloc((size_t)global * 3 + 1, sizeof *all);
         int16_t* mine = calloc((size_t)owned * 3 + 1, sizeof *mine);
         for (int64_t i = 0; rank == root && i < 3 * global; ++i) all[i] = (int16_t)(i * 3 + 1);
-        GOOD(phl_distribute(map, root, element, (phl_cells){all, global, 0}, (phl_cells){mine, owned, 0}));
+        GOOD(phl_distribute(map, root, element, (phl_cells){all, global, 0},
+                            (phl_cells){mine, owned, 0}));
         for (int64_t i = 0; i < owned; ++i)
-            for (int c = 0; c < 3; ++c) CHECK(mine[3 * i + c] == (int16_t)((3 * owned_ids[i] + c) * 3 + 1));
+            for (int c = 0; c < 3; ++c)
+                CHECK(mine[3 * i + c] == (int16_t)((3 * owned_ids[i] + c) * 3 + 1));
         for (int64_t i = 0; i < 3 * owned; ++i) mine[i] = (int16_t)(mine[i] + 5);
-        GOOD(phl_collate(map, root, element, (phl_cells){mine, owned, 0}, (phl_cells){all, global, 0}));
-        for (int64_t i = 0; rank == root && i < 3 * global; ++i) CHECK(all[i] == (int16_t)(i * 3 + 6));
-        FAILS(phl_collate(map, root, element, (phl_cells){mine, owned, 0}, (phl_cells){all, global + 1, 0}), PHL_ERROR_VALUE, "all cells");
+        GOOD(phl_collate(map, root, element, (phl_cells){mine, owned, 0},
+                         (phl_cells){all, global, 0}));
+        for (int64_t i = 0; rank == root && i < 3 * global; ++i)
+            CHECK(all[i] == (int16_t)(i * 3 + 6));
+        FAILS(phl_collate(map, root, element, (phl_cells){mine, owned, 0},
+                          (phl_cells){all, global + 1, 0}),
+              PHL_ERROR_VALUE, "all cells");
         free(all);
         free(mine);
     }

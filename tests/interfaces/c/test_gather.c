@@ -1,11 +1,14 @@
-/* Every ghost holds its owner's value: every element type, several components, one array and two, several under way. */
+/* Every ghost holds its owner's value: every element type, several components, one array and two,
+ * several under way. */
 #include "support.h"
 
 static const int sizes[] = {5, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
 enum { canary = 0x5a, poison = 0xa5 };
 
 /* Byte k of component c of the cell with this id. */
-static unsigned char byte_of(int64_t id, int c, int k) { return (unsigned char)(1 + (id * 131 + c * 17 + k * 7 + id / 3) % 120); }
+static unsigned char byte_of(int64_t id, int c, int k) {
+    return (unsigned char)(1 + (id * 131 + c * 17 + k * 7 + id / 3) % 120);
+}
 
 static void fill(unsigned char* cells, int64_t first, int64_t count, int components, int size) {
     for (int64_t i = 0; i < count; ++i)
@@ -13,7 +16,8 @@ static void fill(unsigned char* cells, int64_t first, int64_t count, int compone
             for (int k = 0; k < size; ++k) *cells++ = byte_of(first + i, c, k);
 }
 
-static int all_right(const unsigned char* cells, const int64_t* ids, int count, int components, int size) {
+static int all_right(const unsigned char* cells, const int64_t* ids, int count, int components,
+                     int size) {
     for (int i = 0; i < count; ++i)
         for (int c = 0; c < components; ++c)
             for (int k = 0; k < size; ++k)
@@ -43,7 +47,8 @@ static void gather_apart(phl_index_map map, phl_element element, int size) {
     unsigned char* x = malloc((size_t)(owned * stride) + 1);
     unsigned char* g = malloc((size_t)(ghosts * stride) + 1);
     memset(g, poison, (size_t)(ghosts * stride));
-    for (int64_t i = 0; i < owned; ++i) fill(x + i * stride, first_of(rank) + i, 1, element.components, size);
+    for (int64_t i = 0; i < owned; ++i)
+        fill(x + i * stride, first_of(rank) + i, 1, element.components, size);
     GOOD(phl_gather(map, element, (phl_cells){x, owned, stride}, (phl_cells){g, ghosts, stride}));
     for (int i = 0; i < ghosts; ++i) {
         CHECK(all_right(g + i * stride, ids + i, 1, element.components, size));
@@ -69,12 +74,14 @@ static void several_under_way(phl_index_map map) {
     FAILS(phl_index_map_free(&busy), PHL_ERROR_VALUE, "under way");
     GOOD(phl_gather_end(map, element, (phl_cells){y, all, 0}, (phl_cells){0}));
     GOOD(phl_gather_end(map, element, (phl_cells){x, all, 0}, (phl_cells){0}));
-    for (int i = 0; i < ghosts; ++i) CHECK(x[owned + i] == (double)ids[i] && y[owned + i] == -(double)ids[i]);
+    for (int i = 0; i < ghosts; ++i)
+        CHECK(x[owned + i] == (double)ids[i] && y[owned + i] == -(double)ids[i]);
     free(x);
     free(y);
 }
 
-/* Three arrays of different elements in one call, in other memory each time: two arrays, one with gaps, one that ranks of the node reach. */
+/* Three arrays of different elements in one call, in other memory each time: two arrays, one with
+ * gaps, one that ranks of the node reach. */
 static void several_at_once(phl_index_map map) {
     int64_t ids[most_ghosts];
     const int ghosts = ghosts_of(rank, ids);
@@ -87,7 +94,8 @@ static void several_at_once(phl_index_map map) {
         GOOD(phl_allocate(8 * (all + 1), &z));
         for (int64_t i = 0; i < owned; ++i) {
             const int64_t id = first_of(rank) + i;
-            x[i] = (double)id + round, ((float*)z)[2 * i] = (float)id, ((float*)z)[2 * i + 1] = (float)round;
+            x[i] = (double)id + round, ((float*)z)[2 * i] = (float)id,
+            ((float*)z)[2 * i + 1] = (float)round;
             for (int c = 0; c < 3; ++c) y[i * gap + c] = (int8_t)byte_of(id, c, round);
         }
         const phl_values arrays[3] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}},
@@ -103,7 +111,8 @@ static void several_at_once(phl_index_map map) {
         for (int i = 0; i < ghosts; ++i) {
             CHECK(x[owned + i] == (double)ids[i] + round);
             for (int c = 0; c < 3; ++c) CHECK(g[i * gap + c] == (int8_t)byte_of(ids[i], c, round));
-            CHECK(((float*)z)[2 * (owned + i)] == (float)ids[i] && ((float*)z)[2 * (owned + i) + 1] == (float)round);
+            CHECK(((float*)z)[2 * (owned + i)] == (float)ids[i] &&
+                  ((float*)z)[2 * (owned + i) + 1] == (float)round);
         }
         free(x), free(y), free(g);
         GOOD(phl_release(z));
@@ -119,9 +128,11 @@ static void several_back(phl_index_map map) {
     const int64_t owned = owned_by(rank), all = owned + ghosts;
     double* x = calloc((size_t)all + 1, sizeof(double));
     int32_t* y = calloc(2 * (size_t)all + 1, sizeof(int32_t));
-    const phl_values arrays[2] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}}, {{PHL_INT32, 2, 0}, {y, all, 0}, {0}}};
+    const phl_values arrays[2] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}},
+                                  {{PHL_INT32, 2, 0}, {y, all, 0}, {0}}};
     for (int round = 1; round <= 2; ++round) {
-        for (int i = 0; i < ghosts; ++i) x[owned + i] = 1, y[2 * (owned + i)] = 2, y[2 * (owned + i) + 1] = -3;
+        for (int i = 0; i < ghosts; ++i)
+            x[owned + i] = 1, y[2 * (owned + i)] = 2, y[2 * (owned + i) + 1] = -3;
         if (round == 1) GOOD(phl_map_reverse(map, PHL_SUM, arrays, 2));
         else {
             GOOD(phl_map_begin_reverse(map, PHL_SUM, arrays, 2));
@@ -131,8 +142,10 @@ static void several_back(phl_index_map map) {
         for (int64_t i = 0; i < owned; ++i) {
             int count = 0;
             for (int r = 0; r < ranks; ++r)
-                for (int k = 0, n = ghosts_of(r, ids); k < n; ++k) count += ids[k] == first_of(rank) + i;
-            CHECK(x[i] == round * count && y[2 * i] == 2 * round * count && y[2 * i + 1] == -3 * round * count);
+                for (int k = 0, n = ghosts_of(r, ids); k < n; ++k)
+                    count += ids[k] == first_of(rank) + i;
+            CHECK(x[i] == round * count && y[2 * i] == 2 * round * count &&
+                  y[2 * i + 1] == -3 * round * count);
         }
     }
     free(x), free(y);

@@ -1,5 +1,6 @@
-/* Stagger × depth × order of memory and of ranks × ends × blocks: after a forward exchange all that is within the depth has its owner's value
- * and nothing else was written; forward and reverse are each other's adjoints. */
+/* Stagger × depth × order of memory and of ranks × ends × blocks: after a forward exchange all that
+ * is within the depth has its owner's value and nothing else was written; forward and reverse are
+ * each other's adjoints. */
 #include "support.h"
 
 enum { across = 3, layers = 2, most_blocks = 4, most_cells = 16 * 16 };
@@ -14,7 +15,8 @@ typedef struct range {
     int64_t from, to;
 } range;
 
-/* Points of a block along a dimension: the array's, those that it owns, and those that are right after an exchange. */
+/* Points of a block along a dimension: the array's, those that it owns, and those that are right
+ * after an exchange. */
 static range held(const setting* s, const int64_t* lower, const int64_t* upper, int d) {
     return (range){lower[d] - layers, upper[d] + s->stagger[d] + layers};
 }
@@ -29,13 +31,17 @@ static range known(const setting* s, const int64_t* lower, const int64_t* upper,
     const int beyond = s->boundary == PHL_BOUNDARY_OWNED ? s->depth : 0;
     range all = {lower[d] - s->depth, upper[d] + s->stagger[d] + s->depth};
     if (!s->periodic && all.from < -beyond) all.from = -beyond;
-    if (!s->periodic && all.to > s->extent[d] + s->stagger[d] + beyond) all.to = s->extent[d] + s->stagger[d] + beyond;
+    if (!s->periodic && all.to > s->extent[d] + s->stagger[d] + beyond)
+        all.to = s->extent[d] + s->stagger[d] + beyond;
     return all;
 }
-static int within(const range* a, int64_t x, int64_t y) { return x >= a[0].from && x < a[0].to && y >= a[1].from && y < a[1].to; }
+static int within(const range* a, int64_t x, int64_t y) {
+    return x >= a[0].from && x < a[0].to && y >= a[1].from && y < a[1].to;
+}
 
 static double value(const setting* s, int64_t x, int64_t y) {
-    if (s->periodic) x = (x + 4 * s->extent[0]) % s->extent[0], y = (y + 4 * s->extent[1]) % s->extent[1];
+    if (s->periodic)
+        x = (x + 4 * s->extent[0]) % s->extent[0], y = (y + 4 * s->extent[1]) % s->extent[1];
     return (double)((x + 9) * 37 + (y + 9) * 5 + (x + 9) * (y + 9) % 11);
 }
 
@@ -46,12 +52,14 @@ typedef struct ranges {
 static ranges_of_block ranges_of(const setting* s, const int64_t* lower, const int64_t* upper) {
     ranges_of_block r;
     for (int d = 0; d < 2; ++d)
-        r.own[d] = owned(s, lower, upper, d), r.right[d] = known(s, lower, upper, d), r.all[d] = held(s, lower, upper, d);
+        r.own[d] = owned(s, lower, upper, d), r.right[d] = known(s, lower, upper, d),
+        r.all[d] = held(s, lower, upper, d);
     return r;
 }
 static int64_t place(const setting* s, const range* all, int64_t x, int64_t y) {
     x -= all[0].from, y -= all[1].from;
-    return s->order == PHL_ORDER_C ? x * (all[1].to - all[1].from) + y : y * (all[0].to - all[0].from) + x;
+    return s->order == PHL_ORDER_C ? x * (all[1].to - all[1].from) + y
+                                   : y * (all[0].to - all[0].from) + x;
 }
 #define EACH_POINT(s, lower, upper)                                   \
     const ranges_of_block r = ranges_of(s, lower, upper);             \
@@ -65,7 +73,8 @@ static double everybody(double mine) {
     return all;
 }
 
-static void check_laws(const setting* s, phl_cartesian domain, phl_exchange exchange, double u[most_blocks][most_cells], int blocks) {
+static void check_laws(const setting* s, phl_cartesian domain, phl_exchange exchange,
+                       double u[most_blocks][most_cells], int blocks) {
     static double v[most_blocks][most_cells];
     int64_t lower[most_blocks][2], upper[most_blocks][2];
     double left = 0, right = 0;
@@ -86,14 +95,18 @@ static void check_laws(const setting* s, phl_cartesian domain, phl_exchange exch
     }
     GOOD(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0));
     for (int b = 0; b < blocks; ++b) {
-        EACH_POINT(s, lower[b], upper[b]) right += within(r.own, x, y) ? u[b][at] * value(s, x, y) : 0;
+        EACH_POINT(s, lower[b], upper[b])
+        right += within(r.own, x, y) ? u[b][at] * value(s, x, y) : 0;
     }
     const double sums[2] = {everybody(left), everybody(right)};
     CHECK(wrong == 0);
     CHECK(sums[0] == sums[1]);
     if (wrong || sums[0] != sums[1])
-        fprintf(stderr, "    stagger %d %d, depth %d, order %d, ranks %d, boundary %d, periodic %d, blocks %d\n", s->stagger[0],
-                s->stagger[1], s->depth, s->order, s->rank_order, s->boundary, s->periodic, s->blocks);
+        fprintf(stderr,
+                "    stagger %d %d, depth %d, order %d, ranks %d, boundary %d, periodic %d, blocks "
+                "%d\n",
+                s->stagger[0], s->stagger[1], s->depth, s->order, s->rank_order, s->boundary,
+                s->periodic, s->blocks);
 }
 
 static void one_setting(setting* s) {
@@ -131,7 +144,9 @@ static void one_setting(setting* s) {
 
 void test_laws(void) {
     const int grid[2] = {ranks % 2 == 0 ? 2 : 1, ranks % 2 == 0 ? ranks / 2 : ranks};
-    const int step = ranks <= 2 ? 1 : 23; /* many ranks share few cores here: some of the settings, of all kinds */
+    const int step =
+        ranks <= 2 ? 1
+                   : 23; /* many ranks share few cores here: some of the settings, of all kinds */
     for (int number = 0; number < 4 * 3 * 2 * 2 * 2 * 2 * 2; number += step) {
         int rest = number;
         setting s = {.grid = {grid[0], grid[1]}};
@@ -143,6 +158,7 @@ void test_laws(void) {
         s.boundary = rest % 2, rest /= 2;
         s.periodic = rest % 2, rest /= 2;
         s.blocks = 1 + rest % 2;
-        if (s.depth + s.stagger[0] + s.stagger[1] > 0) one_setting(&s); /* else nothing moves, which is refused */
+        if (s.depth + s.stagger[0] + s.stagger[1] > 0)
+            one_setting(&s); /* else nothing moves, which is refused */
     }
 }

@@ -5,20 +5,31 @@ static void bad_ghosts(void) {
     phl_index_map map = NULL;
     const int64_t own = first_of(rank), outside = first_of(ranks), negative = -1;
     const int last = ranks - 1;
-    if (owned_by(0) > 0) FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, NULL, &map), PHL_ERROR_VALUE, "owns");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, NULL, &map), PHL_ERROR_VALUE, "outside");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, NULL, &map), PHL_ERROR_VALUE, "outside");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, rank == last ? -4 : 3, 0, NULL, NULL, &map), PHL_ERROR_VALUE, "-4");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? 2 : 0, NULL, NULL, &map), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? -2 : 0, NULL, NULL, &map), PHL_ERROR_VALUE, "-2 entries");
-    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL, NULL), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_index_map_create(MPI_COMM_NULL, 3, 0, NULL, NULL, &map), PHL_ERROR_VALUE, "MPI_COMM_NULL");
+    if (owned_by(0) > 0)
+        FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, NULL, &map),
+              PHL_ERROR_VALUE, "owns");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, NULL, &map),
+          PHL_ERROR_VALUE, "outside");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, NULL, &map),
+          PHL_ERROR_VALUE, "outside");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, rank == last ? -4 : 3, 0, NULL, NULL, &map),
+          PHL_ERROR_VALUE, "-4");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? 2 : 0, NULL, NULL, &map),
+          PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, rank == last ? -2 : 0, NULL, NULL, &map),
+          PHL_ERROR_VALUE, "-2 entries");
+    FAILS(phl_index_map_create(MPI_COMM_WORLD, 3, 0, NULL, NULL, NULL), PHL_ERROR_VALUE,
+          "null pointer");
+    FAILS(phl_index_map_create(MPI_COMM_NULL, 3, 0, NULL, NULL, &map), PHL_ERROR_VALUE,
+          "MPI_COMM_NULL");
     const int64_t twice[2] = {5, 5};
-    FAILS(phl_index_map_create_with_ids(MPI_COMM_WORLD, 2, twice, 0, NULL, 0, NULL, &map), PHL_ERROR_VALUE, "more than once");
+    FAILS(phl_index_map_create_with_ids(MPI_COMM_WORLD, 2, twice, 0, NULL, 0, NULL, &map),
+          PHL_ERROR_VALUE, "more than once");
     CHECK(map == NULL);
 }
 
-/* Further ghosts leave a map its options: a transport that does not exist is found by the first exchange. */
+/* Further ghosts leave a map its options: a transport that does not exist is found by the first
+ * exchange. */
 static void options_stay(void) {
     const phl_exchange_options options = {.transport = "carrier_pigeon"};
     const phl_element element = {PHL_FLOAT64, 1, 0};
@@ -49,7 +60,8 @@ static void bad_handles(void) {
     FAILS(phl_index_map_free(&copy), PHL_ERROR_HANDLE, "freed already");
     phl_index_map other = make_map(); /* takes the place of the first */
     FAILS(phl_index_map_free(&copy), PHL_ERROR_HANDLE, "freed already");
-    FAILS(phl_index_map_free((phl_index_map*)(void*)&(uintptr_t){0xdeadbeef1}), PHL_ERROR_HANDLE, "freed already");
+    FAILS(phl_index_map_free((phl_index_map*)(void*)&(uintptr_t){0xdeadbeef1}), PHL_ERROR_HANDLE,
+          "freed already");
     GOOD(phl_index_map_free(&other));
 }
 
@@ -60,16 +72,21 @@ static void bad_arrays(void) {
     double x[1];
     GOOD(phl_index_map_sizes(map, &owned, &ghosts, NULL, NULL));
     const phl_element element = {PHL_FLOAT64, 1, 0};
-    const phl_cells none = {0}, large = {x, owned + ghosts + 1, 0}, null = {NULL, owned + ghosts, 0};
+    const phl_cells none = {0}, large = {x, owned + ghosts + 1, 0},
+                    null = {NULL, owned + ghosts, 0};
     FAILS(phl_gather(map, element, large, none), PHL_ERROR_VALUE, "cells and the map needs");
-    if (owned + ghosts > 0) FAILS(phl_gather(map, element, null, none), PHL_ERROR_VALUE, "null pointer");
+    if (owned + ghosts > 0)
+        FAILS(phl_gather(map, element, null, none), PHL_ERROR_VALUE, "null pointer");
     FAILS(phl_gather(map, (phl_element){42, 1, 0}, large, none), PHL_ERROR_VALUE, "does not exist");
     FAILS(phl_gather(map, (phl_element){PHL_BYTES, 1, 0}, large, none), PHL_ERROR_TYPE, "bytes");
-    FAILS(phl_gather(map, (phl_element){PHL_INT8, -1, 0}, large, none), PHL_ERROR_VALUE, "components");
+    FAILS(phl_gather(map, (phl_element){PHL_INT8, -1, 0}, large, none), PHL_ERROR_VALUE,
+          "components");
     FAILS(phl_index_map_to_global(map, 1, &cell, &id), PHL_ERROR_VALUE, "does not exist");
-    FAILS(phl_scatter(map, (phl_element){PHL_COMPLEX64, 1, 0}, (phl_cells){x, owned + ghosts, 0}, none, PHL_MIN), PHL_ERROR_TYPE,
-          "cannot be combined");
-    FAILS(phl_gather_end(map, element, (phl_cells){x, owned + ghosts, 0}, none), PHL_ERROR_VALUE, "under way");
+    FAILS(phl_scatter(map, (phl_element){PHL_COMPLEX64, 1, 0}, (phl_cells){x, owned + ghosts, 0},
+                      none, PHL_MIN),
+          PHL_ERROR_TYPE, "cannot be combined");
+    FAILS(phl_gather_end(map, element, (phl_cells){x, owned + ghosts, 0}, none), PHL_ERROR_VALUE,
+          "under way");
     GOOD(phl_index_map_free(&map));
 }
 
@@ -88,9 +105,12 @@ static void unlike_ranks(void) {
     FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, words);
     FAILS(phl_scatter(map, element, cells, none, PHL_SUM), PHL_ERROR_VALUE, "differ between ranks");
     FAILS(phl_index_map_create_ragged(map, 2, counts, &entries), PHL_ERROR_VALUE, "-1");
-    FAILS(phl_index_map_create_ragged(map, rank == last ? 1 : 2, counts, &entries), PHL_ERROR_VALUE, "counts");
+    FAILS(phl_index_map_create_ragged(map, rank == last ? 1 : 2, counts, &entries), PHL_ERROR_VALUE,
+          "counts");
     const int64_t owned[1] = {4};
-    FAILS(phl_index_map_create_from_root(MPI_COMM_WORLD, 0, 1, owned, owned, 0, NULL, NULL, &entries), PHL_ERROR_VALUE, "ranks");
+    FAILS(
+        phl_index_map_create_from_root(MPI_COMM_WORLD, 0, 1, owned, owned, 0, NULL, NULL, &entries),
+        PHL_ERROR_VALUE, "ranks");
     CHECK(entries == NULL);
     GOOD(phl_index_map_free(&map));
 }
@@ -99,23 +119,31 @@ static void bad_grids(void) {
     phl_cartesian domain = NULL;
     const int64_t extents[4] = {4, 4, 4, 4};
     phl_cartesian_options options = {.process_grid = {ranks + 1, 1}};
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "process grid");
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 0, extents, NULL, &domain), PHL_ERROR_VALUE, "1 to 4");
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 9, extents, NULL, &domain), PHL_ERROR_VALUE, "1 to 4");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "process grid");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 0, extents, NULL, &domain), PHL_ERROR_VALUE,
+          "1 to 4");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 9, extents, NULL, &domain), PHL_ERROR_VALUE,
+          "1 to 4");
     options = (phl_cartesian_options){.neighbors = 7};
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "neighbors 7");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "neighbors 7");
     if (ranks > 1) {
         const int64_t differ[1] = {rank == 0 ? 4 : 5};
-        FAILS(phl_cartesian_create(MPI_COMM_WORLD, 1, differ, NULL, &domain), PHL_ERROR_VALUE, "differ between ranks");
+        FAILS(phl_cartesian_create(MPI_COMM_WORLD, 1, differ, NULL, &domain), PHL_ERROR_VALUE,
+              "differ between ranks");
     }
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, NULL, &domain));
     phl_exchange exchange = NULL;
     const phl_field null_field = {.element = {PHL_INT32, 1, 0}};
-    FAILS(phl_exchange_create_cartesian(domain, 1, &null_field, NULL, &exchange), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_exchange_create_cartesian(domain, 1, NULL, NULL, &exchange), PHL_ERROR_VALUE, "null pointer");
+    FAILS(phl_exchange_create_cartesian(domain, 1, &null_field, NULL, &exchange), PHL_ERROR_VALUE,
+          "null pointer");
+    FAILS(phl_exchange_create_cartesian(domain, 1, NULL, NULL, &exchange), PHL_ERROR_VALUE,
+          "null pointer");
     int32_t cells[256] = {0};
     const phl_field field = {.element = {PHL_INT32, 1, 0}, .cells = cells};
-    FAILS(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "carrier_pigeon"}, &exchange),
+    FAILS(phl_exchange_create_cartesian(
+              domain, 1, &field, &(phl_exchange_options){.transport = "carrier_pigeon"}, &exchange),
           PHL_ERROR_VALUE, "carrier_pigeon");
     CHECK(exchange == NULL);
     GOOD(phl_cartesian_free(&domain));
@@ -127,14 +155,18 @@ static void shared_memory(void) {
     phl_cartesian domain = NULL;
     phl_exchange exchange = NULL;
     const int64_t extents[2] = {6 * ranks, 4};
-    const phl_cartesian_options options = {.halo_lower = {1, 1}, .halo_upper = {1, 1}, .periodic = {1, 1}, .process_grid = {ranks, 1}};
+    const phl_cartesian_options options = {
+        .halo_lower = {1, 1}, .halo_upper = {1, 1}, .periodic = {1, 1}, .process_grid = {ranks, 1}};
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
     double u[48] = {0}, v[48] = {0};
     const phl_element element = {PHL_FLOAT64, 1, 0};
-    phl_field fields[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u + 10 : v}};
-    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE, "field 0 and field 1 share memory");
+    phl_field fields[2] = {{.element = element, .cells = u},
+                           {.element = element, .cells = rank == last ? u + 10 : v}};
+    FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE,
+          "field 0 and field 1 share memory");
     fields[1].cells = v;
-    GOOD(phl_exchange_create_cartesian(domain, 2, fields, &(phl_exchange_options){.transport = "mpi"}, &exchange));
+    GOOD(phl_exchange_create_cartesian(domain, 2, fields,
+                                       &(phl_exchange_options){.transport = "mpi"}, &exchange));
     GOOD(phl_exchange_free(&exchange));
     fields[0].own_halo = fields[1].own_halo = 1;  // and no widths
     FAILS(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange), PHL_ERROR_VALUE,
@@ -145,8 +177,10 @@ static void shared_memory(void) {
     phl_index_map map = NULL;
     const int64_t ghost = (2 * rank + 2) % (2 * ranks);
     GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, ranks > 1, &ghost, NULL, &map));
-    phl_field cells[2] = {{.element = element, .cells = u}, {.element = element, .cells = rank == last ? u : v}};
-    FAILS(phl_exchange_create_index_map(map, 2, cells, NULL, &exchange), PHL_ERROR_VALUE, "share memory");
+    phl_field cells[2] = {{.element = element, .cells = u},
+                          {.element = element, .cells = rank == last ? u : v}};
+    FAILS(phl_exchange_create_index_map(map, 2, cells, NULL, &exchange), PHL_ERROR_VALUE,
+          "share memory");
     if (ranks > 1) {
         const phl_cells owned = {u, 2, 0}, inside = {u + 1, 1, 0}, behind = {u + 2, 1, 0};
         FAILS(phl_gather(map, element, owned, inside), PHL_ERROR_VALUE, "share memory");
@@ -166,15 +200,22 @@ static void rank_without_cells(void) {
     for (int r = 0; r < ranks; ++r) extent += split[r] = r == last && ranks > 1 ? 0 : 3;
     phl_cartesian domain = NULL;
     phl_exchange exchange = NULL;
-    const phl_cartesian_options options = {
-        .halo_lower = {1}, .halo_upper = {1}, .periodic = {1}, .process_grid = {ranks}, .splits = {split}};
+    const phl_cartesian_options options = {.halo_lower = {1},
+                                           .halo_upper = {1},
+                                           .periodic = {1},
+                                           .process_grid = {ranks},
+                                           .splits = {split}};
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 1, &extent, &options, &domain));
     double u[20] = {0};
-    const phl_field field = {.element = {PHL_FLOAT64, 4, 0}, .order = PHL_ORDER_FORTRAN, .cells = split[rank] > 0 ? u : NULL};
-    GOOD(phl_exchange_create_cartesian(domain, 1, &field, &(phl_exchange_options){.transport = "mpi"}, &exchange));
+    const phl_field field = {.element = {PHL_FLOAT64, 4, 0},
+                             .order = PHL_ORDER_FORTRAN,
+                             .cells = split[rank] > 0 ? u : NULL};
+    GOOD(phl_exchange_create_cartesian(domain, 1, &field,
+                                       &(phl_exchange_options){.transport = "mpi"}, &exchange));
     for (int c = 0; c < 4; ++c) u[5 * c + 1] = u[5 * c + 3] = 10 * c + 1;
     GOOD(phl_exchange_forward(exchange, NULL, 0));
-    for (int c = 0; c < 4 && split[rank] > 0; ++c) CHECK(u[5 * c] == 10 * c + 1 && u[5 * c + 4] == 10 * c + 1);
+    for (int c = 0; c < 4 && split[rank] > 0; ++c)
+        CHECK(u[5 * c] == 10 * c + 1 && u[5 * c + 4] == 10 * c + 1);
     GOOD(phl_exchange_free(&exchange));
     GOOD(phl_cartesian_free(&domain));
     free(split);

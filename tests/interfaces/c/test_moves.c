@@ -1,4 +1,5 @@
-/* Values from one domain to another, reductions of the program's own, owners that decide, partitions on disk. */
+/* Values from one domain to another, reductions of the program's own, owners that decide,
+ * partitions on disk. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,8 @@ static double value(int64_t x, int64_t y) { return 100.0 * (double)x + (double)y
 
 static phl_cartesian make_grid(int along, int32_t halo, int32_t* stagger) {
     const int64_t extents[2] = {nx, ny};
-    phl_cartesian_options options = {.halo_lower = {halo, halo}, .halo_upper = {halo, halo}, .process_grid = {1, 1}};
+    phl_cartesian_options options = {
+        .halo_lower = {halo, halo}, .halo_upper = {halo, halo}, .process_grid = {1, 1}};
     options.process_grid[along] = ranks;
     phl_cartesian cells = NULL, points = NULL;
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &cells));
@@ -27,7 +29,9 @@ static int64_t fill(phl_cartesian domain, double* u, double other) {
     GOOD(phl_cartesian_extended(domain, 0, low, high));
     for (int64_t x = low[0]; x < high[0]; ++x)
         for (int64_t y = low[1]; y < high[1]; ++y)
-            *next++ = x >= lower[0] && x < upper[0] && y >= lower[1] && y < upper[1] && other == 0 ? value(x, y) : -1;
+            *next++ = x >= lower[0] && x < upper[0] && y >= lower[1] && y < upper[1] && other == 0
+                          ? value(x, y)
+                          : -1;
     return next - u;
 }
 
@@ -36,15 +40,18 @@ static void move_grids(void) {
         int32_t stagger[2] = {staggered, staggered};
         phl_cartesian rows = make_grid(0, 1, stagger), columns = make_grid(1, 2, stagger);
         static double u[2][400], v[2][400], expected[400];
-        phl_field from[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = u[0]}, {.element = {.scalar = PHL_FLOAT64}, .cells = u[1]}};
-        phl_field to[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = v[0]}, {.element = {.scalar = PHL_FLOAT64}, .cells = v[1]}};
+        phl_field from[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = u[0]},
+                             {.element = {.scalar = PHL_FLOAT64}, .cells = u[1]}};
+        phl_field to[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = v[0]},
+                           {.element = {.scalar = PHL_FLOAT64}, .cells = v[1]}};
         phl_redistribution move = NULL;
         GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, &move));
         const int64_t before = fill(rows, u[0], 0), after = fill(columns, expected, 0);
         memcpy(u[1], u[0], sizeof u[0]);
         for (int i = 0; i < 2; ++i) fill(columns, v[i], -1);
         GOOD(phl_redistribution_forward(move, from, to, 2));
-        for (int i = 0; i < 2; ++i) CHECK(memcmp(v[i], expected, sizeof(double) * (size_t)after) == 0);
+        for (int i = 0; i < 2; ++i)
+            CHECK(memcmp(v[i], expected, sizeof(double) * (size_t)after) == 0);
         fill(rows, u[0], -1);
         GOOD(phl_redistribution_back(move, from, to, 1));
         CHECK(memcmp(u[0], u[1], sizeof(double) * (size_t)before) == 0);
@@ -69,7 +76,8 @@ static void move_cells(void) {
     GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, 3, ids, 0, NULL, 0, NULL, &dealt));
     phl_redistribution move = NULL;
     GOOD(phl_redistribution_create_index_map(blocks, dealt, NULL, &move));
-    const phl_field from = {.element = {.scalar = PHL_FLOAT64}, .cells = x}, to = {.element = {.scalar = PHL_FLOAT64}, .cells = y};
+    const phl_field from = {.element = {.scalar = PHL_FLOAT64}, .cells = x},
+                    to = {.element = {.scalar = PHL_FLOAT64}, .cells = y};
     GOOD(phl_redistribution_forward(move, &from, &to, 1));
     for (int i = 0; i < 3; ++i) {
         CHECK(y[i] == (double)ids[i]);
@@ -103,9 +111,12 @@ static void own_reductions(void) {
     GOOD(phl_reduction_create(element, nearer, &combined, &closest));
     phl_index_map map = NULL;
     const int64_t ids[2] = {1, 0};
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, NULL, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, NULL,
+                              &map));
     hit hits[2] = {{50.0 - rank, rank, 0}, {70.0 + rank, rank, 0}};
-    const int best = ranks - 1, least = rank > 0 ? 1 : 0; /* by point: 0 is nearest to the last rank, 1 to the first */
+    const int best = ranks - 1,
+              least =
+                  rank > 0 ? 1 : 0; /* by point: 0 is nearest to the last rank, 1 to the first */
     if (rank > 0) hits[0] = (hit){70.0 + rank, rank, 0}, hits[1] = (hit){50.0 - rank, rank, 0};
     const phl_values values = {element, {hits, 2, 0}, {0}};
     hit kept[2] = {hits[0], hits[1]};
@@ -116,18 +127,21 @@ static void own_reductions(void) {
     CHECK(hits[least].who == best && hits[1 - least].who == 0);
     CHECK(ranks == 1 || combined > 0);
     const phl_values other = {{PHL_FLOAT64, 1, 0}, {kept, 2, 0}, {0}};
-    FAILS(phl_map_reverse(map, closest, &other, 1), PHL_ERROR_TYPE, "define one for these elements");
+    FAILS(phl_map_reverse(map, closest, &other, 1), PHL_ERROR_TYPE,
+          "define one for these elements");
     const int number = closest;
     GOOD(phl_reduction_free(&closest));
     FAILS(phl_map_reverse(map, number, &values, 1), PHL_ERROR_VALUE, "until it is freed");
-    FAILS(phl_reduction_create(element, NULL, NULL, &closest), PHL_ERROR_VALUE, "combine is a null pointer");
+    FAILS(phl_reduction_create(element, NULL, NULL, &closest), PHL_ERROR_VALUE,
+          "combine is a null pointer");
     GOOD(phl_index_map_free(&map));
 }
 
 static int is_point(int i, int j) { return i >= 1 && i <= 4 && j >= 1 && j <= 3; }
 static double value_of(int i, int j, int owner) { return 10 * i + j + 0.1 * (owner + 1); }
 
-/* Of the first and the last column the rank beside this one has a value, too, which comes first where its rank is lower. */
+/* Of the first and the last column the rank beside this one has a value, too, which comes first
+ * where its rank is lower. */
 static double sum_at(int i, int j, int periodic) {
     const double own = value_of(i, j, rank);
     if (j == 2 || !(periodic || (j == 1 ? rank > 0 : rank < ranks - 1))) return own;
@@ -136,10 +150,14 @@ static double sum_at(int i, int j, int periodic) {
     return other < rank || (ranks == 1 && j == 3) ? theirs + own : own + theirs;
 }
 
-/* Nodes between columns of cells: those between two ranks are on both, and the ends are one where the grid is periodic. */
+/* Nodes between columns of cells: those between two ranks are on both, and the ends are one where
+ * the grid is periodic. */
 static void sum_points(int periodic) {
     const int64_t extents[2] = {3, 2 * ranks};
-    phl_cartesian_options options = {.halo_lower = {1, 1}, .halo_upper = {1, 1}, .process_grid = {1, ranks}, .periodic = {0, periodic}};
+    phl_cartesian_options options = {.halo_lower = {1, 1},
+                                     .halo_upper = {1, 1},
+                                     .process_grid = {1, ranks},
+                                     .periodic = {0, periodic}};
     phl_cartesian domain = NULL;
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
     double u[6][5], v[6][5];
@@ -155,11 +173,13 @@ static void sum_points(int periodic) {
         else GOOD(phl_point_sums_begin(sums, PHL_SUM, &field, 1));
         if (round == 1) GOOD(phl_point_sums_end(sums));
         for (int i = 0; i < 6; ++i)
-            for (int j = 0; j < 5; ++j) CHECK(w[i][j] == (is_point(i, j) ? sum_at(i, j, periodic) : -1));
+            for (int j = 0; j < 5; ++j)
+                CHECK(w[i][j] == (is_point(i, j) ? sum_at(i, j, periodic) : -1));
     }
     field.stagger[0] = 0;
     phl_point_sums none = NULL;
-    FAILS(phl_point_sums_reduce(sums, PHL_SUM, &field, 1), PHL_ERROR_VALUE, "another stagger or layout");
+    FAILS(phl_point_sums_reduce(sums, PHL_SUM, &field, 1), PHL_ERROR_VALUE,
+          "another stagger or layout");
     field.stagger[1] = 0;
     FAILS(phl_point_sums_create(domain, 1, &field, NULL, &none), PHL_ERROR_VALUE, "lives on cells");
     GOOD(phl_point_sums_free(&sums));
@@ -170,7 +190,8 @@ static void sum_points(int periodic) {
 static void owners_decide(void) {
     phl_index_map owners = NULL, map = NULL;
     GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, 0, NULL, NULL, &owners));
-    int32_t *everybody = malloc(sizeof(int32_t) * (size_t)ranks), *cells = malloc(sizeof(int32_t) * (size_t)ranks);
+    int32_t *everybody = malloc(sizeof(int32_t) * (size_t)ranks),
+            *cells = malloc(sizeof(int32_t) * (size_t)ranks);
     for (int r = 0; r < ranks; ++r) everybody[r] = r, cells[r] = 1;
     GOOD(phl_index_map_create_push(owners, rank == 0 ? ranks : 0, cells, everybody, &map));
     int32_t owned, ghosts;
@@ -180,7 +201,8 @@ static void owners_decide(void) {
     GOOD(phl_index_map_ghosts(map, &id, NULL));
     CHECK(id == 1);
     cells[0] = 2;
-    FAILS(phl_index_map_create_push(owners, rank == 0, cells, everybody, &map), PHL_ERROR_VALUE, "is not owned by rank 0");
+    FAILS(phl_index_map_create_push(owners, rank == 0, cells, everybody, &map), PHL_ERROR_VALUE,
+          "is not owned by rank 0");
     free(everybody);
     free(cells);
     GOOD(phl_index_map_free(&owners));
@@ -228,9 +250,13 @@ static void read_keys(void) {
     GOOD(phl_index_map_read_keys(map, folder, &per_id, 0, NULL));
     CHECK(per_id == 2);
     GOOD(phl_index_map_read_keys(map, folder, NULL, 4, keys));
-    for (int k = 0; k < 2; ++k) CHECK(keys[2 * k] == 10 * (2 * rank + k) && keys[2 * k + 1] == (rank + k == 0 ? -1 : keys[2 * k] + 1));
-    FAILS(phl_index_map_read_keys(map, folder, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE, "room for 3 numbers and there are 4");
-    FAILS(phl_index_map_read_keys(other, folder, NULL, 4, keys), PHL_ERROR_VALUE, "keys for 2 ids and the map 3");
+    for (int k = 0; k < 2; ++k)
+        CHECK(keys[2 * k] == 10 * (2 * rank + k) &&
+              keys[2 * k + 1] == (rank + k == 0 ? -1 : keys[2 * k] + 1));
+    FAILS(phl_index_map_read_keys(map, folder, NULL, rank == 0 ? 3 : 4, keys), PHL_ERROR_VALUE,
+          "room for 3 numbers and there are 4");
+    FAILS(phl_index_map_read_keys(other, folder, NULL, 4, keys), PHL_ERROR_VALUE,
+          "keys for 2 ids and the map 3");
     FAILS(phl_index_map_read_keys(map, "/tmp", NULL, 4, keys), PHL_ERROR_VALUE, "missing");
     GOOD(phl_index_map_free(&map));
     GOOD(phl_index_map_free(&other));
@@ -241,14 +267,16 @@ static void read_keys(void) {
 /* Four blocks on each rank: every node is in four cells, of which each has given one. */
 static void sum_points_of_blocks(void) {
     const int64_t extents[2] = {4, 4 * ranks};
-    phl_cartesian_options options = {.periodic = {1, 1}, .process_grid = {1, ranks}, .blocks_per_rank = {2, 2}};
+    phl_cartesian_options options = {
+        .periodic = {1, 1}, .process_grid = {1, ranks}, .blocks_per_rank = {2, 2}};
     phl_cartesian domain = NULL;
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
     double nodes[4][9];
     void* blocks[4] = {nodes[0], nodes[1], nodes[2], nodes[3]};
     for (int b = 0; b < 4; ++b)
         for (int n = 0; n < 9; ++n) nodes[b][n] = (n / 3 == 1 ? 2 : 1) * (n % 3 == 1 ? 2 : 1);
-    const phl_field field = {.element = {.scalar = PHL_FLOAT64}, .stagger = {1, 1}, .blocks = blocks, .block_count = 4};
+    const phl_field field = {
+        .element = {.scalar = PHL_FLOAT64}, .stagger = {1, 1}, .blocks = blocks, .block_count = 4};
     phl_point_sums sums = NULL;
     GOOD(phl_point_sums_create(domain, 1, &field, NULL, &sums));
     GOOD(phl_point_sums_reduce(sums, PHL_SUM, &field, 1));
@@ -268,7 +296,8 @@ static void all_are_told(void) {
     phl_redistribution move = NULL;
     GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, &move));
     if (rank == ranks - 1) to.order = 7;
-    FAILS(phl_redistribution_forward(move, &from, &to, 1), PHL_ERROR_VALUE, "order 7 does not exist");
+    FAILS(phl_redistribution_forward(move, &from, &to, 1), PHL_ERROR_VALUE,
+          "order 7 does not exist");
     to.order = PHL_ORDER_C;
     GOOD(phl_redistribution_forward(move, &from, &to, 1));
     GOOD(phl_redistribution_free(&move));

@@ -1,4 +1,5 @@
-/* Fields on cells, faces and corners in one exchange: stagger, array halo and depth, ranks in another order, ends that ranks own. */
+/* Fields on cells, faces and corners in one exchange: stagger, array halo and depth, ranks in
+ * another order, ends that ranks own. */
 #include "support.h"
 
 enum { across = 5, layers = 2, deep = 1, fields = 3 };
@@ -10,7 +11,9 @@ typedef struct grid {
     int at_lower[2], at_upper[2];
 } grid;
 
-static double value(int64_t x, int64_t y, int f) { return 1000.0 * f + 40.0 * (double)(x + 5) + (double)y; }
+static double value(int64_t x, int64_t y, int f) {
+    return 1000.0 * f + 40.0 * (double)(x + 5) + (double)y;
+}
 
 static phl_cartesian make_domain(grid* here) {
     const int64_t extents[2] = {across, 3 * ranks};
@@ -33,19 +36,25 @@ static phl_cartesian make_domain(grid* here) {
         here->at_upper[d] = here->upper[d] == extents[d];
     }
     options.rank_order = PHL_RANKS_FIRST_FASTEST;
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "one of the two");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "one of the two");
     options.rank_order = 9;
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "does not exist");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "does not exist");
     options.ranks = NULL;
     options.rank_order = PHL_RANKS_OF_COMMUNICATOR;
-    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE, "no Cartesian topology");
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "no Cartesian topology");
     free(table);
     return domain;
 }
 
-static int64_t cells(const grid* here, int f, int d) { return here->upper[d] - here->lower[d] + staggers[f][d] + 2 * layers; }
+static int64_t cells(const grid* here, int f, int d) {
+    return here->upper[d] - here->lower[d] + staggers[f][d] + 2 * layers;
+}
 
-/* Owned points, or (`around` = 1) all that is right after an exchange: ghosts within the depth, too. */
+/* Owned points, or (`around` = 1) all that is right after an exchange: ghosts within the depth,
+ * too. */
 static int is_known(const grid* here, int f, int64_t x, int64_t y, int around) {
     const int64_t at[2] = {x, y};
     for (int d = 0; d < 2; ++d) {
@@ -54,7 +63,8 @@ static int is_known(const grid* here, int f, int64_t x, int64_t y, int around) {
         if (around && !here->at_lower[d]) from -= deep;
         if (around && !here->at_upper[d]) to += staggers[f][d] + deep;
         if (from < -deep) from = -deep;
-        if (to > here->extent[d] + staggers[f][d] + deep) to = here->extent[d] + staggers[f][d] + deep;
+        if (to > here->extent[d] + staggers[f][d] + deep)
+            to = here->extent[d] + staggers[f][d] + deep;
         if (at[d] < from || at[d] >= to) return 0;
     }
     return 1;
@@ -103,13 +113,17 @@ void test_points(void) {
     FAILS(phl_exchange_forward(exchange, field, fields), PHL_ERROR_VALUE, "another stagger");
     field[1].stagger[1] = 2;
     phl_exchange wrong = NULL;
-    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE, "a stagger of 2");
+    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,
+          "a stagger of 2");
     field[1].stagger[1] = 0;
     field[1].depth_upper[0] = 3;
-    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE, "a halo of 3");
+    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,
+          "a halo of 3");
     field[1].depth_upper[0] = 2;
-    field[1].own_halo = field[1].halo_lower[0] = field[1].halo_upper[0] = field[1].halo_lower[1] = field[1].halo_upper[1] = 1;
-    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE, "its array a halo of 1");
+    field[1].own_halo = field[1].halo_lower[0] = field[1].halo_upper[0] = field[1].halo_lower[1] =
+        field[1].halo_upper[1] = 1;
+    FAILS(phl_exchange_create_cartesian(domain, fields, field, NULL, &wrong), PHL_ERROR_VALUE,
+          "its array a halo of 1");
     GOOD(phl_exchange_free(&exchange));
     GOOD(phl_cartesian_free(&domain));
     for (int f = 0; f < fields; ++f) free(arrays[f]);

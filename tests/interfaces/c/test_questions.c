@@ -24,7 +24,8 @@ void test_questions(void) {
         expected_received += in;
         if (out + in > 0) CHECK(expected_neighbors < neighbors && list[expected_neighbors++] == r);
     }
-    CHECK(sent == expected_sent && received == expected_received && neighbors == expected_neighbors);
+    CHECK(sent == expected_sent && received == expected_received &&
+          neighbors == expected_neighbors);
 
     const int64_t all = first_of(ranks);
     int64_t ids[512];

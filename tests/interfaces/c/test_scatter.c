@@ -23,27 +23,30 @@ static int64_t expected(int64_t id, int c, int reduction) {
     return value;
 }
 
-#define DEFINE_SCATTER(T, name, scalar_)                                                                               \
-    static void name(phl_index_map map, int reduction, int components, int split) {                                    \
-        int64_t ids[most_ghosts];                                                                                      \
-        const int ghosts = ghosts_of(rank, ids);                                                                       \
-        const int64_t owned = owned_by(rank), first = first_of(rank);                                                  \
-        const phl_element element = {scalar_, components, 0};                                                          \
-        T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T));                                         \
-        for (int64_t i = 0; i < owned; ++i)                                                                            \
-            for (int c = 0; c < components; ++c) x[i * components + c] = (T)owned_value(first + i, c);                 \
-        T* g = x + owned * components;                                                                                 \
-        for (int i = 0; i < ghosts; ++i)                                                                               \
-            for (int c = 0; c < components; ++c) g[i * components + c] = (T)ghost_value(rank, i, c);                   \
-        const phl_cells a = {x, owned + ghosts, 0}, none = {0};                                                        \
-        if (split) {                                                                                                   \
-            GOOD(phl_scatter_begin(map, element, a, none, reduction));                                                 \
-            for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99;                                                \
-            GOOD(phl_scatter_end(map, element, a, none));                                                              \
-        } else GOOD(phl_scatter(map, element, a, none, reduction));                                                    \
-        for (int64_t i = 0; i < owned; ++i)                                                                            \
-            for (int c = 0; c < components; ++c) CHECK(x[i * components + c] == (T)expected(first + i, c, reduction)); \
-        free(x);                                                                                                       \
+#define DEFINE_SCATTER(T, name, scalar_)                                              \
+    static void name(phl_index_map map, int reduction, int components, int split) {   \
+        int64_t ids[most_ghosts];                                                     \
+        const int ghosts = ghosts_of(rank, ids);                                      \
+        const int64_t owned = owned_by(rank), first = first_of(rank);                 \
+        const phl_element element = {scalar_, components, 0};                         \
+        T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T));        \
+        for (int64_t i = 0; i < owned; ++i)                                           \
+            for (int c = 0; c < components; ++c)                                      \
+                x[i * components + c] = (T)owned_value(first + i, c);                 \
+        T* g = x + owned * components;                                                \
+        for (int i = 0; i < ghosts; ++i)                                              \
+            for (int c = 0; c < components; ++c)                                      \
+                g[i * components + c] = (T)ghost_value(rank, i, c);                   \
+        const phl_cells a = {x, owned + ghosts, 0}, none = {0};                       \
+        if (split) {                                                                  \
+            GOOD(phl_scatter_begin(map, element, a, none, reduction));                \
+            for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99;               \
+            GOOD(phl_scatter_end(map, element, a, none));                             \
+        } else GOOD(phl_scatter(map, element, a, none, reduction));                   \
+        for (int64_t i = 0; i < owned; ++i)                                           \
+            for (int c = 0; c < components; ++c)                                      \
+                CHECK(x[i * components + c] == (T)expected(first + i, c, reduction)); \
+        free(x);                                                                      \
     }
 
 DEFINE_SCATTER(int32_t, scatter_int32, PHL_INT32)
@@ -56,7 +59,8 @@ DEFINE_SCATTER(double, scatter_double, PHL_FLOAT64)
 static void shared_points(void) {
     phl_index_map map = NULL;
     const int64_t ids[2] = {1, 0};
-    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, NULL, &map));
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, rank == 0 ? 2 : 0, rank == 0 ? 0 : 2, ids, NULL,
+                              &map));
     double x[2] = {0.1 * (rank + 1), 0.7 * (rank + 1)}, expected[2] = {0.1, 0.7}; /* by point */
     if (rank > 0) x[0] = 0.7 * (rank + 1), x[1] = 0.1 * (rank + 1);
     for (int r = 1; r < ranks; ++r) expected[0] += 0.1 * (r + 1), expected[1] += 0.7 * (r + 1);

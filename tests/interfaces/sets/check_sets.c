@@ -1,4 +1,5 @@
-/* Partition sets through C: check_sets_c FOLDER... Every ghost, and every sum that comes back, is compared with a formula. */
+/* Partition sets through C: check_sets_c FOLDER... Every ghost, and every sum that comes back, is
+ * compared with a formula. */
 #include <parhelion/phl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,12 +81,13 @@ static int64_t check_set(const char* folder) {
     GOOD(phl_index_map_read(MPI_COMM_WORLD, folder, NULL, &map));
     GOOD(phl_index_map_sizes(map, &read.owned, &read.ghosts, NULL, &first));
     GOOD(phl_index_map_ghosts(map, read.ids, NULL));
-    const int64_t misread =
-        read.owned != p.owned || read.ghosts != p.ghosts || memcmp(read.ids, p.ids, (size_t)p.ghosts * sizeof *p.ids) != 0;
+    const int64_t misread = read.owned != p.owned || read.ghosts != p.ghosts ||
+                            memcmp(read.ids, p.ids, (size_t)p.ghosts * sizeof *p.ids) != 0;
     free(read.ids);
     double* x = malloc(((size_t)p.owned + 1) * 2 * sizeof *x);
     double* g = malloc(((size_t)p.ghosts + 1) * 2 * sizeof *g);
-    const int64_t wrong = misread + check_gather(map, p, first, x, g) + check_scatter(map, p, first, x, g);
+    const int64_t wrong =
+        misread + check_gather(map, p, first, x, g) + check_scatter(map, p, first, x, g);
     GOOD(phl_index_map_free(&map));
     free(x);
     free(g);

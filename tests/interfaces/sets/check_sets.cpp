@@ -1,4 +1,5 @@
-// Partition sets through C++: check_sets FOLDER... Every ghost, and every sum that comes back, is compared with a formula.
+// Partition sets through C++: check_sets FOLDER... Every ghost, and every sum that comes back, is
+// compared with a formula.
 #include <parhelion/parhelion.hpp>
 
 #include <cstdio>
@@ -26,7 +27,10 @@ std::int64_t check(const std::string& folder) {
     for (local_index i = 0; i < domain.size(); ++i)
         for (int c = 0; c < 2; ++c) wrong += x[2 * i + c] != value_of(domain.global_of(i), c);
     for (local_index i = 0; i < domain.size(); ++i)
-        for (int c = 0; c < 2; ++c) x[2 * i + c] = i < domain.owned() ? 0 : c == 0 ? 1 : static_cast<double>(domain.global_of(i));
+        for (int c = 0; c < 2; ++c)
+            x[2 * i + c] = i < domain.owned() ? 0
+                           : c == 0           ? 1
+                                              : static_cast<double>(domain.global_of(i));
     exchange.reverse(Reduction::sum);
     double counts[2] = {static_cast<double>(domain.ghosts()), 0};
     for (local_index i = 0; i < domain.owned(); ++i) {
