@@ -73,6 +73,7 @@ struct Levels {
     std::deque<std::vector<local_index>>
         lists;  ///< that programs use where a list names a destination twice
 };
+/// Local. Lists of indexes that `program` uses stay in use.
 Levels levels_of(const Program& program);
 
 }  // namespace parhelion

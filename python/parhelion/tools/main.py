@@ -49,6 +49,13 @@ MODEL_VERBS = {
 class Root(LazyGroup):
     """The group of all commands."""
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; what is missing for it is told with all that it may need."""
+        try:
+            return super().get_command(ctx, cmd_name)
+        except ModuleNotFoundError as error:
+            raise missing_package(error, cmd_name) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; bad input ends in one message, never in a traceback."""
         try:

@@ -122,7 +122,7 @@ def run_published(output: Output, data: Path | None, markdown: Path | None, fold
     everywhere = np.abs([e for values in errors.values() for e in values])
     output.console.print(f"{everywhere.size} held-out rows, median error {100 * np.median(everywhere):.1f} %")
     if markdown:
-        words = markdown.read_text().partition(FITS[: FITS.index("\n")])[0] if markdown.exists() else ""
+        words = markdown.read_text().partition(FITS[: FITS.index("\n")])[0] if markdown.is_file() else ""
         with writing(markdown):
             markdown.write_text(words + model_tables(data))
         output.console.print(f"written: {markdown}", markup=False)
