@@ -223,6 +223,51 @@ CASE(
     serves = false;
 }
 
+CASE("an exchange on a queue follows what is there, and what comes after its end follows it") {
+    const Communicator world(MPI_COMM_WORLD);
+    const int ranks = world.size();
+    const CartesianDomain domain({4 * ranks, 6},
+                                 {.halo = 1, .periodic = true, .process_grid = {ranks, 1}});
+    constexpr std::size_t values = 6 * 8;
+    const auto memory = allocate_slow(3 * values * sizeof(double));
+    double* const made = reinterpret_cast<double*>(memory.get());
+    double *const u = made + values, *const seen = u + values;
+    Exchange exchange(build_pattern(domain), {as_slow(view(domain, u))}, {"mpi"});
+    const auto executor = exchange.plan().executor;
+    const auto queue = executor->make_queue();
+    Program copy;
+    copy.add(StridedOp{.width = values * sizeof(double)});
+    executor->compile(copy);
+    const auto enqueue = [&](double* from, double* to) {
+        std::byte* const bases[2] = {as_slow(reinterpret_cast<std::byte*>(from)),
+                                     as_slow(reinterpret_cast<std::byte*>(to))};
+        queue->enqueue(copy, bases, bases + 1);
+    };
+    const auto value = [&](int i, int j) {
+        return 10.0 * ((world.rank() * 4 + i + 4 * ranks) % (4 * ranks)) + (j + 6) % 6 + 1;
+    };
+    for (int time = 0; time < 20; ++time) {
+        seed_slow_executors(static_cast<std::uint64_t>(time));
+        std::fill(made, made + 3 * values, -1);
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 6; ++j) made[(i + 1) * 8 + j + 1] = value(i, j) + time;
+        enqueue(made, u);
+        auto step = exchange.begin(*queue);
+        exchange.end(*queue);
+        enqueue(u, seen);
+        queue->wait();
+        for (int i = -1; i < 5; ++i)
+            for (int j = -1; j < 7; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j) + time);
+        enqueue(made, u);
+        auto back = exchange.begin_reverse(*queue, Reduction::max);  // of ghosts of −1
+        exchange.end(*queue);
+        enqueue(u, seen);
+        queue->wait();
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 6; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j) + time);
+    }
+}
+
 CASE("names that are taken or mean something else are refused") {
     const auto refused = [](const std::string& name, auto make) {
         return error_of([&] { register_transport({name, "", Scope::anywhere, nullptr, make}); });
