@@ -53,7 +53,7 @@ python() { suite "Python$1" '(passed|failed|error|no tests ran).* in [0-9.]+' "$
 # With both builds there are more tests; those that have passed already are not run again.
 python_over_openmpi() {
     local told=build/openmpi/pytest.xml
-    python ", Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed $first")"
+    python ", Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed=$first")"
 }
 lint() { suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint; }
 

@@ -1,6 +1,7 @@
 """What continuous integration runs, over a Makefile that only says what it was asked for; and the second run of the Python tests."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -100,18 +101,23 @@ def test_the_distributions_python_comes_first_where_it_will_do(checkout, tmp_pat
 
 
 def test_a_second_run_has_the_tests_that_another_build_adds(tmp_path):
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
-    file = tmp_path / "test_builds.py"
+    """As scripts/test.sh begins it: with the option alone, which the file beside the tests knows."""
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", folder)
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
+    option = re.search(r"--except-passed[= ]", (ROOT / "scripts" / "test.sh").read_text()).group()
 
     def pytest_run(*words):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout
+        assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    file = folder / "test_builds.py"
     file.write_text(TESTS.format(builds=["mpich"], alone=True))
-    pytest_run("--junitxml=first.xml", file)
+    pytest_run("--junitxml=first.xml")
     file.write_text(TESTS.format(builds=["mpich", "openmpi"], alone=False))
-    told = pytest_run("--collect-only", "--except-passed", "first.xml", file)
+    told = pytest_run("--collect-only", *f"{option}first.xml".split())
     names = {line.partition("::")[2] for line in told.splitlines() if "::" in line}
     assert names == {"test_on[openmpi]", "test_of_both", "test_through_all"}
