@@ -6,6 +6,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "parhelion/core/collective.hpp"
 #include "precision.hpp"
 
 namespace parhelion::bench {
@@ -25,7 +26,7 @@ constexpr int exchanges_before_sample = 10;
 
 std::optional<std::string> agreed(const Communicator& comm, const std::string& complaint) {
     try {
-        agree(comm, complaint);
+        agree(comm, {!complaint.empty(), complaint});
     } catch (const Error& e) {
         return e.what();
     }

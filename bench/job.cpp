@@ -1,4 +1,5 @@
 #include "job.hpp"
+#include "parhelion/core/collective.hpp"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "parhelion/core/collective.hpp"
 
 namespace parhelion::bench {
 
@@ -97,7 +98,7 @@ void require_usable(const OwnWay& way, const Communicator& comm) {
     const std::string mine = reason_against(way, comm);
     std::string agreed;
     try {
-        agree(comm, mine);
+        agree(comm, {!mine.empty(), mine});
     } catch (const Error& e) {
         agreed = e.what();
     }

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {

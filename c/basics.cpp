@@ -1,4 +1,5 @@
 // What is of no kind of handle: messages of mistakes, MPI, memory, reductions of the program's own.
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -12,6 +13,7 @@ namespace parhelion::c {
 namespace {
 
 thread_local std::string last_error;
+thread_local Unfinished* current = nullptr;
 
 int keep(const char* message, int status) noexcept {
     try {
@@ -23,6 +25,17 @@ int keep(const char* message, int status) noexcept {
 }
 
 }  // namespace
+
+Unfinished::Unfinished() : outer_(std::exchange(current, this)) {}
+Unfinished::~Unfinished() {
+    current = outer_;
+    if (finished_ && outer_ != nullptr) outer_->undo_.splice(outer_->undo_.end(), undo_);
+    if (!finished_)
+        for (const auto& undo : undo_) undo();
+}
+void Unfinished::add(std::function<void()> undo) {
+    if (current != nullptr) current->undo_.push_back(std::move(undo));
+}
 
 int report_exception() noexcept {
     try {
@@ -81,10 +94,14 @@ public:
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         const byte_count count = bytes / element().size;
         if (is_aligned(into) && is_aligned(from)) return combine_(into, from, count, context_);
-        thread_local std::vector<std::byte> left, right;  // from the heap: aligned
-        left.assign(into, into + bytes), right.assign(from, from + bytes);
+        thread_local std::vector<std::byte> spare[2];  // taken out meanwhile: a reduction may run
+                                                       // another exchange, which combines, too
+        std::vector<std::byte> left = std::move(spare[0]), right = std::move(spare[1]);
+        left.assign(into, into + bytes),
+            right.assign(from, from + bytes);  // from the heap: aligned
         combine_(left.data(), right.data(), count, context_);
         std::copy(left.begin(), left.end(), into);
+        spare[0] = std::move(left), spare[1] = std::move(right);
     }
 
 private:

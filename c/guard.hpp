@@ -1,6 +1,8 @@
 // No exception crosses into C: each becomes a status and a message.
 #pragma once
 
+#include <functional>
+#include <list>
 #include <utility>
 
 #include "parhelion/core/error.hpp"
@@ -18,10 +20,30 @@ public:
 /// handled.
 int report_exception() noexcept;
 
+/// What calls of this thread have put under handles goes again where the outermost of them fails:
+/// all ranks have it then, or none.
+class Unfinished {
+public:
+    Unfinished();
+    ~Unfinished();
+    Unfinished(const Unfinished&) = delete;
+    Unfinished& operator=(const Unfinished&) = delete;
+    void finish() noexcept { finished_ = true; }
+    /// `undo` throws nothing.
+    static void add(std::function<void()> undo);
+
+private:
+    Unfinished* outer_;
+    bool finished_ = false;
+    std::list<std::function<void()>> undo_;
+};
+
 template <class Work>
 int guarded(Work&& work) noexcept {
     try {
+        Unfinished call;
         std::forward<Work>(work)();
+        call.finish();
         return 0;
     } catch (...) {
         return report_exception();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "guard.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
@@ -217,10 +217,16 @@ auto get(Handle handle) {
     return table<decltype(object_of(handle))>().get(handle);
 }
 
-/// Puts an object under a handle of its own.
+/// Puts an object under a handle of its own, unless the call fails yet.
 template <class Object, class Handle>
 void keep(Object object, Handle& handle) {
-    table<Object>().add(std::make_shared<Object>(std::move(object)), handle);
+    auto kept = std::make_shared<Object>(std::move(object));
+    const auto made = std::make_shared<Handle>();
+    Unfinished::add([made] {
+        if (*made != nullptr) table<Object>().remove(*made);
+    });
+    table<Object>().add(std::move(kept), *made);
+    handle = *made;
 }
 
 /// Runs work on what is behind a handle, guarded.
@@ -246,13 +252,15 @@ int free_handle(Handle* handle, const char* name) {
     });
 }
 
-/// Runs `check`, of whose errors all ranks are told, then `work`. Collective.
+/// Runs `check`, then `work`, whose result it returns. All ranks are told what either throws.
+/// Collective.
 template <class Check, class Work>
-void collective(const Communicator& comm, const char* call, double timeout_s, Check&& check,
-                Work&& work) {
-    const Doing doing(comm, call, timeout_s);
-    validate_together(comm, check);
-    work();
+decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s,
+                          Check&& check, Work&& work) {
+    return collectively(comm, call, timeout_s, [&]() -> decltype(auto) {
+        validate_together(comm, check);
+        return work();
+    });
 }
 
 /// The same of a map.
@@ -315,8 +323,8 @@ int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) 
                     "an exchange of the map is under way: end it before the map gets further "
                     "ghosts");
         };
-        collective(object.map.communicator(), call, 0, read,
-                   [&] { object.map = IndexMap(make(object.domain()), object.options); });
+        object.map = collective(object.map.communicator(), call, 0, read,
+                                [&] { return IndexMap(make(object.domain()), object.options); });
     });
 }
 

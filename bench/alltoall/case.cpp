@@ -7,6 +7,7 @@
 
 #include "clock.hpp"
 #include "job.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {

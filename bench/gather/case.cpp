@@ -4,6 +4,7 @@
 
 #include "errors.hpp"
 #include "job.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/domain/partition_files.hpp"
 
 namespace parhelion::bench {

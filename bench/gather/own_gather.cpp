@@ -2,6 +2,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/index_map/index_map.hpp"
 
 namespace parhelion::bench {

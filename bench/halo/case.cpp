@@ -8,6 +8,7 @@
 
 #include "errors.hpp"
 #include "job.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {

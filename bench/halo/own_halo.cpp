@@ -2,6 +2,7 @@
 
 #include "clock.hpp"
 #include "errors.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {

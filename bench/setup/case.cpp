@@ -6,6 +6,7 @@
 #include "errors.hpp"
 #include "halo/case.hpp"
 #include "halo/own_halo.hpp"
+#include "parhelion/core/collective.hpp"
 
 namespace parhelion::bench {
 

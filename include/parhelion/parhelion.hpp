@@ -2,8 +2,8 @@
 #pragma once
 
 #include "parhelion/core/aligned.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/communicator.hpp"
-#include "parhelion/core/doing.hpp"
 #include "parhelion/core/element.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
@@ -11,7 +11,6 @@
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/core/reduction.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
-#include "parhelion/core/totals.hpp"
 #include "parhelion/core/types.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/id_table.hpp"

@@ -3,20 +3,23 @@
 #include "parhelion/core/communicator.hpp"
 
 #include "bindings.hpp"
-#include "parhelion/core/agreement.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
-#include "parhelion/core/totals.hpp"
 
 namespace parhelion::python {
 namespace {
 
-// What a Python function does with all ranks, which C++ does not know.
+// What a Python function does with all ranks, which C++ does not know: one agreement, which is all
+// there is to the call.
 template <class Work>
 auto doing(const Communicator& comm, const std::string& call, double timeout_s, Work&& work) {
-    const Doing announced(comm, call, timeout_s);
-    return work();
+    const CollectiveCall current(comm, call, timeout_s);
+    try {
+        return work();
+    } catch (...) {
+        current.fail();
+    }
 }
 
 }  // namespace
@@ -34,15 +37,22 @@ void bind_communicator(nb::module_& module) {
         .def_prop_ro(
             "fortran_handle", [](const Communicator& comm) { return MPI_Comm_c2f(comm.handle()); },
             "For mpi4py: MPI.Comm.f2py.")
-        .def("next_tag", &Communicator::next_tag,
-             "A tag that nothing else uses here. Local, the same on all ranks.")
+        .def(
+            "next_tag",
+            [](const Communicator& comm) {
+                Tag tag = comm.next_tag();
+                tag.keep();
+                return static_cast<int>(tag);
+            },
+            "A tag that nothing else uses here, now or later. The same on all ranks.")
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def(
             "agree",
             [](const Communicator& comm, const std::string& complaint, ErrorKind kind,
                const std::string& call, double timeout_s) {
-                doing(comm, call, timeout_s, [&] { agree(comm, complaint, kind); });
+                doing(comm, call, timeout_s,
+                      [&] { agree(comm, {!complaint.empty(), complaint, kind}); });
             },
             "complaint"_a, "kind"_a, "call"_a, "timeout_s"_a, Unlocked(),
             "Collective. Raises the complaint of the lowest rank that has one, on every rank.\n\n"
@@ -61,7 +71,7 @@ void bind_communicator(nb::module_& module) {
             "total",
             [](const Communicator& comm, const std::vector<std::int64_t>& values,
                const std::string& call) {
-                return doing(comm, call, 0, [&] { return agree(comm, ""), total(comm, values); });
+                return doing(comm, call, 0, [&] { return total(comm, values); });
             },
             "values"_a, "call"_a, Unlocked(),
             "Collective. The sum of each value over all ranks; all pass as many.")

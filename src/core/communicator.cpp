@@ -1,96 +1,186 @@
 #include "parhelion/core/communicator.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <numeric>
 #include <optional>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "core/collective.hpp"
 #include "core/cores.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
 #include "core/left_behind.hpp"
 #include "core/time_limit.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/hash.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
+
+namespace {
+
+// Whoever should answer may be gone: no wait for ever while the program ends.
+bool ends_soon(MPI_Request& request, double start) {
+    constexpr double patience_s = 1;
+    for (int over = 0;;) {
+        if (MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+        if (over) return true;
+        if (MPI_Wtime() - start > patience_s) return false;
+        std::this_thread::yield();
+    }
+}
+
+// Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a
+// communicator with unread ones.
+void receive_what_is_left(MPI_Comm comm) {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    for (int found = 0;;) {
+        if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, &message, &status) !=
+                MPI_SUCCESS ||
+            !found)
+            return;
+        int bytes = 0;
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        std::shared_ptr<std::byte[]> unread(
+            new std::byte[static_cast<std::size_t>(std::max(bytes, 0))]);
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
+            !ends_soon(request, MPI_Wtime()))
+            leave_behind(std::move(unread));  // its sender is gone, or MPI may still write it
+    }
+}
+
+// Collective. A long message gets on only while its sender calls MPI. Where another rank did not
+// come the barriers are under way yet, and Open MPI uses a communicator for it after that was
+// freed.
+void free_together(std::vector<MPI_Comm> comms) {
+    std::vector<MPI_Request> barriers(comms.size(), MPI_REQUEST_NULL);
+    for (std::size_t i = 0; i < comms.size(); ++i) {
+        receive_what_is_left(comms[i]);
+        if (MPI_Ibarrier(comms[i], &barriers[i]) != MPI_SUCCESS) comms[i] = MPI_COMM_NULL;
+    }
+    const double start = MPI_Wtime();
+    for (std::size_t i = 0; i < comms.size(); ++i)
+        if (comms[i] != MPI_COMM_NULL && ends_soon(barriers[i], start)) MPI_Comm_free(&comms[i]);
+}
+
+// Duplicates whose last handle went elsewhere than in MPI_Comm_free: in a destructor, in Python's
+// collector. There nobody may wait.
+class Orphans {
+public:
+    static Orphans& all() {
+        static auto* const instance = [] {
+            when_mpi_ends([] { free_together(std::exchange(all().comms_, {})); });
+            return new Orphans;
+        }();
+        return *instance;
+    }
+    void add(MPI_Comm comm) {
+        const std::lock_guard lock(mutex_);
+        comms_.push_back(comm);
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<MPI_Comm> comms_;
+};
+
+}  // namespace
+
+// Numbers of tags, each in use by an object of this rank or not.
+struct Communicator::Tags {
+    static constexpr int first = Communicator::lost_rank_tag + 1;
+    static constexpr int end = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
+    using Bits = std::array<std::uint64_t, (end + 63) / 64>;
+
+    std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Bits>> in_use{};
+    Bits taken{};            // by some rank, when all last agreed on it
+    Bits spoilt{};           // for good: messages with them may have been sent that nobody receives
+    std::uint64_t used = 0;  // those that have been given away or passed over, in all rounds
+
+    static std::uint64_t bit(int tag) { return std::uint64_t{1} << (tag % 64); }
+    static int at(std::uint64_t number) { return first + static_cast<int>(number % (end - first)); }
+    bool is_round_over() const { return used > 0 && used % (end - first) == 0; }
+    /// The next one of this round; −1 where it is taken.
+    int next() {
+        const int tag = at(used++);
+        return (taken[static_cast<std::size_t>(tag / 64)] & bit(tag)) != 0 ? -1 : tag;
+    }
+    void take(int tag) {
+        in_use[static_cast<std::size_t>(tag / 64)].fetch_or(bit(tag), std::memory_order_relaxed);
+    }
+    void give_back(int tag) {
+        in_use[static_cast<std::size_t>(tag / 64)].fetch_and(~bit(tag), std::memory_order_relaxed);
+    }
+};
+
+// What ranks tell each other on the user's communicator: out of memory, and a fingerprint of the
+// environment, x and ~x.
+struct Communicator::FirstStep {
+    std::array<std::uint64_t, 3> mine{}, all{};
+};
 
 struct Communicator::State {
     MPI_Comm handle = MPI_COMM_NULL;
     int rank = 0;
     int size = 1;
-    int next_tag = roll_call_tag + 1;
-    int tag_limit = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
+    std::shared_ptr<Tags> tags = std::make_shared<Tags>();
+    CollectiveState collective;
+    MPI_Comm node_handle = MPI_COMM_NULL;  // once it was split off, which all ranks do together
     std::optional<Communicator> node;
     std::unordered_map<int, int> node_rank_of;  // only the ranks of this node: never O(P)
     std::unordered_map<std::type_index, std::shared_ptr<void>> shared;
+    FirstStep first;
+    MPI_Comm duplicate = MPI_COMM_NULL;  // while it is made
 
-    explicit State(MPI_Comm own) : handle(own) {
-        check_mpi(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        check_mpi(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
-        check_mpi(MPI_Comm_size(handle, &size), "MPI_Comm_size");
-        void* value = nullptr;
-        int found = 0;
-        MPI_Comm_get_attr(handle, MPI_TAG_UB, &value, &found);
-        if (found) tag_limit = *static_cast<int*>(value);
-    }
+    State() { Orphans::all(); }
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    // MPI_Finalize deletes the attributes of MPI_COMM_WORLD too, in many MPIs: then MPI still
-    // works.
     ~State() {
         int finalized = 0;
         MPI_Finalized(&finalized);
-        if (finalized) return;
-        receive_what_is_left();
-        if (let_others_receive()) MPI_Comm_free(&handle);
+        if (finalized || mpi_has_ended()) return;
+        for (const MPI_Comm left : {node ? MPI_COMM_NULL : node_handle, handle})
+            if (left != MPI_COMM_NULL) Orphans::all().add(left);
     }
-
-    // Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a
-    // communicator with unread ones.
-    void receive_what_is_left() const {
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        for (int found = 0;;) {
-            if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle, &found, &message, &status) !=
-                    MPI_SUCCESS ||
-                !found)
-                return;
-            int bytes = 0;
-            MPI_Get_count(&status, MPI_BYTE, &bytes);
-            std::shared_ptr<std::byte[]> unread(
-                new std::byte[static_cast<std::size_t>(std::max(bytes, 0))]);
-            MPI_Request request = MPI_REQUEST_NULL;
-            if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
-                !ends_soon(request))
-                leave_behind(std::move(unread));  // its sender is gone, or MPI may still write it
-        }
+    void adopt(MPI_Comm own) {
+        handle = own;
+        check_mpi(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        check_mpi(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
+        check_mpi(MPI_Comm_size(handle, &size), "MPI_Comm_size");
     }
-
-    // A long message gets on only while its sender calls MPI. False where another rank did not
-    // come: the barrier is under way yet, and Open MPI uses the communicator for it after that was
-    // freed.
-    bool let_others_receive() const {
-        MPI_Request request = MPI_REQUEST_NULL;
-        return MPI_Ibarrier(handle, &request) == MPI_SUCCESS && ends_soon(request);
-    }
-
-    // Whoever should answer may be gone: no wait for ever while the program ends.
-    static bool ends_soon(MPI_Request& request) {
-        constexpr double patience_s = 1;
-        const double start = MPI_Wtime();
-        for (int over = 0;;) {
-            if (MPI_Test(&request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-            if (over) return true;
-            if (MPI_Wtime() - start > patience_s) return false;
-            std::this_thread::yield();
-        }
+    // Collective: within MPI_Comm_free of the user's, where nobody has a handle any more.
+    void free() {
+        shared.clear();
+        if (node && node->state_.use_count() == 1) node->state_->free();
+        if (handle != MPI_COMM_NULL) free_together({std::exchange(handle, MPI_COMM_NULL)});
     }
 };
 
+void Tag::keep() {
+    if (number_) new std::shared_ptr<const int>(number_);  // for ever, on purpose
+}
+
 int Communicator::release(MPI_Comm, int, void* attribute, void*) {
-    delete static_cast<std::shared_ptr<State>*>(attribute);
+    const std::unique_ptr<std::shared_ptr<State>> held(
+        static_cast<std::shared_ptr<State>*>(attribute));
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    // MPI_Finalize deletes the attributes of MPI_COMM_WORLD too, in many MPIs: then MPI still
+    // works.
+    if (!finalized && held->use_count() == 1) (*held)->free();
     return MPI_SUCCESS;
 }
 
@@ -107,15 +197,23 @@ int Communicator::attribute_key() {
 
 namespace {
 
-// MPI_Comm_dup waits for ever, and there is nothing yet over which ranks could tell who is missing.
-void await_all(MPI_Comm user) {
-#ifndef PARHELION_SIMULATED  // polling takes simulated time
-    MPI_Request all = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibarrier(user, &all), "MPI_Ibarrier");
+// Of these all ranks need the same value: each tells what ranks send each other.
+constexpr const char* equal_variables[] = {"PARHELION_NODE_RANKS",    "PARHELION_BEGIN_BYTES",
+                                           "PARHELION_PIECE_BYTES",   "PARHELION_NODE_MESSAGES",
+                                           "PARHELION_LARGEST_COUNT", "PARHELION_XPMEM"};
+
+std::string value_of(const char* variable) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? "not set" : text;
+}
+
+// Waits on the user's communicator, where there is nothing yet over which ranks could tell who is
+// missing.
+void await_all(MPI_Comm user, MPI_Request& request) {
     const double limit_s = setup_time_limit(0), start = MPI_Wtime();
     Patience patience;
     for (int come = 0;; patience.wait()) {
-        check_mpi(MPI_Test(&all, &come, MPI_STATUS_IGNORE), "MPI_Test");
+        check_mpi(MPI_Test(&request, &come, MPI_STATUS_IGNORE), "MPI_Test");
         if (come) return;
         if (limit_s <= 0 || MPI_Wtime() - start < limit_s) continue;
         int rank = 0, size = 0;
@@ -134,9 +232,6 @@ void await_all(MPI_Comm user) {
                         "(PARHELION_TIMEOUT sets the limit)",
                     ErrorKind::timeout);
     }
-#else
-    static_cast<void>(user);
-#endif
 }
 
 // PARHELION_NODE_RANKS: so many ranks that follow each other count as a node, where they are on
@@ -162,7 +257,7 @@ MPI_Comm split_node(MPI_Comm comm, int rank) {
 
 }  // namespace
 
-Communicator::Communicator(MPI_Comm own, Owned) : state_(std::make_shared<State>(own)) {}
+Communicator::Communicator(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Communicator::Communicator(MPI_Comm user) {
     require_mpi();
@@ -182,12 +277,70 @@ Communicator::Communicator(MPI_Comm user) {
         return;
     }
     require_all_ranks(user);
-    await_all(user);
+    make_from(user);
+}
+
+// Whoever has no memory comes with that to the first step, which needs none.
+void Communicator::make_from(MPI_Comm user) {
+    std::unique_ptr<std::shared_ptr<State>> made;
+    Hash environment;
+    bool failed = false;
+    try {
+        made = std::make_unique<std::shared_ptr<State>>(std::make_shared<State>());
+        for (const char* variable : equal_variables) environment.add_range(value_of(variable));
+        (*made)->collective.node_threads = usable_threads();
+    } catch (const std::bad_alloc&) {
+        failed = true;
+    }
+    static FirstStep without_memory;
+    FirstStep& first = made ? (*made)->first : without_memory;
+    first.mine = {failed, environment.value(), ~environment.value()};
+    const auto step = [&](MPI_Request& request) {
+        try {
+            await_all(user, request);
+        } catch (...) {
+            if (made) leave_behind(*made);  // MPI may still write it
+            throw;
+        }
+    };
+#ifdef PARHELION_SIMULATED  // polling takes simulated time
     MPI_Comm own = MPI_COMM_NULL;
+    static_cast<void>(step);
     check_mpi(MPI_Comm_dup(user, &own), "MPI_Comm_dup");
-    state_ = std::make_shared<State>(own);
-    check_mpi(MPI_Comm_set_attr(user, attribute_key(), new std::shared_ptr<State>(state_)),
-              "MPI_Comm_set_attr");
+    state_ = *made;
+    state_->adopt(own);
+#else
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(
+        MPI_Iallreduce(first.mine.data(), first.all.data(), static_cast<int>(first.mine.size()),
+                       MPI_UINT64_T, MPI_MAX, user, &request),
+        "MPI_Iallreduce");
+    step(request);
+    if (first.all[0] != 0)
+        throw Error(
+            "out of memory on some rank, in the first call of this library on a communicator: use "
+            "more ranks or a smaller problem",
+            ErrorKind::system, KnownTo::all_ranks);
+    state_ = *made;
+    check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
+    step(request);
+    state_->adopt(state_->duplicate);
+    if (first.all[1] !=
+        ~first.all[2])  // before the node is split, which not all ranks would do alike
+        require_equal(
+            *this, "environment variables",
+            [](Properties& told) {
+                for (const char* variable : equal_variables) told.add(variable, value_of(variable));
+            },
+            "set the same ones on every rank");
+    state_->node_handle = split_node(state_->handle, state_->rank);
+    CpuMask& threads = state_->collective.node_threads;
+    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()),
+                             MPI_UINT64_T, MPI_BOR, state_->node_handle, &request),
+              "MPI_Iallreduce");
+    step(request);
+#endif
+    check_mpi(MPI_Comm_set_attr(user, attribute_key(), made.release()), "MPI_Comm_set_attr");
 }
 
 MPI_Comm Communicator::handle() const {
@@ -197,27 +350,66 @@ MPI_Comm Communicator::handle() const {
 int Communicator::rank() const noexcept { return state_->rank; }
 int Communicator::size() const noexcept { return state_->size; }
 
-int Communicator::next_tag() const {
-    const int tag = state_->next_tag;
-    state_->next_tag = tag >= state_->tag_limit ? roll_call_tag + 1 : tag + 1;
-    return tag;
+Tag Communicator::next_tag() const {
+    const std::shared_ptr<Tags>& tags = state_->tags;
+    int tag = -1;
+    for (int tried = 0; tag < 0 && tried < Tags::end; ++tried) {
+        if (tags->is_round_over()) {  // all ranks have taken as many
+            Tags::Bits taken = tags->spoilt;
+            for (std::size_t i = 0; i < taken.size(); ++i)
+                taken[i] |= tags->in_use[i].load(std::memory_order_relaxed);
+            reduce(*this, Combine::either, taken);
+            tags->taken = taken;
+        }
+        tag = tags->next();
+    }
+    if (tag < 0)
+        throw Error(
+            "all message tags of the communicator are in use: drop exchanges that are no longer "
+            "needed");
+    tags->take(tag);
+    const auto give_back = [tags](const int* number) {
+        tags->give_back(*number);
+        delete number;
+    };
+    return Tag(std::shared_ptr<const int>(new int(tag), give_back));
 }
 
-const Communicator& Communicator::node() const {
-    if (state_->node) return *state_->node;
-    const MPI_Comm shared = split_node(handle(), rank());
-    state_->node = Communicator(shared, Owned{});
-    MPI_Group all, near;
-    MPI_Comm_group(handle(), &all);
-    MPI_Comm_group(shared, &near);
-    for (int i = 0; i < state_->node->size(); ++i) {
-        int here = 0;
-        MPI_Group_translate_ranks(near, 1, &i, all, &here);
-        state_->node_rank_of.emplace(here, i);
+std::uint64_t Communicator::tags_used() const noexcept { return state_->tags->used; }
+void Communicator::skip_tags(std::uint64_t used) const noexcept {
+    state_->tags->used = std::max(state_->tags->used, used);
+}
+void Communicator::spoil_tags(std::uint64_t since) const noexcept {
+    Tags& tags = *state_->tags;
+    for (; since < tags.used; ++since) {
+        const int tag = Tags::at(since);
+        tags.spoilt[static_cast<std::size_t>(tag / 64)] |= Tags::bit(tag);
     }
+}
+CollectiveState& Communicator::collective_state() const noexcept { return state_->collective; }
+void Communicator::abandon() const noexcept { new (std::nothrow) std::shared_ptr<State>(state_); }
+
+// What is made after the split is each rank's own affair, and made by the next call where it
+// failed.
+const Communicator& Communicator::node() const {
+    State& state = *state_;
+    if (state.node) return *state.node;
+    if (state.node_handle == MPI_COMM_NULL) state.node_handle = split_node(handle(), rank());
+    auto near = std::make_shared<State>();
+    int size = 0;
+    MPI_Comm_size(state.node_handle, &size);
+    std::vector<int> numbers(static_cast<std::size_t>(size)), here(numbers.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+    MPI_Comm_group(handle(), &all);
+    MPI_Comm_group(state.node_handle, &group);
+    MPI_Group_translate_ranks(group, size, numbers.data(), all, here.data());
     MPI_Group_free(&all);
-    MPI_Group_free(&near);
-    return *state_->node;
+    MPI_Group_free(&group);
+    for (const int i : numbers) state.node_rank_of.emplace(here[static_cast<std::size_t>(i)], i);
+    near->adopt(state.node_handle);
+    state.node = Communicator(std::move(near));
+    return *state.node;
 }
 
 std::shared_ptr<void>& Communicator::shared_place(std::type_index type) const {

@@ -1,6 +1,6 @@
 #include "core/made_comms.hpp"
 
-#include "parhelion/core/error.hpp"
+#include "core/collective.hpp"
 
 namespace parhelion {
 
@@ -12,22 +12,23 @@ MadeComms::~MadeComms() {
 }
 
 void MadeComms::free_dropped(const Communicator& comm) {
+    std::vector<std::uint64_t> in_use;
+    validate_together(comm, [&] {
+        all_.reserve(all_.size() + 1);
+        in_use.reserve(all_.size());
+        next_ = std::make_shared<std::atomic<bool>>(false);
+    });
     if (all_.empty()) return;  // on all ranks
-    std::vector<int> dropped;
-    for (const Made& made : all_) dropped.push_back(made.dropped->load(std::memory_order_relaxed));
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, dropped.data(), static_cast<int>(dropped.size()), MPI_INT,
-                            MPI_MIN, comm.handle()),
-              "MPI_Allreduce");
-    std::vector<Made> left;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-        if (dropped[i]) check_mpi(MPI_Comm_free(&all_[i].comm), "MPI_Comm_free");
-        else left.push_back(std::move(all_[i]));
-    }
-    all_ = std::move(left);
+    for (const Made& made : all_) in_use.push_back(!made.dropped->load(std::memory_order_relaxed));
+    reduce(comm, Combine::largest, in_use);
+    std::size_t i = 0;
+    std::erase_if(all_, [&](Made& made) {
+        return in_use[i++] == 0 && MPI_Comm_free(&made.comm) == MPI_SUCCESS;
+    });
 }
 
 MadeComms::Use MadeComms::add(MPI_Comm made) {
-    all_.push_back({made, std::make_shared<std::atomic<bool>>(false)});
+    all_.push_back({made, std::move(next_)});
     return Use(all_.back().dropped);
 }
 

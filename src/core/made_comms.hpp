@@ -47,9 +47,10 @@ public:
     MadeComms& operator=(const MadeComms&) = delete;
     ~MadeComms();
 
-    /// Collective: frees what all ranks have dropped. Call it before another is made.
+    /// Collective: frees what all ranks have dropped, and makes room for one more, on every rank or
+    /// on none. Call it right before another is made, when nothing else can fail.
     void free_dropped(const Communicator& comm);
-    /// Takes over what has just been made, on all ranks. Local.
+    /// Takes over what has just been made, on all ranks. Local; needs no memory.
     Use add(MPI_Comm made);
 
 private:
@@ -58,6 +59,7 @@ private:
         std::shared_ptr<std::atomic<bool>> dropped;
     };
     std::vector<Made> all_;  // equally many on all ranks, for making and freeing are collective
+    std::shared_ptr<std::atomic<bool>> next_;
 };
 
 }  // namespace parhelion

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/collective.hpp"
 #include "core/left_behind.hpp"
-#include "core/patient_wait.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -116,28 +116,40 @@ private:
 
 }  // namespace
 
+void send_parcel(const Communicator& comm, Parcel parcel, const Tag& tag) {
+    std::vector<Parcel> one;
+    one.push_back(std::move(parcel));
+    Outbox outbox(comm, std::move(one), largest_parcel_message);
+    outbox.send_all(tag, false);
+    for (PatientWait patience(comm); !outbox.sent();) patience.wait();
+}
+
+Parcel receive_parcel(const Communicator& comm, int rank, const Tag& tag) {
+    return receive(comm, rank, tag, largest_parcel_message);
+}
+
 std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing,
                                     std::size_t largest_message) {
-    // A tag of its own keeps a fast rank's next round apart from this one.
-    const int tag = comm.next_tag();
+    Tag tag = comm.next_tag();  // keeps a fast rank's next round apart from this one
     Outbox outbox(comm, std::move(outgoing), largest_message);
-    std::vector<Parcel> incoming = outbox.send_all(tag, true);
-    // Synchronous sends complete when received; when everybody's have, the barrier completes and
-    // nothing is under way.
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    PatientWait patience(comm);
-    for (bool in_barrier = false;; patience.wait()) {
-        while (take_one(comm, tag, largest_message, incoming)) {
+    std::vector<Parcel> incoming;
+    try {
+        incoming = outbox.send_all(tag, true);
+        // Synchronous sends complete when received; when everybody's have, the step completes and
+        // nothing is under way.
+        bool in_meeting = false;
+        for (PatientWait patience(comm); !in_meeting || !meeting_is_over(comm); patience.wait()) {
+            while (take_one(comm, tag, largest_message, incoming)) {
+            }
+            if (in_meeting || !outbox.sent()) continue;
+            begin_meeting(comm);
+            in_meeting = true;
         }
-        if (in_barrier) {
-            int done = 0;
-            check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
-            if (done) break;
-        } else if (outbox.sent()) {
-            check_mpi(MPI_Ibarrier(comm.handle(), &barrier), "MPI_Ibarrier");
-            in_barrier = true;
-        }
+    } catch (...) {
+        tag.keep();
+        throw;
     }
+    end_meeting(comm);
     std::sort(incoming.begin(), incoming.end(),
               [](const Parcel& a, const Parcel& b) { return a.rank < b.rank; });
     return incoming;
@@ -146,14 +158,19 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel
 std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
                                       const std::vector<int>& expected,
                                       std::size_t largest_message) {
-    const int tag = comm.next_tag();
+    Tag tag = comm.next_tag();
     Outbox outbox(comm, answers, largest_message);
-    const std::vector<Parcel> own = outbox.send_all(tag, false);
     std::vector<Parcel> incoming;
-    for (int rank : expected)
-        incoming.push_back(rank == comm.rank() ? own.front()
-                                               : receive(comm, rank, tag, largest_message));
-    for (PatientWait patience(comm); !outbox.sent();) patience.wait();
+    try {
+        const std::vector<Parcel> own = outbox.send_all(tag, false);
+        for (int rank : expected)
+            incoming.push_back(rank == comm.rank() ? own.front()
+                                                   : receive(comm, rank, tag, largest_message));
+        for (PatientWait patience(comm); !outbox.sent();) patience.wait();
+    } catch (...) {
+        tag.keep();
+        throw;
+    }
     return incoming;
 }
 

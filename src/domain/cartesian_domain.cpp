@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "parhelion/core/agreement.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -207,37 +206,46 @@ void tell_cuts(Properties& told, const Axis& axis, int d) {
                  {static_cast<int>(b), d});
 }
 
+// Takes no memory: what does is done with the other ranks.
+Axis no_axis() {
+    static_assert(max_dimensions == 4);
+    return {1, 1, 1, false, 0, 0, 0, {}};
+}
+
 }  // namespace
 
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options,
                                  Communicator comm)
-    : dimensions_(static_cast<int>(extents.size())), boundary_(options.boundary),
+    : dimensions_(static_cast<int>(extents.size())),
+      axes_{no_axis(), no_axis(), no_axis(), no_axis()}, boundary_(options.boundary),
       neighbors_(options.neighbors), algorithm_(options.algorithm), comm_(comm),
       fill_(options.rank_order.fill) {
-    const Doing doing(comm_, "CartesianDomain");
-    validate_together(comm_, [&] {
-        validate(extents, options, comm_.size());
-        if (fill_ == RankFill::of_communicator) {
-            take_topology(options, comm_, dimensions_);
+    collectively(comm_, "CartesianDomain", [&] {
+        const auto check = [&] {
+            for (Axis& axis : axes_) axis.starts = {0, 1};
             validate(extents, options, comm_.size());
-        }
-        if (!options.rank_order.ranks.empty())
-            validate_table(options.rank_order.ranks, comm_.size());
-        const auto grid = options.process_grid.empty()
-                              ? choose_process_grid(comm_.size(), extents, options.halo)
-                              : options.process_grid;
-        for (int d = 0; d < dimensions_; ++d) {
-            axes_[d] = make_axis(d, extents[d], grid[d], options);
-            halo_.lower[d] = axes_[d].lower;
-            halo_.upper[d] = axes_[d].upper;
-        }
+            if (fill_ == RankFill::of_communicator) {
+                take_topology(options, comm_, dimensions_);
+                validate(extents, options, comm_.size());
+            }
+            if (!options.rank_order.ranks.empty())
+                validate_table(options.rank_order.ranks, comm_.size());
+            const auto grid = options.process_grid.empty()
+                                  ? choose_process_grid(comm_.size(), extents, options.halo)
+                                  : options.process_grid;
+            for (int d = 0; d < dimensions_; ++d) {
+                axes_[d] = make_axis(d, extents[d], grid[d], options);
+                halo_.lower[d] = axes_[d].lower;
+                halo_.upper[d] = axes_[d].upper;
+            }
+            rank_at_ = std::move(options.rank_order.ranks);
+        };
+        require_equal(
+            comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
+            "pass the same ones everywhere", check);
+        place_of_ = inverse_of(rank_at_);
+        find_blocks();
     });
-    rank_at_ = std::move(options.rank_order.ranks);
-    require_equal(
-        comm_, "the arguments of CartesianDomain", [this](Properties& told) { tell(told); },
-        "pass the same ones everywhere");
-    place_of_ = inverse_of(rank_at_);
-    find_blocks();
 }
 
 void CartesianDomain::tell(Properties& told) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "parhelion/core/error.hpp"
+#include "core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
 namespace parhelion {
@@ -58,10 +58,11 @@ std::vector<Parcel> wrap(const std::map<int, Desk>& desks) {
 // Who owns the block that covers the beginning of this rank's range: the last that registered
 // further left.
 int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
-    int last = entries.empty() ? -1 : entries.back().owner;
-    int before = -1;
-    check_mpi(MPI_Exscan(&last, &before, 1, MPI_INT, MPI_MAX, comm.handle()), "MPI_Exscan");
-    return comm.rank() == 0 ? -1 : before;
+    const int last = entries.empty() ? -1 : entries.back().owner;
+    const auto later = [](std::int64_t before, std::int64_t mine) {
+        return std::max(before, mine);
+    };
+    return static_cast<int>(before_this_rank(comm, last, -1, later));
 }
 
 int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary, int from_left) {

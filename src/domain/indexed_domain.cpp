@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "domain/directory.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -40,25 +40,24 @@ std::string ghost_text(global_index id, std::size_t position) {
 IndexedDomain::IndexedDomain(global_index owned, std::vector<global_index> ghosts,
                              Communicator comm, SelfGhosts self)
     : comm_(comm) {
-    const Doing doing(comm_, "IndexedDomain");
-    validate_together(comm_, [&] { check_counts(owned, ghosts.size()); });
-    owned_ = static_cast<local_index>(owned);
-    ghost_ids_ = std::move(ghosts);
-    check_mpi(MPI_Exscan(&owned, &first_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()), "MPI_Exscan");
-    if (comm_.rank() == 0) first_ = 0;
-    check_mpi(MPI_Allreduce(&owned, &global_size_, 1, MPI_INT64_T, MPI_SUM, comm_.handle()),
-              "MPI_Allreduce");
-    id_limit_ = global_size_;
-    finish(self);
+    collectively(comm_, "IndexedDomain", [&] {
+        check_counts(owned, ghosts.size());
+        owned_ = static_cast<local_index>(owned);
+        ghost_ids_ = std::move(ghosts);
+        const auto add = [](std::int64_t before, std::int64_t mine) { return before + mine; };
+        id_limit_ = global_size_ = total(comm_, {owned}).front();
+        first_ = before_this_rank(comm_, owned, 0, add);
+        finish(self);
+    });
 }
 
 IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
                                             std::vector<global_index> ghosts, Communicator comm,
                                             SelfGhosts self) {
-    IndexedDomain domain{comm};
-    const Doing doing(comm, "IndexedDomain");
-    validate_together(comm, [&] {
+    return collectively(comm, "IndexedDomain", [&] {
+        IndexedDomain domain{comm};
         check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
+        global_index limit = 0;
         for (global_index id : owned_ids) {
             if (id < 0)
                 throw Error("owned global id " + std::to_string(id) +
@@ -66,39 +65,33 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
             if (id >= largest_id)
                 throw Error("owned global id " + std::to_string(id) +
                             " is too large: use ids below 2^62");
+            limit = std::max(limit, id + 1);
         }
-    });
-    domain.arbitrary_ = true;
-    domain.owned_ = static_cast<local_index>(owned_ids.size());
-    domain.owned_ids_ = std::move(owned_ids);
-    domain.ghost_ids_ = std::move(ghosts);
-    global_index limit = 0;
-    for (global_index id : domain.owned_ids_) limit = std::max(limit, id + 1);
-    const global_index owned = domain.owned_;
-    check_mpi(MPI_Allreduce(&limit, &domain.id_limit_, 1, MPI_INT64_T, MPI_MAX, comm.handle()),
-              "MPI_Allreduce");
-    check_mpi(MPI_Allreduce(&owned, &domain.global_size_, 1, MPI_INT64_T, MPI_SUM, comm.handle()),
-              "MPI_Allreduce");
-    // Every id is asked for by its owner too, so that one owned twice is noticed though nobody
-    // reads it.
-    std::vector<global_index> sorted = domain.owned_ids_;
-    std::sort(sorted.begin(), sorted.end());
-    const auto owners =
-        find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
-    validate_together(comm, [&] {
+        domain.arbitrary_ = true;
+        domain.owned_ = static_cast<local_index>(owned_ids.size());
+        domain.owned_ids_ = std::move(owned_ids);
+        domain.ghost_ids_ = std::move(ghosts);
+        domain.global_size_ = total(comm, {domain.owned_}).front();
+        domain.id_limit_ = largest(comm, {limit}).front();
+        // Every id is asked for by its owner too, so that one owned twice is noticed though nobody
+        // reads it.
+        std::vector<global_index> sorted = domain.owned_ids_;
+        std::sort(sorted.begin(), sorted.end());
+        const auto owners =
+            find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
         for (std::size_t i = 0; i < owners.size(); ++i)
             if (owners[i] != comm.rank() || (i > 0 && sorted[i] == sorted[i - 1]))
                 throw Error("global id " + std::to_string(sorted[i]) +
                             " is owned more than once: give it one owner");
+        domain.finish(self);
+        return domain;
     });
-    domain.finish(self);
-    return domain;
 }
 
 void IndexedDomain::finish(SelfGhosts self) {
     by_id_ = ascending_order(ghost_ids_);
     number();
-    validate_together(comm_, [&] { check_ghosts(self); });
+    check_ghosts(self);
     std::vector<global_index> unique;
     unique.reserve(by_id_.size());
     for (local_index position : by_id_)
@@ -106,13 +99,11 @@ void IndexedDomain::finish(SelfGhosts self) {
             unique.push_back(ghost_ids_[position]);
     const auto owners =
         find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, unique);
-    if (arbitrary_)  // a block domain has no gaps: in range is owned
-        validate_together(comm_, [&] {
-            for (std::size_t i = 0; i < owners.size(); ++i)
-                if (owners[i] < 0)
-                    throw Error("nobody owns the ghost with global id " +
-                                std::to_string(unique[i]) + ": every ghost needs an owner");
-        });
+    for (std::size_t i = 0; i < owners.size();
+         ++i)  // a block domain has no gaps: in range is owned
+        if (owners[i] < 0)
+            throw Error("nobody owns the ghost with global id " + std::to_string(unique[i]) +
+                        ": every ghost needs an owner");
     ghost_owners_.resize(ghost_ids_.size());
     std::size_t slot = 0;
     for (local_index position : by_id_) {
@@ -176,24 +167,21 @@ void IndexedDomain::local_of(std::span<const global_index> ids,
 }
 
 std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {
-    const Doing doing(comm_, "owners");
-    validate_together(comm_, [&] {
+    return collectively(comm_, "owners", [&] {
         for (global_index id : ids)
             if (id < 0 || id >= id_limit_)
                 throw Error("global id " + std::to_string(id) + " does not exist");
-    });
-    const std::vector<local_index> order = ascending_order(ids);
-    std::vector<global_index> sorted;
-    for (local_index i : order) sorted.push_back(ids[i]);
-    const auto found =
-        find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, sorted);
-    std::vector<int> owners(ids.size());
-    for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
-    validate_together(comm_, [&] {
+        const std::vector<local_index> order = ascending_order(ids);
+        std::vector<global_index> sorted;
+        for (local_index i : order) sorted.push_back(ids[i]);
+        const auto found =
+            find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, sorted);
+        std::vector<int> owners(ids.size());
+        for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
         for (std::size_t i = 0; i < owners.size(); ++i)
             if (owners[i] < 0) throw Error("nobody owns global id " + std::to_string(ids[i]));
+        return owners;
     });
-    return owners;
 }
 
 }  // namespace parhelion

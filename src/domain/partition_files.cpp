@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -142,21 +142,16 @@ PartitionPart read_partition_file(const path& file) {
 }
 
 PartitionPart read_partition(const path& folder, const Communicator& comm) {
-    PartitionPart part;
-    const Doing doing(comm, "read_partition");
-    validate_together(comm, [&] { part = read_partition_file(own_file(folder, "data", comm)); });
-    return part;
+    return collectively(comm, "read_partition",
+                        [&] { return read_partition_file(own_file(folder, "data", comm)); });
 }
 
 PartitionKeys read_partition_keys(const path& folder, const Communicator& comm) {
-    PartitionKeys keys;
-    const Doing doing(comm, "read_partition_keys");
-    validate_together(comm, [&] {
+    return collectively(comm, "read_partition_keys", [&] {
         const path data = own_file(folder, "data", comm);
         RankFile from(data);
-        keys = read_keys(own_file(folder, "keys", comm), read_counts(from, data).owned);
+        return read_keys(own_file(folder, "keys", comm), read_counts(from, data).owned);
     });
-    return keys;
 }
 
 }  // namespace parhelion

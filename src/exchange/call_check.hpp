@@ -71,7 +71,7 @@ private:
     Communicator comm_;
     std::vector<int> neighbors_;
     double timeout_s_;
-    int tag_;
+    Tag tag_;
     NodeContext* watched_;
     std::uint64_t told_ = 0;
     std::shared_ptr<AllSent> sent_;

@@ -17,7 +17,7 @@
 #include "exchange/selection.hpp"
 #include "exchange/stages.hpp"
 #include "exchange/stale_check.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/plan/executor.hpp"
@@ -43,6 +43,11 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
 }
 
+// For `collectively`: 0 is as the environment says.
+double setup_limit(const ExchangeOptions& options) {
+    return options.timeout_s > 0 || !options.check ? options.timeout_s : time_limit(0, true);
+}
+
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
 // What the program has promised stands, whatever the environment says.
 bool overlaps(const ExchangeOptions& options) {
@@ -63,6 +68,8 @@ Use use_of(const ExchangeOptions& options) {
 TellProperties equal_options(const std::string& transport, const ExchangeOptions& options) {
     return [transport, options](Properties& told) {
         told.add("the transport", transport);
+        for (const TransportInfo& info : transports())
+            told.add("a registered transport", info.name);
         told.add("whether the exchange is only called at once", options.at_once ? "yes" : "no");
         told.add("whether calls are checked", checks(options) ? "yes" : "no");
         told.add("whether reverse exchanges combine in end alone",
@@ -78,12 +85,10 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
 Plan plan_watched(std::vector<Group> groups, const TellProperties& options,
                   const std::function<void()>& check, const std::function<int()>& threads) {
     const Communicator comm = groups.front().patterns.front().communicator;
-    const auto watch = [&]() -> Watch& {
-        return comm.shared_state<Watch>();
-    };  // made once ranks have agreed: that is collective, too
+    auto& watch = comm.shared_state<Watch>();
     Plan plan =
-        make_plan(std::move(groups), {options, check, [&] { return watch().card(); }, threads});
-    watch().meet(plan);
+        make_plan(std::move(groups), {options, check, [&] { return watch.card(); }, threads});
+    watch.meet(plan);
     return plan;
 }
 
@@ -135,7 +140,7 @@ struct Exchange::Impl final : Operation {
     Selected chosen;  // its stages: of a subset when it is first used
     Use use;
     bool by_auto = false, combine_in_end = false;
-    double timeout_s;
+    double timeout_s, setup_s;  // of waits in exchanges, and in what is collective
     struct Refusal {
         std::uint64_t version = 0;  // of the arrays that the transports were asked about
         std::string why;
@@ -148,7 +153,7 @@ struct Exchange::Impl final : Operation {
     std::shared_ptr<CallCheck> calls;         // null: unchecked
     std::unique_ptr<ArrayCheck> array_check;  // null, too
     std::uint64_t call = 0;  // the number of the one under way, where they are checked
-    std::unique_ptr<StaleCheck> stale_check;  // when somebody has asked
+    std::shared_ptr<StaleCheck> stale_check;  // when somebody has asked
     Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
@@ -156,7 +161,8 @@ struct Exchange::Impl final : Operation {
               std::move(groups), equal_options(settings.transport, options),
               [&] { settings.read(options); },
               [&] { return settings.team ? settings.team->size() : 1; })),
-          arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)) {
+          arrays(plan), timeout_s(time_limit(options.timeout_s, options.check)),
+          setup_s(setup_limit(options)) {
         if (options.combine_in_end && plan.stages.size() > 1)
             throw Error(
                 "a reverse exchange dimension by dimension passes on what it has combined: leave "
@@ -178,7 +184,7 @@ struct Exchange::Impl final : Operation {
 
     Impl(const Impl& whole, const Only& only)
         : plan(plan_of(whole.plan, only)), arrays(plan), use(whole.use),
-          combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s),
+          combine_in_end(whole.combine_in_end), timeout_s(whole.timeout_s), setup_s(whole.setup_s),
           progress(whole.progress), numbers(whole.numbers_of(only)),
           subset(to_string(whole.plan, only, numbers)), calls(whole.calls) {
         chosen.choice = whole.chosen.choice;
@@ -188,12 +194,13 @@ struct Exchange::Impl final : Operation {
 
     // Collective.
     static std::shared_ptr<Impl> make(std::vector<Group> groups, const ExchangeOptions& options) {
-        const std::string requested = requested_transport(options.transport);
         if (groups.empty())
             throw Error("an exchange needs at least one group: pass a pattern with its fields");
-        const Doing doing(groups.front().patterns.front().communicator, "Exchange",
-                          setup_time_limit(options.timeout_s, options.check));
-        return std::make_shared<Impl>(std::move(groups), options, Settings{requested});
+        const Communicator comm = groups.front().patterns.front().communicator;
+        return collectively(comm, "Exchange", setup_limit(options), [&] {
+            return std::make_shared<Impl>(std::move(groups), options,
+                                          Settings{requested_transport(options.transport)});
+        });
     }
 
     ~Impl() override {
@@ -204,21 +211,21 @@ struct Exchange::Impl final : Operation {
     // for those of the call.
     void prepare(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
-        const Doing doing(comm, "the first use of a subset", timeout_s);
-        if (calls)
-            calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
-        require_equal(
-            comm, "the subsets of the exchange",
-            [&](Properties& told) { told.add("what is used first", subset); },
-            "name the same fields and depth on every rank");
-        const OwnArrays own{plan};
-        validate_together(comm, [&] {
+        auto made = collectively(comm, "the first use of a subset", setup_s, [&] {
+            if (calls)
+                calls->await(calls->tell("the first use of " + subset), calls->neighbors(), [] {});
+            require_equal(
+                comm, "the subsets of the exchange",
+                [&](Properties& told) { told.add("what is used first", subset); },
+                "name the same fields and depth on every rank");
+            const OwnArrays own{plan};
             arrays.bind(given);
             if (is_refused()) plan.move_to(arrays.bases());
             else arrays.bind({});
+            auto stages = select_by_name(plan, arrays, chosen.choice).stages;
+            stages->make_reverse(combine_in_end);
+            return stages;
         });
-        auto made = select_by_name(plan, arrays, chosen.choice).stages;
-        made->make_reverse(combine_in_end);
         chosen.stages = std::move(made);
         of_forward.version = of_reverse.version = arrays.version();
     }
@@ -226,21 +233,25 @@ struct Exchange::Impl final : Operation {
     // Collective. Subsets go as the whole does, from their next use on.
     void retune(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
-        const Doing doing(comm, "retune", timeout_s);
-        if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
-        const OwnArrays own{plan};
-        validate_together(comm, [&] {
-            if (!subset.empty())
-                throw Error("a subset goes as the whole exchange does: retune that one");
-            if (is_any_under_way())
-                throw Error(
-                    "this exchange, or a subset of it, is under way: end it before it is retuned");
-            arrays.bind(given);
-            plan.move_to(arrays.bases());
+        Selected next = collectively(comm, "retune", setup_s, [&] {
+            if (calls) calls->await(calls->tell("retune"), calls->neighbors(), [] {});
+            const OwnArrays own{plan};
+            validate_together(comm, [&] {
+                if (!subset.empty())
+                    throw Error("a subset goes as the whole exchange does: retune that one");
+                if (is_any_under_way())
+                    throw Error(
+                        "this exchange, or a subset of it, is under way: end it before it is "
+                        "retuned");
+                arrays.bind(given);
+                plan.move_to(arrays.bases());
+            });
+            if (!by_auto) return Selected{};
+            Selected made = select(plan, arrays, use, true);
+            made.stages->make_reverse(combine_in_end);
+            return made;
         });
         if (!by_auto) return;
-        Selected next = select(plan, arrays, use, true);
-        next.stages->make_reverse(combine_in_end);
         chosen = std::move(next);
         of_forward.version = of_reverse.version = arrays.version();
         let_subsets_follow(chosen);
@@ -381,24 +392,28 @@ struct Exchange::Impl final : Operation {
     // Collective.
     StaleGhosts stale(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
-        const Doing doing(comm, "stale", timeout_s);
-        validate_together(comm, [&] {
-            if (under_way())
-                throw Error(
-                    "this exchange is under way: end it before its ghosts are compared with their "
-                    "owners");
-            arrays.bind(given);
+        auto looked = collectively(comm, "stale", setup_s, [&] {
+            require_equal(
+                comm, "the subsets of the exchange",
+                [&](Properties& told) { told.add("what is looked at", subset); },
+                "name the same fields and depth on every rank",
+                [&] {
+                    if (under_way())
+                        throw Error(
+                            "this exchange is under way: end it before its ghosts are compared "
+                            "with their owners");
+                    arrays.bind(given);
+                });
+            auto check = stale_check ? stale_check : std::make_shared<StaleCheck>(plan);
+            auto found = check->find(arrays, timeout_s);
+            return std::pair(std::move(check), std::move(found));
         });
-        require_equal(
-            comm, "the subsets of the exchange",
-            [&](Properties& told) { told.add("what is looked at", subset); },
-            "name the same fields and depth on every rank");
-        if (!stale_check) stale_check = std::make_unique<StaleCheck>(plan);
-        return stale_check->find(arrays, timeout_s);
+        stale_check = std::move(looked.first);
+        return std::move(looked.second);
     }
     void check(const ArrayList& given) {
-        const StaleGhosts found = stale(given);
-        validate_together(plan.communicator(), [&] {
+        collectively(plan.communicator(), "check", setup_s, [&] {
+            const StaleGhosts found = stale(given);
             if (found.empty()) return;
             const global_index all =
                 std::accumulate(found.count.begin(), found.count.end(), global_index{0});

@@ -7,14 +7,15 @@
 #include <sstream>
 #include <utility>
 
+#include "core/collective.hpp"
 #include "core/mpi_threads.hpp"
-#include "core/patient_wait.hpp"
 #include "exchange/stages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/packed_cells.hpp"
 #include "transport/factories.hpp"
+#include "transport/node/watch.hpp"
 
 namespace parhelion {
 namespace {
@@ -325,11 +326,14 @@ Situation situation_here(const Plan& plan, const Use& use) {
 std::vector<bool> refused_here(const Plan& plan, const Known& all, const Situation& here,
                                const AutoList& list) {
     std::vector<bool> refused;
+    const bool watched = plan.communicator().shared_state<Watch>().node() != nullptr;
     bool found_direct = false;
     for (const TransportInfo* info : all) {
         const bool another_serves = info->traits.direct && found_direct && !adds(list, info->name);
         const bool asked = takes_part(*info, here, list) && !another_serves;
-        refused.push_back(asked && ((info->unavailable && !info->unavailable().empty()) ||
+        const bool needs_node = info->scope == Scope::same_node || info->traits.passes_on;
+        refused.push_back(asked && ((needs_node && !watched) ||
+                                    (info->unavailable && !info->unavailable().empty()) ||
                                     !refusal_of(*info, plan).empty()));
         found_direct = found_direct || (info->traits.direct && asked && !refused.back());
     }
@@ -349,8 +353,8 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
     const std::size_t sequences = mine.size();
     std::ranges::copy(SequenceSurvey(plan).told(), std::back_inserter(mine));
     for (const bool refused : refused_here(plan, known, here, list)) mine.push_back(refused);
-    std::vector<std::uint64_t> all(mine.size());
-    allreduce(comm, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM);
+    std::vector<std::uint64_t> all = std::move(mine);
+    reduce(comm, Combine::sum, all);
     Survey found{{}, SequenceSurvey(&all[sequences]), all[0], all[1]};
     Situation& there = found.situation;
     bool* const flags[] = {&there.near, &there.far, &there.small, &there.large, &there.threads};
@@ -381,7 +385,7 @@ public:
             if (!plan) plan = plan_in_order(plan_, sequences_, choice.sequence);
             made_[i] = std::make_unique<Stages>(plan_, arrays_, choice, plan);
         } catch (const Error& error) {
-            if (error.kind() != ErrorKind::system) throw;
+            if (!error.is_refusal()) throw;
             return error.what();
         }
         return {};
@@ -396,9 +400,10 @@ public:
                 mine.push_back(seconds_of(stages, turn.each) / turn.each);
         }
         mine.push_back(MPI_Wtime() - start_);
-        std::vector<double> all(mine.size());
-        allreduce(plan_.communicator(), mine.data(), all.data(), static_cast<int>(mine.size()),
-                  MPI_DOUBLE, MPI_MAX);
+        std::vector<double> all =
+            std::move(mine);  // none is negative: their bits are in their order
+        reduce(plan_.communicator(), Combine::largest,
+               {reinterpret_cast<std::uint64_t*>(all.data()), all.size()});
         elapsed_ = all.back();
         std::vector<double> seconds;
         for (auto next = all.cbegin(); const Turn& turn : turns) {
@@ -486,9 +491,8 @@ Selected made(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
 Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choice& choice) {
     std::array<std::uint64_t, SequenceSurvey::words> all{};
     if (choice.sequence != Sequence::direct) {
-        plan.communicator().node();
-        allreduce(plan.communicator(), SequenceSurvey(plan).told().data(), all.data(),
-                  static_cast<int>(all.size()), MPI_UINT64_T, MPI_SUM);
+        std::ranges::copy(SequenceSurvey(plan).told(), all.begin());
+        reduce(plan.communicator(), Combine::sum, all);
     }
     return made(plan, arrays, choice, SequenceSurvey(all.data()), "asked for by name");
 }
@@ -524,7 +528,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
                 only_one ? "the only one that serves it" : "as measured for a similar plan before");
     } catch (
         const Error& error) {  // what the system refuses now, to all ranks, is told by the race
-        if (error.kind() != ErrorKind::system) throw;
+        if (!error.is_refusal()) throw;
     }
     const GhostsGivenBack ghosts(plan);
     Trials trials(plan, arrays, all, use, found.sequences);

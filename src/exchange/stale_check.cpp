@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exchange/selection.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
 #include "plan/value_place.hpp"
@@ -10,7 +11,7 @@
 namespace parhelion {
 
 StaleCheck::StaleCheck(const Plan& plan) : plan_(plan) {
-    validate_together(plan_.communicator(), [&] { allocate(); });
+    allocate();
     arrays_ = std::make_unique<BoundArrays>(plan_);
     stages_ = select_by_name(plan_, *arrays_, parse_choice("mpi")).stages;
 }

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/collective.hpp"
 #include "core/cores.hpp"
 #include "core/lost_rank.hpp"
 #include "core/time_limit.hpp"
@@ -92,9 +93,10 @@ void Waiter::watch(const std::function<std::string()>& what) {
     const auto passed = [&](Clock::time_point start) {
         return std::chrono::duration<double>(now - start).count();
     };
-    if (node_ != nullptr && passed(watched_) >= watch_every_s) {
+    if (passed(watched_) >= watch_every_s) {
         watched_ = now;
-        look_for_lost(what);
+        if (node_ != nullptr) look_for_lost(what);
+        look_for_failed();
     }
     if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
         throw Error(

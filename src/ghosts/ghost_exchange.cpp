@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/packed_cells.hpp"
 
@@ -15,7 +15,8 @@ struct GhostExchange::Impl final : Operation {
     std::vector<GhostRows> arrays;
     ExchangeOptions options;
     std::vector<std::uint64_t> generations;
-    std::optional<Exchange> forward, reverse;  // reverse: only where padded sizes must stay at home
+    std::unique_ptr<Exchange> forward;
+    std::optional<Exchange> reverse;  // only where padded sizes must stay at home
     std::vector<Hook> hooks;
     std::optional<SavedGhosts> saved;  // ghosts, while their contributions travel transformed
     Direction direction = Direction::forward;
@@ -28,15 +29,20 @@ struct GhostExchange::Impl final : Operation {
             for (Field& field : array.fields(way)) fields.push_back(std::move(field));
         return Exchange(map().pattern(), std::move(fields), options);
     }
+    // Where it fails, on all ranks, the exchange is what it was before.
     void refresh() {
-        if (under_way()) throw Error("this exchange is under way: end it before it is refreshed");
-        refresh_sizes(map(), arrays);
+        auto made = collectively(
+            map().communicator(), "the refresh of an exchange of rows", options.timeout_s, [&] {
+                if (under_way())
+                    throw Error("this exchange is under way: end it before it is refreshed");
+                refresh_sizes(map(), arrays);
+                generations.resize(arrays.size());
+                in_use.reserve(arrays.size());
+                return std::make_unique<Exchange>(make(Direction::forward));
+            });
         reverse.reset();
-        forward.reset();
-        forward.emplace(make(Direction::forward));
-        generations.clear();
-        in_use.reserve(arrays.size());
-        for (const GhostRows& array : arrays) generations.push_back(array.generation());
+        forward = std::move(made);
+        for (std::size_t i = 0; i < arrays.size(); ++i) generations[i] = arrays[i].generation();
     }
     // The first array for which it holds, or how many there are.
     template <class Condition>
@@ -158,11 +164,13 @@ void check_arrays(const std::vector<GhostRows>& arrays) {
 GhostExchange::GhostExchange(std::vector<GhostRows> arrays, ExchangeOptions options)
     : impl_(std::make_shared<Impl>()) {
     if (arrays.empty()) throw Error("an exchange of no arrays: name those whose ghosts it fills");
-    const Doing doing(arrays.front().map().communicator(), "GhostExchange", options.timeout_s);
-    validate_together(arrays.front().map().communicator(), [&] { check_arrays(arrays); });
-    impl_->arrays = std::move(arrays);
-    impl_->options = std::move(options);
-    impl_->refresh();
+    const Communicator comm = arrays.front().map().communicator();
+    collectively(comm, "GhostExchange", options.timeout_s, [&] {
+        check_arrays(arrays);
+        impl_->arrays = std::move(arrays);
+        impl_->options = std::move(options);
+        impl_->refresh();
+    });
 }
 GhostExchange::~GhostExchange() = default;
 GhostExchange::GhostExchange(GhostExchange&&) noexcept = default;

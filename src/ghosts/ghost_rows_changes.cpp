@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "ghosts/ghost_rows_state.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 
 namespace parhelion {
 
@@ -31,28 +31,24 @@ void GhostRows::resize(local_index row, global_index entries) {
 
 void GhostRows::compress() {
     State& s = *state_;
-    const Doing doing(s.map.communicator(), "compress");
-    validate_together(s.map.communicator(), [&] {
+    s.take(collectively(s.map.communicator(), "compress", [&] {
         s.require_ragged("compress");
         if (!s.ragged.editing)
             throw Error(
                 "these rows are not being edited: call edit before compress, on every rank");
         s.require_unseen();
-    });
-    validate_together(s.map.communicator(), [&] {
         std::vector<local_index> sizes;
         for (local_index row = 0; row < s.map.size(); ++row)
             sizes.push_back(static_cast<local_index>(
                 (row < s.map.owned() ? s.ragged.row_bytes(row) : s.ragged.span(row).bytes) /
                 s.layout.entry_bytes()));
-        s.move_to(RaggedPlaces(s.layout, sizes, s.map.owned()));
-    });
+        return s.moved_to(RaggedPlaces(s.layout, sizes, s.map.owned()));
+    }));
 }
 
 void GhostRows::rebind(RowMemory owned, RowMemory ghosts) {
     State& s = *state_;
-    const Doing doing(s.map.communicator(), "rebind");
-    validate_together(s.map.communicator(), [&] {
+    collectively(s.map.communicator(), "rebind", [&] {
         if (s.memory.start)
             throw Error(
                 "these rows own their memory: only rows made over the caller's arrays can be "
@@ -72,24 +68,22 @@ void refresh_sizes(const GhostMap& map, std::span<GhostRows> arrays) {
     for (GhostRows& array : arrays)
         if (array.layout().kind == RowKind::ragged) ragged.push_back(array.state_.get());
     if (ragged.empty()) return;
-    validate_together(map.communicator(), [&] {
-        for (const auto* s : ragged)
-            if (s->ragged.editing)
-                throw Error(
-                    "ragged rows are being edited: compress them before they are exchanged");
-    });
+    for (const auto* s : ragged)
+        if (s->ragged.editing)
+            throw Error("ragged rows are being edited: compress them before they are exchanged");
     std::vector<std::vector<local_index>> sizes;
     for (const auto* s : ragged) sizes.push_back(s->ragged.sizes(s->layout));
     fetch_sizes(map, sizes);
-    validate_together(map.communicator(), [&] {
-        for (std::size_t i = 0; i < ragged.size(); ++i)
-            if (ragged[i]->ragged.sizes(ragged[i]->layout) != sizes[i]) ragged[i]->require_unseen();
-    });
+    for (std::size_t i = 0; i < ragged.size(); ++i)
+        if (ragged[i]->ragged.sizes(ragged[i]->layout) != sizes[i]) ragged[i]->require_unseen();
+    std::vector<std::pair<GhostRows::State*, GhostRows::State::Moved>> moved;
     validate_together(map.communicator(), [&] {
         for (std::size_t i = 0; i < ragged.size(); ++i)
             if (ragged[i]->ragged.sizes(ragged[i]->layout) != sizes[i])
-                ragged[i]->move_to(RaggedPlaces(ragged[i]->layout, sizes[i], map.owned()));
+                moved.emplace_back(ragged[i], ragged[i]->moved_to(RaggedPlaces(
+                                                  ragged[i]->layout, sizes[i], map.owned())));
     });
+    for (auto& [rows, places] : moved) rows->take(std::move(places));
     for (auto* s : ragged)
         ++s->generation;  // on every rank, whether or not its own rows have moved
 }

@@ -82,12 +82,20 @@ struct GhostRows::State {
                 "Let go of the views "
                 "(`del`, also of a loop's variable), end the exchange");
     }
-    // Rows move to where `spans` says; those that exist in both keep their entries.
-    void move_to(RaggedPlaces next) {
+    struct Moved {
+        RaggedPlaces places;
+        Memory memory;
+    };
+    // A copy of the rows at other places; those that exist in both keep their entries.
+    Moved moved_to(RaggedPlaces next) const {
         Memory fresh = allocate_rows(next.bytes);
         next.copy_from(ragged, memory.start.get(), fresh.start.get());
-        memory = std::move(fresh);
-        ragged = std::move(next);
+        return {std::move(next), std::move(fresh)};
+    }
+    // Once all ranks have theirs.
+    void take(Moved moved) noexcept {
+        memory = std::move(moved.memory);
+        ragged = std::move(moved.places);
         ++generation;
     }
 };

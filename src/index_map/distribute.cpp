@@ -2,13 +2,12 @@
 // the other: it needs no more memory than for the largest part.
 #include <cstring>
 
+#include "core/collective.hpp"
 #include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"
-#include "parhelion/core/agreement.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/derive.hpp"
-#include "transport/message_type.hpp"
 
 namespace parhelion {
 namespace {
@@ -58,85 +57,64 @@ void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte
     }
 }
 
-/// Copies this rank's own cells to or from their places among all.
+/// Between one rank's packed cells and their places among all.
 struct Root {
     const IndexedDomain& domain;
     CellArray all;
     byte_count width;
-    std::vector<std::byte> packed{};
 
-    std::vector<global_index> ids_of(int rank) const {
-        if (rank == domain.communicator().rank()) return owned_ids(domain);
-        MPI_Status status;
-        int count = 0;
-        check_mpi(MPI_Probe(rank, 0, domain.communicator().handle(), &status), "MPI_Probe");
-        check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
-        std::vector<global_index> ids(static_cast<std::size_t>(count));
-        check_mpi(MPI_Recv(ids.data(), count, MPI_INT64_T, rank, 0, domain.communicator().handle(),
-                           MPI_STATUS_IGNORE),
-                  "MPI_Recv");
-        return ids;
-    }
-    void serve(int rank, CellArray owned, bool sending) {
+    void serve(int rank, CellArray owned, bool sending, const Tag& tag) const {
         const Communicator& comm = domain.communicator();
-        const auto ids = ids_of(rank);
-        packed.resize(ids.size() * static_cast<std::size_t>(width));
-        const MessageType type(static_cast<byte_count>(packed.size()));
         const bool own = rank == comm.rank();
-        if (sending) copy_cells(all, &ids, packed.data(), ids.size(), width, true);
-        if (own) copy_cells(owned, nullptr, packed.data(), ids.size(), width, !sending);
-        else if (sending)
-            check_mpi(MPI_Send(packed.data(), type.count(), type.type(), rank, 0, comm.handle()),
-                      "MPI_Send");
-        else
-            check_mpi(MPI_Recv(packed.data(), type.count(), type.type(), rank, 0, comm.handle(),
-                               MPI_STATUS_IGNORE),
-                      "MPI_Recv");
-        if (!sending) copy_cells(all, &ids, packed.data(), ids.size(), width, false);
+        const auto ids =
+            own ? owned_ids(domain) : receive_parcel(comm, rank, tag).values<global_index>();
+        Parcel packed{rank, std::vector<std::byte>(
+                                own || sending ? ids.size() * static_cast<std::size_t>(width) : 0)};
+        if (sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, true);
+        if (own) copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !sending);
+        else if (sending) return send_parcel(comm, std::move(packed), tag);
+        else packed = receive_parcel(comm, rank, tag);
+        if (!sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, false);
     }
 };
 
 void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, byte_count width,
-                        bool receiving) {
+                        bool receiving, const Tag& tag) {
     const Communicator& comm = domain.communicator();
     const auto ids = owned_ids(domain);
-    check_mpi(
-        MPI_Send(ids.data(), static_cast<int>(ids.size()), MPI_INT64_T, root, 0, comm.handle()),
-        "MPI_Send");
-    std::vector<std::byte> packed(ids.size() * static_cast<std::size_t>(width));
-    const MessageType type(static_cast<byte_count>(packed.size()));
-    if (!receiving) copy_cells(owned, nullptr, packed.data(), ids.size(), width, true);
+    Parcel numbers{root, {}};
+    numbers.append(ids.data(), ids.size());
+    send_parcel(comm, std::move(numbers), tag);
     if (receiving)
-        check_mpi(MPI_Recv(packed.data(), type.count(), type.type(), root, 0, comm.handle(),
-                           MPI_STATUS_IGNORE),
-                  "MPI_Recv");
-    else
-        check_mpi(MPI_Send(packed.data(), type.count(), type.type(), root, 0, comm.handle()),
-                  "MPI_Send");
-    if (receiving) copy_cells(owned, nullptr, packed.data(), ids.size(), width, false);
+        return copy_cells(owned, nullptr, receive_parcel(comm, root, tag).bytes.data(), ids.size(),
+                          width, false);
+    Parcel packed{root, std::vector<std::byte>(ids.size() * static_cast<std::size_t>(width))};
+    copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, true);
+    send_parcel(comm, std::move(packed), tag);
 }
 
 void between(const IndexedDomain& domain, int root, CellArray all, global_index cells,
              CellArray owned, byte_count width, bool from_root) {
     validate(domain, root, all, cells, owned, width);
     const Communicator& comm = domain.communicator();
-    if (comm.rank() != root) return exchange_with_root(domain, root, owned, width, from_root);
-    Root here{domain, all, width};
-    for (int rank = 0; rank < comm.size(); ++rank) here.serve(rank, owned, from_root);
+    const Tag tag = comm.next_tag();
+    if (comm.rank() != root) return exchange_with_root(domain, root, owned, width, from_root, tag);
+    const Root here{domain, all, width};
+    for (int rank = 0; rank < comm.size(); ++rank) here.serve(rank, owned, from_root, tag);
 }
 
 }  // namespace
 
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells,
                 CellArray owned, byte_count width) {
-    const Doing doing(domain.communicator(), "distribute");
-    between(domain, root, all, cells, owned, width, true);
+    collectively(domain.communicator(), "distribute",
+                 [&] { between(domain, root, all, cells, owned, width, true); });
 }
 
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells,
              CellArray owned, byte_count width) {
-    const Doing doing(domain.communicator(), "collate");
-    between(domain, root, all, cells, owned, width, false);
+    collectively(domain.communicator(), "collate",
+                 [&] { between(domain, root, all, cells, owned, width, false); });
 }
 
 }  // namespace parhelion

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 
@@ -223,13 +224,16 @@ void append_values(const CartesianDomain& domain, const Field& field, int block,
 }
 
 GridPoints find_grid_points(const CartesianDomain& domain, const PointLayout& layout) {
-    Finder finder(domain, layout);
-    validate_together(domain.communicator(), [&] { finder.collect(); });
-    std::vector<local_index> places;
-    SharedPoints shared = find_shared_points(finder.domain(places));
-    renumber(shared, places, finder.numbers());
-    auto blocks = finder.by_block(shared);
-    return {std::move(shared), std::move(finder.first), std::move(finder.again), std::move(blocks)};
+    return collectively(domain.communicator(), "the search for shared points", [&]() -> GridPoints {
+        Finder finder(domain, layout);
+        finder.collect();
+        std::vector<local_index> places;
+        SharedPoints shared = find_shared_points(finder.domain(places));
+        renumber(shared, places, finder.numbers());
+        auto blocks = finder.by_block(shared);
+        return {std::move(shared), std::move(finder.first), std::move(finder.again),
+                std::move(blocks)};
+    });
 }
 
 }  // namespace parhelion

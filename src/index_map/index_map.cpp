@@ -6,7 +6,7 @@
 #include "index_map/map_exchange.hpp"
 #include "index_map/share_memory.hpp"
 #include "index_map/shared_reduction.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -16,15 +16,22 @@ struct IndexMap::State {
     Pattern pattern;
     ExchangeOptions options;
     std::vector<std::unique_ptr<MapExchange>> exchanges;
-    std::optional<SharedPoints> points;  // when they have been asked for
+    std::shared_ptr<const SharedPoints> points;  // when they have been asked for
     std::vector<std::unique_ptr<SharedReduction>> sums;
     std::vector<CellValues> arrays;  // of a call
 
     State(IndexedDomain of, ExchangeOptions with)
-        : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {}
+        : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {
+        constexpr std::size_t usual = 16;
+        arrays.reserve(usual);
+    }
 
-    // Tells where ghosts are that lie behind the owned cells.
+    // Tells where ghosts are that lie behind the owned cells. So many arrays have been in no call
+    // before, on any rank, where there is no room.
     CellArrays complete(CellArrays given) {
+        if (given.size() > arrays.capacity())
+            collectively(pattern.communicator, "the first exchange of such arrays by an index map",
+                         options.timeout_s, [&] { arrays.reserve(given.size()); });
         arrays.assign(given.begin(), given.end());
         for (CellValues& array : arrays)
             if (array.ghosts.first == nullptr)
@@ -45,11 +52,14 @@ struct IndexMap::State {
             check(given);
             return *known;
         }
-        const Doing doing(pattern.communicator, "the first exchange of such arrays by an index map",
-                          options.timeout_s);
-        validate_together(pattern.communicator, [&] { check(given); });
-        exchanges.push_back(std::make_unique<MapExchange>(pattern, given, options));
-        return *exchanges.back();
+        auto made =
+            collectively(pattern.communicator, "the first exchange of such arrays by an index map",
+                         options.timeout_s, [&] {
+                             check(given);
+                             exchanges.reserve(exchanges.size() + 1);
+                             return std::make_unique<MapExchange>(pattern, given, options);
+                         });
+        return *exchanges.emplace_back(std::move(made));
     }
     MapExchange& begun(CellArrays given, Direction direction) const {
         MapExchange* const found =
@@ -68,10 +78,19 @@ struct IndexMap::State {
             check(given);
             return *known;
         }
-        validate_together(pattern.communicator, [&] { check(given); });
-        if (!points) points = find_shared_points(domain);
-        sums.push_back(std::make_unique<SharedReduction>(*points, domain.owned(), given, options));
-        return *sums.back();
+        auto made = collectively(
+            pattern.communicator, "the first sum of such arrays by an index map", options.timeout_s,
+            [&] {
+                check(given);
+                sums.reserve(sums.size() + 1);
+                auto found = points
+                                 ? points
+                                 : std::make_shared<const SharedPoints>(find_shared_points(domain));
+                return std::pair(found, std::make_unique<SharedReduction>(*found, domain.owned(),
+                                                                          given, options));
+            });
+        points = std::move(made.first);
+        return *sums.emplace_back(std::move(made.second));
     }
 
     void check(CellArrays given) const {
@@ -110,7 +129,9 @@ struct IndexMap::State {
 };
 
 IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
-    : state_(std::make_shared<State>(std::move(domain), std::move(options))) {}
+    : state_(collectively(Communicator(domain.communicator()), "IndexMap", [&] {
+          return std::make_shared<State>(std::move(domain), std::move(options));
+      })) {}
 
 const IndexedDomain& IndexMap::domain() const { return state_->domain; }
 const Pattern& IndexMap::pattern() const { return state_->pattern; }

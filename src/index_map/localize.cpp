@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/index_map/derive.hpp"
@@ -24,9 +25,7 @@ std::vector<global_index> different(std::span<const global_index> connectivity) 
 // The lowest rank that has it, for each of `ids` in ascending order: asked of the rank that looks
 // after this part of the ids.
 std::vector<int> lowest_holders(const Communicator& comm, const std::vector<global_index>& ids) {
-    global_index limit = ids.empty() ? 0 : ids.back() + 1, ids_in_all = 0;
-    check_mpi(MPI_Allreduce(&limit, &ids_in_all, 1, MPI_INT64_T, MPI_MAX, comm.handle()),
-              "MPI_Allreduce");
+    const global_index ids_in_all = largest(comm, {ids.empty() ? 0 : ids.back() + 1}).front();
     const global_index range =
         std::max<global_index>(1, (ids_in_all + comm.size() - 1) / comm.size());
     std::vector<Parcel> questions;
@@ -68,27 +67,30 @@ std::vector<local_index> numbered(std::span<const global_index> connectivity,
 }  // namespace
 
 Localized localize(std::span<const global_index> connectivity, const IndexedDomain& nodes) {
-    IndexedDomain all = with_added_ghosts(nodes, different(connectivity));
-    auto cells = numbered(connectivity, all);
-    return {std::move(all), std::move(cells)};
+    return collectively(nodes.communicator(), "localize", [&]() -> Localized {
+        IndexedDomain all = with_added_ghosts(nodes, different(connectivity));
+        auto cells = numbered(connectivity, all);
+        return {std::move(all), std::move(cells)};
+    });
 }
 
 Localized localize(std::span<const global_index> connectivity, Communicator comm) {
-    const auto ids = different(connectivity);
-    validate_together(comm, [&] {
-        constexpr global_index largest = global_index{1} << 62;
-        if (!ids.empty() && (ids.front() < 0 || ids.back() >= largest))
+    return collectively(comm, "localize", [&]() -> Localized {
+        const auto ids = different(connectivity);
+        constexpr global_index limit = global_index{1} << 62;
+        if (!ids.empty() && (ids.front() < 0 || ids.back() >= limit))
             throw Error("a cell has a node with global id " +
                         std::to_string(ids.front() < 0 ? ids.front() : ids.back()) +
                         ": ids start at 0 and end below 2^62, and −1 is none");
+        const auto holders = lowest_holders(comm, ids);
+        std::vector<global_index> owned, ghosts;
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            (holders[i] == comm.rank() ? owned : ghosts).push_back(ids[i]);
+        IndexedDomain nodes =
+            IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm);
+        auto cells = numbered(connectivity, nodes);
+        return {std::move(nodes), std::move(cells)};
     });
-    const auto holders = lowest_holders(comm, ids);
-    std::vector<global_index> owned, ghosts;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-        (holders[i] == comm.rank() ? owned : ghosts).push_back(ids[i]);
-    IndexedDomain nodes = IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm);
-    auto cells = numbered(connectivity, nodes);
-    return {std::move(nodes), std::move(cells)};
 }
 
 }  // namespace parhelion

@@ -5,6 +5,7 @@
 #include "core/time_limit.hpp"
 #include "exchange/array_check.hpp"
 #include "exchange/selection.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {

@@ -5,9 +5,9 @@
 #include "index_map/bounce_buffer.hpp"
 #include "index_map/grid_points.hpp"
 #include "index_map/shared_reduction.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/totals.hpp"
+#include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
 
@@ -28,18 +28,14 @@ struct PointSums::State final : Operation {
 
     State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)
         : domain(of), fields(std::move(with)) {
-        const Doing doing(domain.communicator(), "the construction of sums of points",
-                          options.timeout_s);
-        validate_together(domain.communicator(), [&] {
-            if (fields.empty())
-                throw Error("no fields were passed: name those whose points are summed");
-            layout = point_layout(domain, fields.front());
-            arrays.resize(domain.blocks().size());
-            take(fields);
-            made = arrays.front();
-        });
+        if (fields.empty())
+            throw Error("no fields were passed: name those whose points are summed");
+        layout = point_layout(domain, fields.front());
+        arrays.resize(domain.blocks().size());
+        take(fields);
+        made = arrays.front();
         points = find_grid_points(domain, layout);
-        if (!points->blocks.empty()) validate_together(domain.communicator(), [&] { collect(); });
+        if (!points->blocks.empty()) collect();
         compile_twice();
         const bool twice =
             total(domain.communicator(), {static_cast<std::int64_t>(points->first.size())})[0] > 0;
@@ -140,7 +136,9 @@ struct PointSums::State final : Operation {
 
 PointSums::PointSums(const CartesianDomain& domain, std::vector<Field> fields,
                      ExchangeOptions options)
-    : state_(std::make_shared<State>(domain, std::move(fields), options)) {}
+    : state_(collectively(
+          domain.communicator(), "the construction of sums of points", options.timeout_s,
+          [&] { return std::make_shared<State>(domain, std::move(fields), options); })) {}
 PointSums::~PointSums() = default;
 PointSums::PointSums(PointSums&&) noexcept = default;
 PointSums& PointSums::operator=(PointSums&&) noexcept = default;

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
@@ -72,9 +72,10 @@ IndexMap IndexMap::push(global_index owned, std::span<const local_index> cells,
 
 IndexMap IndexMap::push(const IndexedDomain& owners, std::span<const local_index> cells,
                         std::span<const int> ranks) {
-    const Doing doing(owners.communicator(), "push");
-    validate_together(owners.communicator(), [&] { check_pushed(owners, cells, ranks); });
-    return IndexMap(with_ghosts(owners, pushed_here(owners, cells, ranks)));
+    return collectively(owners.communicator(), "push", [&]() -> IndexMap {
+        validate_together(owners.communicator(), [&] { check_pushed(owners, cells, ranks); });
+        return IndexMap(with_ghosts(owners, pushed_here(owners, cells, ranks)));
+    });
 }
 
 }  // namespace parhelion

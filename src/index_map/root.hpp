@@ -3,21 +3,21 @@
 
 #include <string>
 
-#include "parhelion/core/agreement.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
 /// Collective. Throws Error on every rank unless all name the same root, and it exists.
 inline void require_root(int root, const Communicator& comm) {
-    validate_together(comm, [&] {
-        if (root < 0 || root >= comm.size())
-            throw Error("root " + std::to_string(root) + " does not exist: use 0 … " +
-                        std::to_string(comm.size() - 1));
-    });
     require_equal(
         comm, "the arguments", [root](Properties& told) { told.add("the root", root); },
-        "name the same root everywhere");
+        "name the same root everywhere",
+        [&] {
+            if (root < 0 || root >= comm.size())
+                throw Error("root " + std::to_string(root) + " does not exist: use 0 … " +
+                            std::to_string(comm.size() - 1));
+        });
 }
 
 }  // namespace parhelion

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 

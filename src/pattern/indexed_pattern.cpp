@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
@@ -77,21 +77,22 @@ std::shared_ptr<const CellIds> ids_of(const IndexedDomain& domain) {
 }  // namespace
 
 Pattern build_pattern(const IndexedDomain& domain) {
-    const Doing doing(domain.communicator(), "build_pattern");
-    doing.meet();
-    std::map<int, Link> links;
-    collect_receives(domain, links);
-    std::vector<Parcel> requests;
-    for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
-    for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests)))
-        answer(domain, parcel, links[parcel.rank]);
+    return collectively(domain.communicator(), "build_pattern", [&]() -> Pattern {
+        agree(domain.communicator());  // those that are in other calls send other messages
+        std::map<int, Link> links;
+        collect_receives(domain, links);
+        std::vector<Parcel> requests;
+        for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
+        for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests)))
+            answer(domain, parcel, links[parcel.rank]);
 
-    Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
-    pattern.halo = HaloWidth(0);
-    pattern.ids = ids_of(domain);
-    pattern.stages.emplace_back();
-    for (auto& [rank, link] : links) pattern.stages[0].push_back(std::move(link));
-    return pattern;
+        Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
+        pattern.halo = HaloWidth(0);
+        pattern.ids = ids_of(domain);
+        pattern.stages.emplace_back();
+        for (auto& [rank, link] : links) pattern.stages[0].push_back(std::move(link));
+        return pattern;
+    });
 }
 
 }  // namespace parhelion

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
@@ -147,11 +148,13 @@ void order(SharedPoints& found, const std::vector<Shared>& shared, int here) {
 }  // namespace
 
 SharedPoints find_shared_points(const IndexedDomain& domain) {
-    validate_together(domain.communicator(), [&] { require_single(domain); });
-    const std::vector<Shared> shared = find_shared(domain, build_pattern(domain));
-    SharedPoints found{to_all_holders(domain, shared), {}, {}, {}, {}, 1};
-    order(found, shared, domain.communicator().rank());
-    return found;
+    return collectively(domain.communicator(), "the search for shared points", [&] {
+        require_single(domain);
+        const std::vector<Shared> shared = find_shared(domain, build_pattern(domain));
+        SharedPoints found{to_all_holders(domain, shared), {}, {}, {}, {}, 1};
+        order(found, shared, domain.communicator().rank());
+        return found;
+    });
 }
 
 }  // namespace parhelion

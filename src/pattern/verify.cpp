@@ -1,7 +1,7 @@
 // Compares each link with the neighbor's view of it.
 #include <vector>
 
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/pattern/pattern.hpp"
@@ -68,10 +68,11 @@ void compare(const Pattern& pattern, const std::vector<Parcel>& parcels) {
 }  // namespace
 
 void verify(const Pattern& pattern) {
-    const Doing doing(pattern.communicator, "verify");
-    validate_together(pattern.communicator, [&] { check_local(pattern); });
-    const auto theirs = sparse_exchange(pattern.communicator, views(pattern));
-    validate_together(pattern.communicator, [&] { compare(pattern, theirs); });
+    collectively(pattern.communicator, "verify", [&] {
+        validate_together(pattern.communicator, [&] { check_local(pattern); });
+        const auto theirs = sparse_exchange(pattern.communicator, views(pattern));
+        validate_together(pattern.communicator, [&] { compare(pattern, theirs); });
+    });
 }
 
 }  // namespace parhelion

@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/graph.hpp"
 #include "parhelion/placement/placed_comm.hpp"
@@ -45,34 +45,35 @@ std::vector<PartEdges> gather_graph(const Communicator& comm, const PartEdges& o
 
 MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective, int node_color) {
     const Communicator comm(parent);
-    const Doing doing(comm, "place_parts");
-    validate_together(comm, [&] {
-        if (own.part.size() != own.bytes.size())
-            throw Error(std::to_string(own.part.size()) + " neighbors with " +
-                        std::to_string(own.bytes.size()) + " byte counts: give one for each");
+    return collectively(comm, "place_parts", [&]() -> MPI_Comm {
+        validate_together(comm, [&] {
+            if (own.part.size() != own.bytes.size())
+                throw Error(std::to_string(own.part.size()) + " neighbors with " +
+                            std::to_string(own.bytes.size()) + " byte counts: give one for each");
+        });
+        const Discovered found = discover(comm.handle(), node_color);
+        const auto graph = gather_graph(comm, own);
+        std::vector<int> part_at(static_cast<std::size_t>(comm.rank() == 0 ? comm.size() : 0));
+        validate_together(comm, [&] {
+            if (comm.rank() != 0) return;
+            const auto placed = place_graph(found.machine, graph, objective);
+            for (std::size_t p = 0; p < placed.position_of_part.size(); ++p)
+                part_at[static_cast<std::size_t>(placed.position_of_part[p])] = static_cast<int>(p);
+        });
+        // Rank 0 answers in the order of ranks, so it needs everybody's position.
+        std::vector<int> positions(part_at.size()), answers;
+        check_mpi(
+            MPI_Gather(&found.position, 1, MPI_INT, positions.data(), 1, MPI_INT, 0, comm.handle()),
+            "MPI_Gather");
+        for (const int position : positions)
+            answers.push_back(part_at[static_cast<std::size_t>(position)]);
+        int part = 0;
+        check_mpi(MPI_Scatter(answers.data(), 1, MPI_INT, &part, 1, MPI_INT, 0, comm.handle()),
+                  "MPI_Scatter");
+        MPI_Comm placed = MPI_COMM_NULL;
+        check_mpi(MPI_Comm_split(comm.handle(), 0, part, &placed), "MPI_Comm_split");
+        return placed;
     });
-    const Discovered found = discover(comm.handle(), node_color);
-    const auto graph = gather_graph(comm, own);
-    std::vector<int> part_at(static_cast<std::size_t>(comm.rank() == 0 ? comm.size() : 0));
-    validate_together(comm, [&] {
-        if (comm.rank() != 0) return;
-        const auto placed = place_graph(found.machine, graph, objective);
-        for (std::size_t p = 0; p < placed.position_of_part.size(); ++p)
-            part_at[static_cast<std::size_t>(placed.position_of_part[p])] = static_cast<int>(p);
-    });
-    // Rank 0 answers in the order of ranks, so it needs everybody's position.
-    std::vector<int> positions(part_at.size()), answers;
-    check_mpi(
-        MPI_Gather(&found.position, 1, MPI_INT, positions.data(), 1, MPI_INT, 0, comm.handle()),
-        "MPI_Gather");
-    for (const int position : positions)
-        answers.push_back(part_at[static_cast<std::size_t>(position)]);
-    int part = 0;
-    check_mpi(MPI_Scatter(answers.data(), 1, MPI_INT, &part, 1, MPI_INT, 0, comm.handle()),
-              "MPI_Scatter");
-    MPI_Comm placed = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm.handle(), 0, part, &placed), "MPI_Comm_split");
-    return placed;
 }
 
 }  // namespace parhelion::placement

@@ -5,8 +5,7 @@
 #include <numeric>
 
 #include "core/made_comms.hpp"
-#include "parhelion/core/agreement.hpp"
-#include "parhelion/core/doing.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
@@ -205,35 +204,38 @@ std::string describe(const Discovered& found, const Plan& plan) {
 
 PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
     const Communicator comm(parent);
-    const Doing doing(comm, "PlacedComm");
-    require_equal(
-        comm, "the options of the placement",
-        [&](Properties& told) { tell_options(told, options); }, "pass equal ones on every rank");
-    Discovered found = discover(comm.handle(), options.node_color);
-    Plan plan;
-    Numbering numbering(1);
-    validate_together(comm, [&] {
-        if (comm.rank() == 0) plan = make_plan(found.machine, options);
-        const int dimensions = dimensions_of(options);
-        numbering = options.numbering.empty() ? Numbering(dimensions)
-                                              : Numbering::parse(options.numbering, dimensions);
+    collectively(comm, "PlacedComm", [&] {
+        require_equal(
+            comm, "the options of the placement",
+            [&](Properties& told) { tell_options(told, options); },
+            "pass equal ones on every rank");
+        Discovered found = discover(comm.handle(), options.node_color);
+        Plan plan;
+        Numbering numbering(1);
+        validate_together(comm, [&] {
+            if (comm.rank() == 0) plan = make_plan(found.machine, options);
+            const int dimensions = dimensions_of(options);
+            numbering = options.numbering.empty() ? Numbering(dimensions)
+                                                  : Numbering::parse(options.numbering, dimensions);
+        });
+        send_to_all(comm, found.machine.levels(), plan);
+        auto state = std::make_shared<State>(
+            State{Placement(plan.grid, found.machine, plan.positions), numbering, plan.scores,
+                  plan.blocked, plan.between, plan.between_blocked,
+                  placement::describe(found, plan), comm});
+        state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
+        auto& made = comm.shared_state<MadeComms>();
+        made.free_dropped(comm);
+        check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
+        state->use = made.add(state->comm);
+        // The duplicate that was split returns errors; the user's communicator decides for what is
+        // made from it.
+        MPI_Errhandler handler;
+        check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
+        check_mpi(MPI_Comm_set_errhandler(state->comm, handler), "MPI_Comm_set_errhandler");
+        MPI_Errhandler_free(&handler);
+        state_ = std::move(state);
     });
-    send_to_all(comm, found.machine.levels(), plan);
-    auto state = std::make_shared<State>(State{
-        Placement(plan.grid, found.machine, plan.positions), numbering, plan.scores, plan.blocked,
-        plan.between, plan.between_blocked, placement::describe(found, plan), comm});
-    state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
-    auto& made = comm.shared_state<MadeComms>();
-    made.free_dropped(comm);
-    check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
-    state->use = made.add(state->comm);
-    // The duplicate that was split returns errors; the user's communicator decides for what is made
-    // from it.
-    MPI_Errhandler handler;
-    check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
-    check_mpi(MPI_Comm_set_errhandler(state->comm, handler), "MPI_Comm_set_errhandler");
-    MPI_Errhandler_free(&handler);
-    state_ = std::move(state);
 }
 
 MPI_Comm PlacedComm::comm() const { return state_->comm; }

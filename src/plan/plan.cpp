@@ -4,6 +4,7 @@
 #include <map>
 
 #include "parhelion/core/checked.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/plan/executor.hpp"
@@ -377,14 +378,12 @@ void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
             ++expected;
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
-    validate_together(plan.communicator(), [&] {
-        check_disjoint(plan, plan.bases.data());
-        for (const Parcel& parcel : received) accept(plan, parcel);
-        if (received.size() != expected)
-            throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
-                        std::to_string(received.size()) +
-                        " ranks know it as theirs: build the patterns together, from one domain");
-    });
+    check_disjoint(plan, plan.bases.data());
+    for (const Parcel& parcel : received) accept(plan, parcel);
+    if (received.size() != expected)
+        throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
+                    std::to_string(received.size()) +
+                    " ranks know it as theirs: build the patterns together, from one domain");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/plan/executor.hpp"
@@ -215,18 +216,18 @@ public:
         : from_(from, to), to_(to, from), options_(std::move(options)) {}
 
     void move(std::span<const Move> arrays, Direction direction) override {
-        RowExchange& rows = exchange_of(arrays);
-        const bool forward = direction == Direction::forward;
-        const auto give = forward ? &Move::from : &Move::to,
-                   get = forward ? &Move::to : &Move::from;
-        const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
-        copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
-        for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
-        if (forward) (*rows.exchange)(*queue_);
-        else rows.exchange->reverse(*queue_, Reduction::replace);
-        copy_rows(target, forward ? rows.to : rows.from, arrays, get, false);
-        queue_->wait();
-        programs_.clear();
+        if (RowExchange* const known = find(arrays)) {
+            check(arrays);
+            return move(*known, arrays, direction);
+        }
+        // Other ranks may be in the exchange when this one fails.
+        auto made = collectively(from_.domain.communicator(), "the first call of a redistribution",
+                                 options_.timeout_s, [&] {
+                                     auto rows = make(arrays);
+                                     move(*rows, arrays, direction);
+                                     return rows;
+                                 });
+        exchanges_.push_back(std::move(made));
     }
 
     std::string explain() const override {
@@ -241,28 +242,44 @@ public:
     }
 
 private:
-    RowExchange& exchange_of(std::span<const Move> arrays) {
+    static byte_count width_of_all(std::span<const Move> arrays) {
         byte_count width = 0;
         for (const Move& each : arrays) width += width_of(each.from);
-        const auto found = std::find_if(exchanges_.begin(), exchanges_.end(),
-                                        [&](const auto& each) { return each->width == width; });
-        if (found != exchanges_.end()) {
-            check(arrays);
-            return **found;
-        }
-        std::unique_ptr<RowExchange> made;
-        validate_together(from_.domain.communicator(), [&] {
-            check(arrays);
-            made = std::make_unique<RowExchange>(
-                RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
-        });
+        return width;
+    }
+    RowExchange* find(std::span<const Move> arrays) const {
+        const auto fits = [width = width_of_all(arrays)](const auto& each) {
+            return each->width == width;
+        };
+        const auto found = std::find_if(exchanges_.begin(), exchanges_.end(), fits);
+        return found == exchanges_.end() ? nullptr : found->get();
+    }
+    std::unique_ptr<RowExchange> make(std::span<const Move> arrays) {
+        check(arrays);
+        exchanges_.reserve(exchanges_.size() + 1);
+        const byte_count width = width_of_all(arrays);
+        auto rows = std::make_unique<RowExchange>(
+            RowExchange{width, {from_.others, width}, {to_.others, width}, {}});
         const Element chunk{Scalar::bytes, static_cast<std::int32_t>(chunk_bytes)};
-        made->exchange.emplace(
-            pattern_of(from_.domain.communicator(), made->from, made->to),
+        rows->exchange.emplace(
+            pattern_of(from_.domain.communicator(), rows->from, rows->to),
             std::vector{
-                Field{chunk, 1, chunk_bytes, 0, true, {made->from.view(), made->to.view()}}},
+                Field{chunk, 1, chunk_bytes, 0, true, {rows->from.view(), rows->to.view()}}},
             options_);
-        return *exchanges_.emplace_back(std::move(made));
+        return rows;
+    }
+    void move(RowExchange& rows, std::span<const Move> arrays, Direction direction) {
+        const bool forward = direction == Direction::forward;
+        const auto give = forward ? &Move::from : &Move::to,
+                   get = forward ? &Move::to : &Move::from;
+        const End &source = forward ? from_ : to_, &target = forward ? to_ : from_;
+        copy_rows(source, forward ? rows.from : rows.to, arrays, give, true);
+        for (const Move& each : arrays) keep(source, each.*give, target, each.*get);
+        if (forward) (*rows.exchange)(*queue_);
+        else rows.exchange->reverse(*queue_, Reduction::replace);
+        copy_rows(target, forward ? rows.to : rows.from, arrays, get, false);
+        queue_->wait();
+        programs_.clear();
     }
 
     void check(std::span<const Move> arrays) const {
@@ -344,15 +361,16 @@ private:
 std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
                                                   const CartesianDomain& to,
                                                   ExchangeOptions options) {
-    validate_together(from.communicator(), [&] {
-        require_transport(options);
-        require_one_communicator(from.communicator(), to.communicator());
-        if (from.extents() != to.extents())
-            throw Error(
-                "the two domains have different extents: redistribute between domains of the same "
-                "grid");
-    });
-    return std::make_unique<Boxes>(from, to, std::move(options));
+    return collectively(from.communicator(), "Redistribution", options.timeout_s,
+                        [&]() -> std::unique_ptr<Redistribution::Mover> {
+                            require_transport(options);
+                            require_one_communicator(from.communicator(), to.communicator());
+                            if (from.extents() != to.extents())
+                                throw Error(
+                                    "the two domains have different extents: redistribute between "
+                                    "domains of the same grid");
+                            return std::make_unique<Boxes>(from, to, std::move(options));
+                        });
 }
 
 }  // namespace parhelion

@@ -1,4 +1,5 @@
 // Cells by their global ids: what a rank owns afterwards are ghosts of what was owned before.
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "redistribution/mover.hpp"
@@ -14,20 +15,19 @@ std::vector<global_index> owned_ids(const IndexedDomain& domain) {
 
 IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
                            const ExchangeOptions& options) {
-    validate_together(from.communicator(), [&] {
-        require_transport(options);
-        require_one_communicator(from.communicator(), to.communicator());
-        if (from.global_size() != to.global_size())
-            throw Error("the two domains have " + std::to_string(from.global_size()) + " and " +
-                        std::to_string(to.global_size()) +
-                        " cells: redistribute between domains of the same cells");
-    });
+    require_transport(options);
+    require_one_communicator(from.communicator(), to.communicator());
+    if (from.global_size() != to.global_size())
+        throw Error("the two domains have " + std::to_string(from.global_size()) + " and " +
+                    std::to_string(to.global_size()) +
+                    " cells: redistribute between domains of the same cells");
     try {
         if (from.first() >= 0)
             return {from.owned(), owned_ids(to), from.communicator(), SelfGhosts::allowed};
         return IndexedDomain::with_owned_ids(owned_ids(from), owned_ids(to), from.communicator(),
                                              SelfGhosts::allowed);
-    } catch (const Error& error) {  // on every rank
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::value) throw;
         throw Error(std::string("the two domains do not have the same cells (") + error.what() +
                     "): use the same global ids in both");
     }
@@ -47,10 +47,13 @@ public:
                 values.emplace_back(before.owned, after.owned, from.element, from.components);
             }
         };
-        if (called_) read();
-        else validate_together(map_.communicator(), read);
-        if (direction == Direction::forward) map_.forward(values);
-        else map_.reverse(values, Reduction::replace);
+        const auto run = [&] {
+            read();
+            if (direction == Direction::forward) map_.forward(values);
+            else map_.reverse(values, Reduction::replace);
+        };
+        if (called_) return run();
+        collectively(map_.communicator(), "the first call of a redistribution", run);
         called_ = true;
     }
 
@@ -66,7 +69,10 @@ private:
 std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
                                                   const IndexedDomain& to,
                                                   ExchangeOptions options) {
-    return std::make_unique<Cells>(from, to, options);
+    return collectively(from.communicator(), "Redistribution", options.timeout_s,
+                        [&]() -> std::unique_ptr<Redistribution::Mover> {
+                            return std::make_unique<Cells>(from, to, options);
+                        });
 }
 
 }  // namespace parhelion

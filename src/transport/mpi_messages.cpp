@@ -50,7 +50,7 @@ public:
 private:
     const BoundArrays& arrays_;
     MPI_Comm comm_;
-    int tag_;
+    Tag tag_;
     std::vector<Channel> channels_;
     std::vector<MessageType> send_types_, receive_types_;
     std::vector<int> send_of_;  // index of a channel's send request

@@ -18,6 +18,7 @@
 #include <optional>
 #include <utility>
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
 #include "transport/factories.hpp"

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "parhelion/core/collective.hpp"
 #include "support/any_group.hpp"
 #include "support/cases.hpp"
 #include "support/grid_cases.hpp"
@@ -308,7 +309,7 @@ void refuse(const std::string& part, Change&& change) {
         error_of([&] { Exchange(std::move(groups), {.transport = "mpi"}); });
     CAPTURE(message);
     EXPECT_TRUE(holds(message, part));
-    agree(Communicator(MPI_COMM_WORLD), "");
+    agree(Communicator(MPI_COMM_WORLD));
 }
 
 }  // namespace

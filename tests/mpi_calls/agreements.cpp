@@ -41,13 +41,13 @@ int main(int argc, char** argv) {
         const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 8},
                                      {.halo = 1, .periodic = true});
         reductions(domain, "mpi", 1);  // what belongs to the communicator is there from now on
-        // Two before anything is made: what each rank was passed, and what neighbors have told each
-        // other. Then one for each direction in which a transport asks for memory.
-        all = takes_at_most(2, reductions(domain, "mpi", 4), "mpi") && all;
+        // What each rank was passed; that all have heard from their neighbors; that all have got
+        // what they need. One more for each direction in which a transport asks for memory.
+        all = takes_at_most(3, reductions(domain, "mpi", 4), "mpi") && all;
         for (const char* transport : {"shared", "staged_shared"})
-            all = takes_at_most(4, reductions(domain, transport, 4), transport) && all;
+            all = takes_at_most(5, reductions(domain, transport, 4), transport) && all;
         reductions(domain, "auto", 4);
-        all = takes_at_most(5, reductions(domain, "auto", 3),
+        all = takes_at_most(6, reductions(domain, "auto", 3),
                             "auto, after one of four fields, with three of them") &&
               all;
     }

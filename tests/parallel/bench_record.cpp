@@ -10,6 +10,7 @@
 
 #include "support/cases.hpp"
 
+#include "parhelion/core/collective.hpp"
 #include "record.hpp"
 
 using namespace parhelion;

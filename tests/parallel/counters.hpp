@@ -97,6 +97,10 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
     ++test::counters.communicators_made;
     return PMPI_Comm_dup(comm, made);
 }
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+    ++test::counters.communicators_made;
+    return PMPI_Comm_idup(comm, made, request);
+}
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
     ++test::counters.communicators_made;
     return PMPI_Comm_split(comm, color, key, made);

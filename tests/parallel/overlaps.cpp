@@ -1,4 +1,5 @@
 // Fields that share cells are refused by every rank, those that merely lie in one array are not.
+#include "parhelion/core/collective.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 std::string complaint(const Pattern& pattern, const std::vector<Field>& fields) {
     const std::string text = error_of([&] { Exchange(pattern, fields, {"mpi"}); });
-    agree(Communicator(MPI_COMM_WORLD), "");  // nobody is left behind
+    agree(Communicator(MPI_COMM_WORLD));  // nobody is left behind
     return text;
 }
 
@@ -234,5 +235,5 @@ CASE("arrays that an index map is called with do not share memory") {
                 {rank() == 0 ? everything + 8 * (4 * ranks() - 1) : bytes, 8}, 8);
     });
     EXPECT_TRUE(holds(text, "share memory"));
-    agree(Communicator(MPI_COMM_WORLD), "");
+    agree(Communicator(MPI_COMM_WORLD));
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "parhelion/core/collective.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/meshes.hpp"
@@ -46,7 +47,7 @@ public:
         MPI_Bcast(&number, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
         path_ = fs::temp_directory_path() / ("parhelion-test-" + std::to_string(number)) / name;
         if (comm_.rank() == 0) fs::create_directories(path_);
-        agree(comm_, "");
+        agree(comm_);
     }
     ~Folder() {
         MPI_Barrier(comm_.handle());
@@ -192,7 +193,7 @@ CASE("a set made here is read, also with surplus bytes and surplus files") {
     write(folder.mine(), part);
     if (Communicator(MPI_COMM_WORLD).rank() == 0)
         write(folder.path() / part_name(Communicator(MPI_COMM_WORLD).size()), {5, 0});
-    agree(Communicator(MPI_COMM_WORLD), "");
+    agree(Communicator(MPI_COMM_WORLD));
     check_set(folder.path());
 }
 
@@ -208,7 +209,7 @@ void refuse_part(const std::string& part, const std::function<void(Numbers&)>& s
     const bool last = comm.rank() == comm.size() - 1;
     if (last) spoil(numbers);
     write(folder.mine(), numbers, last ? bytes_less : 0);
-    agree(comm, "");
+    agree(comm);
     const std::string message = error_of([&] { domain_of(folder.path()); });
     CAPTURE(message);
     EXPECT_TRUE(holds(message, part));
@@ -256,7 +257,7 @@ CASE("a missing file, a missing folder and a file that is none are refused by ev
     EXPECT_TRUE(holds(error_of([&] { read_partition(folder.path()); }), "data001 is missing"));
     if (comm.rank() != comm.size() - 1) write(folder.mine(), good_part());
     else fs::create_directory(folder.mine());
-    agree(comm, "");
+    agree(comm);
     EXPECT_TRUE(holds(error_of([&] { read_partition(folder.path()); }), "is not a regular file"));
 }
 

@@ -1,6 +1,7 @@
 // Mistakes are reported by every rank, whoever makes them, and nobody is left waiting.
 #include <limits>
 
+#include "parhelion/core/collective.hpp"
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"
@@ -21,7 +22,7 @@ void check_refused(const std::string& part, Call&& call) {
     CAPTURE(message);
     EXPECT_NE(message, "");
     EXPECT_TRUE(holds(message, part));
-    agree(Communicator(MPI_COMM_WORLD), "");
+    agree(Communicator(MPI_COMM_WORLD));
 }
 
 void refuse_domain(const std::string& part, const Extents& extents,

@@ -3,19 +3,39 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <typeindex>
+#include <utility>
 
 namespace parhelion {
+
+struct CollectiveState;
+
+/// A message tag that no other living object on the communicator uses. Copies share it; the last
+/// one gives it back.
+class Tag {
+public:
+    Tag() = default;
+    operator int() const& noexcept { return number_ ? *number_ : 0; }
+    operator int() const&& = delete;  // it would be given back at once
+    /// It is never given back: messages may be under way that nobody receives.
+    void keep();
+
+private:
+    friend class Communicator;
+    explicit Tag(std::shared_ptr<const int> number) : number_(std::move(number)) {}
+    std::shared_ptr<const int> number_;
+};
 
 /// A cheap handle to the library's own duplicate of a communicator.
 ///
 /// The first construction for a given `MPI_Comm` is collective over it (it duplicates); later ones,
 /// copies and destructors are local and communicate nothing (the duplicate hangs on the user's
-/// communicator as an attribute, MPI-4.1 §7.7.2, and goes with it). Messages of the library
-/// therefore never meet the user's. There is no default, for that could only mean MPI_COMM_WORLD,
-/// which nothing may use without naming it. Errors: MPI not initialised or already ended, or a null
-/// communicator.
+/// communicator as an attribute, MPI-4.1 §7.7.2, and goes with it, or, where handles are left then,
+/// when MPI ends). Messages of the library therefore never meet the user's. There is no default,
+/// for that could only mean MPI_COMM_WORLD, which nothing may use without naming it. Errors: MPI
+/// not initialised or already ended, or a null communicator.
 class Communicator {
 public:
     Communicator(MPI_Comm user);  // NOLINT: implicit on purpose, a domain takes an MPI_Comm
@@ -32,11 +52,22 @@ public:
     /// Of messages in which ranks that have waited for too long tell where they are: no object has
     /// it.
     static constexpr int roll_call_tag = 1;
-    /// A message tag that no other object on this communicator uses; equal on all ranks because
-    /// objects are made collectively. Local.
-    int next_tag() const;
+    /// Of messages in which a rank tells that it has failed in a collective call.
+    static constexpr int failure_tag = 2;
+    /// Of messages that name a rank that has ended.
+    static constexpr int lost_rank_tag = 3;
+    /// A tag that no other object on this communicator uses; equal on all ranks because objects are
+    /// made collectively. Local, but for one call in some 30,000, in which ranks agree on the tags
+    /// that are free again. Throws Error when all are in use.
+    Tag next_tag() const;
+    /// How many have been taken. Where a rank has failed it skips those that others have taken.
+    /// Local.
+    std::uint64_t tags_used() const noexcept;
+    void skip_tags(std::uint64_t used) const noexcept;
+    /// No object gets those again that have been taken since so many had been. Local.
+    void spoil_tags(std::uint64_t since) const noexcept;
 
-    /// Ranks that share memory with this one. Collective the first time, local afterwards.
+    /// Ranks that share memory with this one. Local.
     const Communicator& node() const;
 
     /// The one object of type T that belongs to this communicator, made as `T(Communicator)` on
@@ -52,10 +83,17 @@ public:
     /// Local, O(1).
     int node_rank(int rank) const;
 
+    /// Of collective steps (core/collective.hpp).
+    CollectiveState& collective_state() const noexcept;
+    /// MPI may still use what belongs to it: it stays until the process ends. Local.
+    void abandon() const noexcept;
+
 private:
     struct State;
-    struct Owned {};
-    Communicator(MPI_Comm own, Owned);
+    struct Tags;
+    struct FirstStep;
+    explicit Communicator(std::shared_ptr<State> state);
+    void make_from(MPI_Comm user);
     static int release(MPI_Comm, int, void* attribute, void*);
     static int attribute_key();
     std::shared_ptr<void>& shared_place(std::type_index type) const;

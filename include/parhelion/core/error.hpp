@@ -1,63 +1,45 @@
-// The one exception type, and agreement on errors over ranks.
+// The one exception type.
 #pragma once
 
 #include <mpi.h>
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace parhelion {
-
-class Communicator;
 
 /// What kind of mistake it was; the interfaces map it (Python: ValueError, TypeError,
 /// parhelion.Error).
 enum class ErrorKind : int { value = 1, type, communication, timeout, lost_peer, system };
 
+/// Which ranks know of an error.
+enum class KnownTo : int {
+    this_rank,
+    all_ranks,      ///< all ranks have agreed on it and are at the same place: they may go on
+    all_have_left,  ///< all ranks have agreed on it, at different places of the collective call
+                    ///< that they leave (`collectively`)
+};
+
 /// Says what is wrong, where, and what to do about it.
 class Error : public std::runtime_error {
 public:
-    explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value)
-        : std::runtime_error(message), kind_(kind) {}
+    explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value,
+                   KnownTo known = KnownTo::this_rank)
+        : std::runtime_error(message), kind_(kind), known_(known) {}
     ErrorKind kind() const noexcept { return kind_; }
+    KnownTo known_to() const noexcept { return known_; }
+    /// Whether the system refused something to all ranks, which are at the same place: another way
+    /// may be tried.
+    bool is_refusal() const noexcept {
+        return kind_ == ErrorKind::system && known_ == KnownTo::all_ranks;
+    }
 
 private:
     ErrorKind kind_;
+    KnownTo known_;
 };
 
 /// Throws when an MPI call did not succeed. Local.
 void check_mpi(int code, const char* call);
-
-/// What a rank has to say against going on; an empty text is nothing.
-struct Complaint {
-    std::string text = {};
-    ErrorKind kind = ErrorKind::value;
-};
-
-/// Runs `local` and takes down the Error it may throw. Local.
-template <class Function>
-Complaint complaint_of(Function&& local) {
-    try {
-        std::forward<Function>(local)();
-    } catch (const Error& error) {
-        return {error.what(), error.kind()};
-    } catch (const std::bad_alloc&) {
-        return {"out of memory: use more ranks or a smaller problem", ErrorKind::system};
-    }
-    return {};
-}
-
-/// Collective. Each rank passes its complaint, empty when it has none. If any rank complains, every
-/// rank throws the complaint of the lowest one, so that no rank is left waiting for another.
-void agree(const Communicator& comm, const std::string& complaint,
-           ErrorKind kind = ErrorKind::value);
-
-/// Collective. Runs `local` (which must not communicate) and agrees on the Error it may throw.
-template <class Function>
-void validate_together(const Communicator& comm, Function&& local) {
-    const Complaint complaint = complaint_of(std::forward<Function>(local));
-    agree(comm, complaint.text, complaint.kind);
-}
 
 }  // namespace parhelion

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "parhelion/core/agreement.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/pattern/pattern.hpp"
 #include "parhelion/plan/field.hpp"
 #include "parhelion/plan/program.hpp"

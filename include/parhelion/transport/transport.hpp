@@ -83,7 +83,7 @@ struct TransportContext {
     Queue& queue;    ///< for all copies of the plan's arrays
     bool has_reach;  ///< whether the transport moves the arrays' memory itself (Reach::arrays)
     std::vector<const LinkPlan*> links;
-    int tag = 0;
+    Tag tag = {};
 
     /// The same for some of the links, with a tag of its own. Every rank of the communicator calls
     /// it.

@@ -1,5 +1,6 @@
 #include "transport/node/handshake.hpp"
 
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
 namespace parhelion {
@@ -28,8 +29,8 @@ void exchange_letters(const TransportContext& context,
             open(i, letter);
         }
     };
-    if (complaint.text.empty()) complaint = complaint_of(open_all);
-    agree(context.plan.communicator(), complaint.text, complaint.kind);
+    if (!complaint.any) complaint = complaint_of(open_all);
+    agree(context.plan.communicator(), complaint);
 }
 
 }  // namespace parhelion

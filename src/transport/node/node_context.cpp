@@ -13,22 +13,15 @@
 #include <string>
 #include <utility>
 
+#include "core/collective.hpp"
 #include "core/mpi_threads.hpp"
-#include "core/patient_wait.hpp"
 #include "core/usable_cores.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 namespace {
-
-// On all hardware threads that at least one rank of the node may run on.
-int ranks_at_once(const Communicator& node, CpuMask threads) {
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, threads.data(), static_cast<int>(threads.size()),
-                            MPI_UINT64_T, MPI_BOR, node.handle()),
-              "MPI_Allreduce");
-    return processes_at_once(threads);
-}
 
 // Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind
 // the name in parentheses.
@@ -106,18 +99,13 @@ int NodeNeighbor::lost() const {
 }
 
 NodeContext::NodeContext(const Communicator& comm)
-    : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()), tag_(comm.next_tag()) {
-    const Communicator& node = comm.node();
-    CpuMask threads;
-    validate_together(comm, [&] {
-        threads = usable_threads();
-        const auto memory = allocate_node_shared(sizeof(Postbox));
-        postbox_ = {memory, new (memory.get()) Postbox};
-    });
-    oversubscribed_ = node.size() > ranks_at_once(node, std::move(threads));
-    Lookout& lookout = comm.shared_state<Lookout>();
-    lookout.lost = [this] { return lost_rank(); };
-    lookout.tell = [this](int rank) { tell_lost(rank); };
+    : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()) {
+    const auto memory = allocate_node_shared(sizeof(Postbox));
+    postbox_ = {memory, new (memory.get()) Postbox};
+    CollectiveState& state = comm.collective_state();
+    oversubscribed_ = comm.node().size() > processes_at_once(state.node_threads);
+    state.lost = [this] { return lost_rank(); };
+    state.tell_lost = [this](int rank) { tell_lost(rank); };
 }
 
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
@@ -136,6 +124,11 @@ Words NodeContext::card() const {
 }
 
 void NodeContext::watch(int rank, const Words& card) {
+    if (card.empty()) {
+        const std::lock_guard lock(mutex_);
+        unwatched_.emplace(rank, "it has no memory that others could watch it by");
+        return;
+    }
     WordReader words(card, "card of rank " + std::to_string(rank));
     const bool same_namespace = words.next() == process_namespace();
     const RemotePlace place = get_place(words);
@@ -183,8 +176,8 @@ void NodeContext::listen() {
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     std::int64_t lost = -1;
-    if (MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, MPI_STATUS_IGNORE) !=
-            MPI_SUCCESS ||
+    if (MPI_Improbe(MPI_ANY_SOURCE, Communicator::lost_rank_tag, comm_, &found, &message,
+                    MPI_STATUS_IGNORE) != MPI_SUCCESS ||
         !found)
         return;
     if (MPI_Mrecv(&lost, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS)
@@ -198,8 +191,8 @@ void NodeContext::pass_on(int rank) {
     for (int step = 1; step < size_; step *= 2) {
         const int other = (rank_ + step) % size_;
         MPI_Request request = MPI_REQUEST_NULL;
-        if (other != rank &&
-            MPI_Isend(&told_, 1, MPI_INT64_T, other, tag_, comm_, &request) == MPI_SUCCESS)
+        if (other != rank && MPI_Isend(&told_, 1, MPI_INT64_T, other, Communicator::lost_rank_tag,
+                                       comm_, &request) == MPI_SUCCESS)
             MPI_Request_free(&request);
     }
 }

@@ -30,7 +30,7 @@ private:
     bool alive() const;
 };
 
-/// One per communicator. Construction is collective over it.
+/// One per communicator. Construction is local.
 class NodeContext {
 public:
     explicit NodeContext(const Communicator& comm);
@@ -76,8 +76,7 @@ private:
     std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_,
         unreachable_;  // of the latter only the process is watched
     std::map<int, std::string> unwatched_;
-    int tag_;                 // of messages that name a lost rank
-    int heard_ = -1;          // the rank that such a message named
+    int heard_ = -1;          // the rank that a message named as lost
     std::int64_t told_ = -1;  // in those of this rank; MPI may read it late
 };
 

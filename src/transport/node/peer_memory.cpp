@@ -21,7 +21,7 @@ namespace {
 using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // process, identity, size
 
 struct Cache {
-    std::mutex mutex;
+    std::recursive_mutex mutex;  // one that cannot be kept for want of memory is forgotten at once
     std::map<Key, std::weak_ptr<std::byte>> mappings;
 };
 

@@ -12,7 +12,7 @@ Watch::Watch(const Communicator& comm) {
     try {
         node_ = &comm.shared_state<NodeContext>();
         card_ = node_->card();
-    } catch (const Error& error) {  // on all ranks
+    } catch (const Error& error) {
         if (error.kind() != ErrorKind::system) throw;
         refusal_ = error.what();
     }

@@ -11,7 +11,7 @@ namespace parhelion {
 class NodeContext;
 
 /// One per communicator (Communicator::shared_state), made before the first plan on it.
-/// Construction is collective.
+/// Construction is local.
 class Watch {
 public:
     explicit Watch(const Communicator& comm);

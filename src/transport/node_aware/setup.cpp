@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "parhelion/core/collective.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/slots.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "core/patient_wait.hpp"
+#include "core/collective.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
@@ -60,11 +60,7 @@ private:
     };
 
     // All ranks, or none.
-    bool met_before() {
-        int known = remembered(), all = 0;
-        allreduce(comm_, &known, &all, 1, MPI_INT, MPI_MIN);
-        return all != 0;
-    }
+    bool met_before() { return largest(comm_, {!remembered()}).front() == 0; }
     bool remembered() {
         const auto& met = comm_.shared_state<LastMeeting>().all;
         if (context_.forward() || met.size() != context_.links.size()) return false;
@@ -149,12 +145,9 @@ private:
         PatientWait patience(comm_);
         for (const UcxOperation& flush : flushes)
             for (; !flush.done; patience.wait()) worker_.progress();
-        MPI_Request barrier = MPI_REQUEST_NULL;
-        check_mpi(MPI_Ibarrier(comm_.handle(), &barrier), "MPI_Ibarrier");
-        for (int done = 0; !done; patience.wait()) {
-            worker_.progress();
-            check_mpi(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        }
+        begin_meeting(comm_);
+        for (; !meeting_is_over(comm_); patience.wait()) worker_.progress();
+        end_meeting(comm_);
     }
 
     void agree_on_mapped() {

@@ -1,0 +1,637 @@
+#include "core/collective.hpp"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "core/left_behind.hpp"
+#include "core/lost_rank.hpp"
+#include "core/rank_names.hpp"
+#include "core/time_limit.hpp"
+#include "parhelion/core/hash.hpp"
+
+namespace parhelion {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+thread_local const CollectiveCall* current = nullptr;
+
+// ---- the reduction ----
+
+void combine(void* in, void* into, int* count, MPI_Datatype*) {
+    const auto* from = static_cast<const Contribution*>(in);
+    auto* to = static_cast<Contribution*>(into);
+    const auto raise = [](std::uint64_t& value, std::uint64_t other) {
+        value = std::max(value, other);
+    };
+    for (int i = 0; i < *count; ++i, ++from, ++to) {
+        raise(to->complaint, from->complaint);
+        raise(to->left, from->left);
+        for (int k = 0; k < 2; ++k)
+            raise(to->print[k], from->print[k]), raise(to->call[k], from->call[k]);
+        raise(to->next_tag, from->next_tag);
+        raise(to->combine, from->combine);  // who has failed brings none
+        for (std::size_t k = 0; k < Contribution::most_values; ++k) {
+            if (static_cast<Combine>(to->combine) == Combine::sum) to->values[k] += from->values[k];
+            else if (static_cast<Combine>(to->combine) == Combine::either)
+                to->values[k] |= from->values[k];
+            else raise(to->values[k], from->values[k]);
+        }
+    }
+}
+
+MPI_Op meeting_operation() {
+    static const MPI_Op operation = [] {
+        MPI_Op made = MPI_OP_NULL;
+        check_mpi(MPI_Op_create(combine, 1, &made), "MPI_Op_create");
+        return made;
+    }();
+    return operation;
+}
+
+MPI_Datatype meeting_type() {
+    static const MPI_Datatype type = [] {
+        MPI_Datatype made = MPI_DATATYPE_NULL;
+        check_mpi(
+            MPI_Type_contiguous(sizeof(Contribution) / sizeof(std::uint64_t), MPI_UINT64_T, &made),
+            "MPI_Type_contiguous");
+        check_mpi(MPI_Type_commit(&made), "MPI_Type_commit");
+        return made;
+    }();
+    return type;
+}
+
+std::string_view own_call(const Communicator& comm) {
+    return current != nullptr && current->communicator().is(comm) ? current->call()
+                                                                  : "another collective call";
+}
+
+struct Brought {
+    bool complains = false, left = false;
+    std::uint64_t print = 0;
+    Combine combine = Combine::none;
+    std::span<const std::uint64_t> values = {};
+};
+
+void fill(const Communicator& comm, const Brought& mine) {
+    const std::uint64_t call = Hash().add_range(own_call(comm)).value();
+    const auto complaint =
+        mine.complains ? static_cast<std::uint64_t>(comm.size() - comm.rank()) : 0;
+    Contribution& meeting = comm.collective_state().mine;
+    meeting = {complaint,
+               mine.left,
+               {mine.print, ~mine.print},
+               {call, ~call},
+               comm.tags_used(),
+               static_cast<std::uint64_t>(mine.combine),
+               {}};
+    std::ranges::copy(mine.values, meeting.values.begin());
+}
+
+void begin(const Communicator& comm, const Brought& mine) {
+    fill(comm, mine);
+    CollectiveState& state = comm.collective_state();
+    check_mpi(MPI_Iallreduce(&state.mine, &state.all, 1, meeting_type(), meeting_operation(),
+                             comm.handle(), &state.under_way),
+              "MPI_Iallreduce");
+    ++state.entered;
+}
+
+Met found(const Communicator& comm) {
+    CollectiveState& state = comm.collective_state();
+    const Contribution& all = state.all;
+    comm.skip_tags(all.next_tag);  // who has failed has taken fewer
+    if (all.complaint != 0)
+        state.entered += 2,
+            state.completed += 2;  // what else is told of failures up to here is old news
+    return {all.complaint == 0 ? -1 : comm.size() - static_cast<int>(all.complaint),
+            all.print[0] == ~all.print[1], all.left != 0};
+}
+
+Met finish(const Communicator& comm) {
+    try {
+        for (PatientWait patience(comm, true); !meeting_is_over(comm);) patience.wait();
+    } catch (...) {
+        comm.abandon();  // MPI may still write the state
+        throw;
+    }
+    return found(comm);
+}
+
+Met meet_unchecked(const Communicator& comm, const Brought& mine) {
+#ifdef PARHELION_SIMULATED  // its nonblocking one is made of messages between all ranks
+    fill(comm, mine);
+    CollectiveState& state = comm.collective_state();
+    check_mpi(MPI_Allreduce(&state.mine, &state.all, 1, meeting_type(), meeting_operation(),
+                            comm.handle()),
+              "MPI_Allreduce");
+    state.completed = ++state.entered;
+    return found(comm);
+#else
+    begin(comm, mine);
+    return finish(comm);
+#endif
+}
+
+// ---- what a rank has to say, told to all ----
+
+// From rank `source`, along a tree of messages: whoever waits in it hears of a rank that has
+// failed.
+std::string broadcast(const Communicator& comm, std::string text, int source) {
+    const int size = comm.size(), place = (comm.rank() - source + size) % size;
+    const auto rank_at = [&](int other) { return (other + source) % size; };
+    const Tag tag = comm.next_tag();
+    int step = 1;
+    while (step <= place) step *= 2;
+    if (place > 0) {
+        const Parcel told = receive_parcel(comm, rank_at(place - step / 2), tag);
+        text.assign(reinterpret_cast<const char*>(told.bytes.data()), told.bytes.size());
+    }
+    for (; place + step < size; step *= 2) {
+        Parcel parcel{rank_at(place + step), {}};
+        parcel.append(text.data(), text.size());
+        send_parcel(comm, std::move(parcel), tag);
+    }
+    return text;
+}
+
+// Collective, right after the reduction in which rank `source` complained.
+[[noreturn]] void throw_complaint(const Communicator& comm, const Complaint& mine, const Met& met) {
+    CollectiveState& state = comm.collective_state();
+    ToldComplaint& told = state.told;
+    if (comm.rank() == met.complainer) {
+        told.kind = static_cast<std::int32_t>(mine.kind);
+        told.length = static_cast<std::int32_t>(std::min(mine.text.size(), told.text.size()));
+        mine.text.copy(told.text.data(), told.text.size());
+    }
+#ifdef PARHELION_SIMULATED
+    check_mpi(MPI_Bcast(&told, sizeof told, MPI_BYTE, met.complainer, comm.handle()), "MPI_Bcast");
+#else
+    try {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Ibcast(&told, sizeof told, MPI_BYTE, met.complainer, comm.handle(), &request),
+                  "MPI_Ibcast");
+        PatientWait patience(comm, true);
+        for (int over = 0;
+             check_mpi(MPI_Test(&request, &over, MPI_STATUS_IGNORE), "MPI_Test"), over == 0;)
+            patience.wait();
+    } catch (...) {
+        comm.abandon();
+        throw;
+    }
+#endif
+    const std::string where =
+        comm.size() > 1 ? "rank " + std::to_string(met.complainer) + ": " : "";
+    throw Error(where + std::string(told.text.data(), static_cast<std::size_t>(told.length)),
+                static_cast<ErrorKind>(told.kind),
+                met.left ? KnownTo::all_have_left : KnownTo::all_ranks);
+}
+
+// What the lowest rank says that differs from rank 0, and how many do.
+std::string lowest_of(const Communicator& comm, const std::string& differs) {
+    const std::uint64_t one = !differs.empty();
+    const Met met = meet_unchecked(comm, {one != 0, false, 0, Combine::sum, {&one, 1}});
+    if (met.left) throw_complaint(comm, {true, differs}, met);
+    const std::uint64_t count = comm.collective_state().all.values[0];
+    const std::string text = broadcast(comm, differs, std::max(met.complainer, 0));
+    if (count <= 1) return text;
+    return text + " (" + std::to_string(count) + " of the " + std::to_string(comm.size() - 1) +
+           " other ranks differ from rank 0)";
+}
+
+// All ranks are here, in different calls.
+[[noreturn]] void tell_calls(const Communicator& comm) {
+    const std::string mine(own_call(comm)),
+        first = broadcast(comm, comm.rank() == 0 ? mine : "", 0);
+    const std::string differs = mine == first ? ""
+                                              : "rank 0 is in " + first + " and rank " +
+                                                    std::to_string(comm.rank()) + " in " + mine;
+    throw Error("ranks are in different calls: " + lowest_of(comm, differs) +
+                    "; make the same set-up calls in the same order on every rank of "
+                    "the communicator",
+                ErrorKind::communication, KnownTo::all_have_left);
+}
+
+void throw_what_was_found(const Communicator& comm, const Complaint& mine, const Met& met) {
+    const Contribution& all = comm.collective_state().all;
+    const bool in_one_call = all.call[0] == ~all.call[1];
+    if (!in_one_call && (met.complainer < 0 || !met.left)) tell_calls(comm);
+    if (met.complainer >= 0) throw_complaint(comm, mine, met);
+}
+
+Met meet(const Communicator& comm, const Complaint& complaint, Brought mine) {
+    mine.complains = complaint.any;
+    const Met met = meet_unchecked(comm, mine);
+    throw_what_was_found(comm, complaint, met);
+    return met;
+}
+
+// ---- who is where ----
+
+// Where a rank waits.
+struct Note {
+    std::uint64_t number = 0;
+    std::array<char, 120> call{};
+
+    std::string text() const {
+        return std::string(call.data()) + " (its call " + std::to_string(number) + ")";
+    }
+};
+
+Note own_note() {
+    Note note;
+    const std::string_view call = current != nullptr ? current->call() : "a collective call";
+    call.copy(note.call.data(), note.call.size() - 1);
+    if (current != nullptr) note.number = current->number();
+    return note;
+}
+
+// Where a rank was lost MPI may refuse; what this rank waits in fails, then, too.
+bool some_note_came(const Communicator& comm) {
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there,
+               MPI_STATUS_IGNORE);
+    return there != 0;
+}
+
+// MPI may still send it when this rank has given up.
+void tell_all(const Communicator& comm, const Note& mine) {
+    struct Sent {
+        Note note;
+        std::vector<MPI_Request> requests;
+    };
+    const auto sent = std::make_shared<Sent>(Sent{mine, {}});
+    for (int rank = 0; rank < comm.size(); ++rank)
+        if (rank != comm.rank())
+            check_mpi(
+                MPI_Isend(&sent->note, sizeof(Note), MPI_BYTE, rank, Communicator::roll_call_tag,
+                          comm.handle(), &sent->requests.emplace_back()),
+                "MPI_Isend");
+    leave_behind(sent);
+}
+
+std::map<int, Note> hear_others(const Communicator& comm) {
+    constexpr std::chrono::milliseconds patience{1500},
+        pause{1};  // ranks that wait look ten times a second
+    std::map<int, Note> notes;
+    const auto limit = Clock::now() + patience;
+    while (static_cast<int>(notes.size()) + 1 < comm.size() && Clock::now() < limit) {
+        int there = 0;
+        MPI_Message message = MPI_MESSAGE_NULL;
+        MPI_Status status;
+        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there,
+                              &message, &status),
+                  "MPI_Improbe");
+        if (there != 0)
+            check_mpi(MPI_Mrecv(&notes[status.MPI_SOURCE], sizeof(Note), MPI_BYTE, &message,
+                                MPI_STATUS_IGNORE),
+                      "MPI_Mrecv");
+        else std::this_thread::sleep_for(pause);
+    }
+    return notes;
+}
+
+std::string who_is_where(const Communicator& comm, const std::map<int, Note>& notes) {
+    std::map<std::string, std::vector<int>> at;
+    std::vector<int> silent;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+        const auto note = notes.find(rank);
+        note == notes.end() ? silent.push_back(rank) : at[note->second.text()].push_back(rank);
+    }
+    std::string text;
+    for (const auto& [call, ranks] : at)
+        text += (text.empty() ? "" : "; ") + named_ranks(ranks) +
+                (ranks.size() > 1 ? " are in " : " is in ") + call;
+    if (!silent.empty())
+        text += "; " + named_ranks(silent) +
+                (silent.size() > 1 ? " have not called" : " has not called") +
+                " (no answer: not in a set-up call of this library)";
+    return text;
+}
+
+[[noreturn]] void give_up(const Communicator& comm, const std::string& why) {
+    const Note mine = own_note();
+    tell_all(comm, mine);
+    std::map<int, Note> notes = hear_others(comm);
+    notes[comm.rank()] = mine;
+    throw Error(
+        why + ": " + who_is_where(comm, notes) +
+            ". Make the same set-up calls in the same order on every rank of the communicator "
+            "(PARHELION_TIMEOUT sets the limit)",
+        ErrorKind::timeout);
+}
+
+// For a wait on `comm` that began at `since`, from time to time: throws Error when it has taken
+// longer than the time limit, and when another rank has given up. Before that, ranks that wait tell
+// each other in which call they are; the others do not answer. What they waited for is under way
+// yet, so that the communicator is of no more use.
+void look_at_the_clock(const Communicator& all, Clock::time_point since) {
+    const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
+    if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
+    if (limit_s > 0 && std::chrono::duration<double>(Clock::now() - since).count() >= limit_s)
+        give_up(all, "not all ranks have come within " + seconds_text(limit_s));
+}
+
+// ---- ranks that have failed ----
+
+// No memory is asked for: that may be what it failed for.
+void tell_failure(const Communicator& comm) {
+    CollectiveState& state = comm.collective_state();
+    std::uint64_t& told = state.failures[state.failures_told++ % state.failures.size()];
+    told = state.entered + 1;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (rank == comm.rank()) continue;
+        check_mpi(MPI_Isend(&told, 1, MPI_UINT64_T, rank, Communicator::failure_tag, comm.handle(),
+                            &request),
+                  "MPI_Isend");
+        MPI_Request_free(&request);
+    }
+}
+
+// Those that failed before the last reduction were heard of in it.
+bool some_rank_failed(const Communicator& comm) {
+    CollectiveState& state = comm.collective_state();
+    for (int there = 1; there != 0;) {
+        MPI_Message message = MPI_MESSAGE_NULL;
+        std::uint64_t after = 0;
+        if (MPI_Improbe(MPI_ANY_SOURCE, Communicator::failure_tag, comm.handle(), &there, &message,
+                        MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            break;
+        if (there != 0 &&
+            MPI_Mrecv(&after, 1, MPI_UINT64_T, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+            state.failed_after = std::max(state.failed_after, after);
+    }
+    return state.failed_after > state.completed;
+}
+
+}  // namespace
+
+CollectiveCall::CollectiveCall(const Communicator& comm, std::string_view call, double timeout_s)
+    : comm_(comm), call_(call), timeout_s_(timeout_s), outer_(current),
+      announced_(current == nullptr || !current->communicator().is(comm)) {
+    if (!announced_) return;
+    number_ = ++comm_.collective_state().calls;
+    first_tag_ = comm_.tags_used();
+#ifndef PARHELION_SIMULATED  // simulated ranks are one thread, and would take each other's for
+                             // theirs
+    current = this;
+#endif
+}
+
+CollectiveCall::~CollectiveCall() {
+    if (announced_) current = outer_;
+}
+
+void CollectiveCall::close() const {
+    if (announced_) agree(comm_);
+}
+
+const CollectiveCall* CollectiveCall::now() noexcept { return current; }
+
+void CollectiveCall::fail() const {
+    if (!announced_) throw;
+    Complaint mine;
+    try {
+        throw;
+    } catch (const OtherRankFailed&) {
+    } catch (const Error& error) {
+        const auto kind = error.kind();
+        const bool given_up = kind == ErrorKind::timeout || kind == ErrorKind::lost_peer ||
+                              kind == ErrorKind::communication;
+        if (error.known_to() != KnownTo::this_rank || given_up) throw;
+        mine = complaint_of_exception();
+    } catch (...) {
+        mine = complaint_of_exception();
+    }
+    CollectiveState& state = comm_.collective_state();
+    if (mine.any) tell_failure(comm_);
+    Met met;
+    if (state.under_way != MPI_REQUEST_NULL)
+        met = finish(comm_);  // others count on this rank in it
+    while (met.complainer < 0 && !mine.any && state.entered + 1 < state.failed_after)
+        met = meet_unchecked(comm_, {false, true});
+    if (met.complainer < 0) met = meet_unchecked(comm_, {mine.any, true});
+    comm_.spoil_tags(
+        first_tag_);  // of messages that were sent to a rank that has failed before it took them
+    throw_complaint(comm_, mine, met);
+}
+
+Complaint complaint_of_exception() noexcept {
+    try {
+        try {
+            throw;
+        } catch (const Error& error) {
+            return {true, error.what(), error.kind()};
+        } catch (const std::bad_alloc&) {
+            return {true, "out of memory: use more ranks or a smaller problem", ErrorKind::system};
+        } catch (const std::exception& error) {
+            return {true, error.what(), ErrorKind::system};
+        } catch (...) {
+            return {true, "an exception that is no std::exception", ErrorKind::system};
+        }
+    } catch (...) {  // no memory for the text
+        return {true, "out of memory", ErrorKind::system};
+    }
+}
+
+void look_for_failed() {
+    if (current != nullptr && some_rank_failed(current->communicator())) throw OtherRankFailed{};
+}
+
+PatientWait::PatientWait(const Communicator& comm, bool for_all)
+    : comm_(current != nullptr ? current->communicator() : comm), for_all_(for_all) {}
+
+void PatientWait::look() {
+    constexpr std::chrono::milliseconds every{100};
+    if (some_rank_failed(comm_) && !for_all_ && current != nullptr) throw OtherRankFailed{};
+    const auto now = Clock::now();
+    if (now - looked_ < every) return;
+    looked_ = now;
+    look_for_lost();
+    look_at_the_clock(comm_, since_);
+}
+
+void PatientWait::look_for_lost() {
+    const CollectiveState& state = comm_.collective_state();
+    if (!state.lost) return;
+    const int before = std::exchange(suspect_, state.lost());
+    if (suspect_ < 0 || suspect_ != before) return;  // what it sent last may just have come
+    state.tell_lost(suspect_);
+    throw LostRank(suspect_, std::string(" while an exchange was made") + lost_rank_remedy);
+}
+
+void begin_meeting(const Communicator& comm) {
+#ifdef PARHELION_SIMULATED
+    CollectiveState& state = comm.collective_state();
+    fill(comm, {});
+    state.all = state.mine;
+    check_mpi(MPI_Ibarrier(comm.handle(), &state.under_way), "MPI_Ibarrier");
+    ++state.entered;
+#else
+    begin(comm, {});
+#endif
+}
+
+bool meeting_is_over(const Communicator& comm) {
+    CollectiveState& state = comm.collective_state();
+    int over = 0;
+    check_mpi(MPI_Test(&state.under_way, &over, MPI_STATUS_IGNORE), "MPI_Test");
+    if (over != 0) ++state.completed;
+    return over != 0;
+}
+
+void end_meeting(const Communicator& comm) { throw_what_was_found(comm, {}, found(comm)); }
+
+void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> values) {
+    while (!values.empty()) {
+        const auto some = values.first(std::min(values.size(), Contribution::most_values));
+        meet(comm, {}, {false, false, 0, how, some});
+        std::copy_n(comm.collective_state().all.values.begin(), some.size(), some.begin());
+        values = values.subspan(some.size());
+    }
+}
+
+std::int64_t before_this_rank(
+    const Communicator& comm, std::int64_t mine, std::int64_t first,
+    const std::function<std::int64_t(std::int64_t, std::int64_t)>& combine) {
+    std::int64_t before = first;
+    for (int step = 1; step < comm.size(); step *= 2) {
+        std::vector<Parcel> sent;
+        const std::int64_t sum = combine(before, mine);
+        if (comm.rank() + step < comm.size())
+            sent.push_back({comm.rank() + step, {}}), sent.back().append(&sum, 1);
+        const bool hears = comm.rank() >= step;
+        const auto told = neighbor_exchange(
+            comm, sent, hears ? std::vector<int>{comm.rank() - step} : std::vector<int>{});
+        if (hears) before = combine(told.front().values<std::int64_t>().front(), before);
+    }
+    return before;
+}
+
+void agree(const Communicator& comm, const Complaint& complaint) { meet(comm, complaint, {}); }
+
+std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64_t> values) {
+    reduce(comm, Combine::sum, {reinterpret_cast<std::uint64_t*>(values.data()), values.size()});
+    return values;
+}
+
+std::vector<std::int64_t> largest(const Communicator& comm, std::vector<std::int64_t> values) {
+    constexpr std::int64_t sign = INT64_MIN;  // order of unsigned numbers
+    for (std::int64_t& value : values) value ^= sign;
+    reduce(comm, Combine::largest,
+           {reinterpret_cast<std::uint64_t*>(values.data()), values.size()});
+    for (std::int64_t& value : values) value ^= sign;
+    return values;
+}
+
+namespace {
+
+class Fingerprint final : public Properties {
+public:
+    void add(std::string_view, std::int64_t value, std::initializer_list<int>) override {
+        hash_.add(value);
+    }
+    void add(std::string_view, std::string_view value, std::initializer_list<int>) override {
+        hash_.add_range(value);
+    }
+    std::uint64_t value() const { return hash_.value(); }
+
+private:
+    Hash hash_;
+};
+
+struct Property {
+    std::string name, value;
+    friend bool operator==(const Property&, const Property&) = default;
+};
+
+std::string with_numbers(std::string_view name, std::initializer_list<int> numbers) {
+    std::string text;
+    auto next = numbers.begin();
+    for (char letter : name) {
+        if (letter == '%' && next != numbers.end()) text += std::to_string(*next++);
+        else text += letter;
+    }
+    return text;
+}
+
+class InWords final : public Properties {
+public:
+    void add(std::string_view name, std::int64_t value,
+             std::initializer_list<int> numbers) override {
+        all.push_back({with_numbers(name, numbers), std::to_string(value)});
+    }
+    void add(std::string_view name, std::string_view value,
+             std::initializer_list<int> numbers) override {
+        all.push_back({with_numbers(name, numbers), std::string(value)});
+    }
+    std::vector<Property> all;
+};
+
+std::string joined(const std::vector<Property>& properties) {
+    std::string text;
+    for (const Property& each : properties)
+        text.append(each.name).append(1, '\0').append(each.value).append(1, '\0');
+    return text;
+}
+
+std::string next_word(std::string_view& text) {
+    const auto end = text.find('\0');
+    const std::string word(text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    return word;
+}
+
+std::vector<Property> separated(std::string_view text) {
+    std::vector<Property> properties;
+    while (!text.empty()) {
+        std::string name = next_word(text);
+        properties.push_back({std::move(name), next_word(text)});
+    }
+    return properties;
+}
+
+// The first property that is not as rank 0 has it; empty when all are.
+std::string difference(const std::vector<Property>& first, const std::vector<Property>& mine,
+                       int rank) {
+    std::size_t i = 0;
+    while (i < first.size() && i < mine.size() && first[i] == mine[i]) ++i;
+    if (i == first.size() && i == mine.size()) return {};
+    const auto told = [i](const std::vector<Property>& all) {
+        return i < all.size() ? all[i] : Property{"nothing", "nothing more"};
+    };
+    const Property there = told(first), here = told(mine);
+    return there.name + " is " + there.value + " on rank 0 and " +
+           (here.name == there.name ? "" : here.name + " is ") + here.value + " on rank " +
+           std::to_string(rank);
+}
+
+[[noreturn]] void tell_difference(const Communicator& comm, const std::string& what,
+                                  const TellProperties& tell, const std::string& remedy) {
+    InWords mine;
+    tell(mine);
+    const std::string first = broadcast(comm, comm.rank() == 0 ? joined(mine.all) : "", 0);
+    const std::string differs =
+        comm.rank() == 0 ? "" : difference(separated(first), mine.all, comm.rank());
+    throw Error(what + " differ between ranks: " + lowest_of(comm, differs) + "; " + remedy,
+                ErrorKind::value, KnownTo::all_ranks);
+}
+
+}  // namespace
+
+void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell,
+                   const std::string& remedy, const std::function<void()>& check) {
+    Fingerprint print;
+    const Complaint complaint = complaint_of([&] {
+        if (check) check();
+        tell(print);
+    });
+    if (!meet(comm, complaint, {false, false, print.value()}).equal)
+        tell_difference(comm, what, tell, remedy);
+}
+
+}  // namespace parhelion
