@@ -164,6 +164,8 @@ struct Communicator::State {
     // Collective: within MPI_Comm_free of the user's, where nobody has a handle any more.
     void free() {
         shared.clear();
+        if (!node && node_handle != MPI_COMM_NULL)  // split off, and never asked for
+            free_together({std::exchange(node_handle, MPI_COMM_NULL)});
         if (node && node->state_.use_count() == 1) node->state_->free();
         if (handle != MPI_COMM_NULL) free_together({std::exchange(handle, MPI_COMM_NULL)});
     }
@@ -419,6 +421,13 @@ std::shared_ptr<void>& Communicator::shared_place(std::type_index type) const {
 int Communicator::node_rank(int rank) const {
     const auto found = state_->node_rank_of.find(rank);
     return found == state_->node_rank_of.end() ? -1 : found->second;
+}
+
+std::vector<int> Communicator::node_ranks() const {
+    std::vector<int> ranks(state_->node_rank_of.size());
+    for (const auto& [rank, here] : state_->node_rank_of)
+        ranks[static_cast<std::size_t>(here)] = rank;
+    return ranks;
 }
 
 }  // namespace parhelion

@@ -7,6 +7,7 @@
 #include <memory>
 #include <typeindex>
 #include <utility>
+#include <vector>
 
 namespace parhelion {
 
@@ -82,6 +83,8 @@ public:
     /// Translation: rank on the node of `rank`, or -1 when it is on another node. Needs node().
     /// Local, O(1).
     int node_rank(int rank) const;
+    /// The ranks on this node, by their rank on it. Needs node(). Local.
+    std::vector<int> node_ranks() const;
 
     /// Of collective steps (core/collective.hpp).
     CollectiveState& collective_state() const noexcept;

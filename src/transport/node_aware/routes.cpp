@@ -36,23 +36,23 @@ void cut(Route& route, byte_count alignment) {
 
 }  // namespace
 
-std::vector<Words> tell_node(const Communicator& node, const Words& mine) {
-    const bool first = node.rank() == 0;
-    std::vector<Parcel> letter(1, {0, {}});
+std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
+    const std::vector<int> ranks = comm.node_ranks();
+    const bool first = comm.rank() == ranks.front();
+    std::vector<Parcel> letter(1, {ranks.front(), {}});
     letter[0].append(mine.data(), mine.size());
-    std::vector<int> others(static_cast<std::size_t>(node.size()));
-    std::iota(others.begin(), others.end(), 0);
-    const auto gathered = neighbor_exchange(node, letter, first ? others : std::vector<int>{});
+    const auto gathered = neighbor_exchange(comm, letter, first ? ranks : std::vector<int>{});
     Words all;
     for (const Parcel& parcel : gathered) put_list(all, parcel.values<global_index>());
     std::vector<Parcel> copies;
-    for (int rank = 0; first && rank < node.size(); ++rank) {
-        copies.push_back({rank, {}});
+    for (std::size_t i = 0; first && i < ranks.size(); ++i) {
+        copies.push_back({ranks[i], {}});
         copies.back().append(all.data(), all.size());
     }
-    const Words told = neighbor_exchange(node, copies, {0}).front().values<global_index>();
+    const Words told =
+        neighbor_exchange(comm, copies, {ranks.front()}).front().values<global_index>();
     WordReader reader(told, "what the node's ranks told");
-    std::vector<Words> by_rank(static_cast<std::size_t>(node.size()));
+    std::vector<Words> by_rank(ranks.size());
     for (Words& words : by_rank) {
         words.resize(reader.count(1));
         for (global_index& word : words) word = reader.next();

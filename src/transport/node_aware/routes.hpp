@@ -10,9 +10,9 @@
 
 namespace parhelion {
 
-/// Collective over the ranks of a node: what each of them tells, by rank on the node. Messages per
-/// rank: two, but on the first rank.
-std::vector<Words> tell_node(const Communicator& node, const Words& mine);
+/// Collective: what each rank of this node tells, by rank on the node. Messages per rank: two, but
+/// on the first rank. They go by tags of `comm`, which ranks agree on again after one has failed.
+std::vector<Words> tell_node(const Communicator& comm, const Words& mine);
 
 /// What a rank sends to another node. A node's number is the lowest rank on it.
 struct Owed {

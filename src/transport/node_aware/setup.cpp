@@ -37,7 +37,7 @@ private:
     void meet_node() {
         Words mine{comm_.rank()};
         put_place(mine, node_.postbox_place());
-        for (const Words& words : tell_node(comm_.node(), mine)) {
+        for (const Words& words : tell_node(comm_, mine)) {
             WordReader reader(words, "rank on this node");
             work_.ranks.push_back(reader.next_in<int>(0, comm_.size() - 1));
             postboxes_.push_back(get_place(reader));
@@ -70,7 +70,7 @@ private:
             owed.put(mine);
         }
         std::vector<std::vector<Owed>> owed;
-        for (const Words& words : tell_node(comm_.node(), mine)) {
+        for (const Words& words : tell_node(comm_, mine)) {
             WordReader reader(words, "what a rank on this node owes");
             for (owed.emplace_back(); !reader.at_end();) owed.back().push_back(Owed::get(reader));
         }
@@ -194,7 +194,7 @@ private:
             memory_.describe(mine, each.memory.start);
         });
         for_used([&](const Used& each) { put(each.name, false); });
-        const std::vector<Words> told = tell_node(comm_.node(), mine);
+        const std::vector<Words> told = tell_node(comm_, mine);
         validate_together(comm_, [&] {
             for (std::size_t rank = 0; rank < told.size(); ++rank) {
                 WordReader letter(told[rank], "what a rank on this node carries");
