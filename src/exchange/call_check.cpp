@@ -18,9 +18,21 @@ CallCheck::CallCheck(const Communicator& comm, std::vector<int> neighbors, doubl
     for (const int rank : neighbors_) heard_[rank] = 0;
 }
 
-// A card that its neighbor has not taken yet may still be read by MPI.
+// A card that its neighbor has not taken yet may still be read by MPI. One that this rank has not
+// taken would be received by whatever had the tag next.
 CallCheck::~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) leave_behind(sent_);
+    if (mpi_has_ended() || !has_taken_all()) tag_.keep();
+}
+
+bool CallCheck::has_taken_all() noexcept {
+    try {
+        take();
+    } catch (...) {
+        return false;
+    }
+    return difference_.print == 0 &&
+           std::ranges::all_of(heard_, [&](const auto& of) { return of.second == told_; });
 }
 
 CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print,

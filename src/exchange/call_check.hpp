@@ -61,6 +61,8 @@ private:
     static Card card_of(std::uint64_t number, std::uint64_t print, const std::string& text);
     static bool is_over(Sent& sent);
     void take();
+    /// Whether no card can come any more. Local.
+    bool has_taken_all() noexcept;
     void send(const Card& card);
     void compare(int rank, const Card& theirs);
     void pass_on(const Card& difference);

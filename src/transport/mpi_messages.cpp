@@ -45,7 +45,11 @@ public:
         return done < 0 ? -1 : receives_.channel(done);
     }
     bool test_sends() override { return sends_.test_all(); }
-    bool settle() override { return receives_.settle() & sends_.settle(); }
+    bool settle() override {
+        const bool settled = receives_.settle() & sends_.settle();
+        if (!settled || receives_.cancelled()) tag_.keep();
+        return settled;
+    }
 
 private:
     const BoundArrays& arrays_;

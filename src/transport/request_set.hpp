@@ -80,7 +80,10 @@ public:
         if (given_up_) return false;  // one wait is enough
         if (kind_ == Kind::receives)
             for (MPI_Request& request : requests_)
-                if (request != MPI_REQUEST_NULL && !is_over(request)) MPI_Cancel(&request);
+                if (request != MPI_REQUEST_NULL && !is_over(request)) {
+                    MPI_Cancel(&request);
+                    cancelled_ = true;
+                }
         for (const double start = MPI_Wtime(); !all_over();)
             if (MPI_Wtime() - start > patience_s) {
                 given_up_ = true;
@@ -88,6 +91,8 @@ public:
             }
         return true;
     }
+    /// Whether a message that nobody receives may have been sent, or be sent yet.
+    bool cancelled() const { return cancelled_; }
 
 private:
     // MPI says which request it was, or it is found by asking each.
@@ -123,7 +128,7 @@ private:
     }
 
     Kind kind_;
-    bool given_up_ = false;
+    bool given_up_ = false, cancelled_ = false;
     std::vector<MPI_Request> requests_;
     std::vector<MPI_Status> statuses_;
     std::vector<int> channels_, ranks_;
