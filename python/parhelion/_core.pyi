@@ -38,7 +38,9 @@ class Communicator:
         """For mpi4py: MPI.Comm.f2py."""
 
     def next_tag(self) -> int:
-        """A tag that nothing else uses here. Local, the same on all ranks."""
+        """
+        A tag that nothing else uses here, now or later. The same on all ranks.
+        """
 
     @property
     def rank(self) -> int: ...

@@ -68,7 +68,7 @@ NodeNeighbor::~NodeNeighbor() = default;
 
 NodeContext::NodeContext(const Communicator& comm)
     : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()),
-      postbox_(std::make_shared<Postbox>()), tag_(-1) {}
+      postbox_(std::make_shared<Postbox>()) {}
 NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
     auto& known = neighbors_[rank];
     const std::shared_ptr<std::byte> place = map_place(postbox);
