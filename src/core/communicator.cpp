@@ -389,7 +389,12 @@ void Communicator::spoil_tags(std::uint64_t since) const noexcept {
     }
 }
 CollectiveState& Communicator::collective_state() const noexcept { return state_->collective; }
-void Communicator::abandon() const noexcept { new (std::nothrow) std::shared_ptr<State>(state_); }
+void Communicator::abandon() const noexcept {
+    try {
+        leave_behind(state_);
+    } catch (const std::bad_alloc&) {  // then MPI may write what was freed: nothing is left to do
+    }
+}
 
 // What is made after the split is each rank's own affair, and made by the next call where it
 // failed.
