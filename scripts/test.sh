@@ -1,7 +1,7 @@
 #!/bin/bash
 # How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and all C++ and Python tests
-# under the embedded MPI; "others", what that leaves out: C++ tests under Open MPI and under sanitizers at two and three ranks, and Python
-# tests that need the build for Open MPI, or were skipped before; "all", all of these at all numbers of ranks, and messages of gigabytes.
+# under the embedded MPI; "others", what that leaves out: C++ tests under Open MPI and under sanitizers at two and three ranks, exchanges
+# of several threads under ThreadSanitizer, and Python tests that need the build for Open MPI, or were skipped before; "all", all of these at all numbers of ranks, and messages of gigabytes.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
 set -uo pipefail
@@ -44,6 +44,7 @@ without_ranks=$(echo tests/python/{comparing,documents,partitioning,project,reco
 others() {
     cpp "openmpi" MPI=openmpi "CTEST_ARGS=$1"
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$1" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
+    cpp "mpich, ThreadSanitizer" MPI=mpich SANITIZE=thread TEST_TARGET=robustness "CTEST_ARGS=-R 'robustness[.]races'"
 }
 embedded() {
     cpp "mpich" MPI=mpich "CTEST_ARGS=$1"

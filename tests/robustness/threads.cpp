@@ -68,7 +68,114 @@ bool makes_communicators(const std::string& transport) {
     return transport.find("mpi_neighbor") != std::string::npos;
 }
 
+// A halo exchange, three exchanges of an index map and sums of points, under way at the same time.
+class Everything {
+public:
+    Everything(MPI_Comm user, const std::string& transport, int number)
+        : comm_(user), number_(number), options_{.transport = transport, .progress_thread = true} {}
+
+    /// Empty when every value is as it should be. The first is collective.
+    std::string round_trip(int round) {
+        work_.prepare(round % 2 ? Direction::reverse : Direction::forward, round);
+        fill(round);
+        work_.begin();
+        map_.begin_forward({from_owners_});
+        map_.begin_reverse({to_owners_}, Reduction::sum);
+        map_.begin_reduce_shared({shared_}, Reduction::sum);
+        Step step = sums_.begin();
+        if (number_ % 2) step.end();
+        map_.end_reverse({to_owners_});
+        work_.end();
+        map_.end_reduce_shared({shared_});
+        map_.end_forward({from_owners_});
+        if (number_ % 2 == 0) step.end();
+        return all_right(round) ? work_.difference() : "a value of a map or a sum is wrong";
+    }
+
+private:
+    static constexpr int own = 4, read = 2;  // cells; those of the next rank that this one reads
+
+    // A cell's value; of the shared ones another on each rank that has it.
+    double value(int rank, int cell, int round) const {
+        return 1000 * round + 100 * number_ + 10 * rank + cell;
+    }
+    void fill(int round) {
+        for (int i = 0; i < own + read; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            from_owners_[at] = i < own ? value(rank_, i, round) : -1;
+            to_owners_[at] = i < own ? i : round;
+            shared_[at] = static_cast<float>(value(rank_, i, round));
+        }
+        for (int j = 0; j <= 3; ++j)
+            for (int i = 0; i <= 2; ++i) mass_(2 * rank_ + i, j) = rank_ + round;
+    }
+    bool all_right(int round) {
+        bool right = true;
+        for (int i = 0; i < read; ++i) {
+            const auto cell = static_cast<std::size_t>(i), ghost = cell + own;
+            right = right && from_owners_[ghost] == value(after_, i, round) &&
+                    to_owners_[cell] == i + round &&
+                    shared_[cell] == value(rank_, i, round) + value(before_, own + i, round) &&
+                    shared_[ghost] == value(rank_, own + i, round) + value(after_, i, round);
+        }
+        for (int j = 0; j <= 3; ++j)
+            right = right && mass_(2 * rank_, j) == before_ + rank_ + 2 * round &&
+                    mass_(2 * rank_ + 1, j) == rank_ + round &&
+                    mass_(2 * rank_ + 2, j) == rank_ + after_ + 2 * round;
+        return right;
+    }
+
+    Communicator comm_;
+    int number_;
+    ExchangeOptions options_;
+    int rank_ = comm_.rank(), ranks_ = comm_.size(), before_ = (rank_ + ranks_ - 1) % ranks_,
+        after_ = (rank_ + 1) % ranks_;
+    CartesianDomain cells_{{10, 9}, {.halo = 1, .periodic = true}, comm_};
+    Work work_{cells_, options_.transport, number_, options_};
+    IndexMap map_{IndexedDomain(own, {own * after_, own * after_ + 1}, comm_), options_};
+    std::vector<double> from_owners_ = std::vector<double>(own + read);
+    std::vector<std::int32_t> to_owners_ = std::vector<std::int32_t>(own + read);
+    std::vector<float> shared_ = std::vector<float>(own + read);
+    CartesianDomain points_{
+        {2 * ranks_, 3}, {.periodic = {true, false}, .process_grid = {ranks_, 1}}, comm_};
+    Array<double> mass_ = make_array<double>(points_, {.stagger = 1});
+    PointSums sums_{points_, {view(mass_)}, options_};
+};
+
+void exchange_everything(MPI_Comm user, const std::string& transport, int number,
+                         Finding& finding) {
+    try {
+        Everything everything(user, transport, number);
+        for (int round = 1; round <= repetitions && finding.text.empty(); ++round)
+            finding.text = everything.round_trip(round);
+    } catch (const std::exception& error) {
+        finding.text = error.what();
+    }
+}
+
 }  // namespace
+
+CASE(
+    "threads have halos, index maps and sums of points under way that a progress thread gets on, "
+    "over every transport") {
+    if (!threads_allowed()) return;
+    for (const Route& route : routes_for(5, 3)) {
+        if (makes_communicators(route.transport) || !takes_any_array(route)) continue;
+        CAPTURE(route.transport);
+        std::vector<MPI_Comm> comms(2);
+        for (MPI_Comm& comm : comms) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            Communicator(comm).node();
+        }
+        std::vector<Finding> findings(2);
+        std::thread second(exchange_everything, comms[1], route.transport, 1,
+                           std::ref(findings[1]));
+        exchange_everything(comms[0], route.transport, 0, findings[0]);
+        second.join();
+        for (const Finding& finding : findings) EXPECT_EQ(finding.text, "");
+        for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+    }
+}
 
 CASE(
     "threads make, use and destroy exchanges at the same time, each on a communicator of its own, "
