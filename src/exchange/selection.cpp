@@ -78,6 +78,11 @@ std::string requested_transport(const std::string& from_options) {
     return from_environment != nullptr && *from_environment != '\0' ? from_environment : "auto";
 }
 
+void require_transport(const ExchangeOptions& options) {
+    if (const std::string name = requested_transport(options.transport); name != "auto")
+        parse_choice(name);
+}
+
 namespace {
 
 using Known = std::vector<const TransportInfo*>;

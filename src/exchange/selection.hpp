@@ -12,6 +12,8 @@
 
 namespace parhelion {
 
+struct ExchangeOptions;
+
 class Stages;
 
 /// What is used for neighbors on the own node, for those among them whose ghosts lie in small
@@ -42,6 +44,8 @@ Choice parse_choice(const std::string& name);
 
 /// The options' name, else the environment's, else "auto".
 std::string requested_transport(const std::string& from_options);
+/// Throws Error as parse_choice does, for what makes its exchanges at its first calls.
+void require_transport(const ExchangeOptions& options);
 
 /// The environment variable PARHELION_AUTO: a transport's name → whether it is tried though `auto`
 /// would not (+), or left out (-); also a sequence's, with a minus.

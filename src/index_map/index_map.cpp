@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "exchange/selection.hpp"
 #include "index_map/map_exchange.hpp"
 #include "index_map/share_memory.hpp"
 #include "index_map/shared_reduction.hpp"
@@ -129,7 +130,8 @@ struct IndexMap::State {
 };
 
 IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
-    : state_(collectively(Communicator(domain.communicator()), "IndexMap", [&] {
+    : state_(collectively(Communicator(domain.communicator()), "IndexMap", options.timeout_s, [&] {
+          require_transport(options);
           return std::make_shared<State>(std::move(domain), std::move(options));
       })) {}
 

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"

@@ -1,4 +1,5 @@
 // Cells by their global ids: what a rank owns afterwards are ghosts of what was owned before.
+#include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/index_map.hpp"

@@ -22,7 +22,5 @@ std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
 /// Throws Error unless both have one communicator, elements and components.
 void require_one_communicator(const Communicator& from, const Communicator& to);
 void require_alike(std::span<const Move> arrays);
-/// Throws Error for a transport that there is not, now rather than at the first call.
-void require_transport(const ExchangeOptions& options);
 
 }  // namespace parhelion

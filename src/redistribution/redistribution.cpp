@@ -1,6 +1,5 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
-#include "exchange/selection.hpp"
 #include "parhelion/core/error.hpp"
 #include "redistribution/mover.hpp"
 
@@ -11,11 +10,6 @@ void require_one_communicator(const Communicator& from, const Communicator& to) 
         throw Error(
             "the two domains have different communicators: build both on one; ranks may own "
             "nothing in either");
-}
-
-void require_transport(const ExchangeOptions& options) {
-    if (const std::string name = requested_transport(options.transport); name != "auto")
-        parse_choice(name);
 }
 
 void require_alike(std::span<const Move> arrays) {

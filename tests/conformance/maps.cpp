@@ -200,6 +200,8 @@ CASE("pointers, vectors and views are arrays of a map, and vectors tell their si
     }
     std::vector<double> few(3);
     EXPECT_TRUE(holds(error_of([&] { map.forward({few}); }), "3 elements"));
+    EXPECT_TRUE(
+        holds(error_of([&] { IndexMap(map.domain(), {"pigeon"}); }), "no transport 'pigeon'"));
     EXPECT_TRUE(holds(error_of([&] { map.forward({}); }), "no arrays"));
     std::vector<double> twice(4);
     EXPECT_TRUE(holds(error_of([&] { map.forward({twice, twice}); }), "share memory"));
