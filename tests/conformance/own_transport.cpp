@@ -141,6 +141,17 @@ CASE("a transport that was registered from outside moves grids and index maps as
     EXPECT_GT(Plain::made, before);
 }
 
+CASE("a transport may look at the others when it is asked whether it works") {
+    static bool registered_once = false;
+    if (!std::exchange(registered_once, true))
+        register_transport(
+            {"test_asking", "for tests", Scope::anywhere,
+             [] { return "not beside " + transports().front().name; },
+             [](const TransportContext& context) { return std::make_unique<Plain>(context); }});
+    EXPECT_TRUE(holds(error_of([] { static_cast<void>(find_transport("test_asking")); }),
+                      "transport test_asking cannot be used here: not beside loopback"));
+}
+
 namespace {
 
 template <class Fields>
