@@ -61,6 +61,7 @@ void Stages::make_reverse(bool combine_in_end) {
         calls_mpi_ = calls_mpi_ || made.back().calls_mpi();
     }
     reverse_ = std::move(made);
+    if (reverse_.size() > 1) notes_ = std::make_unique<FailureNotes>(plan_);
 }
 
 std::string Stages::refusal(Direction direction) {
@@ -90,6 +91,7 @@ void Stages::prepare(Direction direction, Reduction reduction) {
     reduction_ = reduction;
     stage_ = 0;
     begun_by_ = std::this_thread::get_id();
+    if (notes_) notes_->reset();
 }
 
 void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
@@ -141,6 +143,15 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
         failure_ = std::current_exception();  // neighbors are at other numbers now
         give_up();
     }
+    refuse_failure();
+}
+
+// The exchange is at its end on all ranks, and can go on. Whose own reduction it was knows more.
+void Stages::refuse_failure() const {
+    if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
+    throw Error("the reduction failed on rank " + std::to_string(notes_->failed_rank()) +
+                ", where it combined values that went on to this rank: what it raised there tells "
+                "why");
 }
 
 void Stages::abandon(std::exception_ptr reason) {
@@ -187,7 +198,7 @@ void Stages::finish(double timeout_s, const std::function<void()>& look) {
     while (stage_ < stages().size()) {
         StageExchange& stage = stages()[stage_];
         Waiter waiter(stage.node() != nullptr ? stage.node() : watched_, stage.node() != nullptr,
-                      stage.must_poll(), timeout_s);
+                      stage.must_poll() || notes_failures(), timeout_s);
         for (Poll last; (last = poll(true)) != Poll::complete;) {
             if (last == Poll::moved) {
                 waiter.reset();
@@ -202,15 +213,25 @@ void Stages::finish(double timeout_s, const std::function<void()>& look) {
 Poll Stages::poll(bool in_end) {
     const Poll result = stages()[stage_].poll(reduction_, in_end || !combine_in_end_);
     if (result != Poll::complete) return result;
-    if (++stage_ < stages().size()) stages()[stage_].begin();
+    if (notes_failures() && !notes_->have_arrived(stage_of_plan())) return Poll::nothing;
+    if (++stage_ < stages().size()) begin_next();
     else copied_ = queue_->record();
     return result;
+}
+
+void Stages::begin_next() {
+    if (notes_failures()) {
+        queue_->wait();  // for what is combined
+        notes_->begin(stage_of_plan(), reduction_.by()->has_failed());
+    }
+    stages()[stage_].begin();
 }
 
 // MPI may allow only one thread to call it at a time: then only the one that began the exchange is
 // known to be that thread.
 bool Stages::may_work_here() const {
-    return !calls_mpi_ || begun_by_ == std::this_thread::get_id() || mpi_serves_all_threads();
+    return !(calls_mpi_ || notes_failures()) || begun_by_ == std::this_thread::get_id() ||
+           mpi_serves_all_threads();
 }
 
 bool Stages::advance() {

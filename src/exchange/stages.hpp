@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exchange/background.hpp"
+#include "exchange/failure_notes.hpp"
 #include "exchange/stage_exchange.hpp"
 #include "parhelion/plan/executor.hpp"
 
@@ -72,7 +73,13 @@ private:
     bool may_work_here() const;
     void prepare(Direction direction, Reduction reduction);
     Poll poll(bool in_end = false);
+    void begin_next();
     void finish(double timeout_s, const std::function<void()>& look);
+    void refuse_failure() const;
+    bool notes_failures() const {
+        return notes_ && direction_ == Direction::reverse && reduction_.by() != nullptr;
+    }
+    std::size_t stage_of_plan() const { return plan_.stages.size() - 1 - stage_; }
     bool all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
     [[noreturn]] void give_up();
     int lost_rank() const;
@@ -88,6 +95,7 @@ private:
     const std::shared_ptr<Queue> queue_;            // of all copies
     Event copied_;                                  // the last one's
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
+    std::unique_ptr<FailureNotes> notes_;  // null: no stage passes on what another combines
     bool calls_mpi_ = false, combine_in_end_ = false;
     std::atomic<std::thread::id>
         holder_{};  // the thread that is at it, if any; guards what follows

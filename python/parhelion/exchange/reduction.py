@@ -21,7 +21,8 @@ class Reduction(_core.Reduction):
 
     Parameters
     ----------
-    function: takes two rows (n,) of `dtype` and returns the row of their combinations. What it raises is raised where the exchange ends.
+    function: takes two rows (n,) of `dtype` and returns the row of their combinations. What it raises is raised where the exchange ends; ranks to which its values go on
+        get a ValueError that names this rank.
     dtype: of the arrays that it combines: numbers, or structures of them. Components of a cell are elements of their own.
 
         log_sum = ph.Reduction(np.logaddexp, "float64")
