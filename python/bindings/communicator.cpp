@@ -76,6 +76,14 @@ void bind_communicator(nb::module_& module) {
             "values"_a, "call"_a, Unlocked(),
             "Collective. The sum of each value over all ranks; all pass as many.")
         .def(
+            "total_before",
+            [](const Communicator& comm, const std::vector<std::int64_t>& values,
+               const std::string& call) {
+                return doing(comm, call, 0, [&] { return total_before(comm, values); });
+            },
+            "values"_a, "call"_a, Unlocked(),
+            "Collective. The sum of each value over the ranks before this one; all pass as many.")
+        .def(
             "require_equal",
             [](const Communicator& comm, const std::string& what, const std::string& name,
                std::int64_t value, const std::string& remedy, const std::string& call,

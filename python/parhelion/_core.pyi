@@ -63,6 +63,11 @@ class Communicator:
     def total(self, values: Sequence[int], call: str) -> list[int]:
         """Collective. The sum of each value over all ranks; all pass as many."""
 
+    def total_before(self, values: Sequence[int], call: str) -> list[int]:
+        """
+        Collective. The sum of each value over the ranks before this one; all pass as many.
+        """
+
     def require_equal(self, what: str, name: str, value: int, remedy: str, call: str, timeout_s: float) -> None:
         """
         Collective. Raises ValueError on every rank, with a rank that differs, unless all have the same value.

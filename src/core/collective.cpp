@@ -512,6 +512,11 @@ std::int64_t before_this_rank(
     return before;
 }
 
+std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std::int64_t> values) {
+    for (std::int64_t& value : values) value = before_this_rank(comm, value, 0, std::plus<>());
+    return values;
+}
+
 void agree(const Communicator& comm, const Complaint& complaint) { meet(comm, complaint, {}); }
 
 std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64_t> values) {

@@ -116,6 +116,9 @@ void validate_together(const Communicator& comm, Function&& local) {
 /// over all ranks, or the largest.
 std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64_t> values);
 std::vector<std::int64_t> largest(const Communicator& comm, std::vector<std::int64_t> values);
+/// Collective, a logarithmic number of messages for each value. Of each the sum over the ranks
+/// before this one.
+std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std::int64_t> values);
 
 /// Is told, one by one, the properties that must be equal on all ranks: those that say how many
 /// there are of others first. Each % in a name stands for one of `numbers`.

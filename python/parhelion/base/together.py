@@ -46,10 +46,7 @@ def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
 
 def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     """Collective. The sum of each number over the ranks before this one."""
-    mine = np.array(numbers, np.int64)
-    sums = np.zeros_like(mine)
-    own(comm).Exscan(mine, sums)
-    return sums if comm.rank > 0 else np.zeros_like(mine)
+    return np.array(comm.total_before([int(number) for number in numbers], _caller()), np.int64)
 
 
 def _caller() -> str:
