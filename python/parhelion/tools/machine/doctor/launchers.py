@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....launch import Flavor
+from ....launch.child import ask
 from ....launch.schedulers import given
 from ....launch.slurm import SPEAKS, kinds_in
 
@@ -84,7 +85,7 @@ def _srun(path: str, version: str) -> Launcher:
 
 def _ask(path: str, word: str) -> str:
     try:
-        done = subprocess.run([path, word], capture_output=True, text=True, timeout=ANSWERS_S)
+        done = ask([path, word], seconds=ANSWERS_S)
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     return done.stdout + done.stderr

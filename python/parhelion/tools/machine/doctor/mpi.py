@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ....launch import Flavor, FlavorError
+from ....launch.child import ask
 from ....launch.linked import asked_version
 from ....launch.there import name_of
 from ..builds import providers
@@ -37,7 +38,7 @@ def mpi4py_loads(flavor: Flavor | None = None) -> Mpi4py:
         return Mpi4py(None, error="mpi4py is not installed")
     env = {**os.environ, **(flavor.mpi4py_environment() if flavor else {})}
     try:
-        done = subprocess.run([sys.executable, "-c", LOADED], env=env, capture_output=True, text=True, timeout=60)
+        done = ask([sys.executable, "-c", LOADED], env, 60)
     except (OSError, subprocess.SubprocessError) as error:
         return Mpi4py(installed, error=str(error))
     if done.returncode:

@@ -3,11 +3,11 @@
 import math
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 
+from ....launch.child import ask
 from ....launch.process import run_command
 
 TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "hostname": "hostname", "taskset": "util-linux"}
@@ -59,7 +59,7 @@ def _prefix() -> list[str]:
     unshare = str(shutil.which("unshare", path=PATH))
     said = ""
     for user in (OWN_USER, []) if os.geteuid() == 0 else (OWN_USER,):
-        tried = subprocess.run([unshare, *user, *NAMESPACES, "true"], capture_output=True, text=True)
+        tried = ask([unshare, *user, *NAMESPACES, "true"])
         if tried.returncode == 0:
             return [unshare, *user, *NAMESPACES]
         said = said or tried.stderr.strip()

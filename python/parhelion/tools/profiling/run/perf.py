@@ -7,11 +7,13 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ....launch.child import ask, child
 from ..model import KERNEL, UNKNOWN, Frame, ProfileError
 
 CALL_GRAPHS = {"dwarf": ["--call-graph", "dwarf,16384"], "fp": ["--call-graph", "fp"], "none": []}
@@ -49,7 +51,7 @@ def _check_perf_works(program: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         words = [program, "record", "-q", "-e", "cpu-clock", "-o", os.path.join(folder, "data"), "--", "true"]
         try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+            done = ask(words, seconds=60)
         except subprocess.TimeoutExpired:
             raise ProfileError("perf takes no sample of /bin/true within 60 s: see what it waits for, or use --tool hpctoolkit") from None
     if done.returncode:
@@ -75,7 +77,7 @@ def _watch(frequency: int, call_graph: str) -> Tool:
 
 def _output(command: list[str]) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        done = ask(command, seconds=30)
     except (OSError, subprocess.SubprocessError):
         return ""
     return next(iter((done.stdout or done.stderr).splitlines()), "")
@@ -97,15 +99,22 @@ class Sample(NamedTuple):
 READ_S = 600.0
 
 
+@contextmanager
+def _killed_after(seconds: float, process: subprocess.Popen[str]) -> Iterator[threading.Timer]:
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield timer
+    finally:
+        timer.cancel()
+
+
 def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Iterator[Sample]:
     """Every sample of one rank, each as soon as perf has told it. Where not all can be read, `notes` gets a line that says why."""
     # Inlined functions cost a look into debug information per address, and tell nothing about libraries.
     words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
-    count, errors = 0, tempfile.TemporaryFile("w+", errors="replace")
-    perf = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace")
-    timer = threading.Timer(limit_s, perf.kill)
-    timer.start()
-    try:
+    count = 0
+    with tempfile.TemporaryFile("w+", errors="replace") as errors, child(words, stdout=subprocess.PIPE, stderr=errors) as perf, _killed_after(limit_s, perf) as timer:
         assert perf.stdout
         for sample in parse_script(perf.stdout):
             count += 1
@@ -116,11 +125,6 @@ def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Itera
             told = next((line.strip() for line in reversed(errors.readlines()) if line.strip()), f"perf script failed with status {status}")
         elif status:
             told = f"perf script takes longer than {limit_s:g} s"
-    finally:
-        timer.cancel()
-        perf.kill()
-        perf.communicate()
-        errors.close()
     if status and not count:
         raise ProfileError(f"{file} cannot be read: {told}")
     if status:
