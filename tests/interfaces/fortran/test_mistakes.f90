@@ -108,16 +108,20 @@ contains
     call check_failure('a map that was never made', status, phl_error_handle, message, 'null')
   end subroutine
 
-  !> A transport that does not exist is found by the first exchange, after the map got further ghosts, too.
+  !> A transport that carries nothing to other ranks is found by the first exchange, after the map got further ghosts, too; one that
+  !> does not exist, when the map is made.
   subroutine options_stay()
     type(index_map) :: map
     integer :: status, cell(1), x(2)
     character(300) :: message
-    call map%init(world, 1, [integer ::], options=exchange_options(transport='carrier_pigeon'))
+    call map%init(world, 1, [integer ::], options=exchange_options(transport='carrier_pigeon'), stat=status, errmsg=message)
+    call check_failure('a transport that there is not', status, phl_error_value, message, 'carrier_pigeon')
+    if (ranks == 1) return
+    call map%init(world, 1, [integer ::], options=exchange_options(transport='loopback'))
     call map%localize([mod(rank + 1, ranks) + 1], cell)
     x = 0
-    call map%gather(x(:merge(2, 1, ranks > 1)), stat=status, errmsg=message)
-    call check_failure('the options of a localized map', status, phl_error_value, message, 'carrier_pigeon')
+    call map%gather(x, stat=status, errmsg=message)
+    call check_failure('the options of a localized map', status, phl_error_value, message, 'loopback')
   end subroutine
 
   subroutine bad_handles()
