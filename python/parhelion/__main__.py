@@ -1,6 +1,6 @@
 """`python -m parhelion` is the command `parhelion`."""
 
-from .tools.main import main
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -8,7 +8,7 @@ import griffe
 
 from .entry import Entry, SourceFile
 
-PACKAGES = ("parhelion", "parhelion.placement", "parhelion.launch", "parhelion.tools.partitioning")
+PACKAGES = ("parhelion", "parhelion.placement", "parhelion.launch", "parhelion.mesh")
 SPECIAL = {"__init__", "__call__", "__getitem__"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from parhelion import launch
-from parhelion.tools.main import root as command_line
+from parhelion.cli.main import root as command_line
 
 from snippets import BEFORE, BLOCK, NAMED, ROOT, blocks, files, runs
 

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "python" / "support"))
 from placement_counting import count, count_between
 
 from parhelion.placement import BetweenNodes, Machine, NodeMessages, Parameters, Stencil, place
-from parhelion.studies.model import Exchange, traffic
+from parhelion.place.traffic import Exchange, traffic
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 

@@ -77,7 +77,7 @@ def test_every_public_name_is_documented():
 
 
 def test_every_command_and_option_has_a_help():
-    from parhelion.tools.main import root as root_command
+    from parhelion.cli.main import root as root_command
 
     def bare(context):
         command = context.command

@@ -11,7 +11,7 @@ import ranks
 def need_hosts() -> None:
     """Ends the test with the reason where hosts cannot be made."""
     try:
-        from parhelion.tools.machine.hosts import reason_against
+        from parhelion.machine.hosts import reason_against
     except ImportError as error:
         ranks.skip(f"the Python package is not there: {error}")
     if reason := reason_against():
@@ -24,7 +24,7 @@ def run(options, spread: tuple[int, ...], *args: object, env: dict | None = None
     launch = ["env", f"PARHELION_HOSTS={names}", sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"),
               "--flavor-file", options.flavor_file, "--ranks", str(sum(spread)), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
               *wrap, options.program, *map(str, args)]  # fmt: skip
-    start = "import sys; from parhelion.tools.machine.hosts import run_on_hosts; sys.exit(run_on_hosts(int(sys.argv[1]), sys.argv[2:]))"
+    start = "import sys; from parhelion.machine.hosts import run_on_hosts; sys.exit(run_on_hosts(int(sys.argv[1]), sys.argv[2:]))"
     return subprocess.run([sys.executable, "-c", start, str(len(spread)), *launch], env={**os.environ, **(env or {})}, text=True, timeout=options.timeout + 20,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
 

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import click
 
-from ..tools.cli.lazy import LazyGroup
-from ..tools.cli.options import Names
+from .lazy import LazyGroup
+from .options import Names
 
 BENCHMARKS = {
-    "halo": ("parhelion.tools.bench.halo", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
-    "ghosts": ("parhelion.tools.bench.ghosts", "ghosts", "Row arrays with ghosts from Python, the published way beside."),
-    "gather": ("parhelion.tools.bench.gather.command", "gather", "Index-map gather on partitioned meshes beside hand-written MPI."),
-    "alltoall": ("parhelion.tools.bench.alltoall", "alltoall", "MPI_Alltoall over message sizes, beside other ways to do it."),
-    "apps": ("parhelion.tools.bench.apps", "apps", "Whole applications with hand-written exchange and with the library's."),
-    "setup": ("parhelion.tools.bench.setup", "setup", "MPI_Init, communicator, pattern, plan, first exchange, as ranks grow."),
-    "image": ("parhelion.tools.images.run.command", "run_image", "A software image as a whole: all of these, profiles, libraries."),
+    "halo": ("parhelion.measure.halo", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
+    "ghosts": ("parhelion.measure.ghosts", "ghosts", "Row arrays with ghosts from Python, the published way beside."),
+    "gather": ("parhelion.measure.gather", "gather", "Index-map gather on partitioned meshes beside hand-written MPI."),
+    "alltoall": ("parhelion.measure.alltoall", "alltoall", "MPI_Alltoall over message sizes, beside other ways to do it."),
+    "apps": ("parhelion.measure.apps", "apps", "Whole applications with hand-written exchange and with the library's."),
+    "setup": ("parhelion.measure.setup", "setup", "MPI_Init, communicator, pattern, plan, first exchange, as ranks grow."),
+    "image": ("parhelion.cli.image", "run_image", "A software image as a whole: all of these, profiles, libraries."),
 }
 
 
@@ -35,7 +35,7 @@ def bench(context: click.Context, flavors: tuple[str, ...], networks: tuple[str,
     What follows the benchmark's name are its own options. With --flavors or --networks it runs under each combination, interleaved,
     into one run and one report; what a combination cannot do here is a row with its reason.
     """  # fmt: skip
-    from ..tools.bench.matrix import MatrixRequest
+    from ..measure.matrix import MatrixRequest
 
     if flavors or networks:
         context.obj = MatrixRequest.checked(flavors, networks, report_dir)

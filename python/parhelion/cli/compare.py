@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from ..tools.cli.errors import OK, WRONG_VALUE, BadInput
-from ..tools.cli.options import FAIL_ON, MOST_LAUNCHES, Names, Real, Share, Whole
-from ..tools.cli.lazy import PanelCommand, options_of
-from ..tools.cli.output import Output, json_option
-from ..tools.images.folder import IMAGE
-from ..tools.profiling.model import PROFILE
-from ..tools.records import RecordError
-from ..tools.records.store import RUN, parse_labels
+from .errors import BadInput, OK, WRONG_VALUE
+from .options import FAIL_ON, MOST_LAUNCHES, Names, Real, Share, Whole
+from .lazy import PanelCommand, options_of
+from ..show.output import Output, json_option
+from ..record.image import IMAGE
+from ..record.profile import PROFILE
+from ..record.model import RecordError
+from ..record.store import RUN, parse_labels
 from .runs import chosen, labeled_option, store_option
 
 KINDS = (RUN, IMAGE, PROFILE)
@@ -36,8 +36,8 @@ def _file(name: str, about: str, default: str | None = None) -> Any:
 def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, json_file: str | None) -> None:
     """Write one self-contained HTML page and the same tables in Markdown from runs: names in `runs/`, or folders."""
     from ..show.report import write_report
-    from ..tools.documents.document import bench_document
-    from ..tools.records import read_record
+    from ..analyze.document import bench_document
+    from ..record.read import read_record
 
     output = Output(json_file)
     records = [read_record(run) for run in runs]
@@ -137,7 +137,7 @@ def history(
     """  # fmt: skip
     from ..show.compare import history as blocks, history_page
     from ..show.files import write
-    from ..tools.runs.history.find import Wanted, history as find, history_document
+    from ..analyze.history import Wanted, history as find, history_document
 
     output = Output(json_file)
     moment = since.replace(tzinfo=UTC) if since else None

@@ -8,20 +8,22 @@ from typing import Any
 from ..show import Page
 from ..show import compare as shown
 from ..show.files import write
-from ..tools.cli.errors import OK, WRONG_VALUE
-from ..tools.cli.options import FAIL_ON
-from ..tools.cli.output import Output
-from ..tools.comparing import RecordSet, compare, comparison_document, read_set
-from ..tools.comparing.calibration import calibrate
-from ..tools.comparing.comparison import relative_to
-from ..tools.images.compare.comparison import compare_images, image_document
-from ..tools.images.folder import read_image
-from ..tools.profiling.compare.difference import compare_profiles, comparison_document as profile_document
-from ..tools.profiling.model import read_profile
-from ..tools.profiling.show.speedscope import write as write_stacks
-from ..tools.records import RecordError
-from ..tools.statistics.verdict import IMAGE_RULES, Rules
-from ..tools.style.words import percent
+from .errors import OK, WRONG_VALUE
+from .options import FAIL_ON
+from ..show.output import Output
+from ..analyze.sets import RecordSet, read_set
+from ..analyze.comparison import compare
+from ..analyze.comparison_document import comparison_document
+from ..analyze.calibration import calibrate
+from ..analyze.comparison import relative_to
+from ..analyze.image_comparison import compare_images, image_document
+from ..record.image import read_image
+from ..analyze.profile_difference import compare_profiles, comparison_document as profile_document
+from ..record.profile import read_profile
+from ..show.speedscope import write as write_stacks
+from ..record.model import RecordError
+from ..analyze.verdict import IMAGE_RULES, Rules
+from ..show.words import percent
 
 How = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from ..launch.flavor import MOST_RANKS
-from ..tools.cli.lazy import PanelCommand, options_of
-from ..tools.cli.options import SECONDS, Real, Whole
-from ..tools.config.facts import OPTIONS, answer
+from .lazy import PanelCommand, options_of
+from .options import Real, SECONDS, Whole
+from .facts import OPTIONS, answer
 
 RANKS, EXCHANGES, HOSTS, OUTPUT = map(options_of, ("Ranks", "Exchanges", "Hosts that this machine pretends to be", "Output"))
 
@@ -57,7 +57,7 @@ def run(program: tuple[str, ...], **wanted: Any) -> None:
     an allocation of Slurm, else that MPI's mpiexec, on the hosts of PBS, LSF or PARHELION_HOSTS. An exception on one rank of a Python
     program ends all ranks. Options go before PROGRAM. Exit status: the program's; 2 where it cannot be started so.
     """
-    from ..tools.running.start import Wanted, start
+    from ..launch.start import Wanted, start
 
     sys.exit(start(Wanted(list(program), **wanted)))
 

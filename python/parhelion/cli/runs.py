@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from ..show import Table, Text
-from ..tools.cli.errors import BadInput
-from ..tools.cli.options import RANKS, labels_option, out_option
-from ..tools.cli.output import Output, json_option
-from ..tools.records import Record, read_record
-from ..tools.records.folder import DEFAULT_STORE
-from ..tools.records.store import RUN, Stored, parse_labels, relabel, stored_runs
-from ..tools.runs.export import FORMATS, TABLES
+from .errors import BadInput
+from .options import RANKS, labels_option, out_option
+from ..show.output import Output, json_option
+from ..record.read import Record, read_record
+from ..record.folder import DEFAULT_STORE
+from ..record.store import RUN, Stored, parse_labels, relabel, stored_runs
+from ..record.export import FORMATS, TABLES
 
 # Eager: names of runs are looked up in it.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
@@ -79,8 +79,8 @@ def _object(run: Stored) -> dict[str, object]:
 @json_option
 def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
     """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
-    from ..tools.documents.document import bench_document
-    from ..tools.records.facts import flatten
+    from ..analyze.document import bench_document
+    from ..record.facts import flatten
     from ..show.results import summary
 
     output = Output(json_file)
@@ -122,8 +122,8 @@ def import_runs(
     """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one launch, so that
     several files of the same test can be compared with several others.
     """
-    from ..tools.documents.document import bench_document
-    from ..tools.runs.imported import import_files
+    from ..analyze.document import bench_document
+    from ..record.imported import import_files
 
     output = Output(json_file)
     record = import_files(files, out, parse_labels(labels), ranks, ["parhelion", *sys.argv[1:]])
@@ -144,7 +144,7 @@ def import_runs(
 @json_option
 def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
     """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
-    from ..tools.runs.export import export
+    from ..record.export import export
 
     output = Output(json_file)
     wanted = form or file.suffix.removeprefix(".")
@@ -164,7 +164,7 @@ def query_runs(sql: str, store: Path, json_file: str | None) -> None:
 
     Such as: select contender, param_halo, median(seconds) from samples group by all order by all
     """
-    from ..tools.runs.export import query
+    from ..record.export import query
 
     output = Output(json_file)
     columns, rows = query(chosen((), store, output), sql)

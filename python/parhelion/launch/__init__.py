@@ -8,17 +8,7 @@ variables by which a rank knows its place into `inside`. Which cases run is not 
 import importlib
 
 from .cores import usable_cores
-from .flavor import (
-    Flavor,
-    FlavorError,
-    Launch,
-    built_flavors,
-    default_flavor,
-    find_flavor,
-    flavor_directory,
-    flavors,
-    load_flavor,
-)
+from .flavor import Flavor, FlavorError, Launch, built_flavors, default_flavor, find_flavor, flavor_directory, flavors, load_flavor
 from .inside import inside_launcher
 
 __all__ = [

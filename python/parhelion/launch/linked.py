@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .child import ask
-from .flavor import LAUNCHER, Flavor, FlavorError, find_flavor, flavors
+from .flavor import Flavor, FlavorError, LAUNCHER, find_flavor, flavors
 from .program import ends_together, program_words, python_words, script_of
 from .there import MpiMissing, kind_of, launcher_of, mpi_of, name_of
 

@@ -18,7 +18,7 @@ LARGEST = 2**20  # bytes of a file of parameters
 
 
 class Traffic(Protocol):
-    """Messages and bytes of an exchange by level, as `parhelion.studies.model` counts them."""
+    """Messages and bytes of an exchange by level, as `parhelion.place` counts them."""
 
     @property
     def messages(self) -> Mapping[str, float]: ...

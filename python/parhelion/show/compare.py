@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ..tools.comparing.changes import Change
-from ..tools.comparing.comparison import Comparison, Row
-from ..tools.documents.params import case_label, text, varying, wording
-from ..tools.images.compare.comparison import ImageComparison
-from ..tools.images.compare.evidence import Difference
-from ..tools.profiling.compare.difference import Difference as ShareDifference, ProfileComparison
-from ..tools.profiling.shares import TABLES
-from ..tools.runs.history.changes import LEAST_RUNS, ChangePoint, Series
-from ..tools.runs.history.find import History, Turn
-from ..tools.statistics.units import Kind
-from ..tools.statistics.verdict import DIFFERENT, Verdict
-from ..tools.style.words import microseconds, p_value, percent, ratio, ratios, signed, significant
+from ..analyze.changes import Change
+from ..analyze.comparison import Comparison, Row
+from ..analyze.params import case_label, text, varying, wording
+from ..analyze.image_comparison import ImageComparison
+from ..analyze.evidence import Difference
+from ..analyze.profile_difference import Difference as ShareDifference, ProfileComparison
+from ..analyze.profile_shares import TABLES
+from ..analyze.history_series import ChangePoint, LEAST_RUNS, Series
+from ..analyze.history import History, Turn
+from ..analyze.units import Kind
+from ..analyze.verdict import DIFFERENT, Verdict
+from .words import microseconds, p_value, percent, ratio, ratios, signed, significant
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, note, plots
 from .results import published_layout, section
 

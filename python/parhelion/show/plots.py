@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..tools.documents import CaseResult, Entry
-from ..tools.documents.params import case_label, some, text, varying
-from ..tools.documents.results import BASELINE, OWN, contenders, ours
-from ..tools.statistics.shift import NO_INTERVAL
-from ..tools.style.palette import GRID, INK, MUTED, VARIABLES, of_role
-from ..tools.style.words import size_text, times
+from ..analyze.results import CaseResult, Entry
+from ..analyze.params import case_label, some, text, varying
+from ..analyze.results import BASELINE, OWN, contenders, ours
+from ..analyze.shift import NO_INTERVAL
+from .palette import GRID, INK, MUTED, VARIABLES, of_role
+from .words import size_text, times
 from . import Block, Drawing, Section, Text
 
 if TYPE_CHECKING:

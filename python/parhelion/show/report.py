@@ -7,21 +7,23 @@ from pathlib import Path
 
 import msgspec
 
-from ..studies.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
-from ..tools.documents import CaseResult, Entry
-from ..tools.documents.document import failed
-from ..tools.documents.figures import COLUMNS
-from ..tools.documents.params import Wording, case_label, constant, in_order, text, varying, wording
-from ..tools.documents.published_form import applications, published_form
-from ..tools.documents.remarks import remarks
-from ..tools.documents.results import OWN, PEER, entries, mean_speed, of_contender, ours, reasons, results
-from ..tools.documents.sweep.findings import sweep
-from ..tools.records import Record, RecordError
-from ..tools.records.facts import Facts, flatten
-from ..tools.records.model import Launch
-from ..tools.statistics import Interval, geometric_mean
-from ..tools.statistics.shift import NO_INTERVAL
-from ..tools.style.words import duration, microseconds, ranges, significant, times, times_ends
+from ..place.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
+from ..analyze.results import CaseResult, Entry
+from ..analyze.document import failed
+from ..analyze.figures import COLUMNS
+from ..analyze.params import Wording, case_label, constant, in_order, text, varying, wording
+from ..analyze.published_form import applications, published_form
+from ..analyze.remarks import remarks
+from ..analyze.results import OWN, PEER, entries, mean_speed, of_contender, ours, reasons, results
+from ..analyze.sweep_findings import sweep
+from ..record.read import Record
+from ..record.model import RecordError
+from ..record.facts import Facts, flatten
+from ..record.model import Launch
+from ..analyze.shift import Interval
+from ..analyze.ratios import geometric_mean
+from ..analyze.shift import NO_INTERVAL
+from .words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write
 from .results import breaks, every_result, form_table, matrix, published_layout, section, values

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Sequence
 
-from ..tools.documents import CaseResult, Entry
-from ..tools.documents.document import by_level, failed
-from ..tools.documents.params import constant, in_order, text, varying, wording
-from ..tools.documents.published_form import PublishedForm, applications, published_form
-from ..tools.documents.remarks import remarks
-from ..tools.documents.results import BASELINE, OWN, PEER, contenders, entries, mean_speed, of_contender, reasons, results
-from ..tools.documents.sweep.changes import LEAST_SIZES
-from ..tools.documents.sweep.findings import Sweep, sweep
-from ..tools.documents.sweep.layouts import FIGURES, WORDS, Matrix, MatrixRow, PublishedRow
-from ..tools.records import Record
-from ..tools.records.model import LEFT_OUT
-from ..tools.statistics import Interval
-from ..tools.statistics.shift import NO_INTERVAL
-from ..tools.style.words import microseconds, times, times_ends
+from ..analyze.results import CaseResult, Entry
+from ..analyze.document import by_level, failed
+from ..analyze.params import constant, in_order, text, varying, wording
+from ..analyze.published_form import PublishedForm, applications, published_form
+from ..analyze.remarks import remarks
+from ..analyze.results import BASELINE, OWN, PEER, contenders, entries, mean_speed, of_contender, reasons, results
+from ..analyze.sweep_changes import LEAST_SIZES
+from ..analyze.sweep_findings import Sweep, sweep
+from ..analyze.layouts import FIGURES, Matrix, MatrixRow, PublishedRow, WORDS
+from ..record.read import Record
+from ..record.model import LEFT_OUT
+from ..analyze.shift import Interval
+from ..analyze.shift import NO_INTERVAL
+from .words import microseconds, times, times_ends
 from . import Block, Cell, Section, Table, Text, Word, note
 
 Fits = Callable[[Table], bool]

@@ -17,14 +17,14 @@ from synthetic import jobs
 
 from parhelion.launch import default_flavor
 from parhelion.launch.keeper import descendants
-from parhelion.tools.main import root
-from parhelion.tools.cli.output import Output
-from parhelion.tools.documents.document import failed
-from parhelion.tools.measuring.duet import first_of_pair, measure_pairs
-from parhelion.tools.measuring.images import Image
-from parhelion.tools.measuring.measurement import Group, Measurement
-from parhelion.tools.measuring.session import measure
-from parhelion.tools.records import read_record
+from parhelion.cli.main import root
+from parhelion.show.output import Output
+from parhelion.analyze.document import failed
+from parhelion.measure.duet import first_of_pair, measure_pairs
+from parhelion.measure.apptainer import Image
+from parhelion.measure.measurement import Group, Measurement
+from parhelion.measure.session import measure
+from parhelion.record.read import read_record
 
 HALO = ("bench", "halo", "--ranks", "2", "--halo", "1", "--fields", "1,2", "--repetitions", "8", "--out", "runs")
 SIF = b"#!/usr/bin/env run-singularity\n\0" + b"SIF_MAGIC\0" + bytes(100)
@@ -177,7 +177,7 @@ SLOWLY = "time.sleep(0.02)"
 START = """
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path("flavors")
-from parhelion.tools.main import main
+from parhelion.cli.main import main
 sys.argv = ["parhelion", *sys.argv[1:]]
 main()
 """

@@ -3,7 +3,7 @@
 import pytest
 from measured import document, need_build, parhelion
 
-from parhelion.tools.records import read_record
+from parhelion.record.read import read_record
 
 WAYS = {"mpi_alltoall", "mpi_alltoall_init", "mpi_ialltoall", "mpi_alltoallv", "pairwise", "bruck",
         "node_aware"}  # fmt: skip

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.tools.bench.apps import BY_HAND, PEERS
-from parhelion.tools.bench.veros_program.grid import EXTENT, process_grid
-from parhelion.tools.documents.published_form import applications, over_hand_written, share
-from parhelion.tools.documents.results import results
-from parhelion.tools.records.model import Case as Line
+from parhelion.measure.apps import BY_HAND, PEERS
+from parhelion.measure.veros_program.grid import EXTENT, process_grid
+from parhelion.analyze.published_form import applications, over_hand_written, share
+from parhelion.analyze.results import results
+from parhelion.record.model import Case as Line
 
 built = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
 with_veros = pytest.mark.skipif(find_spec("veros") is None, reason="Veros is not installed: run `make apps`")

@@ -11,15 +11,16 @@ from click.testing import CliRunner
 from rich.console import Console
 from synthetic import write_dataset
 
-from parhelion.tools.bench.gather.coarrays import WAYS, CoarrayBuild, CoarrayContenders, coarray_builds
+from parhelion.measure.coarrays import CoarrayBuild, CoarrayContenders, WAYS, coarray_builds
 from parhelion.show import terminal
 from parhelion.show.results import summary
-from parhelion.tools.documents.results import results
-from parhelion.tools.main import root
-from parhelion.tools.measuring.measurement import Group, Measurement
-from parhelion.tools.measuring.ranks import RunProgress
-from parhelion.tools.records import RunFolder, read_record
-from parhelion.tools.records.model import Case
+from parhelion.analyze.results import results
+from parhelion.cli.main import root
+from parhelion.measure.measurement import Group, Measurement
+from parhelion.measure.ranks import RunProgress
+from parhelion.record.folder import RunFolder
+from parhelion.record.read import read_record
+from parhelion.record.model import Case
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.tools.bench.ghosts_program.contenders import ALL, ONLY_BY_NAME
-from parhelion.tools.documents.results import Entry
-from parhelion.tools.records.model import Case as Line
-from parhelion.tools.documents.published_form import bandwidths
+from parhelion.measure.ghosts_program.contenders import ALL, ONLY_BY_NAME
+from parhelion.analyze.results import Entry
+from parhelion.record.model import Case as Line
+from parhelion.analyze.published_form import bandwidths
 
 pytestmark = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
 SMALL = ("--quick", "--extent", "4", "--repetitions", "2")

@@ -13,14 +13,14 @@ import synthetic
 from click.testing import CliRunner
 
 from parhelion.launch.keeper import descendants, kill_remaining
-from parhelion.tools.main import root
-from parhelion.tools.records import read_record
+from parhelion.cli.main import root
+from parhelion.record.read import read_record
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
 START = """
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path("flavors")
-from parhelion.tools.main import main
+from parhelion.cli.main import main
 sys.argv = ["parhelion", "bench", "halo", "--launches", "3", "--out", sys.argv[1]]
 main()
 """

@@ -8,7 +8,7 @@ from measured import built, document, need_build, parhelion
 
 from parhelion.launch.kinds import KINDS
 from parhelion.launch.networks import NETWORKS, network_setting
-from parhelion.tools.records import read_record
+from parhelion.record.read import read_record
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def fake(tmp_path, monkeypatch):
     """Runs the command over made-up builds; `before` is what their measuring program does first."""
     from click.testing import CliRunner
 
-    from parhelion.tools.main import root
+    from parhelion.cli.main import root
 
     flavors = tmp_path / "flavors"
     monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: flavors)

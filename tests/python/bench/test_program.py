@@ -6,7 +6,7 @@ import pytest
 from measured import need_build
 
 from parhelion.launch import default_flavor
-from parhelion.tools.records import read_record
+from parhelion.record.read import read_record
 
 CASE = ("halo", "--extent", "8", "--halo", "1", "--fields", "1", "--repetitions", "3", "--contenders", "auto,hand_packed")
 

@@ -25,7 +25,7 @@ def run(tmp_path, *words):
     shim.parent.mkdir(exist_ok=True)
     shim.write_text(f"#!{sys.executable}\nimport sys\nfrom parhelion.launch import flavor\n"
                     f"flavor.flavor_directory = lambda: __import__('pathlib').Path({str(tmp_path / 'flavors')!r})\n"
-                    "from parhelion.tools.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")  # fmt: skip
+                    "from parhelion.cli.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")  # fmt: skip
     shim.chmod(0o755)
     env = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "", "RFM_COLORIZE": "0"}
     words = [reframe, "-c", Path(__file__).resolve().parents[3] / "examples" / "reframe", "-E", "halo==1 and fields==1", "--prefix", tmp_path / "rfm", "--keep-stage-files", *words]

@@ -9,11 +9,11 @@ import synthetic
 from measured import built, document, need_build, parhelion
 
 from parhelion.launch import flavors
-from parhelion.tools.bench.gather.command import gather_groups, told_apart_by
-from parhelion.tools.documents.remarks import remarks
-from parhelion.tools.documents.results import CaseResult, Entry, results
-from parhelion.tools.records import read_record
-from parhelion.tools.records.model import Case
+from parhelion.measure.gather import gather_groups, told_apart_by
+from parhelion.analyze.remarks import remarks
+from parhelion.analyze.results import CaseResult, Entry, results
+from parhelion.record.read import read_record
+from parhelion.record.model import Case
 
 
 def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path):

@@ -10,10 +10,11 @@ from click.testing import CliRunner
 from measured import need_build, parhelion
 
 from parhelion.launch import default_flavor
-from parhelion.tools.documents.remarks import remarks, skew
-from parhelion.tools.documents.results import results
-from parhelion.tools.main import root
-from parhelion.tools.records import RecordError, read_record
+from parhelion.analyze.remarks import remarks, skew
+from parhelion.analyze.results import results
+from parhelion.cli.main import root
+from parhelion.record.model import RecordError
+from parhelion.record.read import read_record
 
 LATE = """
 #include <mpi.h>

@@ -12,7 +12,7 @@ import synthetic
 from click.testing import CliRunner
 from made_up_images import image
 
-from parhelion.tools.main import root
+from parhelion.cli.main import root
 
 pytestmark = pytest.mark.timeout(600)
 ABSURD = ["-1", "0", "2147483647", "9223372036854775808", "1" * 5000, "", "²", "１", "nan", "inf", "1_0", "../../x", "/dev/zero", "a" * 10000]

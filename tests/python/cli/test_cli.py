@@ -15,8 +15,8 @@ import synthetic
 from click.testing import CliRunner
 from synthetic import jobs, write_dataset
 
-from parhelion.tools.main import COMMANDS, root
-from parhelion.tools.records import read_record
+from parhelion.cli.main import COMMANDS, root
+from parhelion.record.read import read_record
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
 SHARED = PACKAGE.parent.parent / "shared" / "data"
@@ -52,7 +52,7 @@ def test_help_names_every_command_and_each_command_has_help():
 
 
 def test_help_loads_nothing_heavy():
-    code = "import sys; from parhelion.tools.main import root; root(['bench', '--help'], standalone_mode=False);"
+    code = "import sys; from parhelion.cli.main import root; root(['bench', '--help'], standalone_mode=False);"
     code += "print([m for m in ('numpy', 'scipy', 'matplotlib', 'mpi4py', 'jinja2') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True,
                           text=True, timeout=60)  # fmt: skip
@@ -240,7 +240,7 @@ def start_command(tmp_path, *words):
     code = f"""
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path({str(tmp_path / "flavors")!r})
-from parhelion.tools.main import main
+from parhelion.cli.main import main
 sys.argv = ["parhelion", *{[str(word) for word in words]!r}]
 main()
 """
@@ -366,7 +366,7 @@ def test_80_columns_hold_the_floor_ours_the_fastest_by_hand_and_the_fastest_peer
 def test_80_columns_hold_the_longest_name_whole(tmp_path):
     from rich.console import Console
 
-    from parhelion.tools.documents import results
+    from parhelion.analyze.results import results
     from parhelion.show.results import short_table
     from parhelion.show.terminal import rich_table
 
@@ -378,8 +378,8 @@ def test_80_columns_hold_the_longest_name_whole(tmp_path):
 
 
 def test_what_makes_figures_doubtful_is_said(tmp_path):
-    from parhelion.tools.documents import results
-    from parhelion.tools.documents.remarks import remarks
+    from parhelion.analyze.results import results
+    from parhelion.analyze.remarks import remarks
 
     run = synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, ranks=4, environment={"cpu": {"usable_cores": 2}})
     record = read_record(run)
@@ -389,8 +389,8 @@ def test_what_makes_figures_doubtful_is_said(tmp_path):
 
 @pytest.mark.parametrize(("samples", "spread", "said"), [(3, 0.01, "unknown, for samples are too few, in"), (30, 2.0, "wider than 25%"), (30, 0.01, None)])
 def test_an_interval_that_is_not_known_is_not_a_narrow_one(tmp_path, samples, spread, said):
-    from parhelion.tools.documents import results
-    from parhelion.tools.documents.remarks import remarks
+    from parhelion.analyze.results import results
+    from parhelion.analyze.remarks import remarks
 
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=spread, samples=samples))
     told = " ".join(remarks(record, results(record.cases)))
@@ -399,8 +399,8 @@ def test_an_interval_that_is_not_known_is_not_a_narrow_one(tmp_path, samples, sp
 
 @pytest.mark.parametrize("environment", [{}, {"cpu": "x", "load": ""}, {"cpu": {"usable_cores": "two"}, "load": 3}])
 def test_a_strange_environment_keeps_nobody_from_the_figures(tmp_path, environment):
-    from parhelion.tools.documents import results
-    from parhelion.tools.documents.remarks import remarks
+    from parhelion.analyze.results import results
+    from parhelion.analyze.remarks import remarks
 
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, environment=environment))
     assert remarks(record, results(record.cases))
@@ -420,7 +420,7 @@ def test_the_doctor_tries_out_what_transports_need(flavor):
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published partitions are not beside the checkout")
 def test_published_sets_are_grouped_by_their_rank_counts():
-    from parhelion.tools.bench.gather.command import gather_groups
+    from parhelion.measure.gather import gather_groups
 
     sets = sorted(folder for folder in SHARED.iterdir() if folder.is_dir())
     groups = gather_groups(tuple(sets), None, ("int32",), (1,))
@@ -431,7 +431,7 @@ def test_published_sets_are_grouped_by_their_rank_counts():
 @pytest.mark.parametrize(("ranks", "dimensions", "grid"), [(1, 3, [1, 1, 1]), (2, 3, [2, 1, 1]), (12, 3, [3, 2, 2]),
                                                            (7, 2, [7, 1]), (64, 3, [4, 4, 4]), (5, 1, [5])])  # fmt: skip
 def test_a_process_grid_is_as_cubic_as_it_gets(ranks, dimensions, grid):
-    from parhelion.tools.bench.cases import balanced_grid
+    from parhelion.measure.cases import balanced_grid
 
     assert balanced_grid(ranks, dimensions) == grid
 
@@ -451,6 +451,6 @@ def test_options_of_a_measurement_stand_in_panels():
 def test_the_shell_completes_commands_and_options():
     for words, expected in (("parhelion comp", "compare"), ("parhelion bench ", "halo"), ("parhelion bench halo --ov", "--overlap")):
         env = os.environ | {"PYTHONPATH": str(PACKAGE), "_PARHELION_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        done = subprocess.run([sys.executable, "-c", "from parhelion.tools.main import root; root(prog_name='parhelion')"], env=env,
+        done = subprocess.run([sys.executable, "-c", "from parhelion.cli.main import root; root(prog_name='parhelion')"], env=env,
                               capture_output=True, text=True, timeout=60)  # fmt: skip
         assert f"plain,{expected}" in done.stdout, done.stderr

@@ -8,7 +8,7 @@ import synthetic
 from click.testing import CliRunner
 
 from parhelion.launch import remedies
-from parhelion.tools.main import root
+from parhelion.cli.main import root
 
 
 REQUIRED = [

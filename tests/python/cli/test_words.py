@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from parhelion.tools.cli.options import Numbers
-from parhelion.tools.main import root
+from parhelion.cli.options import Numbers
+from parhelion.cli.main import root
 
 VOCABULARY = Path(__file__).resolve().parents[3] / "docs" / "vocabulary.md"
 

@@ -10,11 +10,12 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.tools.comparing import compare, read_set
+from parhelion.analyze.comparison import compare
+from parhelion.analyze.sets import read_set
 from parhelion.show.compare import notes
-from parhelion.tools.main import root
-from parhelion.tools.records import read_record
-from parhelion.tools.statistics import Interval
+from parhelion.cli.main import root
+from parhelion.record.read import read_record
+from parhelion.analyze.shift import Interval
 
 ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}}
 

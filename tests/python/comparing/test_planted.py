@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from parhelion.launch import default_flavor
-from parhelion.tools.main import root
+from parhelion.cli.main import root
 
 LATE = """
 #include <mpi.h>

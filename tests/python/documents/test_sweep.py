@@ -7,13 +7,13 @@ import pytest
 import synthetic
 from click import BadParameter
 
-from parhelion.tools.cli.options import Share, Sizes
-from parhelion.tools.documents import results
-from parhelion.tools.documents.document import bench_document
-from parhelion.tools.documents.sweep.changes import KNEE, NOT_MONOTONE, changes, thresholds
-from parhelion.tools.documents.sweep.curves import curves
-from parhelion.tools.documents.sweep.layouts import published_rows
-from parhelion.tools.records import read_record
+from parhelion.cli.options import Share, Sizes
+from parhelion.analyze.results import results
+from parhelion.analyze.document import bench_document
+from parhelion.analyze.sweep_changes import KNEE, NOT_MONOTONE, changes, thresholds
+from parhelion.analyze.curves import curves
+from parhelion.analyze.layouts import published_rows
+from parhelion.record.read import read_record
 
 POWERS = [2**power for power in range(23)]
 

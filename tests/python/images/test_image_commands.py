@@ -14,12 +14,12 @@ from perf import perf_works
 from synthetic import write_dataset
 
 from parhelion.launch import find_flavor
-from parhelion.tools.images.compare.comparison import compare_images
-from parhelion.tools.images.compare.causes import causes
-from parhelion.tools.images.compare.evidence import differences, evidence
-from parhelion.tools.images.folder import RAN, read_image
-from parhelion.tools.machine.builds import told
-from parhelion.tools.main import root
+from parhelion.analyze.image_comparison import compare_images
+from parhelion.analyze.causes import causes
+from parhelion.analyze.evidence import differences, evidence
+from parhelion.record.image import RAN, read_image
+from parhelion.machine.builds import told
+from parhelion.cli.main import root
 
 EVIL = '<script>alert("x")</script>|`'
 LATE = """
@@ -186,7 +186,7 @@ def test_a_rank_that_sleeps_in_a_loaded_library_is_named_first(plain, measure, t
 
 @pytest.mark.timeout(400)
 def test_without_perf_the_sleep_of_ranks_is_told_all_the_same(measure, tmp_path, monkeypatch):
-    monkeypatch.setattr("parhelion.tools.profiling.run.perf.shutil.which", lambda name: None)
+    monkeypatch.setattr("parhelion.measure.perf.shutil.which", lambda name: None)
     found = read_image(measure("watched"))
     assert "perf is not installed" in found.image.parts["profile of halo"]
     assert all(rank.wall_s > 0 and rank.libraries for rank in found.profiles["halo"].ranks)

@@ -20,7 +20,8 @@ from measured import built, parhelion
 
 from parhelion import launch
 from parhelion.launch.disk import why
-from parhelion.tools.records import RecordError, read_record
+from parhelion.record.model import RecordError
+from parhelion.record.read import read_record
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
 MOMENTS = int(os.environ.get("PARHELION_TEST_MOMENTS", "10"))
@@ -28,7 +29,7 @@ SLOW = "time.sleep(0.05)"
 SYNTHETIC = """
 import parhelion.launch.flavor as flavor, pathlib, sys
 flavor.flavor_directory = lambda: pathlib.Path("flavors")
-from parhelion.tools.main import main
+from parhelion.cli.main import main
 sys.argv = ["parhelion", *sys.argv[1:]]
 main()
 """

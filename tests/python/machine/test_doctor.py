@@ -9,12 +9,12 @@ from click.testing import CliRunner
 from measured import built
 
 from parhelion.launch import Flavor, flavors
-from parhelion.tools.machine.doctor import examination
-from parhelion.tools.machine.doctor.command import doctor
-from parhelion.tools.machine.doctor.launchers import launchers, why_not
-from parhelion.tools.machine.doctor.mpi import network, version_here
-from parhelion.tools.machine.doctor.probes import Finding
-from parhelion.tools.machine.doctor.worth import worth_doing
+from parhelion.machine import examination
+from parhelion.cli.doctor import doctor
+from parhelion.machine.launchers import launchers, why_not
+from parhelion.machine.mpi import network, version_here
+from parhelion.machine.probes import Finding
+from parhelion.machine.worth import worth_doing
 
 SRUN = "#!/bin/sh\n[ $1 = --version ] && echo slurm-wlm 22.05.8 || printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n'\n"
 SAID = {

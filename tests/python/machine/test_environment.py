@@ -9,10 +9,10 @@ import synthetic
 from measured import built, parhelion
 from perf import NO_SAMPLES, perf_works
 
-from parhelion.tools.records.variables import known, secret_name, variables, without_secrets
-from parhelion.tools.profiling.model import FILE_NAME
-from parhelion.tools.records import read_record
-from parhelion.tools.records.folder import RunFolder
+from parhelion.record.variables import known, secret_name, variables, without_secrets
+from parhelion.record.profile import FILE_NAME
+from parhelion.record.read import read_record
+from parhelion.record.folder import RunFolder
 
 KNOWN = {
     "MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPICH_ALLTOALL_SHORT_MSG_SIZE": "512", "OMPI_MCA_pml": "^ucx", "I_MPI_DEBUG": "4",

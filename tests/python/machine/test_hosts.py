@@ -9,10 +9,10 @@ from synthetic import write_dataset
 
 from parhelion.launch import default_flavor
 from parhelion.launch.hosts import Hosts
-from parhelion.tools.machine.hosts import reason_against
-from parhelion.tools.machine.hosts.relay import Cables
-from parhelion.tools.machine.hosts.sandbox import TUN
-from parhelion.tools.records import read_record
+from parhelion.machine.hosts import reason_against
+from parhelion.machine.hosts_relay import Cables
+from parhelion.machine.hosts import TUN
+from parhelion.record.read import read_record
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parhelion.tools.partitioning import IndexMapError, IndexMaps, read_index_maps, write_index_maps
-from parhelion.tools.partitioning.maps.maps import check_maps
+from parhelion.mesh.errors import IndexMapError
+from parhelion.mesh.maps import IndexMaps
+from parhelion.mesh.dataset import read_index_maps, write_index_maps
+from parhelion.mesh.maps import check_maps
 
 pytestmark = pytest.mark.timeout(300)
 thorough = settings(max_examples=200, deadline=None, print_blob=True)

@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_meshes import bricks, mixed, simplex_entities, tetrahedra, triangles
 
-from parhelion.tools.partitioning import MeshError, describe, dual_graph, edge_cut, index_maps, partition_cells
-from parhelion.tools.partitioning.entities import fill_empty_parts
-from parhelion.tools.partitioning.meshes.mesh import mesh_from_meshio
+from parhelion.mesh.errors import MeshError
+from parhelion.mesh.inspection import describe
+from parhelion.mesh.entities import dual_graph, edge_cut, index_maps, partition_cells
+from parhelion.mesh.entities import fill_empty_parts
+from parhelion.mesh.mesh import mesh_from_meshio
 
 pytestmark = pytest.mark.timeout(120)
 

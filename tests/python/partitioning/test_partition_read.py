@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from partition_meshes import mixed, tetrahedra
 
-from parhelion.tools.partitioning import MeshError, read_mesh
-from parhelion.tools.partitioning.meshes.mesh import mesh_from_meshio
+from parhelion.mesh.errors import MeshError
+from parhelion.mesh.mesh import read_mesh
+from parhelion.mesh.mesh import mesh_from_meshio
 
 pytestmark = pytest.mark.timeout(60)
 

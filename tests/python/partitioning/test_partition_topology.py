@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from partition_meshes import bricks, mixed, simplex_entities, tetrahedra, triangles
 
-from parhelion.tools.partitioning.errors import MeshError
-from parhelion.tools.partitioning.entities import dual_graph
-from parhelion.tools.partitioning.meshes.cells import shape_of
-from parhelion.tools.partitioning.meshes.topology import incidence
-from parhelion.tools.partitioning.meshes.mesh import mesh_from_meshio
+from parhelion.mesh.errors import MeshError
+from parhelion.mesh.entities import dual_graph
+from parhelion.mesh.cells import shape_of
+from parhelion.mesh.topology import incidence
+from parhelion.mesh.mesh import mesh_from_meshio
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from placement_counting import count, neighborhood
 
 from parhelion.placement import Parameters, write_parameters
-from parhelion.tools.main import root
-from parhelion.tools.partitioning.maps.dataset import write_index_maps
-from parhelion.tools.partitioning.maps.maps import IndexMaps
+from parhelion.cli.main import root
+from parhelion.mesh.dataset import write_index_maps
+from parhelion.mesh.maps import IndexMaps
 
 HOPS = "0,1;0,-1;1,0;-1,0;2,0;-2,0;3,0;-3,0"
 ROWS = [

@@ -3,7 +3,7 @@
 import pytest
 
 from parhelion.placement import Machine, Numbering, place_by_hand
-from parhelion.tools.placing.drawing import cube, layers
+from parhelion.show.placement import cube, layers
 
 BLOCKS = {"core": (4, 1, 1), "l3": (1, 2, 2), "numa": (1, 2, 2), "socket": (1, 2, 1), "node": (1, 1, 1)}
 

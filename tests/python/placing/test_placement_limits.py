@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from parhelion.placement import Machine, PlacementError
 from parhelion.placement.library import integers
 from parhelion.placement.numbering import Numbering
-from parhelion.tools.main import root
-from parhelion.tools.partitioning import MeshError, partition_mesh
+from parhelion.cli.main import root
+from parhelion.mesh.errors import MeshError
+from parhelion.mesh.mesh_to_maps import partition_mesh
 
 
 def place(*arguments):

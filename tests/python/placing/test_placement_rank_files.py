@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from parhelion.placement import Machine, Numbering, PlacementError, place
-from parhelion.tools.placing.rank_files import rank_file
-from parhelion.tools.placing.request import with_allocation
+from parhelion.place.rank_files import rank_file
+from parhelion.place.request import with_allocation
 
 
 @pytest.fixture(scope="module")

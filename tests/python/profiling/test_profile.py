@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from perf import NO_SAMPLES, perf_works
 
 from parhelion.launch import default_flavor
-from parhelion.tools.main import root
-from parhelion.tools.profiling import Profile, ProfileError, read_profile
-from parhelion.tools.profiling.compare.difference import compare_profiles
-from parhelion.tools.profiling.model import SCHEMA, Frame, How, RankProfile, Stack
-from parhelion.tools.profiling.shares import Key, by_part, charged_shares, own_shares, part_of
-from parhelion.tools.profiling.run.collect import rank_profile
-from parhelion.tools.profiling.run.perf import parse_script, read_samples
-from parhelion.tools.profiling.show.speedscope import document as stacks_of
+from parhelion.cli.main import root
+from parhelion.record.profile import Profile, ProfileError, read_profile
+from parhelion.analyze.profile_difference import compare_profiles
+from parhelion.record.profile import Frame, How, RankProfile, SCHEMA, Stack
+from parhelion.analyze.profile_shares import Key, by_part, charged_shares, own_shares, part_of
+from parhelion.measure.profile import rank_profile
+from parhelion.measure.perf import parse_script, read_samples
+from parhelion.show.speedscope import document as stacks_of
 
 PROGRAM = """
 #include <mpi.h>
@@ -261,7 +261,7 @@ printf "x 1/1 %d.0: 1000000 \n\t1a %s%d (/lib/a.so)\n\t1b g (/lib/a.so)\n\n", n,
 WITHIN = """
 import resource, sys
 from pathlib import Path
-from parhelion.tools.profiling.run.perf import read_samples
+from parhelion.measure.perf import read_samples
 whole = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) * 1024
 resource.setrlimit(resource.RLIMIT_AS, (whole + 12 * 2**20,) * 2)
 print(sum(len(sample.frames) for sample in read_samples(Path("rank-0.data"), [])))

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parhelion.tools.main import root
+from parhelion.cli.main import root
 
 pytestmark = pytest.mark.timeout(600)
 COMMANDS = [

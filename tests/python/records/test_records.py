@@ -8,14 +8,16 @@ import synthetic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parhelion.tools.documents import results
-from parhelion.tools.documents.document import bench_document
-from parhelion.tools.documents.params import constant, in_order, varying
-from parhelion.tools.measuring.ranks import Follower
-from parhelion.tools.records import RecordError, RunFolder, read_record
-from parhelion.tools.records.folder import append_line
-from parhelion.tools.records.model import End, Labels
-from parhelion.tools.records.schema import schema_text
+from parhelion.analyze.results import results
+from parhelion.analyze.document import bench_document
+from parhelion.analyze.params import constant, in_order, varying
+from parhelion.measure.ranks import Follower
+from parhelion.record.model import RecordError
+from parhelion.record.folder import RunFolder
+from parhelion.record.read import read_record
+from parhelion.record.folder import append_line
+from parhelion.record.model import End, Labels
+from parhelion.record.schema import schema_text
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CONTENDERS = len(synthetic.OWN) + len(synthetic.BASELINES)
@@ -261,4 +263,4 @@ def test_parameters_that_all_cases_share_are_told_apart_from_those_that_vary(run
 
 
 def test_the_published_schema_is_the_one_that_reads():
-    assert (REPOSITORY / "docs/record.schema.json").read_text() == schema_text(), "run: python -m parhelion.tools.records.schema"
+    assert (REPOSITORY / "docs/record.schema.json").read_text() == schema_text(), "run: python -m parhelion.record.schema"

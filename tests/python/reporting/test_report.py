@@ -14,14 +14,15 @@ import synthetic
 
 from parhelion.show import Drawing, plots
 from parhelion.show.report import against_hand, headline, places, write_report
-from parhelion.tools.documents import results
-from parhelion.tools.documents.params import in_order, wording
-from parhelion.tools.documents.published_form import published_form
-from parhelion.tools.records import RecordError, read_record
-from parhelion.tools.records.model import Launch
-from parhelion.tools.statistics import Interval
-from parhelion.tools.statistics.shift import Method
-from parhelion.tools.style.words import ranges
+from parhelion.analyze.results import results
+from parhelion.analyze.params import in_order, wording
+from parhelion.analyze.published_form import published_form
+from parhelion.record.model import RecordError
+from parhelion.record.read import read_record
+from parhelion.record.model import Launch
+from parhelion.analyze.shift import Interval
+from parhelion.analyze.shift import Method
+from parhelion.show.words import ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'

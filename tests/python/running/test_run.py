@@ -14,8 +14,8 @@ from measured import built, need_build
 from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linked, program, there
 from parhelion.launch.linked import choose, linked_mpi
 from parhelion.errors import InputError
-from parhelion.tools.main import root
-from parhelion.tools.running.start import Wanted
+from parhelion.cli.main import root
+from parhelion.launch.start import Wanted
 
 KEPT = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "SLURM_"))}
 RANK = "from mpi4py import MPI; comm = MPI.COMM_WORLD\n"
@@ -253,7 +253,7 @@ def test_without_a_number_of_ranks_it_asks_for_one():
 WITHOUT_EXTRAS = """
 import sys
 sys.modules.update(dict.fromkeys(["rich", "msgspec", "scipy", "uncertainties"]))
-from parhelion.tools.main import main
+from parhelion.cli.main import main
 main()
 """
 

@@ -11,7 +11,7 @@ import pytest
 from measured import ROOT, built
 
 from parhelion.launch import flavors
-from parhelion.tools.records import read_record
+from parhelion.record.read import read_record
 
 DAEMONS = ("slurmctld", "slurmd", "munged")
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"

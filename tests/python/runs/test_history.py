@@ -8,9 +8,9 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.tools.documents.results import CaseResult
-from parhelion.tools.main import root
-from parhelion.tools.runs.history.changes import Series, change_points
+from parhelion.analyze.results import CaseResult
+from parhelion.cli.main import root
+from parhelion.analyze.history_series import Series, change_points
 
 CONTENDERS = ("auto", "hand_packed")
 

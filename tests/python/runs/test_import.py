@@ -9,11 +9,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parhelion.tools.documents import results
-from parhelion.tools.main import root
-from parhelion.tools.records import RecordError, read_record
+from parhelion.analyze.results import results
+from parhelion.cli.main import root
+from parhelion.record.model import RecordError
+from parhelion.record.read import read_record
 from parhelion.show.report import write_report
-from parhelion.tools.runs.imported import import_files
+from parhelion.record.imported import import_files
 
 FOREIGN = Path(__file__).parent / "foreign"
 NUMBERS = itertools.count()

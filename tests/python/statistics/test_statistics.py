@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parhelion.tools.statistics.shift import Method
-from parhelion.tools.statistics import Interval, geometric_mean, mean_std, median_interval, ratio, summarize
-from parhelion.tools.statistics.summary import value_with_uncertainty
-from parhelion.tools.style.words import duration, microseconds, significant
+from parhelion.analyze.shift import Method
+from parhelion.analyze.shift import Interval
+from parhelion.analyze.ratios import geometric_mean, ratio
+from parhelion.analyze.summary import mean_std, median_interval, summarize
+from parhelion.analyze.summary import value_with_uncertainty
+from parhelion.show.words import duration, microseconds, significant
 
 SEED = 20260101
 

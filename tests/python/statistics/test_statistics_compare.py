@@ -6,11 +6,11 @@ from scipy import stats
 
 from made_up_sides import NOISES, sides
 
-from parhelion.tools.comparing.calibration import slowed
-from parhelion.tools.statistics.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
-from parhelion.tools.statistics.shift import MOST_FREEDOM, TRIM, Interval, Shift, center, independent, middle, paired, stratified
-from parhelion.tools.statistics.states import Launch, by_state, state_boundary, typical_probes
-from parhelion.tools.statistics.units import Kind
+from parhelion.analyze.calibration import slowed
+from parhelion.analyze.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
+from parhelion.analyze.shift import Interval, MOST_FREEDOM, Shift, TRIM, center, independent, middle, paired, stratified
+from parhelion.analyze.states import Launch, by_state, state_boundary, typical_probes
+from parhelion.analyze.units import Kind
 
 SEED = 20260101
 

@@ -8,10 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from parhelion.placement import Machine, PlacementError, Stencil, place
-from parhelion.studies.model import Exchange, Parameters, fit, read_parameters, traffic, write_parameters
-from parhelion.studies.model.page import error, model_tables
-from parhelion.studies.model.published import fit_published, published_rows
-from parhelion.tools.main import root
+from parhelion.place.traffic import Exchange, traffic
+from parhelion.placement.parameters import Parameters, read_parameters, write_parameters
+from parhelion.place.fit import fit
+from parhelion.place.model_page import error, model_tables
+from parhelion.place.model_published import fit_published, published_rows
+from parhelion.cli.main import root
 
 PAGE = Path(__file__).parents[3] / "docs" / "model.md"
 

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from parhelion.placement import Machine, place
-from parhelion.studies.model import Parameters
-from parhelion.studies.simulation import study
-from parhelion.studies.simulation.study import TRANSPORTS, hosts, machine_text, published_cells, simulate
-from parhelion.studies.simulation.problem import GridHalo, MapGather
-from parhelion.studies.simulation.program import Program, SimulationError, find_program
-from parhelion.tools.main import root
-from parhelion.tools.partitioning import partition_mesh
+from parhelion.placement.parameters import Parameters
+from parhelion.place import simulated_study as study
+from parhelion.place.simulated_study import TRANSPORTS, hosts, machine_text, published_cells, simulate
+from parhelion.place.simulated_problem import GridHalo, MapGather
+from parhelion.place.simulated_program import Program, SimulationError, find_program
+from parhelion.cli.main import root
+from parhelion.mesh.mesh_to_maps import partition_mesh
 
 pytestmark = pytest.mark.timeout(300)
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not installed (Debian: apt install libsimgrid-dev)")

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import synthetic
 
-from parhelion.tools.images.folder import RAN, SCHEMA, Image, LoadedFile, profile_folder, write_image
-from parhelion.tools.profiling.model import SCHEMA as PROFILE_SCHEMA, Frame, How, Profile, RankProfile, Stack
+from parhelion.record.image import Image, LoadedFile, RAN, SCHEMA, profile_folder, write_image
+from parhelion.record.profile import Frame, How, Profile, RankProfile, SCHEMA as PROFILE_SCHEMA, Stack
 
 MPICH = "MPICH Version:      5.0.2\nMPICH Device:  ch4"
 OPEN_MPI = "Open MPI v5.0.11, package: somebody's"

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parhelion.tools.comparing.calibration import Sides
-from parhelion.tools.statistics.states import Launch
+from parhelion.analyze.calibration import Sides
+from parhelion.analyze.states import Launch
 
 SAMPLES = 30
 START, SAMPLE = 0.015, 0.05  # standard deviations of logarithms

@@ -11,7 +11,8 @@ from _oracle import grid_sample
 from _ranks import COMM, main, on_last, refused
 
 import parhelion as ph
-from parhelion.tools import partitioning
+from parhelion.mesh.dataset import read_rank_map
+from parhelion.mesh.mesh_to_maps import partition_mesh
 
 RANKS = (1, 2, 3)
 
@@ -107,11 +108,11 @@ def test_keys_of_a_partition_say_what_its_ids_are_in_the_mesh_file():
         strip = np.arange(2 * COMM.size + 2)
         points = np.column_stack([strip // 2, strip % 2, 0 * strip]).astype(float)
         mesh = meshio.Mesh(points, [("triangle", np.column_stack([strip[:-2], strip[1:-1], strip[2:]]))])
-        partitioning.partition_mesh(mesh, COMM.size, entities=["cells", "edges"], out=folder, name="disk")
+        partition_mesh(mesh, COMM.size, entities=["cells", "edges"], out=folder, name="disk")
     COMM.barrier()
     for name in "disk", "disk-edges":
         parts = folder / f"{name}-{COMM.size}"
-        expected = partitioning.read_rank_map(parts, COMM.rank)
+        expected = read_rank_map(parts, COMM.rank)
         assert (ph.read_partition_keys(parts) == expected.keys).all() and len(expected.keys) == ph.read_partition(parts)[0]
     COMM.barrier()
     file = parts / f"keys{COMM.size:03d}"  # of the last rank

@@ -1,0 +1,299 @@
+"""What could explain the difference between two images, most probable first.
+
+Weights are judgments, in points of a hundred: how often such a difference is why, where the figures changed. Signs in figures and
+profiles move them. Every difference belongs to one cause: what follows from another MPI or from a variable is told under it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from .layouts import mpi_name
+from .profile_shares import part_of
+from ..show.words import percent
+from ..record.image import MeasuredImage
+from .evidence import Difference, Evidence, OWN, Pool, SLOW_RANKS, Sleeper, base_name
+
+PROBABLE, POSSIBLE = 65.0, 35.0
+MESSAGING = ("MPI", "UCX", "libfabric", "RDMA")  # parts of the software
+MUCH_WAITING = 0.15  # of the ranks' time
+PRELOAD, LIBRARY_PATH = "LD_PRELOAD", "LD_LIBRARY_PATH"
+FAMILIES = {"mpich": r"^(MPIR_CVAR|MPIR_PARAM|MPICH)_", "openmpi": r"^(OMPI|PMIX|PRTE)_(MCA_)?", "impi": r"^I_MPI_"}
+NETWORK = re.compile(r"^(UCX|FI|PSM2|PSM3|PSM|HFI|MLX5|IBV|NCCL)_")
+THREADS = re.compile(r"^(OMP|OPENBLAS|MKL|NUMEXPR|KMP|GOMP)_|^MALLOC_|^GLIBC_TUNABLES$")
+LIBRARY_NAME = re.compile(r"^lib(nl|ibverbs|rdmacm|mlx|efa|numa|hwloc|psm|opx)")
+
+MACHINE = (
+    (r"^cpu model", 70, "another processor"),
+    (r"^oversubscribed|^cpu usable|^limits cgroup cpus", 66, "fewer or more cores for the ranks"),
+    (r"^binding of ranks|^bound by", 62, "ranks stand on other cores"),
+    (r"^(ranks|hosts)$", 60, "other numbers of ranks or hosts"),
+    (r"^software kernel", 50, "another kernel"),
+    (r"^cpu (governor|boost)", 45, "another clock of the processor"),
+    (r"^software libc", 40, "another C library"),
+    (r"^limits ", 35, "other limits"),
+    (r"^(transparent huge pages|numa)", 30, "another handling of memory"),
+    (r"^cpu |^memory", 25, "another machine"),
+    (r"^software (distribution|revision)", 20, "another distribution or revision"),
+    (r"^host", 15, "another host"),
+    (r"^software", 8, "other packages or another compiler"),
+)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """`title` names it; `why` says what speaks for it; `facts` are the differences that it takes with it.
+
+    `loaded` names a library that one side alone has, `sleeps` a rank that sleeps there; `side` is that image.
+    """
+
+    title: str
+    weight: float
+    why: list[str] = field(default_factory=list)
+    facts: list[Difference] = field(default_factory=list)
+    side: str | None = None
+    loaded: str | None = None
+    sleeps: bool = False
+
+    @property
+    def likelihood(self) -> str:
+        return "probable" if self.weight >= PROBABLE else "possible" if self.weight >= POSSIBLE else "hardly"
+
+
+Rule = Callable[[Pool, Evidence], list[Cause]]
+
+
+def causes(found: Sequence[Difference], signs: Evidence) -> list[Cause]:
+    """Every difference in one cause or another, the most probable cause first."""
+    pool = Pool(each for each in found if each.kind != "behavior" or SLOW_RANKS.match(each.name))
+    rules: tuple[Rule, ...] = (_another_mpi, _preloaded, _variables, _libraries, _channels, _sleeping, _busy, _around)
+    listed = [cause for rule in rules for cause in rule(pool, signs)]
+    return sorted(_joined(listed), key=lambda cause: -cause.weight)
+
+
+def _another_mpi(pool: Pool, signs: Evidence) -> list[Cause]:
+    if not any(each.name == "mpi library version" for each in pool.left):
+        return []
+    names = [_mpi(image) for image in signs.images]
+    asked = {each.variable for each in pool.left if each.kind == "environment" and each.variable}
+    facts = pool.take(lambda each: _of_mpi(each, asked))
+    title = f"another MPI: {names[0]} → {names[1]}" if names[0] != names[1] else f"another build of {names[0]}"
+    return [Cause(title, 100, _about_mpi(signs), facts)]
+
+
+def _mpi(image: MeasuredImage) -> str:
+    return next((mpi_name(launch) for record in image.records.values() for launch in record.launches), "unknown MPI")
+
+
+def _of_mpi(each: Difference, asked: set[str]) -> bool:
+    """Whether it follows from another MPI: what nobody asked for in the environment of the command line, and no preloaded library."""
+    if each.variable:
+        return each.variable == "PARHELION_FLAVOR" or each.variable not in asked
+    if each.kind == "libraries":
+        return each.one_sided or _part(each) in (*MESSAGING, "Parhelion")
+    return each.kind == "channels" or each.name == "flavor" or each.name.startswith(("mpi ", OWN, "bound by"))
+
+
+def _part(each: Difference) -> str:
+    return part_of(next(path for path in reversed(each.sides) if path), ())
+
+
+def _about_mpi(signs: Evidence) -> list[str]:
+    told = {name: ratio for name, ratio in signs.moved.items() if name != "copying alone"}
+    return [f"typical ratio B / A {name}: {ratio:.2f}" for name, ratio in told.items()]
+
+
+def _preloaded(pool: Pool, signs: Evidence) -> list[Cause]:
+    """Libraries that LD_PRELOAD names, with that variable."""
+    settings = [each for each in pool.left if each.variable == PRELOAD]
+    named = {base_name(word) for each in settings for value in each.sides if value for word in re.split(r"[: |]+", value)}
+    if not settings:
+        return []
+    variable = pool.take(lambda each: each.variable == PRELOAD)
+    libraries = pool.take(lambda each: each.kind == "libraries" and each.name in named)
+    if not libraries:
+        return [Cause(f"{PRELOAD} differs, but names no library that was loaded", 20, [], variable)]
+    return [_library(each, 88, "preloaded", signs, variable) for each in libraries]
+
+
+def _library(each: Difference, weight: float, how: str, signs: Evidence, with_it: Sequence[Difference] = ()) -> Cause:
+    first, second = each.sides
+    name = next(path for path in (second, first) if path).rpartition("/")[2]
+    side = ("B" if second else "A") if each.one_sided else None
+    what = f"in {side} alone" if side else "from another place"
+    shares, why = signs.library(each.name), []
+    if shares and max(shares) > 0.005:
+        why = [f"{name} takes {percent(shares[1])} of the sampled time in B, {percent(shares[0])} in A"]
+        weight += 12 * min(1.0, abs(shares[1] - shares[0]) / 0.1)
+    elif signs.profiles and not signs.sleepers:
+        why = [f"{name} takes none of the sampled time"]
+        weight -= 30
+    return Cause(f"library {name} {how} {what}", weight, why, [each, *with_it], side, f"{how} {name}")
+
+
+def _variables(pool: Pool, signs: Evidence) -> list[Cause]:
+    """Each environment variable, with what MPI tells of its effect."""
+    names = list(dict.fromkeys(each.variable for each in pool.left if each.variable and each.variable != LIBRARY_PATH))
+    weighed = sorted(((name, _variable_weight(name, signs)) for name in names), key=lambda each: -each[1])
+    return [_variable(name, weight, pool, signs) for name, weight in weighed]
+
+
+def _variable_weight(name: str, signs: Evidence) -> float:
+    kinds = {_kind(_mpi(image)) for image in signs.images}
+    family = next((kind for kind, pattern in FAMILIES.items() if re.match(pattern, name)), None)
+    if family:
+        return 80 if family in kinds else 5
+    if NETWORK.match(name):
+        return 77
+    return 55 if name.startswith("PARHELION_") else 45 if THREADS.match(name) else 40
+
+
+def _kind(name: str) -> str:
+    return "mpich" if name.startswith("MPICH") else "openmpi" if name.startswith("Open MPI") else "impi" if name.startswith("Intel") else name
+
+
+def _variable(name: str, weight: float, pool: Pool, signs: Evidence) -> Cause:
+    short = re.sub(r"^OMPI_MCA_", "", name)
+    facts = pool.take(lambda each: each.variable == name)
+    steers = weight > 70
+    seen = pool.take(lambda each: each.name in (OWN + name, OWN + short.replace("_", " "))) if steers else []
+    first, second = facts[0].sides
+    seen += pool.take(lambda each: each.kind == "channels") if steers else []
+    why = [_effect(each) for each in seen]
+    seen += pool.take(lambda each: _brought_along(each) or _come_or_gone(each)) if steers else []
+    if weight < 10:
+        why.append("the MPIs that ran do not read it")
+    if steers and signs.mpi_moved:
+        why.append("what goes through MPI changed, copying alone did not")
+    related = _related(name, signs)
+    why += [f"its name tells of {related}, which changed"] if related else []
+    weight += 4 * bool(seen) + 3 * (steers and signs.mpi_moved) + 4 * bool(related)
+    return Cause(f"control variable {name}: {_value(first)} → {_value(second)}", weight, why, [*facts, *seen])
+
+
+def _brought_along(each: Difference) -> bool:
+    """A library of the messaging software that one side alone has loaded."""
+    return each.kind == "libraries" and each.one_sided and (_part(each) in MESSAGING or bool(LIBRARY_NAME.match(each.name)))
+
+
+def _come_or_gone(each: Difference) -> bool:
+    """A variable of a part of the MPI that one side alone has opened."""
+    return each.name.startswith(OWN) and each.one_sided
+
+
+def _effect(each: Difference) -> str:
+    first, second = each.sides
+    return f"{each.name}: {_value(first)} → {_value(second)}"
+
+
+def _value(value: str | None) -> str:
+    return "not set" if value is None else value or "empty"
+
+
+def _related(name: str, signs: Evidence) -> str | None:
+    words = {row.contender.removeprefix("mpi_") for _, row in signs.changed} | {benchmark for benchmark, _ in signs.changed}
+    return next((word for word in sorted(words, key=len, reverse=True) if len(word) > 3 and word.upper() in name), None)
+
+
+def _libraries(pool: Pool, signs: Evidence) -> list[Cause]:
+    """Libraries that are loaded by one side alone or from elsewhere, or whose file holds something else."""
+    paths = pool.take(lambda each: each.variable == LIBRARY_PATH)
+    found = [_library(each, 58 if each.one_sided else 72 if _part(each) in (*MESSAGING, "libc") else 60, "loaded", signs)
+             for each in pool.take(lambda each: each.kind == "libraries")]  # fmt: skip
+    found += [_other_content(each, signs) for each in pool.take(lambda each: each.kind == "files")]
+    if paths and found:
+        best = max(found, key=lambda cause: cause.weight)
+        best.facts.extend(paths)
+        best.why.append(f"{LIBRARY_PATH} differs: {_effect(paths[0]).partition(': ')[2]}")
+    elif paths:
+        found.append(Cause(f"control variable {LIBRARY_PATH}, by which no other library was found", 10, [], paths))
+    return found
+
+
+def _other_content(each: Difference, signs: Evidence) -> Cause:
+    part, name = part_of(each.name, ()), each.name.rpartition("/")[2]
+    weight = 74 if part in (*MESSAGING, "libc") else 55 if part == "Parhelion" else 45
+    shares = signs.library(base_name(each.name))
+    moved = abs(shares[1] - shares[0]) if shares else 0.0
+    why = [f"its share of the sampled time: {percent(shares[0])} → {percent(shares[1])}"] if shares and moved > 0.01 else []
+    return Cause(f"library {name} holds something else, at the same place", weight + 10 * min(1.0, moved / 0.1), why, [each])
+
+
+def _channels(pool: Pool, signs: Evidence) -> list[Cause]:
+    """Values and channels of the MPI that changed though no variable that was recorded did."""
+    parts = pool.take(_come_or_gone)
+    own = pool.take(lambda each: each.name.startswith(OWN))
+    chosen = pool.take(lambda each: each.kind == "channels")
+    found = [Cause(f"control variable {each.name.removeprefix(OWN).replace(' ', '_')}, as the MPI tells it: {_value(each.sides[0])} → {_value(each.sides[1])}", 76,
+                   ["set by no variable that was recorded: by a file, or by default"], [each]) for each in own]  # fmt: skip
+    if parts:
+        found.append(Cause(f"the MPI has other parts open: {len(parts)} of its own control variables are there in one image alone", 60, [], parts))
+    return found + [Cause(f"the MPI chose another channel: {_effect(each)}", 74, [], [each]) for each in chosen]
+
+
+def _sleeping(pool: Pool, signs: Evidence) -> list[Cause]:
+    """One cause per rank that sleeps, or takes longer, apart from the others."""
+    slow = pool.take(lambda each: each.kind == "behavior")
+    ranks = dict.fromkeys([each.rank for each in signs.sleepers] + _slow_in_one(slow))
+    return [_sleeper(rank, slow, signs) for rank in ranks]
+
+
+def _slow_in_one(slow: Sequence[Difference]) -> list[int]:
+    sides = [{int(word) for value in values if value for word in re.findall(r"\d+", value)} for values in zip(*(each.sides for each in slow), strict=True)]
+    return sorted(sides[0] ^ sides[1]) if sides else []
+
+
+def _sleeper(rank: int, slow: Sequence[Difference], signs: Evidence) -> Cause:
+    facts = [each for each in slow if any(str(rank) in re.findall(r"\d+", value or "") for value in each.sides)]
+    changed = {row.contender for _, row in signs.changed}
+    whose = [match[1] for each in facts if (match := SLOW_RANKS.match(each.name)) and match[1] in changed]
+    why = [f"its own time stands out from the other ranks' in {', '.join(whose[:6])}{' and others' if len(whose) > 6 else ''}"] if whose else []
+    sleeps = [each for each in signs.sleepers if each.rank == rank]
+    if not sleeps:
+        side = "B" if any(each.sides[1] for each in facts) else "A"
+        return Cause(f"rank {rank} takes longer than the others in {side}", 20 + 6 * min(len(whose), 8), why, facts, side)
+    most = sleeps[0]
+    side = "B" if most.change > 0 else "A"
+    told = [f"profile of {each.benchmark}: {_asleep(each)} for {percent(each.first)} of its time in A, {percent(each.second)} in B"
+            for each in sleeps]  # fmt: skip
+    return Cause(f"rank {rank} sleeps in {side}", 62 + 36 * min(1.0, abs(most.change) / 0.25), told + why, facts, side, sleeps=True)
+
+
+def _asleep(sleeper: Sleeper) -> str:
+    return "asleep or stopped" if sleeper.where == "unknown" else f"asleep in {sleeper.where}"
+
+
+def _busy(pool: Pool, signs: Evidence) -> list[Cause]:
+    """Ranks that had to wait for cores which others had."""
+    waited = signs.waiting
+    if not waited or abs(waited.change) < MUCH_WAITING:
+        return []
+    told = f"the ranks waited for a core for {percent(waited.first)} of their time in A, {percent(waited.second)} in B, while they were profiled"
+    return [Cause(f"other work ran on the cores in {'B' if waited.change > 0 else 'A'}", 50, [told, "repeat when the machine is quiet"])]
+
+
+def _around(pool: Pool, signs: Evidence) -> list[Cause]:
+    """The machine and the rest of the software."""
+    found = []
+    for pattern, weight, title in MACHINE:
+        facts = pool.take(_named(pattern))
+        if facts:
+            bonus = 30 if signs.machine_moved and weight >= 15 else 0
+            why = ["copying alone changed as well, which no MPI takes part in"] if bonus else []
+            found.append(Cause(f"{title}: {_effect(facts[0])}", weight + bonus, why, facts))
+    rest = pool.take(lambda each: True)
+    return found + [Cause(_effect(each), 5, [], [each]) for each in rest]
+
+
+def _named(pattern: str) -> Callable[[Difference], bool]:
+    return lambda each: bool(re.match(pattern, each.name))
+
+
+def _joined(listed: list[Cause]) -> list[Cause]:
+    """A rank that sleeps beside a library that only that image has loaded: the first thing to look at, said in one line."""
+    for sleeper in [cause for cause in listed if cause.sleeps]:
+        for library in [cause for cause in listed if cause.loaded and cause.side == sleeper.side]:
+            both = Cause(f"{sleeper.title}, which alone has {library.loaded}", max(sleeper.weight, library.weight),
+                         [*sleeper.why, *library.why], [*library.facts, *sleeper.facts], sleeper.side)  # fmt: skip
+            return [both, *(cause for cause in listed if cause not in (sleeper, library))]
+    return listed

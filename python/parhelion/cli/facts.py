@@ -1,0 +1,58 @@
+"""Where the installed package has headers, libraries, and files for CMake and pkg-config. Needs nothing besides this package."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import InputError
+from ..launch import Flavor, find_flavor
+from ..launch.remedies import ROOT, in_checkout
+
+# In the order of the answer.
+OPTIONS = {
+    "cmake": "The folder to give as -Dparhelion_DIR=.",
+    "pkgconfig": "The folder for PKG_CONFIG_PATH.",
+    "include": "The folder of the headers.",
+    "library": "The shared library.",
+    "cflags": "For C and C++, with the compiler wrapper of the MPI: mpicc, mpicxx -std=c++20.",
+    "fflags": "For gfortran.",
+    "libs": "What to link; with --fflags, the Fortran library too.",
+}
+
+
+def answer(asked: Sequence[str], flavor_name: str | None) -> str:
+    """One line with what is asked for, else a list of everything. Raises InputError in a checkout, which has to be installed first."""
+    told = facts(find_flavor(flavor_name), "fflags" in asked)
+    if asked:
+        return " ".join(told[name] for name in OPTIONS if name in asked)
+    return "\n".join(f"{name:10} {text}" for name, text in told.items())
+
+
+def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
+    """Every fact by the name of its option."""
+    sdk = Path(__file__).resolve().parents[1] / "_sdk"
+    if not sdk.is_dir():
+        remedy = f"`make -C {ROOT} install PREFIX=…`, and then PREFIX/lib/cmake and PREFIX/lib/pkgconfig" if in_checkout() else "install it again"
+        raise InputError(f"this package is not installed with its headers ({sdk}): {remedy}")
+    folder, libraries, linker = flavor.directory, [flavor.library], []
+    mpi = flavor.mpi_library if flavor.is_here else None
+    if fortran:
+        libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
+        # gfortran brings no MPI. One that is not here is found when the program is started.
+        linker = ["-Wl,--allow-shlib-undefined", *(["-Wl,--no-as-needed", str(mpi), "-Wl,--as-needed"] if mpi else [])]
+        if len(libraries) == 1:
+            raise InputError(f"flavor {flavor.name} was built without a Fortran compiler; the sources of the interface are in its source package")
+    return {
+        "flavor": flavor.name,
+        "cmake": str(sdk / "cmake" / "parhelion"),
+        "pkgconfig": str(folder / "pkgconfig"),
+        "include": str(sdk / "include"),
+        "library": str(flavor.library),
+        "cflags": f"-I{sdk / 'include'} -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX",
+        "fflags": f"-I{sdk / 'include' / 'parhelion' / 'modules'}",
+        "libs": " ".join([*linker, f"-L{folder}", *_run_path(folder, mpi), *(f"-l:{library.name}" for library in libraries)]),
+    }
+
+
+def _run_path(folder: Path, mpi: Path | None) -> list[str]:
+    """So that any launcher can start a program: libparhelion is found, and the MPI, which a compiler wrapper does not always name."""
+    return [f"-Wl,-rpath,{each}" for each in (folder, mpi.parent if mpi else None) if each]

@@ -1,0 +1,250 @@
+"""Option types and the options that all measurements share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, ClassVar
+
+import click
+
+from ..base.numbers import shortened, whole_number
+from ..launch.flavor import MOST_RANKS, launcher_named
+from ..show.words import BYTES
+from .errors import BadInput
+from ..show.output import json_option
+from .lazy import options_of
+
+ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
+
+# Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
+LARGEST = 2**31 - 1
+MOST_PLACED_RANKS = 2**24  # most_ranks in placement/limits.hpp
+MOST_NODES = 2**20  # most_nodes there
+MOST_REPETITIONS = 1_000_000
+MOST_LAUNCHES = 1000
+MOST_EXTENT = 2**24
+MOST_HALO = 1024
+MOST_FIELDS = 1024
+MOST_COMPONENTS = 2**20
+MOST_BYTES = 2**30
+MOST_SECONDS = 10_000_000.0
+
+
+class Whole(click.IntRange):
+    """A whole number in ASCII digits, from `min` to `max`; help tells both."""
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(low, high)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return whole_number(str(value), int(self.min or 0), int(self.max or 0))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Real(click.FloatRange):
+    """A number within a range; neither infinite nor `nan`, which lies within every range as far as comparisons tell."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if not str(value).isascii() or not math.isfinite(number):
+            self.fail(f"{shortened(str(value))} is not a number", param, ctx)
+        return number
+
+
+class Numbers(click.ParamType):
+    """A list of whole numbers such as `1,2,4,5` or `2x1x1`, each from `low` to `high`."""
+
+    name = "numbers"
+
+    def __init__(self, low: int = 1, high: int = LARGEST, most: int | None = None) -> None:
+        self.low, self.high, self.most = low, high, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(whole_number(part, self.low, self.high) for part in str(value).lower().replace("x", ",").split(","))
+        except ValueError as error:
+            self.fail(f"{shortened(str(value))} is not a list such as 1,2,4: {error}", param, ctx)
+        if self.most and len(numbers) > self.most:
+            self.fail(f"{shortened(str(value))} has {len(numbers)} numbers, at most {self.most} can be used", param, ctx)
+        return numbers
+
+
+class Names(click.ParamType):
+    """A list of names such as `auto,mpi`; those that are `known`, where that is given, each of which `is_one` tells."""
+
+    name = "names"
+
+    def __init__(self, known: Sequence[str] = (), is_one: str = "name") -> None:
+        self.known, self.is_one = known, is_one
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        names = tuple(filter(None, (part.strip() for part in value.split(","))))
+        if not names:
+            self.fail(f"{shortened(str(value))} names nothing: give one name, or several with commas", param, ctx)
+        for unknown in [name for name in names if self.known and name not in self.known]:
+            self.fail(f"{shortened(unknown)} is no {self.is_one}: choose from {', '.join(self.known)}", param, ctx)
+        return names
+
+
+class Sizes(click.ParamType):
+    """Sizes in bytes, such as `1,1000,64K`, or `1-4M` for every power of two in it."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            sizes = [size for part in str(value).split(",") for size in self._part(part)]
+        except (ValueError, KeyError):
+            self.fail(f"{shortened(str(value))} is not a list of sizes such as 1,1000,64K or 1-4M", param, ctx)
+        if not sizes or any(not 1 <= size <= MOST_BYTES for size in sizes):
+            self.fail(f"{shortened(str(value))}: each size must be from 1 to {MOST_BYTES} bytes", param, ctx)
+        return tuple(dict.fromkeys(sizes))
+
+    def _part(self, part: str) -> list[int]:
+        low, dash, high = part.partition("-")
+        if not dash:
+            return [self._bytes(low)]
+        powers = [2**power for power in range(self._bytes(high).bit_length())]
+        return [size for size in powers if size >= self._bytes(low)]
+
+    def _bytes(self, word: str) -> int:
+        digits = word.strip().upper().removesuffix("IB").removesuffix("B")
+        unit = digits[-1:] if digits[-1:].isalpha() else ""
+        return whole_number(digits.removesuffix(unit).strip(), 0, LARGEST) * BYTES[unit]
+
+
+class Periodic(click.ParamType):
+    """Which dimensions are periodic, as `periodic=` of the library: `yes`, `no`, or one of both for each dimension."""
+
+    name = "periodic"
+    words: ClassVar = {"yes": True, "no": False}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bool | tuple[bool, ...]:
+        if not isinstance(value, str):
+            return value
+        try:
+            along = tuple(self.words[word.strip().lower()] for word in value.split(","))
+        except KeyError:
+            self.fail(f"{shortened(value)}: give yes, no, or one of both for each dimension, such as yes,no,yes", param, ctx)
+        return along if len(along) > 1 else along[0]
+
+    @staticmethod
+    def along(periodic: bool | tuple[bool, ...], dimensions: int) -> list[bool]:
+        """One entry per dimension; raises `BadInput` where there are more or fewer."""
+        if isinstance(periodic, bool):
+            return [periodic] * dimensions
+        if len(periodic) != dimensions:
+            raise BadInput(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
+        return list(periodic)
+
+
+class Share(click.ParamType):
+    """A share between 0 and 1: `5%` or `0.05`."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            self.fail(f"{shortened(text)} is not a share such as 5%", param, ctx)
+        if not text.isascii() or not 0 < share < 1:
+            self.fail(f"{shortened(text)}: give a share between 0 and 100 %", param, ctx)
+        return share
+
+
+RANKS = Whole(1, MOST_RANKS)
+ELEMENT_NAMES = Names(ELEMENTS, "element type")
+SEED = Whole(0, 2**62)
+SECONDS = Real(1, MOST_SECONDS)
+FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}  # which verdicts give exit status 1
+TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here."
+
+_measured, _builds, _kept = options_of("Contenders and samples"), options_of("Builds and ranks"), options_of("Output")
+
+out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
+flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one built last].")
+launcher_option = _builds("--launcher", metavar="COMMAND", expose_value=False, callback=lambda ctx, option, given: _take_launcher(ctx, given),
+                          help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")  # fmt: skip
+no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
+labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
+
+
+def _take_launcher(ctx: click.Context, given: str | None) -> None:
+    """For all that this command starts; the root's context ends also where another option is refused."""
+    ctx.find_root().with_resource(launcher_named(given))
+
+
+per_node_option = _measured("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
+
+_OPTIONS = (
+    _measured("--contenders", type=Names(), default=(), help="Only these [all]."),
+    _measured("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
+    _measured("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
+              "than this from it, such as 5%."),
+    _measured("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
+    _measured("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
+    _measured("--quick", is_flag=True, help="A short run: fewer launches and samples."),
+    _measured("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the order of cases."),
+    flavor_option,
+    launcher_option,
+    _builds("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, launch by launch, "
+            "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
+    no_bind_option,
+    _builds("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after so long: here without a finished case [300; matrix: 60]."),
+    out_option,
+    labels_option,
+    json_option,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MeasuringOptions:
+    """What the options of every measurement say."""
+
+    contenders: tuple[str, ...]
+    repetitions: int | None
+    precision: float | None
+    most_repetitions: int
+    launches: int | None
+    quick: bool
+    flavor: str | None
+    against: str | None
+    out: Path | None
+    seed: int
+    no_bind: bool
+    labels: tuple[str, ...]
+    timeout: float | None
+    json_file: str | None
+
+    def beside(self, contenders: Sequence[str]) -> MeasuringOptions:
+        """The same with more contenders, beside those that run anyway."""
+        return replace(self, contenders=(*(self.contenders or ("all",)), *contenders)) if contenders else self
+
+
+def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every measurement, which `command` gets as one `MeasuringOptions`, and its own ones by name."""
+
+    @wraps(command)
+    def packed(**options: Any) -> Any:
+        common = MeasuringOptions(**{each.name: options.pop(each.name) for each in fields(MeasuringOptions)})
+        return command(common, **options)
+
+    for option in reversed(_OPTIONS):
+        packed = option(packed)
+    return packed

@@ -1,0 +1,68 @@
+"""`parhelion profile run`."""
+
+from pathlib import Path
+
+import click
+
+from .errors import RANKS_FAILED
+from .options import RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
+from ..show.output import Output, json_option
+from .lazy import PanelCommand, options_of
+from ..record.store import parse_labels
+from .profile_show import speedscope_option, write_stacks
+
+STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
+
+
+@click.command(cls=PanelCommand, context_settings={"allow_interspersed_args": False})
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
+@STARTED("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@flavor_option
+@SAMPLES("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True, help="What takes the samples.")
+@SAMPLES("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
+@SAMPLES(
+    "--call-graph",
+    type=click.Choice(["dwarf", "fp", "none"]),
+    default="dwarf",
+    show_default=True,
+    help="How callers are found: from debug tables, from frame pointers, or not.",
+)
+@SAMPLES("--command", default="", metavar="NAME", help="Only processes of that name [all; the ranks of parhelion bench].")
+@OUTPUT("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [profiles/<time>-…].")
+@labels_option
+@no_bind_option
+@STARTED("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
+@speedscope_option
+@json_option
+def run_profile(
+    program: tuple[str, ...],
+    ranks: int | None,
+    flavor: str | None,
+    no_bind: bool,
+    labels: tuple[str, ...],
+    speedscope: Path | None,
+    json_file: str | None,
+    **how,
+) -> None:
+    """Start PROGRAM as ranks, sample every rank, and say where its time went.
+
+    Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
+    Exit status 3 when the program failed; what was sampled until then is kept.
+    """  # fmt: skip
+    from ..launch import usable_cores
+    from ..launch.linked import choose
+    from ..show.profile import blocks, profile_document
+    from ..measure.profile import Request, take_profile
+
+    output = Output(json_file)
+    count = ranks or max(2, usable_cores())
+    request = Request(list(program), count, choose(program, flavor)[1], bind=not no_bind, labels=parse_labels(labels), **how)
+    # With --json - standard output belongs to the document.
+    on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
+    found, folder, completed = take_profile(request, on_line)
+    output.show(blocks(found))
+    output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
+    write_stacks([found], speedscope, output)
+    output.document(profile_document(found, folder))
+    if not completed.ok:
+        raise SystemExit(RANKS_FAILED)

@@ -1,0 +1,1 @@
+"""What a machine is: facts for records, `doctor`, simulated hosts."""

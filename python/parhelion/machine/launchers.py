@@ -1,0 +1,95 @@
+"""What starts ranks here: every `mpiexec` and `srun` on the path, whose it is, and how it speaks to an MPI."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..launch import Flavor
+from ..launch.child import ask
+from ..launch.schedulers import given
+from ..launch.slurm import SPEAKS, kinds_in
+
+ANSWERS_S = 20.0
+SCHEDULERS = ("sbatch", "qsub", "bsub", "flux")
+# By what `--version` prints: whose launcher, the kinds of MPI that it starts, and what it offers them.
+KNOWN = (
+    (re.compile(r"Intel\(R\) MPI Library.*?Version (\S+)"), "Intel MPI", ("impi", "mpich"), "PMI, PMI-2 (Hydra)"),
+    (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"), "MPICH", ("mpich", "impi"), "PMI, PMI-2 (Hydra)"),
+    (re.compile(r"\((?:Open MPI|OpenRTE|PRRTE|PRTE)\) (\S+)"), "Open MPI", ("openmpi",), "PMIx"),
+    (re.compile(r"slurm\S* (\S+)"), "Slurm", (), ""),
+)
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """`starts`: kinds of MPI whose ranks it can start; `offers`: by what they learn of each other."""
+
+    path: str
+    whose: str
+    starts: tuple[str, ...]
+    offers: str
+
+    def words(self) -> str:
+        return f"{self.path}: {self.whose}" + (f", offers {self.offers}" if self.offers else "")
+
+
+def launchers() -> list[Launcher]:
+    """Every one on the path, asked for its version."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    places = [Path(folder) / name for folder in folders if folder for name in ("mpiexec", "srun")]
+    there = {place.resolve(): place for place in reversed(places) if os.access(place, os.X_OK)}  # /bin may be /usr/bin
+    return [look_at(str(place)) for place in reversed(there.values())]
+
+
+def look_at(path: str) -> Launcher:
+    """Whose launcher this is."""
+    said = _ask(path, "--version")
+    for pattern, whose, starts, offers in KNOWN:
+        if match := pattern.search(said):
+            return _srun(path, match[1]) if whose == "Slurm" else Launcher(path, f"{whose} {match[1]}", starts, offers)
+    if Path(path).name == "srun":
+        return Launcher(path, f"Slurm, which does not answer ({_last_line(said)})", (), "")
+    return Launcher(path, "of an unknown MPI", (), "")
+
+
+def scheduler() -> str:
+    """The job that this runs in."""
+    job = given(os.environ)
+    if not job.scheduler:
+        return ""
+    return f"in a job of {job.scheduler} on {len(job.hosts)} node{'s' * (len(job.hosts) != 1)}: {', '.join(job.hosts[:8])}{', …' * (len(job.hosts) > 8)}"
+
+
+def on_login_node() -> bool:
+    """Whether a scheduler's commands are here, and this is no job of its."""
+    return any(map(shutil.which, SCHEDULERS)) and not given(os.environ).scheduler
+
+
+def why_not(flavor: Flavor, found: Iterable[Launcher]) -> str | None:
+    """Where what comes first on the path starts ranks of this build alone each; None where it fits, or nothing is there."""
+    first = next((each for each in found if Path(each.path).name == "mpiexec"), None)
+    if first is None or flavor.kind in first.starts or not first.starts:
+        return None
+    return f"mpiexec on the path ({first.path}) is that of {first.whose}, build {flavor.name} needs {flavor.launcher}"
+
+
+def _srun(path: str, version: str) -> Launcher:
+    kinds = kinds_in(_ask(path, "--mpi=list"))
+    starts = tuple(kind for kind, word in SPEAKS.items() if word in kinds)
+    return Launcher(path, f"Slurm {version}", starts, ", ".join(f"--mpi={kind}" for kind in sorted(kinds)))
+
+
+def _ask(path: str, word: str) -> str:
+    try:
+        done = ask([path, word], seconds=ANSWERS_S)
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    return done.stdout + done.stderr
+
+
+def _last_line(text: str) -> str:
+    return next(iter(reversed(text.strip().splitlines())), "it says nothing")

@@ -1,0 +1,224 @@
+"""The gather on coarrays: programs that `make peers` built, the ways in which each can do it, their jobs (Fortran namelists), and their
+runs: after the other contenders of a launch, into the same record.
+
+One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..launch import Flavor, Launch, flavor
+from ..launch.disk import writing
+from ..launch.program import single_threaded
+from ..analyze.results import CaseResult
+from ..analyze.params import in_order
+from ..analyze.results import results
+from .measurement import Group, Measurement
+from .ranks import Follower, Ranks, RunProgress, exit_text, first_words, rank_message
+from ..record.folder import RunFolder
+from ..record.read import read_record
+from ..record.model import Case
+
+PROGRAM = "phl-coarray-gather"
+WORD = 4
+LONGEST = 2000  # characters of a name there
+
+
+class Way(NamedTuple):
+    """What crosses between images (numbers of the Fortran module), how long coarrays live, whom an image waits for."""
+
+    name: str
+    kind: int
+    kept: bool
+    images: bool
+
+
+WAYS = (  # those that may take seconds last
+    Way("section-all", 3, kept=True, images=False),
+    Way("section-images", 3, kept=True, images=True),
+    Way("section-fresh", 3, kept=False, images=True),
+    Way("put-all", 4, kept=True, images=False),
+    Way("put-images", 4, kept=True, images=True),
+    Way("put-fresh", 4, kept=False, images=True),
+    Way("indexed-images", 2, kept=True, images=True),
+    Way("elements-all", 1, kept=True, images=False),
+    Way("elements-images", 1, kept=True, images=True),
+)
+
+
+@dataclass(frozen=True)
+class CoarrayBuild:
+    """One compiler with one coarray library, and a setting of its MPI."""
+
+    toolchain: str
+    mpi: str
+    directory: Path
+    flavor: Flavor | None  # None: the program starts its images itself …
+    images_variable: str = ""  # … as many as this variable says
+    setting: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return f"{self.toolchain}-{self.mpi}"
+
+    def contender(self, way: Way) -> str:
+        """Toolchain × variant × MPI, as the published table has its columns."""
+        return f"{self.toolchain}/{way.name}/{self.mpi}"
+
+    def launch(self, images: int, job: Path, bind: bool) -> Launch:
+        program = self.directory / PROGRAM
+        if self.flavor:
+            return self.flavor.launch(images, program, [job], bind=bind, setting=self.setting)
+        added, notes = single_threaded(os.environ)
+        return Launch([str(program), str(job)], {**os.environ, **added, self.images_variable: str(images)}, notes)
+
+
+def coarray_builds() -> list[CoarrayBuild]:
+    """All that is built. Under Debian's MPICH, gets and puts within a node bring old values unless it is told to take the
+    network there too: both settings are contenders, so that the table shows it."""
+    builds = []
+    for file in sorted(flavor.flavor_directory().glob("coarray/*/flavor.json")):
+        if os.access(file.parent / PROGRAM, os.X_OK):
+            builds += _settings(file)
+    return builds
+
+
+def _settings(file: Path) -> list[CoarrayBuild]:
+    text = json.loads(file.read_text())
+    toolchain, mpi = str(text["toolchain"]), str(text["name"])
+    if "images_variable" in text:
+        return [CoarrayBuild(toolchain, mpi, file.parent, None, str(text["images_variable"]))]
+    told = flavor.load_flavor(file)
+    builds = [CoarrayBuild(toolchain, mpi, file.parent, told)]
+    if told.kind == "mpich":
+        builds.append(CoarrayBuild(toolchain, f"{mpi}-nolocal", file.parent, told, setting={"MPIR_CVAR_NOLOCAL": "1"}))
+    return builds
+
+
+def words_of(case: dict[str, Any]) -> int | None:
+    """32-bit words per cell, or None where cells are not made of such."""
+    size = np.dtype(case["element"]).itemsize * int(case["components"])
+    return size // WORD if size % WORD == 0 else None
+
+
+def job_text(
+    record: Path, launch: int, case: CaseResult, build: CoarrayBuild, ways: Sequence[Way], repetitions: int, least_s: float, budget_s: float
+) -> str:
+    """One case in several ways."""
+    head = {"record": str(record), "launch": launch, "repetitions": repetitions, "least_s": least_s, "budget_s": budget_s,
+            "cases": 1, "ways": len(ways)}  # fmt: skip
+    params = msgspec.json.encode(case.params).decode()
+    groups = [_group("job_", head), _group("case_", {"dataset": case.params["dataset"], "name": case.name, "params": params,
+                                                     "words": words_of(case.params)})]  # fmt: skip
+    groups += [_group("way_", {"contender": build.contender(way), "kind": way.kind, "kept": way.kept, "images": way.images}) for way in ways]
+    return "\n".join(groups) + "\n"
+
+
+def _group(name: str, values: dict[str, Any]) -> str:
+    return f"&{name} {', '.join(f'{key}={_literal(value)}' for key, value in values.items())} /"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "T" if value else "F"
+    if not isinstance(value, str):
+        return repr(value)
+    if len(value) > LONGEST:
+        raise ValueError(f"'{value[:40]}…' has more than {LONGEST} characters")
+    return "'" + value.replace("'", "''") + "'"
+
+
+BUDGET_S = 1.0
+LIMIT_S = 30.0
+MOST_STOPPED = 2  # ways of one build on one case; then its others are not tried there
+LOOK_EVERY_S = 0.1
+END_S = 2.0  # to leave in order
+
+
+@dataclass
+class CoarrayContenders:
+    """What `bench gather` starts beside its own measuring program, once per rank count."""
+
+    builds: list[CoarrayBuild]
+    stopped: dict[str, str] = field(default_factory=dict)  # contender → why
+
+    def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
+        """Append a case line for every case that the group's ranks have finished, every build and every way."""
+        cases = in_order([case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks])
+        for build in self.builds:
+            for case in cases:
+                progress.starting(launch, group.ranks)
+                self._case(folder, what, launch, case, build, progress)
+
+    def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, progress: RunProgress) -> None:
+        ways = [way for way in WAYS if self._keep(folder, launch, case, build, way)]
+        while ways:
+            done, why = self._start(folder, what, launch, case, build, ways, progress)
+            ways = ways[done:]
+            if ways:
+                self.stopped[build.contender(ways[0])] = why + _place(case)
+                folder.append(_line(launch, case, build, ways[0], error=why))
+                ways = [way for way in ways[1:] if self._keep(folder, launch, case, build, way)]
+
+    def _keep(self, folder: RunFolder, launch: int, case: CaseResult, build: CoarrayBuild, way: Way) -> bool:
+        reason = self._reason(case, build, way)
+        if reason:
+            folder.append(_line(launch, case, build, way, skipped=reason))
+        return reason is None
+
+    def _reason(self, case: CaseResult, build: CoarrayBuild, way: Way) -> str | None:
+        if words_of(case.params) is None:
+            return "the coarray program has cells of whole 32-bit words"
+        if why := self.stopped.get(build.contender(way)):
+            return f"left out after: {why}"
+        here = _place(case)
+        ended = [why for name, why in self.stopped.items() if name in map(build.contender, WAYS) and why.endswith(here)]
+        if len(ended) >= MOST_STOPPED:
+            return f"{len(ended)} other ways of {build.label} had to be stopped ({ended[-1]})"
+        return None
+
+    def _start(
+        self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, ways: list[Way], progress: RunProgress
+    ) -> tuple[int, str]:
+        """How many of the ways were finished in one launch of the program, and how that ended."""
+        name = f"{launch}-{build.label}"
+        job, log = folder.path / f"job-{name}.nml", folder.path / f"launch-{name}.log"
+        text = job_text(folder.record.resolve(), launch, case, build, ways, what.repetitions, what.min_sample_s, BUDGET_S)
+        with writing(job):
+            job.write_text(text)
+        command = build.launch(int(case.params["ranks"]), job.resolve(), what.bind)
+        follower = Follower(folder.record)
+        done, late = 0, False
+        limit = min(what.timeout, LIMIT_S)
+        with Ranks(command, log) as ranks:
+            while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
+                done += _new_cases(follower, progress)
+                late = follower.quiet_s > limit
+            ranks.running(END_S)
+        done += _new_cases(follower, progress)
+        folder.drop_unfinished_line()
+        if late:
+            return done, f"no result within {limit:g} s"
+        return done, f"{exit_text(ranks.returncode)}: {first_words(rank_message(ranks.said), 80)}"
+
+
+def _place(case: CaseResult) -> str:
+    return f" on {case.name.removeprefix('gather ')}"
+
+
+def _new_cases(follower: Follower, progress: RunProgress) -> int:
+    before = progress.done
+    for line in follower.new_lines():
+        progress.line(line)
+    return progress.done - before
+
+
+def _line(launch: int, case: CaseResult, build: CoarrayBuild, way: Way, skipped: str | None = None, error: str | None = None) -> Case:
+    return Case(launch, case.name, build.contender(way), case.params, "peer", verified=False, error=error, skipped=skipped)

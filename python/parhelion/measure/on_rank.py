@@ -1,0 +1,191 @@
+"""Runs beside each rank: `python -m parhelion.measure.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
+
+This process becomes the tool (perf), whose child is the program, or the program itself where no tool is named, so that signals and the exit
+status take their usual way. A watcher, which belongs to nobody, writes down what samples of a core cannot show: where the rank sleeps, for
+how long, and which libraries it has mapped. Only /proc is read, about a hundred times a second; no privileges are needed for one's own
+processes.
+"""
+
+import json
+import os
+import random
+import socket
+import sys
+import time
+
+from ..launch.inside import inside_launcher
+
+INTERVAL_S = 0.01
+MAPS_ALWAYS = 50  # ticks: a program loads most of its libraries when it starts, and may be gone soon after
+MAPS_EVERY = 25  # ticks, from then on
+WRITTEN_S = 0.5  # what is seen later is lost when the watcher is killed
+
+
+def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
+    """Follow the processes below `root` until it is gone; what was seen lies in `file`, anew each half second.
+
+    `becomes`: `root` is no tool beside the rank, but turns into the rank itself.
+    """
+    seen = Seen()
+    written = last = time.monotonic()
+    ticks = 0
+    while os.path.exists(f"/proc/{root}"):
+        now = time.monotonic()
+        rank = rank_process(root, command, becomes)
+        if rank is not None:
+            seen.add(rank, now - last, maps=ticks < MAPS_ALWAYS or ticks % MAPS_EVERY == 0)
+            ticks += 1
+        if ticks == 1 or now - written > WRITTEN_S:
+            seen.write(file)
+            written = now
+        last = now
+        # Even steps would fall in step with a rank that sleeps evenly, and always find it awake.
+        time.sleep(INTERVAL_S * random.uniform(0.5, 1.5))
+    seen.write(file)
+
+
+class Seen:
+    """What the looks so far have shown."""
+
+    def __init__(self) -> None:
+        self.wall = 0.0
+        self.looks: dict[str, int] = {}
+        self.began: dict[int, tuple[float, float]] = {}
+        self.ended: dict[int, tuple[float, float]] = {}
+        self.libraries: set[str] = set()
+
+    def add(self, process: int, seconds: float, maps: bool) -> None:
+        """One look, `seconds` after the one before."""
+        self.wall += seconds
+        where = sleeps_in(process)
+        if where:
+            self.looks[where] = self.looks.get(where, 0) + 1
+        if now := scheduled(process):
+            # What it was before, such as a shell, is not of the rank.
+            self.began.setdefault(process, now)
+            self.ended[process] = now
+        if maps:
+            self.libraries |= mapped_files(process)
+
+    def write(self, file: str) -> None:
+        """As a whole or not at all: the watcher may be killed with its rank."""
+        with open(f"{file}.part", "w") as out:
+            json.dump(self.document(), out)
+        os.replace(f"{file}.part", file)
+
+    def document(self) -> dict[str, object]:
+        """Sleep is what the scheduler does not account for, divided as the looks found it."""
+        running, waiting = (sum(end[place] - self.began[rank][place] for rank, end in self.ended.items()) for place in (0, 1))
+        looks = sum(self.looks.values())
+        asleep = max(0.0, self.wall - running - waiting)
+        counts = self.looks if looks or asleep <= 0.01 * self.wall else {"unknown": 1}
+        divided = {where: asleep * count / (looks or 1) for where, count in counts.items()}
+        return {"host": socket.gethostname(), "wall_s": self.wall, "waiting_s": waiting, "asleep": divided,
+                "libraries": sorted(self.libraries)}  # fmt: skip
+
+
+def rank_process(root: int, command: str, becomes: bool = False) -> int | None:
+    """The process below `root` that has no children, which is the rank itself and no shell around it."""
+    tool, found = None if becomes else _program(root), None
+    for process in ([root] if becomes else []) + _below(root):
+        # A child that is still a copy of the tool waits for it to be ready.
+        if _program(process) == tool or (command and _read(f"/proc/{process}/comm").strip() != command):
+            continue
+        if command or not _children(process):
+            found = process
+    return found
+
+
+def scheduled(process: int) -> tuple[float, float] | None:
+    """Seconds that the main thread ran, and that it wanted to run while the core was taken by others."""
+    words = _read(f"/proc/{process}/schedstat").split()
+    return (int(words[0]) * 1e-9, int(words[1]) * 1e-9) if len(words) >= 2 else None
+
+
+def sleeps_in(process: int) -> str | None:
+    """The kernel function in which the main thread sleeps, `None` while it runs or wants to."""
+    state = _read(f"/proc/{process}/stat").rpartition(")")[2].split()[:1]
+    if state not in (["S"], ["D"]):
+        return None
+    where = _read(f"/proc/{process}/wchan").strip()
+    return where if where not in ("", "0") else None
+
+
+def _program(process: int) -> str:
+    try:
+        return os.readlink(f"/proc/{process}/exe")
+    except OSError:
+        return ""
+
+
+def mapped_files(process: int) -> set[str]:
+    """Shared libraries and the program."""
+    fields = (line.split(None, 5) for line in _read(f"/proc/{process}/maps").splitlines())
+    return {part[5] for part in fields if len(part) == 6 and "x" in part[1] and part[5].startswith("/")}
+
+
+def _below(root: int) -> list[int]:
+    found, to_do = [], [root]
+    while to_do:
+        children = _children(to_do.pop())
+        found += children
+        to_do += children
+    return found
+
+
+def _children(process: int) -> list[int]:
+    return [int(word) for word in _read(f"/proc/{process}/task/{process}/children").split()]
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+REPLACED = ("hpcrun",)  # sets its environment and becomes the program; perf stays beside it
+
+
+def main(arguments: list[str]) -> None:
+    """Never returns: the process becomes the tool."""
+    folder, command = arguments[:2]
+    tool, program = _split(arguments[3:])
+    here = inside_launcher()
+    rank = here.rank if here else 0
+    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"), not tool or os.path.basename(tool[0]) in REPLACED)
+    argv = [word.replace("{rank}", str(rank)).replace("{folder}", folder) for word in tool] + program
+    try:
+        os.execvp(argv[0], argv)
+    except OSError as error:
+        sys.exit(f"parhelion: cannot start {argv[0]}: {error.strerror}")
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    place = words.index("--")
+    return words[:place], words[place + 1 :]
+
+
+def _start_watcher(root: int, command: str, file: str, becomes: bool) -> None:
+    """In a grandchild: perf waits for any child, so the watcher must not be one."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    if os.fork() == 0:
+        _leave_all_files()
+        watch(root, command, file, becomes)
+    os._exit(0)
+
+
+def _leave_all_files() -> None:
+    """A launcher waits until nobody holds its pipes any more."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(nothing, number)
+    os.closerange(3, 4096)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

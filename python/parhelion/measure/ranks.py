@@ -1,0 +1,168 @@
+"""The started ranks, which can always be stopped, and their record while it grows; what went wrong, out of what they printed."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ..launch import Launch
+from ..launch.process import Job
+from ..cli.errors import BadInput
+from ..record.model import Case, Line, Plan
+from ..record.read import parse_line
+from .measurement import Combination
+
+LINES_KEPT = 10_000
+
+
+class Ranks:
+    """Ranks under a launcher; what they print goes to `log`. A context: leaving it stops what still runs."""
+
+    def __init__(self, launch: Launch, log: Path, own_session: bool = True) -> None:
+        # Kept here too: where the disk is full, the log is empty, and only this tells why the ranks ended.
+        self.said: deque[str] = deque(maxlen=LINES_KEPT)
+        try:
+            self._log = log.open("a", buffering=1, encoding="utf-8", errors="replace")
+        except OSError:
+            self._log = None
+        try:
+            self._job = Job(launch.argv, launch.env, on_line=self._hear, false_start=launch.false_start, own_session=own_session)
+        except OSError as error:
+            raise BadInput(f"cannot start {launch.argv[0]}: {error.strerror}") from None
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._job.end()
+
+    @property
+    def returncode(self) -> int | None:
+        """How the launcher ended, negative after a signal; None while anything runs."""
+        return self._job.returncode
+
+    def running(self, wait_s: float) -> bool:
+        """Wait for up to `wait_s` and tell whether the ranks still run."""
+        return not self._job.wait(wait_s)
+
+    def _hear(self, line: str) -> None:
+        self.said.append(line)
+        try:
+            if self._log:
+                self._log.write(line + "\n")
+        except OSError:
+            self._log = None
+
+
+class Follower:
+    """Gives the lines that were finished since the last look; an unfinished one waits for its end."""
+
+    def __init__(self, record: Path) -> None:
+        self.record = record
+        before = record.read_bytes()
+        self.position, self.number = len(before), before.count(b"\n")
+        self.heard = time.monotonic()
+
+    def new_lines(self) -> list[Line]:
+        """The finished lines since the last call."""
+        with self.record.open("rb") as file:
+            file.seek(self.position)
+            content = file.read()
+        finished = content[: content.rfind(b"\n") + 1]
+        if finished:
+            self.position += len(finished)
+            self.heard = time.monotonic()
+        return [line for text in finished.splitlines() if (line := self._parse(text)) is not None]
+
+    @property
+    def quiet_s(self) -> float:
+        """How long no line has come."""
+        return time.monotonic() - self.heard
+
+    def _parse(self, text: bytes) -> Line | None:
+        self.number += 1
+        return parse_line(text, self.record, self.number)
+
+
+class RunProgress:
+    """Counts finished case × contender lines over all launches; a launch that is still to come counts as the last plan."""
+
+    def __init__(self, console: Console, benchmark: str, starts: int) -> None:
+        self.starts = starts
+        self.now = 0
+        self.plans: dict[int, int] = {}
+        self.done = 0
+        self.bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+            TextColumn("[dim]{task.fields[now]}"), console=console, transient=True,
+        )  # fmt: skip
+        self.task: TaskID = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
+
+    def starting(self, number: int, ranks: int, of: Combination | str | None = None) -> None:
+        """A launch begins, of all the one with this number."""
+        self.now = number
+        under = f", {of}" if of else ""
+        self.bar.update(self.task, now=f"launch {number + 1} of {self.starts}, {ranks} ranks{under}")
+
+    def left_out(self, number: int) -> None:
+        """A launch will not happen."""
+        self.plans[number] = 0
+        self.bar.update(self.task, completed=self.done, total=self._total())
+
+    def line(self, line: Line) -> None:
+        """A line was added to the record."""
+        match line:
+            case Plan():
+                self.plans[self.now] = line.cases
+            case Case():
+                self.done += 1
+        self.bar.update(self.task, completed=self.done, total=self._total())
+
+    def _total(self) -> int | None:
+        if not self.plans:
+            return None
+        known = list(self.plans.values())
+        typical = max(known[-1], round(sum(known) / len(known)))
+        return sum(known) + (self.starts - len(known)) * typical
+
+
+RANK_PREFIX = re.compile(r"^\s*(\[[\w.:/-]*\d[\w.:/, -]*\]|rank\s+\d+:|\d+:)\s*", re.IGNORECASE)
+OWN_PREFIX = re.compile(r"^(phl-bench|parhelion(?:\.\w+)?)(\[\d+\])?:\s*(error:\s*)?")
+LONGEST = 12
+NOISE = re.compile(r"^[=\-|\s]*$|^\|?\s*(PID|=)\s")
+
+
+def rank_message(lines: Iterable[str]) -> str | None:
+    """The ranks' own error, once; without one, the last distinct lines that were printed."""
+    texts = [RANK_PREFIX.sub("", line).strip() for line in lines if not NOISE.match(line)]
+    own = [OWN_PREFIX.sub("", text) for text in texts if OWN_PREFIX.match(text)]
+    chosen = list(dict.fromkeys(own or texts))
+    return "\n".join(chosen[-LONGEST:]) or None
+
+
+def first_words(message: str | None, most: int = 200) -> str:
+    """The beginning of a message as one line, up to the end of a sentence where there is one."""
+    text = " ".join((message or "they said nothing").split())
+    if len(text) <= most:
+        return text
+    sentence = text[:most].rfind(". ")
+    return text[: sentence + 1] if sentence > 0 else text[:most] + "…"
+
+
+def exit_text(code: int) -> str:
+    """How a process ended, in words: launchers report a signal as 128 + its number."""
+    number = -code if code < 0 else code - 128
+    if code < 0 or 128 < code < 160:
+        try:
+            return f"killed by {signal.Signals(number).name}"
+        except ValueError:
+            pass
+    return f"exit status {code}"

@@ -1,0 +1,1 @@
+"""Meshes to index maps: reading, partitioning, inspecting."""

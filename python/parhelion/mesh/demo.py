@@ -1,0 +1,115 @@
+"""A casting to demonstrate with: a flanged hub with bolt holes, meshed by Netgen.
+
+Netgen comes as a wheel that needs no system libraries (gmsh's needs OpenGL), takes constructive
+solid geometry and refines onto curved surfaces; its licence (LGPL) allows the use.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from .entities import dual_graph, index_maps, partition_cells
+from .errors import IndexMapError, MeshError
+from .dataset import read_index_maps, write_index_maps
+from .maps import replacing
+from .mesh import read_mesh
+
+_BOLTS = 6
+# Cells of mesh size h: about 6.4 / h³ on this geometry, as a first guess.
+_CELLS_AT_UNIT_SIZE = 6.4
+_TRIES = 3
+_NEAR_ENOUGH = 0.2
+_MOST_BEFORE_REFINEMENT = 30_000
+
+
+def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
+    """A VTU file with about `cells` tetrahedra (at least some 4,800) of a casting. Local.
+
+    It is made in a few seconds on first use, and kept in `folder` for the next.
+    """
+    path = Path(folder) / f"casting-{_checked(cells)}.vtu"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            _casting(cells).write(temporary, file_format="vtu", compression=None)
+    return path
+
+
+def demo_partition(folder: str | Path, parts: int, cells: int = 200_000) -> Path:
+    """The folder `casting-CELLS-PARTS` with the demo mesh's cells in the published format. Local.
+
+    Ghosts are the cells that share a node with a cell of the part, as many as in published sets.
+    Made on first use, kept in `folder`. Raises MeshError when `parts` is not possible.
+    """
+    path = Path(folder) / f"casting-{_checked(cells)}-{parts}"
+    if not _usable(path):
+        mesh = read_mesh(demo_mesh(folder, cells))
+        part = partition_cells(dual_graph(mesh), parts)
+        maps = index_maps(mesh, part, parts, adjacency="nodes")
+        write_index_maps(maps, path)
+    return path
+
+
+def _checked(cells: int) -> int:
+    if cells < 1:
+        raise MeshError(f"{cells} cells: give at least 1")
+    return int(cells)
+
+
+def _usable(path: Path) -> bool:
+    try:
+        read_index_maps(path)
+    except IndexMapError:
+        return False
+    return True
+
+
+def _casting(cells: int):
+    """Mesh coarsely, then split every tetrahedron in eight as often as needed."""
+    import meshio
+
+    refinements = max(0, math.ceil(math.log(cells / _MOST_BEFORE_REFINEMENT, 8)))
+    mesh = _coarse(cells / 8**refinements)
+    for _ in range(refinements):
+        mesh.Refine()
+    # Netgen counts from 1 and turns its tetrahedra the other way round than VTK.
+    nodes = mesh.Elements3D().NumPy()["nodes"][:, [1, 0, 2, 3]].astype(np.int64) - 1
+    return meshio.Mesh(np.array(mesh.Coordinates()), [("tetra", nodes)])
+
+
+def _coarse(cells: float):
+    """The mesh nearest to `cells` in a few tries: the count jumps as the mesh size passes a feature's."""
+    from netgen.csg import CSGeometry
+
+    geometry = CSGeometry()
+    geometry.Add(_flanged_hub())
+    size, tried = (_CELLS_AT_UNIT_SIZE / cells) ** (1 / 3), []
+    for _ in range(_TRIES):
+        tried.append(geometry.GenerateMesh(maxh=size))
+        if abs(tried[-1].ne / cells - 1) < _NEAR_ENOUGH:
+            break
+        size *= (tried[-1].ne / cells) ** (1 / 4)
+    return min(tried, key=lambda mesh: abs(mesh.ne - cells))
+
+
+def _flanged_hub():
+    flange, hub = _bar(0, 0, 1.0, 0.4), _bar(0, 0, 0.35, 1.0)
+    solid = flange + hub - _cylinder(0, 0, 0.18)
+    for bolt in range(_BOLTS):
+        angle = 2 * math.pi * bolt / _BOLTS
+        solid = solid - _cylinder(0.68 * math.cos(angle), 0.68 * math.sin(angle), 0.14)
+    return solid
+
+
+def _cylinder(x: float, y: float, radius: float):
+    from netgen.csg import Cylinder, Pnt
+
+    return Cylinder(Pnt(x, y, 0), Pnt(x, y, 1), radius)
+
+
+def _bar(x: float, y: float, radius: float, height: float):
+    from netgen.csg import Plane, Pnt, Vec
+
+    ends = Plane(Pnt(0, 0, 0), Vec(0, 0, -1)) * Plane(Pnt(0, 0, height), Vec(0, 0, 1))
+    return _cylinder(x, y, radius) * ends

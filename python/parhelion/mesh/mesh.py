@@ -1,0 +1,171 @@
+"""A mesh as partitioning needs it, points that exist and cells of the highest dimension; read in any format that meshio knows."""
+
+import contextlib
+import io
+import resource
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from .errors import MeshError
+from .cells import POINT_KINDS, Shape, shape_of
+
+
+@dataclass(frozen=True)
+class Block:
+    """Cells of one shape: `nodes[c]` holds the point numbers of cell c, corners first."""
+
+    kind: str
+    shape: Shape
+    nodes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Cells in the order of the file, those of lower dimension left out.
+
+    Cells are numbered from 0 through all `blocks`. `left_out` counts, by type, the cells of lower
+    dimension, such as the boundary triangles of a tetrahedral mesh.
+    """
+
+    name: str
+    points: np.ndarray
+    blocks: tuple[Block, ...]
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def dimension(self) -> int:
+        return self.blocks[0].shape.dimension
+
+    @property
+    def cells(self) -> int:
+        return sum(len(block.nodes) for block in self.blocks)
+
+    @property
+    def cell_types(self) -> dict[str, int]:
+        return dict(_counted((block.kind, block.nodes) for block in self.blocks))
+
+
+def _counted(blocks: Iterable[tuple[str, Sequence[object]]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for kind, cells in blocks:
+        counts[kind] += len(cells)
+    return counts
+
+
+def mesh_from_meshio(source, name: str = "mesh", where: object = None) -> Mesh:
+    """The cells of highest dimension of a `meshio.Mesh`. Local; copies what is not int64.
+
+    Raises MeshError when there are no cells, a cell type has no known facets (`polyhedron`), or a
+    cell names a point that does not exist; `where` (else `name`) opens the message.
+    """
+    where = where or name
+    filled = [block for block in source.cells if len(block.data)]
+    blocks = [_block(block, len(source.points), where) for block in filled if block.type not in POINT_KINDS]
+    if not blocks:
+        raise MeshError(f"{where}: no cells with faces in it: partitioning needs lines, surfaces or solids")
+    top = max(block.shape.dimension for block in blocks)
+    kept = tuple(block for block in blocks if block.shape.dimension == top)
+    left_out = _counted((block.type, block.data) for block in filled) - _counted((block.kind, block.nodes) for block in kept)
+    return Mesh(name, np.asarray(source.points), kept, dict(left_out))
+
+
+def _block(block, points: int, where: object) -> Block:
+    try:
+        nodes = np.ascontiguousarray(block.data, dtype=np.int64)
+    except (TypeError, ValueError):
+        nodes = np.empty((0, 0), dtype=np.int64)
+    shape = shape_of(block.type, nodes.shape[1]) if nodes.ndim == 2 else None
+    if shape is None:
+        raise MeshError(
+            f"{where}: cells of type {block.type!r} have no table of faces here: "
+            "split them into tetrahedra, pyramids, wedges or hexahedra (in 2-D, polygons)"
+        )
+    _check_points(nodes, points, block.type, where)
+    return Block(block.type, shape, nodes)
+
+
+def _check_points(nodes: np.ndarray, points: int, kind: str, where: object) -> None:
+    outside = (nodes < 0) | (nodes >= points)
+    if outside.any():
+        cell, corner = np.argwhere(outside)[0]
+        raise MeshError(
+            f"{where}: {kind} {cell} names point {nodes[cell, corner]}, but there are {points} points "
+            "(numbered from 0): write the mesh again, this file is damaged"
+        )
+
+
+# A reader may take this many times the file's bytes, and so much more: text and compressed data grow when they are read.
+MOST_GROWTH = 200
+SPARE_BYTES = 2**30
+
+# meshio carries the readers of some forty formats; it is the reader that the Python side of this
+# field already uses. It ends the process when a file is bad, which a library may not pass on.
+
+
+def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:
+    """Read the mesh in `path`; the format follows from the suffix unless `file_format` names it.
+
+    Local. Raises MeshError when the file is missing, empty, damaged, of an unknown format, or holds
+    no cells that can be partitioned.
+    """
+    path = Path(path)
+    _check_file(path)
+    return mesh_from_meshio(_read_with_meshio(path, file_format), path.stem, path)
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise MeshError(f"{path}: no such mesh file: check the path")
+    if not path.is_file():
+        raise MeshError(f"{path}: not a regular file: give the mesh file itself")
+    if path.stat().st_size == 0:
+        raise MeshError(f"{path}: the mesh file is empty: write it again")
+
+
+def _read_with_meshio(path: Path, file_format: str | None):
+    import meshio
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _memory_within(path.stat().st_size):
+            return meshio.read(path, file_format)
+    except MemoryError:
+        raise MeshError(f"{path}: the file announces more than its {path.stat().st_size} bytes can hold, or there is not enough "
+                        "memory: check that it is whole") from None  # fmt: skip
+    except (Exception, SystemExit) as error:
+        raise MeshError(f"{path}: {_reason(error, said.getvalue())}: {_remedy(error)}") from error
+
+
+@contextlib.contextmanager
+def _memory_within(file_bytes: int) -> Iterator[None]:
+    """A damaged file of some bytes may announce billions of points, and readers make room for them before they look."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = _address_space() + SPARE_BYTES + MOST_GROWTH * file_bytes
+    limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([most, *limits]), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _address_space() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _reason(error: BaseException, said: str) -> str:
+    if isinstance(error, SystemExit):
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        return "the file cannot be read" + (f" ({' '.join(lines)})" if lines else "")
+    text = " ".join(str(error).split())
+    return f"the file cannot be read ({type(error).__name__}{': ' + text if text else ''})"
+
+
+def _remedy(error: BaseException) -> str:
+    if isinstance(error, ImportError):
+        return f"install the Python package {getattr(error, 'name', None) or 'that this format needs'}"
+    return "check that the file is whole and that its suffix names its format"

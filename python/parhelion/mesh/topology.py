@@ -1,0 +1,98 @@
+"""Which cells touch which faces, edges and nodes: sparse matrices, made without loops over cells."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from .errors import MeshError
+from .mesh import Block, Mesh
+
+ENTITIES = ("cells", "faces", "edges", "nodes")
+"""Of what index maps can be made."""
+ABSENT = -1
+
+
+@dataclass(frozen=True)
+class Incidence:
+    """`touches[c, e]` is nonzero where cell c touches entity e.
+
+    `keys[e]` names the entity in terms of the file: its sorted point numbers, padded at the end
+    with -1 to the widest; for cells, the number of the cell.
+    """
+
+    touches: sparse.csr_array
+    keys: np.ndarray
+
+
+def incidence(mesh: Mesh, entities: str) -> Incidence:
+    """Cells × entities of `mesh`, for `entities` one of cells, faces, edges, nodes.
+
+    Faces are facets: what two neighboring cells share (edges in 2-D, points in 1-D). Nodes are all
+    points that a cell refers to, those in the middle of curved edges included.
+    """
+    if entities not in ENTITIES:
+        raise MeshError(f"entities {entities!r} are unknown: use one of {', '.join(ENTITIES)}")
+    if entities == "cells":
+        identity = sparse.eye_array(mesh.cells, dtype=np.int32, format="csr")
+        return Incidence(identity, np.arange(mesh.cells, dtype=np.int64)[:, None])
+    width = max(len(item) for block in mesh.blocks for item in _table(block, entities))
+    firsts = np.cumsum([0, *(len(block.nodes) for block in mesh.blocks)])
+    parts = [_rows(block, entities, width) for block in mesh.blocks]
+    cells = np.concatenate([cells + first for (cells, _), first in zip(parts, firsts)])
+    ids, keys = _number(np.concatenate([rows for _, rows in parts]), len(mesh.points))
+    ones = np.ones(len(ids), dtype=np.int32)
+    return Incidence(sparse.csr_array((ones, (cells, ids)), shape=(mesh.cells, len(keys))), keys)
+
+
+def _table(block: Block, entities: str) -> tuple[tuple[int, ...], ...]:
+    if entities == "nodes":
+        return tuple((i,) for i in range(block.nodes.shape[1]))
+    return block.shape.facets if entities == "faces" else block.shape.edges
+
+
+def _rows(block: Block, entities: str, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """(cell within the block, sorted point numbers) of every entity of every cell."""
+    table = _table(block, entities)
+    rows = np.full((len(block.nodes), len(table), width), ABSENT, dtype=np.int64)
+    for place, corners in enumerate(table):
+        rows[:, place, : len(corners)] = _distinct(block.nodes[:, corners])
+    cells = np.repeat(np.arange(len(block.nodes)), len(table))
+    rows = rows.reshape(-1, width)
+    return _without_collapsed(cells, rows, _least_points(block, entities))
+
+
+def _least_points(block: Block, entities: str) -> int:
+    return {"nodes": 1, "edges": 2}.get(entities, block.shape.dimension)
+
+
+def _distinct(nodes: np.ndarray) -> np.ndarray:
+    """Rows sorted, repeated points replaced by -1 at the end.
+
+    Cells with coinciding corners are common (a wedge written as a hexahedron): the faces that
+    coinciding corners leave over must still be found equal to their neighbors' faces.
+    """
+    rows = np.sort(nodes, axis=1)
+    repeated = rows[:, 1:] == rows[:, :-1]
+    if not repeated.any():
+        return rows
+    last = np.iinfo(np.int64).max
+    rows[:, 1:][repeated] = last
+    rows.sort(axis=1)
+    rows[rows == last] = ABSENT
+    return rows
+
+
+def _without_collapsed(cells: np.ndarray, rows: np.ndarray, least: int):
+    whole = rows[:, least - 1] != ABSENT
+    return (cells, rows) if whole.all() else (cells[whole], rows[whole])
+
+
+def _number(rows: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number equal rows alike, in lexicographic order, column by column so that 64 bits suffice."""
+    combined = rows[:, 0]
+    for place, column in enumerate(rows.T[1:]):
+        ids = np.unique(combined, return_inverse=True)[1] if place else combined
+        combined = ids * (points + 1) + (column + 1)
+    _, first, ids = np.unique(combined, return_index=True, return_inverse=True)
+    return ids, rows[first]

@@ -1,0 +1,149 @@
+"""The parameters with the least relative error, none of them negative: fitted to any exchanges, or to a run's own records."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ..placement import PlacementError
+from ..placement.parameters import Parameters
+from ..record.read import Record, read_record
+from ..record.model import Case, Launch
+from .traffic import Exchange, Traffic, count
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted parameters and the relative error at every point that they were fitted to."""
+
+    parameters: Parameters
+    errors: tuple[float, ...]
+
+
+def fit(name: str, traffics: Sequence[Traffic], seconds: Sequence[float]) -> Fit:
+    """Non-negative least squares on relative errors: small and large exchanges count alike.
+
+    A level of which the points show no cost of its own gets no figure. Source: Lawson, Hanson: Solving Least Squares Problems, 1974, chapter 23.
+    """
+    if not traffics or len(traffics) != len(seconds):
+        raise PlacementError(f"{len(traffics)} exchanges with {len(seconds)} times cannot be fitted: give both for each")
+    if min(seconds) <= 0:
+        raise PlacementError("a time of zero or less cannot be fitted: leave it out")
+    causes = _causes(traffics)
+    times = np.asarray(seconds, float)
+    matrix = np.array([[amount(t) for amount in causes.values()] for t in traffics]) / times[:, None]
+    scale = np.maximum(np.abs(matrix).max(axis=0), 1e-300)
+    solution, _ = nnls(matrix / scale, np.ones(len(times)))
+    costs = dict(zip(causes, solution / scale, strict=True))
+    parameters = _parameters(name, costs, list(traffics[0].leaving))
+    errors = [parameters.predict(t) / s - 1 for t, s in zip(traffics, seconds, strict=True)]
+    return Fit(parameters, tuple(errors))
+
+
+Cause = Callable[[Traffic], float]
+
+
+def _causes(traffics: Sequence[Traffic]) -> dict[tuple[str, str], Cause]:
+    """What a time can be made of.
+
+    Few runs cannot tell every level apart. So messages inside a node share one latency, and bytes cost at the node (its
+    network interface), at the memory domain, and when copied; other levels get figures only from whoever knows them.
+    """
+    node, memory = traffics[0].outermost, traffics[0].memory_level
+    causes: dict[tuple[str, str], Cause] = {
+        ("message", "inside"): lambda t: sum(n for level, n in t.messages.items() if level != node),
+        ("copy", ""): lambda t: t.copied,
+    }
+    if any(t.leaving[node] for t in traffics):
+        causes["message", node] = lambda t: t.messages[node]
+        causes["byte", node] = lambda t: t.leaving[node]
+    if memory != node:
+        causes["byte", memory] = lambda t: t.leaving[memory]
+    return causes
+
+
+def _parameters(name: str, costs: dict[tuple[str, str], float], levels: Sequence[str]) -> Parameters:
+    inside = costs.get(("message", "inside"), 0.0)
+    latency = {level: costs.get(("message", level), inside) for level in levels}
+    return Parameters(
+        name=name,
+        latency_s={level: float(cost) for level, cost in latency.items() if cost > 0},
+        bandwidth={level: float(1 / cost) for (cause, level), cost in costs.items() if cause == "byte" and cost > 0},
+        copy_bandwidth=float(1 / costs["copy", ""]) if costs["copy", ""] > 0 else math.inf,
+    )
+
+
+STAGED = ("staged", "hand_staged")
+ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
+
+
+def fit_records(paths: list[Path], contender: str) -> Fit:
+    """One fit to every halo case of a contender in these runs. Raises PlacementError where there is none."""
+    points = [point for path in paths for point in record_points(read_record(path), contender)]
+    if not points:
+        raise PlacementError(f"no verified halo case of '{contender}' is in {', '.join(map(str, paths))}")
+    return fit(contender, [traffic for traffic, _ in points], [seconds for _, seconds in points])
+
+
+def record_points(record: Record, contender: str) -> Iterator[tuple[Traffic, float]]:
+    """Traffic and median seconds of each case line of a contender."""
+    launches = {launch.launch: launch for launch in record.launches}
+    for case in record.cases:
+        if case.contender == contender and case.samples and case.verified and "grid" in case.params:
+            if case.launch not in launches:
+                raise PlacementError(f"{record.path} names launch {case.launch} in a case, but does not describe it")
+            units = rank_units(launches[case.launch], case)
+            yield count(units, case_exchange(case), _periodic(case)), float(np.median(case.samples))
+
+
+def rank_units(launch: Launch, case: Case) -> dict[str, np.ndarray]:
+    """Node and core of every grid point, as the ranks were really started; the last dimension is numbered fastest."""
+    grid = tuple(case.params["grid"])
+    ranks = int(np.prod(grid))
+    if len(launch.hosts) != ranks:
+        raise PlacementError(f"the record's launch {launch.launch} names {len(launch.hosts)} hosts for {ranks} ranks")
+    nodes = _numbered(launch.hosts)
+    units = {"node": nodes.reshape(grid)}
+    if len(launch.binding) == ranks and all(launch.binding):
+        units["core"] = _numbered(list(zip(nodes.tolist(), map(str, launch.binding), strict=True))).reshape(grid)
+    else:
+        units["core"] = np.arange(ranks).reshape(grid)
+    return units
+
+
+def case_exchange(case: Case) -> Exchange:
+    """What a halo case exchanges."""
+    params = case.params
+    missing = [name for name in ("element", "extent", "halo", "fields") if name not in params]
+    if missing or params["element"] not in ELEMENTS:
+        raise PlacementError(f"a case of {case.contender} in launch {case.launch} does not tell its {', '.join(missing) or 'element'}")
+    if not isinstance(params["extent"], list) or len(params["extent"]) != len(params["grid"]):
+        raise PlacementError(f"a case of {case.contender} in launch {case.launch} has an extent of another dimension than its grid")
+    width = np.dtype(params["element"]).itemsize * params.get("components", 1)
+    return Exchange(
+        tuple(params["extent"]), params["halo"], params["fields"], int(width), _algorithm(case.contender),
+        faces_only=params.get("neighbors") == "faces",
+    )  # fmt: skip
+
+
+def _algorithm(contender: str) -> str:
+    if contender in STAGED or contender.startswith("by_dimension:"):
+        return "staged"
+    return "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
+
+
+def _numbered(values: list[object]) -> np.ndarray:
+    names = [str(value) for value in values]
+    first_seen = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([first_seen[name] for name in names])
+
+
+def _periodic(case: Case) -> list[bool]:
+    periodic = case.params.get("periodic", True)
+    dimensions = len(case.params["grid"])
+    if isinstance(periodic, list) and len(periodic) != dimensions:
+        raise PlacementError(f"a case in launch {case.launch} is periodic in {len(periodic)} dimensions of {dimensions}")
+    return [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)

@@ -1,0 +1,139 @@
+"""What a rank exchanges in a structured halo exchange, and its bytes and messages by the outermost level that they cross."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..placement import BetweenNodes, GraphPlacement, Placement, PlacementError, Stencil, node_pairs
+from ..placement.methods import each_periodic
+
+ALGORITHMS = ("standard", "staged", "node_aware")
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A halo of `halo` cells around a block of `cells` per rank, in `fields` fields of `bytes_per_cell`.
+
+    ``standard`` sends one message to each of the 3^d − 1 neighbors (or the 2·d across `faces_only`); ``staged`` sends
+    along one dimension after another, 2·d messages with the corners inside; ``node_aware`` as standard inside nodes, and between them what each
+    owes another collected, each cell once. With `field_by_field` every field travels
+    in messages of its own, one after another.
+    """
+
+    cells: tuple[int, ...]
+    halo: int = 1
+    fields: int = 1
+    bytes_per_cell: int = 8
+    algorithm: str = "standard"
+    faces_only: bool = False
+    field_by_field: bool = False
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ALGORITHMS:
+            raise PlacementError(f"algorithm '{self.algorithm}' is unknown: choose from {', '.join(ALGORITHMS)}")
+        if not self.cells or min((*self.cells, self.halo, self.fields, self.bytes_per_cell)) < 1:
+            raise PlacementError("an exchange needs at least one cell per dimension, halo width, field and byte")
+
+    @property
+    def messages_per_offset(self) -> int:
+        """Messages to each neighbor."""
+        return self.fields if self.field_by_field else 1
+
+    def stencil(self) -> Stencil:
+        """All neighbors, with the halo that goes to each."""
+        kind = Stencil.faces if self.faces_only else Stencil.full
+        return kind(len(self.cells)).with_halo(self.cells, self.halo, self.fields * self.bytes_per_cell)
+
+    def offsets(self) -> list[tuple[tuple[int, ...], int]]:
+        """Neighbors, and the bytes that go to each in all fields together."""
+        if self.algorithm == "staged":
+            per_cell = self.fields * self.bytes_per_cell
+            return [(step, per_cell * self._staged_cells(step)) for step in Stencil.faces(len(self.cells)).offsets]
+        stencil = self.stencil()
+        return list(zip(stencil.offsets, stencil.bytes, strict=True))
+
+    def bytes(self) -> int:
+        """What a rank with all its neighbors sends."""
+        return sum(size for _, size in self.offsets())
+
+    def _staged_cells(self, step: tuple[int, ...]) -> int:
+        # Dimensions that had their turn are sent with the halo that they received.
+        along = next(d for d, s in enumerate(step) if s)
+        return math.prod(
+            self.halo if d == along else n + 2 * self.halo * (d < along) for d, n in enumerate(self.cells)
+        )
+
+
+MEMORY_LEVELS = ("numa", "pack", "node")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What limits an exchange.
+
+    `messages` and `leaving` are by level, outermost first: messages of a rank (mean over ranks) whose outermost
+    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). Where messages between nodes are collected, those of
+    the outermost level are of the busiest node: they share its network interface. `copied` is what the
+    ranks of one memory domain send together: they share its bandwidth when they pack and unpack.
+    """
+
+    messages: dict[str, float]
+    leaving: dict[str, float]
+    copied: float
+
+    @property
+    def outermost(self) -> str:
+        """The node."""
+        return next(iter(self.leaving))
+
+    @property
+    def memory_level(self) -> str:
+        """The level whose ranks share memory bandwidth: the NUMA domain where it is known."""
+        return memory_level(self.leaving)
+
+
+def memory_level(levels: Iterable[str]) -> str:
+    """NUMA domain, else socket, else node."""
+    known = list(levels)
+    return next((level for level in MEMORY_LEVELS if level in known), known[0])
+
+
+def traffic(placement: Placement | GraphPlacement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
+    """Count what a placement lets cross each level. Local; looks at every grid point."""
+    levels = placement.machine.levels
+    units = {level: placement.units(level) for level in levels}
+    return count(units, exchange, each_periodic(periodic, len(placement.grid)))
+
+
+def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[bool]) -> Traffic:
+    """The same from maps: the unit of every grid point, by level, outermost first."""
+    levels = list(units)
+    ranks = next(iter(units.values())).size
+    messages = dict.fromkeys(levels, 0.0)
+    leaving = {level: np.zeros(int(units[level].max()) + 1) for level in levels}
+    memory = memory_level(levels)
+    copied = np.zeros_like(leaving[memory])
+    for step, size in exchange.offsets():
+        exists = _has_neighbor(next(iter(units.values())).shape, step, periodic)
+        np.add.at(copied, units[memory][exists], size)
+        counted = np.zeros(exists.shape, bool)
+        for level in levels:
+            crosses = exists & (units[level] != np.roll(units[level], [-s for s in step], range(len(step))))
+            np.add.at(leaving[level], units[level][crosses], size)
+            messages[level] += exchange.messages_per_offset * np.count_nonzero(crosses & ~counted) / ranks
+            counted |= crosses
+    most = {level: float(values.max()) for level, values in leaving.items()}
+    if exchange.algorithm == "node_aware":
+        collected = BetweenNodes.of(node_pairs(units[levels[0]], exchange.stencil(), periodic)).aggregated
+        messages[levels[0]], most[levels[0]] = float(collected.busiest_messages), float(collected.busiest_bytes or 0)
+    return Traffic(messages, most, float(copied.max()))
+
+
+def _has_neighbor(shape: tuple[int, ...], step: tuple[int, ...], periodic: Sequence[bool]) -> np.ndarray:
+    exists = np.ones(shape, bool)
+    for axis, (extent, s, wraps) in enumerate(zip(shape, step, periodic, strict=True)):
+        inside = (np.arange(extent) + s >= 0) & (np.arange(extent) + s < extent)
+        exists &= (inside | wraps).reshape([-1 if d == axis else 1 for d in range(len(shape))])
+    return exists

@@ -1,0 +1,110 @@
+"""An image's folder: `image.json`, a run folder per benchmark, and `profile-…`, a profile per benchmark that was sampled."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..base.files import read_bounded
+from ..errors import InputError
+from ..launch.disk import why, writing
+from ..analyze.sets import RecordSet
+from .profile import Profile, read_profile
+from .profile import FILE_NAME as PROFILE
+from .read import Record, read_record
+from .read import FILE_NAME as RECORD
+from .store import Named
+
+SCHEMA = "parhelion.image/1"
+FILE_NAME = "image.json"
+LARGEST = 2**26  # bytes of image.json
+IMAGE = Named(Path("images"), FILE_NAME, "image")
+RAN = "ran"
+BENCHMARKS = ("alltoall", "halo", "gather", "setup")
+
+
+class ImageError(InputError):
+    """A folder is no image's, or cannot be written."""
+
+
+class LoadedFile(msgspec.Struct, frozen=True):
+    """What a file held that the ranks had loaded: its size, and the beginning of its SHA-256."""
+
+    bytes: int
+    sha256: str
+
+
+class Image(msgspec.Struct):
+    """What `image.json` says. `parts` maps what was to be measured to `ran`, or to why it was not."""
+
+    schema: str
+    image: str
+    created: str
+    argv: list[str]
+    ranks: int
+    flavor: str
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    environment: dict[str, Any] = msgspec.field(default_factory=dict)
+    providers: dict[str, str] = msgspec.field(default_factory=dict)
+    files: dict[str, LoadedFile] = msgspec.field(default_factory=dict)
+    parts: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MeasuredImage:
+    """An image with its records and profiles by benchmark."""
+
+    image: Image
+    records: dict[str, Record] = field(default_factory=dict)
+    profiles: dict[str, Profile] = field(default_factory=dict)
+
+    @property
+    def all(self) -> RecordSet:
+        """Every record: for what is told of the ranks, not for figures."""
+        return RecordSet(self.image.image, list(self.records.values()))
+
+    def of(self, benchmark: str) -> RecordSet:
+        """One benchmark as a side of a comparison."""
+        return RecordSet(self.image.image, [self.records[benchmark]])
+
+
+def profile_folder(folder: Path, benchmark: str) -> Path:
+    """Where the profile of a benchmark lies."""
+    return folder / f"profile-{benchmark}"
+
+
+def create_folder(folder: Path) -> Path:
+    """A new, empty folder; raises `ImageError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except OSError as error:
+        raise ImageError(f"cannot make the folder {folder}: {why(error, folder)}") from None
+    if taken:
+        raise ImageError(f"{folder} is not empty: name another folder with --out")
+    return folder
+
+
+def write_image(image: Image, folder: Path) -> None:
+    """Write `image.json`, as a whole or not at all."""
+    part = folder / f"{FILE_NAME}.part"
+    with writing(part):
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(image), indent=1) + b"\n")
+    part.replace(folder / FILE_NAME)
+
+
+def read_image(folder: Path) -> MeasuredImage:
+    """An image's folder with all that lies in it; raises `ImageError`, or what is wrong with a record or a profile in it."""
+    file = folder / FILE_NAME
+    try:
+        image = msgspec.json.decode(read_bounded(file, LARGEST), type=Image)
+    except OSError as error:
+        raise ImageError(f"{folder} is no image's folder: cannot read {file}: {error.strerror}; make one with `parhelion bench image`") from None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise ImageError(f"{file} does not describe an image: {error}; the file is left as it is") from None
+    if image.schema != SCHEMA:
+        raise ImageError(f"{file} has schema '{image.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it")
+    records = {name: read_record(folder / name) for name in BENCHMARKS if (folder / name / RECORD).exists()}
+    profiles = {name: read_profile(place) for name in BENCHMARKS if ((place := profile_folder(folder, name)) / PROFILE).exists()}
+    return MeasuredImage(image, records, profiles)

@@ -1,0 +1,172 @@
+"""A profile as it lies on disk, schema `parhelion.profile/1`, one JSON document in `profiles/<time>-<program>-<id>/profile.json`; reading
+and writing it.
+
+Time is counted once: a rank's wall-clock time is what it spent on a core (stacks, from samples), what it spent asleep (by
+the kernel function it slept in), and what it waited for a core that others had.
+"""
+
+import os
+import re
+import secrets
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from ..base.files import read_bounded
+from ..errors import InputError
+from ..launch.disk import writing
+from .store import Named
+
+SCHEMA = "parhelion.profile/1"
+KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # where no file is
+
+Seconds = Annotated[float, Meta(ge=0, description="seconds")]
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Frame(Struct, frozen=True, array_like=True):
+    """A function and the file it lies in: a shared library, the program, or `[kernel]`."""
+
+    library: str
+    symbol: str
+
+
+class Stack(Struct):
+    """Frame numbers from the outermost caller to where the rank was, and the time it was seen there."""
+
+    frames: list[Count]
+    seconds: Seconds
+    samples: Count = 0
+
+
+class RankProfile(Struct):
+    """One rank. `asleep` maps kernel functions to seconds of the main thread; `libraries` are the files it had mapped."""
+
+    rank: Count
+    host: str = ""
+    wall_s: Seconds = 0.0
+    waiting_s: Seconds = 0.0
+    asleep: dict[str, Seconds] = field(default_factory=dict)
+    stacks: list[Stack] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
+
+    @property
+    def cpu_s(self) -> float:
+        """Time on a core, all threads together."""
+        return sum(stack.seconds for stack in self.stacks)
+
+    @property
+    def whole_s(self) -> float:
+        """What shares are shares of: time on a core and asleep. Waiting for a core tells of others, not of the program."""
+        return max(self.wall_s - self.waiting_s, self.cpu_s + sum(self.asleep.values()))
+
+    @property
+    def samples(self) -> int:
+        return sum(stack.samples for stack in self.stacks)
+
+
+class How(Struct):
+    """How samples were taken: `frequency` per second of time on a core; `command` names the only processes that count."""
+
+    name: str
+    version: str = ""
+    event: str = ""
+    frequency: Count = 0
+    call_graph: str = ""
+    command: str = ""
+
+
+class Profile(Struct, dict=True):
+    """A whole profile. `program` is what ran as a rank, `tool` how it was looked at."""
+
+    schema: str
+    profile: str
+    created: str
+    argv: list[str]
+    program: list[str]
+    tool: How
+    frames: list[Frame]
+    ranks: list[RankProfile]
+    labels: dict[str, str] = field(default_factory=dict)
+    flavor: str = ""
+    environment: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What people call it: its label `image`, or its id."""
+        return self.labels.get("image") or self.profile
+
+    @cached_property
+    def seconds(self) -> float:
+        """The time of all ranks together, without what they waited for a core."""
+        return sum(rank.whole_s for rank in self.ranks)
+
+    @cached_property
+    def samples(self) -> int:
+        return sum(rank.samples for rank in self.ranks)
+
+
+class ProfileError(InputError):
+    """A profile cannot be taken or read; the message says which, why, and what to do."""
+
+
+FILE_NAME = "profile.json"
+DEFAULT_STORE = Path("profiles")
+LARGEST = 2**30  # bytes of a profile
+PROFILE = Named(DEFAULT_STORE, FILE_NAME, "profile")
+
+
+def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
+    """A new id, and a new folder for it."""
+    name = re.sub(r"[^\w.-]", "_", Path(program).name)[:40]
+    profile_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{name}-{secrets.token_hex(3)}"
+    folder = path or DEFAULT_STORE / profile_id
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ProfileError(f"cannot make the folder {folder}: {error.strerror}") from None
+    if any(folder.iterdir()):
+        raise ProfileError(f"{folder} is not empty: name another folder")
+    return profile_id, folder
+
+
+def write_profile(profile: Profile, folder: Path) -> Path:
+    """Write the document; it is there as a whole or not at all."""
+    file = folder / FILE_NAME
+    part = file.with_suffix(".part")
+    with writing(part), part.open("wb") as out:
+        out.write(msgspec.json.encode(profile))
+        out.flush()
+        os.fsync(out.fileno())
+    part.replace(file)
+    return file
+
+
+def read_profile(path: Path) -> Profile:
+    """The profile in a folder or a file; raises `ProfileError` and changes nothing."""
+    file = path / FILE_NAME if path.is_dir() else path
+    try:
+        content = read_bounded(file, LARGEST)
+    except OSError as error:
+        raise ProfileError(f"{path} is no profile: cannot read {file}: {error.strerror}") from None
+    try:
+        profile = msgspec.json.decode(content, type=Profile)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{file} is not a Parhelion profile: {error}; the file is left as it is") from None
+    _check(profile, file)
+    return profile
+
+
+def _check(profile: Profile, file: Path) -> None:
+    if profile.schema != SCHEMA:
+        raise ProfileError(
+            f"{file} has schema '{profile.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it"
+        )
+    known = len(profile.frames)
+    if any(number >= known for rank in profile.ranks for stack in rank.stacks for number in stack.frames):
+        raise ProfileError(f"{file} is damaged: a stack names a frame that is not there; the file is left as it is")

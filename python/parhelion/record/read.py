@@ -1,0 +1,139 @@
+"""Reading records: a whole record, or one clear message."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..base.files import unfit
+from .check import complaint
+from .model import Case, DUET, End, Labels, Launch, Line, Plan, RecordError, Run, SCHEMA
+
+FILE_NAME = "record.jsonl"
+_decoder = msgspec.json.Decoder(Line)
+_tags = {kind.__struct_config__.tag for kind in (Run, Launch, Plan, Case, Labels, End)}
+
+
+@dataclass
+class Record:
+    """One run as it lies on disk. `notes` says what a reader should know: lines cut short or not understood."""
+
+    path: Path
+    run: Run
+    launches: list[Launch] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    ends: list[End] = field(default_factory=list)
+    planned: dict[int, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.run.run
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.run.labels
+
+
+def read_record(path: str | Path) -> Record:
+    """The record in a run folder, or in the file itself; raises `RecordError` and changes nothing.
+
+    A last line without its end, as a killed run leaves it, is left out and noted; every finished case is kept.
+    """
+    file = record_file(path)
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RecordError(f"cannot read {file}: {error.strerror}") from None
+    unfinished = lines.pop()
+    if not lines:
+        raise RecordError(f"{file} is not a Parhelion record: it holds no finished line")
+    record = Record(file, _first_line(lines[0], file))
+    for number, line in enumerate(lines[1:], start=2):
+        _add(record, parse_line(line, file, number), number)
+    _number_pairs(record)
+    if unfinished:
+        record.notes.append("the last line was cut short, as by a killed run, and is left out")
+    return record
+
+
+def record_file(path: str | Path) -> Path:
+    """The record inside a run folder, or `path` itself when it is a file."""
+    path = Path(path)
+    file = path / FILE_NAME if path.is_dir() else path
+    why = unfit(file)
+    if why:
+        hint = f"it holds no {FILE_NAME}" if path.is_dir() and not file.exists() else f"{file} {why}"
+        raise RecordError(f"{path} is not a run: {hint}; give a run folder such as runs/…")
+    return file
+
+
+def parse_line(line: bytes, file: Path, number: int) -> Any:
+    """One line as its type, or `None` for a blank line or a kind of line that this version does not know."""
+    if not line.strip():
+        return None
+    try:
+        return _decoder.decode(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        if _is_unknown_kind(line):
+            return None
+        raise _damaged(file, number, str(error) or type(error).__name__) from None
+
+
+def _is_unknown_kind(line: bytes) -> bool:
+    try:
+        kind = msgspec.json.decode(line)["type"]
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, KeyError, TypeError, IndexError):
+        return False
+    return isinstance(kind, str) and kind not in _tags
+
+
+def _first_line(line: bytes, file: Path) -> Run:
+    try:
+        first = _decoder.decode(line)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        first = None
+    if not isinstance(first, Run) or not first.schema.startswith("parhelion.record/"):
+        raise RecordError(f"{file} is not a Parhelion record: its first line is not of type 'run' with schema '{SCHEMA}'")
+    if first.schema != SCHEMA:
+        raise RecordError(f"{file} has schema '{first.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it")
+    return first
+
+
+def _add(record: Record, line: Line | None, number: int) -> None:
+    why = complaint(line)
+    if why:
+        raise _damaged(record.path, number, why)
+    match line:
+        case Launch():
+            record.launches.append(line)
+        case Plan():
+            record.planned[line.launch] = record.planned.get(line.launch, 0) + line.cases
+        case Case():
+            record.cases.append(line)
+        case Labels():
+            _relabel(record.run.labels, line.labels)
+        case End():
+            record.ends.append(line)
+        case Run():
+            raise _damaged(record.path, number, "a second line of type 'run'")
+
+
+def _number_pairs(record: Record) -> None:
+    """Builds that know of no pairs do not tell them: launches that took turns with another build's have that one's numbers."""
+    if DUET in record.labels:
+        for launch in record.launches:
+            launch.pair = launch.launch if launch.pair is None else launch.pair
+
+
+def _relabel(labels: dict[str, str], changes: dict[str, str | None]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            labels.pop(key, None)
+        else:
+            labels[key] = value
+
+
+def _damaged(file: Path, number: int, why: str) -> RecordError:
+    return RecordError(f"{file} is damaged at line {number}: {why}; the file is left as it is")

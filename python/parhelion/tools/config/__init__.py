@@ -1,1 +1,0 @@
-"""`config`: what compilers need of an installed package."""

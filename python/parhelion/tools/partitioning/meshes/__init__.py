@@ -1,1 +1,0 @@
-"""Meshes: file formats and the shapes of their cells, topology, the demo mesh. Nothing here knows ranks."""

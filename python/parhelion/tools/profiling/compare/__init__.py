@@ -1,1 +1,0 @@
-"""`parhelion profile compare`: what changed between two profiles."""
