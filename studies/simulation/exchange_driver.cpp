@@ -1,10 +1,9 @@
-// What every simulated rank runs: the library's own exchange, for a list of cases. Rank 0 prints
-// one line of JSON per case. Where a rank sits is decided by the order of the host file; rank
-// numbers are the domain's own.
+// What every simulated rank runs: the library's own exchange. Rank 0 prints a line of JSON. Where a
+// rank sits is decided by the order of the host file; rank numbers are the domain's own.
 //
-//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO:FIELDS…     e.g. 12x12x12 64x64x64 2
-//     0 mpi 1:1 5:8 phl-simulate maps MAPS ITERATIONS CHECK TRANSPORT HALO:FIELDS…       index maps
-//     as `parhelion partition` writes them; HALO is not used
+//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO FIELDS   12x12x12 64x64x64 2 0 mpi 1
+//     8 phl-simulate maps MAPS   ITERATIONS CHECK TRANSPORT HALO FIELDS   index maps; HALO is not
+//     used
 #include <mpi.h>
 
 #include <atomic>
@@ -37,24 +36,21 @@ std::vector<int> numbers(const std::string& text) {
     return found;
 }
 
-struct Case {
-    int halo, fields;
-};
-
 struct Setup {
     std::string shape, size;
     int iterations;
     bool check;
     std::string transport;
+    int halo, fields;
     MPI_Comm comm;
 };
 
-CartesianDomain block_of_grid(const Setup& setup, int halo) {
+CartesianDomain block_of_grid(const Setup& setup) {
     const std::vector<int> grid = numbers(setup.shape), extent = numbers(setup.size);
     std::vector<global_index> global;
     for (std::size_t d = 0; d < grid.size(); ++d)
         global.push_back(global_index{grid[d]} * extent[d]);
-    return CartesianDomain(global, {.halo = halo, .periodic = true, .process_grid = grid},
+    return CartesianDomain(global, {.halo = setup.halo, .periodic = true, .process_grid = grid},
                            setup.comm);
 }
 
@@ -183,8 +179,8 @@ double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
 }
 
 template <class Fields, class Domain>
-void run_on(const Domain& domain, const Setup& setup, const Case& what) {
-    Fields fields(domain, what.fields);
+void run_on(const Domain& domain, const Setup& setup) {
+    Fields fields(domain, setup.fields);
     if (setup.check) fields.fill();
     const long before = bytes_of_all();
     Exchange exchange(build_pattern(domain), fields.views(), {.transport = setup.transport});
@@ -196,18 +192,10 @@ void run_on(const Domain& domain, const Setup& setup, const Case& what) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0) {
-        std::printf(
-            "{\"halo\": %d, \"fields\": %d, \"seconds\": %.9e, \"setup_bytes\": %ld, \"checked\": "
-            "%s, \"wrong\": %ld}\n",
-            what.halo, what.fields, seconds, set_up / ranks, setup.check ? "true" : "false",
-            wrong_anywhere);
+        std::printf("{\"seconds\": %.9e, \"setup_bytes\": %ld, \"wrong\": %ld}\n", seconds,
+                    set_up / ranks, wrong_anywhere);
         std::fflush(stdout);
     }
-}
-
-void run(const Setup& setup, const Case& what) {
-    if (setup.shape == "maps") run_on<MeshFields>(part_of_mesh(setup), setup, what);
-    else run_on<GridFields>(block_of_grid(setup, what.halo), setup, what);
 }
 
 }  // namespace
@@ -216,22 +204,21 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int status = 0;
     try {
-        if (argc < 7)
-            throw Error(
-                "use: phl-simulate GRID EXTENT | maps MAPS ITERATIONS CHECK TRANSPORT "
-                "HALO:FIELDS...");
+        if (argc != 8) throw Error("seven arguments are needed: see exchange_driver.cpp");
         // In SMPI all ranks share one MPI_COMM_WORLD object, and with it what hangs on it; a
         // duplicate is each rank's own.
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        const Setup setup{argv[1], argv[2], std::atoi(argv[3]), std::atoi(argv[4]) != 0,
-                          argv[5], comm};
-        for (int i = 6; i < argc; ++i) {
-            Case what{1, 1};
-            if (std::sscanf(argv[i], "%d:%d", &what.halo, &what.fields) != 2)
-                throw Error(std::string("case '") + argv[i] + "' is not HALO:FIELDS");
-            run(setup, what);
-        }
+        const Setup setup{argv[1],
+                          argv[2],
+                          std::atoi(argv[3]),
+                          std::atoi(argv[4]) != 0,
+                          argv[5],
+                          std::atoi(argv[6]),
+                          std::atoi(argv[7]),
+                          comm};
+        if (setup.shape == "maps") run_on<MeshFields>(part_of_mesh(setup), setup);
+        else run_on<GridFields>(block_of_grid(setup), setup);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "phl-simulate: %s\n", error.what());
         status = 1;

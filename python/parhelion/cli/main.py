@@ -16,7 +16,7 @@ COMMANDS = {
     "compare": ("parhelion.cli.compare", "compare", "Say what changed between two runs, software images or profiles."),
     "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
     "place": ("parhelion.cli.place", "place", "Put the process grid onto the machine and score it."),
-    "partition": ("parhelion.cli.partition", "partition", "Partition a mesh and write index maps; check such maps."),
+    "partition": ("parhelion.cli.mesh", "partition", "Partition a mesh and write index maps; check such maps."),
     "doctor": ("parhelion.cli.doctor", "doctor", "Say what this machine offers and which transports work here."),
     "demo": ("parhelion.measure.demo", "demo", "Measure halo and gather on this machine and write report.html."),
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
@@ -39,10 +39,10 @@ RUNS_VERBS = {
     "history": ("parhelion.cli.compare", "history", "Find the runs at which figures of a store became slower or faster."),
 }
 MODEL_VERBS = {
-    "published": ("parhelion.cli.model", "published", "Fit and check the model on the published figures."),
-    "fit": ("parhelion.cli.model", "fit", "Fit the model to runs that were measured here."),
-    "predict": ("parhelion.cli.model", "predict", "Predict an exchange in blocked order and placed."),
-    "simulate": ("parhelion.cli.simulate", "simulate", "Run the real exchange on a described machine under SimGrid."),
+    "published": ("parhelion.cli.place", "published", "Fit and check the model on the published figures."),
+    "fit": ("parhelion.cli.place", "fit", "Fit the model to runs that were measured here."),
+    "predict": ("parhelion.cli.place", "predict", "Predict an exchange in blocked order and placed."),
+    "simulate": ("parhelion.cli.place", "simulate", "Run the real exchange on a described machine under SimGrid."),
 }
 
 

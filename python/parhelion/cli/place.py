@@ -1,58 +1,242 @@
-"""`parhelion place`."""
+"""`parhelion place`, and `parhelion model` with its four verbs."""
 
+from __future__ import annotations
+
+import itertools
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
 
-from .options import MOST_BYTES, MOST_EXTENT, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, Names, Numbers, Periodic, TOPOLOGY_HELP, Whole
-from ..show.output import Output, json_option
+from .errors import RanksFailed
 from .lazy import PanelCommand, options_of
+from .options import (
+    MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, MOST_REPETITIONS, Names, Numbers, Periodic, Real, SECONDS,
+    TOPOLOGY_HELP, Whole,
+)  # fmt: skip
+from ..errors import InputError
+from ..record.store import RUN
+from ..show.output import Output, json_option
 
 FILE = click.Path(path_type=Path, dir_okay=False)
-MACHINE, WEIGHTS, SEARCH, OUTPUT = map(options_of, ("Machine", "Weights of neighbors", "Search", "Output"))
+FOLDER = click.Path(path_type=Path, file_okay=False)
+MACHINE, WEIGHTS, SEARCH, RUNNING, OUTPUT = map(options_of, ("Machine", "Weights of neighbors", "Search", "Simulation", "Output"))
+
+
+def described(option: Any, *flags: str, **settings: Any) -> Any:
+    """An option that several commands take to describe a case; `settings` are those of the command."""
+    shared = SHARED[flags[0]]
+    return option(*flags, **{**shared, **settings}, **({"show_default": True} if settings.get("default") else {}))
+
+
+SHARED: dict[str, dict[str, Any]] = {
+    "--grid": {"type": Numbers(high=MOST_PLACED_RANKS, most=4), "metavar": "PxQxR", "help": "Process grid."},
+    "--topology": {"metavar": "TEXT", "help": TOPOLOGY_HELP},
+    "--ranks-per-node": {"type": Numbers(high=MOST_PLACED_RANKS), "metavar": "N[,N…]", "help": "Ranks per node."},
+    "--extent": {"type": Numbers(high=MOST_EXTENT, most=4), "help": "Cells per rank, along each dimension."},
+    "--halo": {"type": Whole(1, MOST_HALO), "help": "Halo width in cells."},
+    "--fields": {"type": Whole(1, MOST_FIELDS), "help": "Number of fields."},
+    "--periodic": {"type": Periodic(), "metavar": "yes|no|yes,no,…", "help": "Whether opposite ends are neighbors."},
+    "--parameters": {"type": FILE, "metavar": "FILE", "help": "Latency and bandwidth, as `model fit` or `model published` wrote them."},
+    "--picture": {"type": FILE, "metavar": "FILE", "help": "Draw a picture: .svg, .png or .pdf."},
+}
+
+
+def case_of(options: dict[str, Any]) -> Any:
+    """The case that options of these commands describe; those that are no part of it are left in `options`."""
+    from ..place.case import Case
+
+    names = {each.name for each in fields(Case)}
+    return Case(**{name: options.pop(name) for name in list(options) if name in names})
 
 
 @click.command(cls=PanelCommand)
-@click.option("--grid", type=Numbers(high=MOST_PLACED_RANKS, most=4), metavar="PxQxR", help="Process grid [chosen for --cells].")
+@described(click.option, "--grid", help="Process grid [chosen for --cells].")
 @click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, to have the process grid chosen.")
 @click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET|FILE",
               help="Parts of a mesh instead of a grid: a data set of `parhelion partition`, or a graph file of METIS.")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
-@MACHINE("--ranks-per-node", type=Numbers(high=MOST_PLACED_RANKS), metavar="N[,N…]", help="Ranks per node.")
-@MACHINE("--topology", metavar="TEXT", help=TOPOLOGY_HELP)
+@described(MACHINE, "--ranks-per-node")
+@described(MACHINE, "--topology")
 @MACHINE("--binding", type=click.Choice(["spread", "compact"]), default="spread", show_default=True,
               help="A node's ranks over all of its parts, or on its first cores.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="faces", show_default=True,
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--offsets", metavar="'0,1;0,-1;…'", help="Any stencil, instead of --neighbors.")
-@click.option("--periodic", type=Periodic(), default="no", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
+@described(click.option, "--periodic", default="no")
 @WEIGHTS("--weights", type=Numbers(high=MOST_BYTES, most=4), metavar="W,W,W", help="Bytes across a face, per dimension.")
-@WEIGHTS("--extent", type=Numbers(high=MOST_EXTENT, most=4), help="Cells per rank, along each dimension [not told; offsets are weighed by halo bytes with it].")
-@WEIGHTS("--halo", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
+@described(WEIGHTS, "--extent", help="Cells per rank, along each dimension [not told; offsets are weighed by halo bytes with it].")
+@described(WEIGHTS, "--halo", default=1)
 @WEIGHTS("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell, of all fields together.")
 @SEARCH("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
               help="What leaves all units together, or the worst of them.")
-@SEARCH("--parameters", type=FILE, metavar="FILE",
-              help="Latency and bandwidth, as `model fit` or `model published` wrote them: take what is predicted to last shortest, with messages "
-                   "between nodes collected.")
+@described(SEARCH, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them: take what is predicted to last "
+                                        "shortest, with messages between nodes collected.")
 @SEARCH("--method", default="", metavar="MEMBER", help="One member of the portfolio as it is, such as blocked.")
-@SEARCH("--no-refine", is_flag=True, help="Take the best member of the portfolio as it is.")
+@SEARCH("--no-refine", "refine", is_flag=True, flag_value=False, default=True, help="Take the best member of the portfolio as it is.")
 @SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="By hand, level by level, as published.")
 @SEARCH("--numbering", default="", metavar="XYZ", help="Numbering of ranks, the fastest dimension first [last dimension fastest].")
 @OUTPUT("--layers", type=click.Choice(["yes", "no", "auto", "hwcart"]), default="auto", show_default=True,
               help="Print every level's rank cube; auto: of at most 256 points; hwcart: with its level names.")
-@OUTPUT("--picture", type=FILE, multiple=True, metavar="FILE", help="Draw a picture: .svg, .png or .pdf.")
+@described(OUTPUT, "--picture", "pictures", multiple=True)
 @OUTPUT("--rank-file", "rank_files", multiple=True, metavar="KIND:FILE", help="For mpich, openmpi, intel, slurm.")
 @OUTPUT("--host-names", "hosts", type=Names(), default=(), help="Names of the nodes, for rank files.")
 @json_option
-def place(json_file: str | None, **options: Any) -> None:
+def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_files: tuple[str, ...], offsets: str | None, **options: Any) -> None:
     """Put the process grid onto the machine and say what leaves each level.
 
     Prints the scores of all members of the portfolio (Jsum: directed stencil edges that leave a unit, over all units;
     Jmax: the most that leave one) and what goes between nodes, and writes pictures and rank files. With --json the document holds the grid, the
     node of every grid point (last dimension fastest) and all scores.
     """  # fmt: skip
-    from ..place.run import run_place
+    from ..place.case import parse_blocks
+    from ..place.rank_files import write_rank_file
+    from ..placement import read_parameters
+    from ..show.placement import draw, placed_blocks
 
-    run_place(Output(json_file), **options)
+    output = Output(json_file)
+    if options["graph"] and pictures:
+        raise InputError("--graph gives parts, not a grid: leave out --picture")
+    options["neighbors"] = offsets or options["neighbors"]
+    options["blocks"] = parse_blocks(options["blocks"]) if options["blocks"] is not None else {}
+    options["parameters"] = options["parameters"] and read_parameters(options["parameters"])
+    placed = case_of(options).on_allocation().place()
+    output.show(placed_blocks(placed, layers))
+    for path in pictures:
+        left_out = draw(placed.placement, path)
+        output.console.print(f"drawn in {path}" + (f" ({left_out})" if left_out else ""), markup=False)
+    for target in rank_files:
+        for line in write_rank_file(target, placed.placement, placed.case.numbering, placed.case.hosts):
+            output.console.print(line, markup=False, soft_wrap=True)
+    output.document(placed.document())
+
+
+@click.command()
+@click.option("--csv", "table", type=FILE, metavar="FILE", help="Write every row, published and predicted.")
+@click.option("--out", type=FOLDER, metavar="FOLDER", help="Folder for what this writes [no parameters are written].")
+@json_option
+def published(table: Path | None, out: Path | None, json_file: str | None) -> None:
+    """Fit the model to some of the published Betzy rows and check it on the others."""
+    from ..launch.disk import writing
+    from ..place.published import check_published
+    from ..placement import write_parameters
+    from ..show.placement import check_blocks
+
+    output, check = Output(json_file), check_published()
+    output.show(check_blocks(check))
+    if table:
+        with writing(table):
+            check.write(table)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, made in check.fits.items():
+            write_parameters(made.parameters, out / f"{name.replace(' ', '-')}.json", "published Betzy rows")
+    output.document({"schema": "parhelion.model.check/1", "held_out_median": median(map(abs, check.held_out())),
+                     "software": {name: made.document(check.held_out(name)) for name, made in check.fits.items()}})  # fmt: skip
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN...")
+@click.option("--contender", default="mpi", show_default=True, help="Whose times.")
+@click.option("--file", type=FILE, required=True, metavar="FILE", help="File to write.")
+@json_option
+def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | None) -> None:
+    """Fit latency and bandwidth to the halo cases of runs that `parhelion bench halo` made."""
+    from ..place.fit import fit_records
+    from ..placement import write_parameters
+
+    output, made = Output(json_file), fit_records(list(runs), contender)
+    write_parameters(made.parameters, file, f"fitted to {', '.join(map(str, runs))}")
+    output.console.print(f"{file}: {len(made.errors)} cases, median error {100 * made.median_error:.1f} %", markup=False)
+    output.document({"schema": "parhelion.model.fit/1", **made.document()})
+
+
+@click.command()
+@described(click.option, "--parameters", required=True)
+@described(click.option, "--grid", required=True)
+@described(click.option, "--topology", required=True)
+@described(click.option, "--ranks-per-node")
+@described(click.option, "--extent", default="64x64x64")
+@described(click.option, "--halo", default=1)
+@described(click.option, "--fields", default=1)
+@click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
+@click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
+              help="A message to every neighbor, dimension after dimension, or between nodes collected.")
+@described(click.option, "--periodic", default="yes")
+@json_option
+def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
+    """Predict an exchange in blocked order and as placed, and say what the time is spent on."""
+    from ..place import case
+    from ..placement import read_parameters
+    from ..show.placement import prediction_table
+
+    output, described_case = Output(json_file), case_of({**options, "neighbors": "full"})
+    parts = case.predict(described_case, read_parameters(parameters))
+    output.show([prediction_table(parts)])
+    output.document({"schema": "parhelion.model.prediction/1", "seconds": {name: sum(found.values()) for name, found in parts.items()},
+                     "parts": parts, "machine": described_case.machine.topology})  # fmt: skip
+
+
+@click.command(cls=PanelCommand)
+@described(click.option, "--topology", default="node:27 pack:2 numa:4 l3:4 core:4")
+@described(click.option, "--ranks-per-node", default="64,128", help="Ranks per node [one study for each number].")
+@described(click.option, "--grid", help="Process grid [the published one, or a chosen one].")
+@described(click.option, "--extent", default="64x64x64")
+@described(click.option, "--halo", type=Numbers(high=MOST_HALO), default="1,5")
+@described(click.option, "--fields", type=Numbers(high=MOST_FIELDS), default="1,8", help="Number of fields [float32].")
+@click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [in turn: 1 with 1, 5 with 8].")
+@click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
+@click.option("--contenders", type=Names(("mpi", "node_aware"), "simulated transport"), default="mpi", show_default=True, metavar="NAME[,NAME]",
+              help="Only these: mpi, a message for each pair of ranks; node_aware, between nodes collected.")
+@click.option("--maps", type=click.Path(path_type=Path, exists=True), metavar="MAPS",
+              help="Instead of a grid: index maps of `partition`, of as many parts as ranks.")
+@described(click.option, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them "
+                                              "[fitted to published rows of 64 ranks a node].")
+@click.option("--overhead", type=Real(0, 1000), default=0.0, show_default=True, metavar="MICROSECONDS",
+              help="Time of a rank that each message takes at both ends, beside its latency.")
+@RUNNING("--iterations", type=Whole(1, MOST_REPETITIONS), default=2, show_default=True, help="Exchanges that are timed, after one.")
+@RUNNING("--verify", is_flag=True, help="Compare every ghost with its value; for small runs, needs real memory.")
+@described(OUTPUT, "--picture")
+@RUNNING("--build", type=FOLDER, help="Where the program is built.")
+@RUNNING("--timeout", type=SECONDS, default=3600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
+@json_option
+def simulate(
+    json_file: str | None, topology: str, ranks_per_node: tuple[int, ...], grid: tuple[int, ...] | None, extent: tuple[int, ...],
+    halo: tuple[int, ...], fields: tuple[int, ...], all_pairs: bool, numberings: tuple[str, ...], contenders: tuple[str, ...], maps: Path | None,
+    parameters: Path | None, overhead: float, iterations: int, verify: bool, picture: Path | None, build: Path | None, timeout: float,
+) -> None:
+    """Run the real exchange on a described machine under SimGrid: blocked order against placement.
+
+    Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table stands beside the published
+    speed-ups where the machine is the published one.
+    """  # fmt: skip
+    from ..place.case import Case
+    from ..place.published import FLOAT32
+    from ..place.simgrid import Simulation, SimulationError, find_program
+    from ..place.simulate import default_figures, default_grid, run_study
+    from ..placement import read_parameters
+    from ..show.placement import draw_speed_ups, simulation_table
+
+    output = Output(json_file)
+    if not all_pairs and len(halo) != len(fields):
+        raise InputError(f"{len(halo)} halo widths and {len(fields)} numbers of fields do not make pairs: see --all-pairs")
+    sizes = list(itertools.product(halo, fields) if all_pairs else zip(halo, fields, strict=True))
+    cases = [
+        Case(topology, ranks_per_node=(ranks,), graph=maps, halo=width, fields=count, bytes_per_cell=FLOAT32, neighbors="full", periodic=True,
+             extent=None if maps else extent, grid=None if maps else grid or default_grid(topology, ranks))
+        for ranks in ranks_per_node for width, count in sizes
+    ]  # fmt: skip
+    figures = read_parameters(parameters) if parameters else default_figures()
+    try:
+        simulation = Simulation(find_program(build), figures, 1e-6 * overhead, iterations, timeout, verify)
+        study = run_study(simulation, cases, numberings, contenders, partial(output.console.print, markup=False))
+    except SimulationError as problem:
+        raise RanksFailed(str(problem)) from None
+    output.show([simulation_table(study.cells)])
+    if picture:
+        draw_speed_ups(study.cells, picture)
+        output.console.print(f"drawn in {picture}", markup=False)
+    output.document(study.document(simulation, topology))

@@ -92,6 +92,6 @@ def _apart(dataset: Path, others: Sequence[Path]) -> dict[str, str]:
 
 
 def _checked_ranks(dataset: Path, ranks: int | None) -> int:
-    from ..mesh.dataset import read_index_maps
+    from ..mesh.maps import read_index_maps
 
     return read_index_maps(dataset, ranks).ranks

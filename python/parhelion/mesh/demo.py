@@ -9,11 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .entities import dual_graph, index_maps, partition_cells
-from .errors import IndexMapError, MeshError
-from .dataset import read_index_maps, write_index_maps
-from .maps import replacing
-from .mesh import read_mesh
+from .maps import IndexMapError, read_index_maps, replacing, write_index_maps
+from .mesh import MeshError, read_mesh
+from .partition import dual_graph, index_maps, partition_cells
 
 _BOLTS = 6
 # Cells of mesh size h: about 6.4 / h³ on this geometry, as a first guess.

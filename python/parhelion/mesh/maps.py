@@ -1,16 +1,31 @@
-"""Index maps as plain data, the rules that they keep, and files that are whole or absent."""
+"""Index maps: what they hold, the rules that they keep, and data sets of them, whose bytes docs/index-map-format.md describes."""
 
-import contextlib
 import os
-import tempfile
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
+from scipy import sparse
 
-from .errors import fault
+from ..errors import InputError
+
+KINDS = ("unknown", "cells", "faces", "edges", "nodes")
+IDS, KEYS = np.dtype("<i4"), np.dtype("<i8")
+LARGEST = np.iinfo(np.int32).max
+WIDEST_KEY = 4096
+REWRITE = "write the data set again from its mesh"
+
+
+class IndexMapError(InputError):
+    """An index-map data set is damaged, incomplete or does not fit what was asked."""
+
+
+def fault(where: object, what: str, remedy: str = REWRITE) -> IndexMapError:
+    """An IndexMapError worded the same way everywhere."""
+    return IndexMapError(f"{where}: {what}: {remedy}")
 
 
 @dataclass(frozen=True)
@@ -51,11 +66,6 @@ class IndexMaps:
         return int(self.owned.sum())
 
     @property
-    def key_width(self) -> int:
-        """How many words name an index; 0 when the data set does not say."""
-        return 0 if self.keys is None else self.keys.shape[1]
-
-    @property
     def starts(self) -> np.ndarray:
         """First global index of each rank, and `size` at the end."""
         return np.concatenate([[0], np.cumsum(self.owned, dtype=np.int64)])
@@ -75,88 +85,228 @@ class IndexMaps:
         return RankMap(rank, self.ranks, self.size, first, end - first, self.ghosts[rank], keys)
 
 
-REWRITE = "write the data set again from its mesh"
-
-
-def check_ghosts(where: object, ghosts: np.ndarray, first: int, owned: int, size: int, base: int = 0) -> None:
-    """Ghosts (from 0) ascend strictly, lie in 0 … size-1 and outside first … first+owned-1.
-
-    `base` is added to ids in messages, so that they show what is in the file.
-    """
-    _check_range(where, ghosts, size, base)
-    falls = np.flatnonzero(ghosts[1:] <= ghosts[:-1])
-    if len(falls):
-        at = int(falls[0]) + 1
-        ids = f"id {ghosts[at] + base} follows {ghosts[at - 1] + base}"
-        raise fault(where, f"ghost {at} is not in ascending order ({ids})", REWRITE)
-    inside = np.flatnonzero((ghosts >= first) & (ghosts < first + owned))
-    if len(inside):
-        at = int(inside[0])
-        block = f"{first + base} to {first + owned - 1 + base}"
-        raise fault(where, f"ghost {at} is id {ghosts[at] + base}, which this rank owns itself ({block})", REWRITE)
-
-
-def _check_range(where: object, ghosts: np.ndarray, size: int, base: int) -> None:
-    outside = np.flatnonzero((ghosts < 0) | (ghosts >= size))
-    if len(outside):
-        at = int(outside[0])
-        what = f"ghost {at} is id {ghosts[at] + base}, outside {base} to {size - 1 + base}"
-        raise fault(where, what, "the data set lacks a rank's file or is damaged; " + REWRITE)
-
-
-def check_ranks(where: object, found: int, wanted: int | None) -> None:
-    """The data set is for as many ranks as are `wanted` (None: any)."""
-    if wanted is not None and wanted != found:
-        raise fault(where, f"is for {found} ranks, not for {wanted}", f"use {found} ranks, or partition anew")
-
-
-def check_rank(where: object, rank: int, ranks: int) -> None:
-    """`rank` is one of the data set's."""
-    if not 0 <= rank < ranks:
-        raise fault(where, f"has no rank {rank}", f"ranks are 0 to {ranks - 1}")
-
-
 def check_maps(maps: IndexMaps) -> None:
     """All ranks' ghosts obey the rules: for maps that were made in memory, before they are written."""
-    starts = maps.starts
-    for rank, ghosts in enumerate(maps.ghosts):
-        check_ghosts(f"rank {rank}", ghosts, int(starts[rank]), int(maps.owned[rank]), maps.size)
+    for rank in range(maps.ranks):
+        part = maps.rank(rank)
+        _check_ghosts(f"rank {rank}", part.ghosts, part.first, part.owned, part.size, base=0)
 
 
-@contextlib.contextmanager
-def opened(path: Path, remedy: str) -> Iterator[tuple[BinaryIO, int]]:
-    """(file, its size in bytes); IndexMapError when it is not there, no regular file, or unreadable."""
-    if not path.is_file():
-        what = "is not a regular file" if path.exists() else "is missing"
-        raise fault(path, what, remedy)
+def _check_ghosts(where: object, ghosts: np.ndarray, first: int, owned: int, size: int, base: int) -> None:
+    """Ghosts (from 0) ascend strictly, lie in 0 … size-1 and outside first … first+owned-1; messages count ids from `base`."""
+    def named(at: int) -> str:
+        return f"ghost {at} is id {ghosts[at] + base}"
+
+    for at in np.flatnonzero((ghosts < 0) | (ghosts >= size))[:1]:
+        raise fault(where, f"{named(at)}, outside {base} to {size - 1 + base}", f"the data set lacks a rank's file or is damaged; {REWRITE}")
+    for at in np.flatnonzero(ghosts[1:] <= ghosts[:-1])[:1] + 1:
+        raise fault(where, f"ghost {at} is not in ascending order (id {ghosts[at] + base} follows {ghosts[at - 1] + base})")
+    for at in np.flatnonzero((ghosts >= first) & (ghosts < first + owned))[:1]:
+        raise fault(where, f"{named(at)}, which this rank owns itself ({first + base} to {first + owned - 1 + base})")
+
+
+def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
+    """The P of a folder's name NAME-P, which must equal `ranks` if that is given.
+
+    Of a folder with another name: `ranks`, or the number of files data001, data002, … in it.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise fault(folder, "is not a folder" if folder.exists() else "no such data set", "give the folder NAME-P that holds data001 …")
+    named = re.search(r"-(\d{1,9})$", folder.resolve().name)
+    if named:
+        found = int(named.group(1))
+        if ranks is not None and ranks != found:
+            raise fault(folder, f"is for {found} ranks, not for {ranks}", f"use {found} ranks, or partition anew")
+    else:
+        found = ranks or 0
+        while not ranks and _file(folder, found).exists():
+            found += 1
+    if found < 1:
+        raise fault(folder, "holds the file of no rank", "give the folder NAME-P that holds data001 …")
+    return found
+
+
+def read_index_maps(folder: str | Path, ranks: int | None = None) -> IndexMaps:
+    """Read the maps of all ranks. Local. Ids start at 1 in the files and at 0 in what is returned.
+
+    `ranks`, when given, must be the data set's own. Bytes after a rank's ids and surplus files are
+    ignored. Raises IndexMapError, a ValueError that names the fault, the file and rank, and the
+    remedy, when a file is missing, truncated or breaks a rule; nothing is allocated before its size
+    is known to be in the file.
+    """
+    folder, ranks = Path(folder), ranks_of(folder, ranks)
+    owned, starts = _owned(folder, ranks)
+    ghosts = tuple(_read_ghosts(folder, rank, starts) for rank in range(ranks))
+    if not _file(folder, 0, "keys").exists():
+        return IndexMaps(owned, ghosts)
+    parts = [_read_keys(folder, rank, int(count)) for rank, count in enumerate(owned)]
+    kind, width = parts[0][0], parts[0][1].shape[1]
+    if any((other, keys.shape[1]) != (kind, width) for other, keys in parts):
+        raise fault(folder, "the ranks' keys name different things")
+    return IndexMaps(owned, ghosts, KINDS[kind], np.concatenate([keys for _, keys in parts]))
+
+
+def read_rank_map(folder: str | Path, rank: int, ranks: int | None = None) -> RankMap:
+    """Read one rank's part: its own files, and the first words of every other's. Local."""
+    folder, ranks = Path(folder), ranks_of(folder, ranks)
+    if not 0 <= rank < ranks:
+        raise fault(folder, f"has no rank {rank}", f"ranks are 0 to {ranks - 1}")
+    owned, starts = _owned(folder, ranks)
+    ghosts = _read_ghosts(folder, rank, starts)
+    keys = _read_keys(folder, rank, int(owned[rank]))[1] if _file(folder, rank, "keys").exists() else None
+    return RankMap(rank, ranks, int(starts[-1]), int(starts[rank]), int(owned[rank]), ghosts, keys)
+
+
+def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
+    """Write `maps` into `folder`, made if need be; its name has to end in -P. Local.
+
+    Returns the folder, which `read_index_maps` takes. Raises IndexMapError when the maps break a
+    rule, an id does not fit in 32 bits, the name tells another rank count, or it cannot be written.
+    """
+    folder = Path(folder)
+    if not folder.name.endswith(f"-{maps.ranks}"):
+        raise fault(folder, "the name does not tell the number of ranks", f"end it in -{maps.ranks}")
+    if maps.size > LARGEST:
+        raise fault(folder, f"{maps.size} ids do not fit in 32 bits", "write the parts of a smaller mesh")
+    check_maps(maps)
     try:
-        with path.open("rb") as file:
-            yield file, os.fstat(file.fileno()).st_size
+        folder.mkdir(parents=True, exist_ok=True)
+        for part in map(maps.rank, range(maps.ranks)):
+            _write(_file(folder, part.rank), IDS, (part.owned, len(part.ghosts)), part.ghosts + 1)
+            keys = _file(folder, part.rank, "keys")
+            if part.keys is None:
+                keys.unlink(missing_ok=True)  # of maps that were here before
+            else:
+                _write(keys, KEYS, (KINDS.index(maps.entities), part.keys.shape[1]), part.keys)
     except OSError as error:
-        raise fault(path, f"cannot be read ({error.strerror})", remedy) from error
+        raise fault(error.filename or folder, f"cannot be written ({error.strerror})", "choose another folder, or make room") from error
+    return folder
 
 
-def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write `chunks` to `path` so that a reader meets the old file, or the new one, never a piece."""
-    with replacing(path) as temporary, open(temporary, "wb") as file:
-        file.writelines(chunks)
+def _file(folder: Path, rank: int, kind: str = "data") -> Path:
+    return folder / f"{kind}{rank + 1:03d}"
 
 
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[str]:
-    """The name of a file to write, which becomes `path` at the end, or goes when that fails."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
+def _owned(folder: Path, ranks: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many ids each rank owns, and where its block starts."""
+    owned = np.array([_read_counts(folder, rank)[0] for rank in range(ranks)], dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(owned)])
+    if starts[-1] > LARGEST:
+        raise fault(folder, f"the ranks own {starts[-1]} ids together, more than 32 bits can number")
+    return owned, starts
+
+
+def _head(path: Path, rank: int, kind: np.dtype) -> tuple[int, int, int]:
+    """The two numbers that a file begins with, and its size in bytes."""
+    if not path.is_file():
+        raise fault(path, "is not a regular file" if path.exists() else "is missing", f"rank {rank} needs it; {REWRITE}")
+    head, size = _words(path, kind, 2, 0), path.stat().st_size
+    if len(head) < 2:
+        raise fault(f"{path} (rank {rank})", f"is truncated: {size} bytes, but its first two numbers take {2 * kind.itemsize}")
+    return int(head[0]), int(head[1]), size
+
+
+def _rest(path: Path, rank: int, kind: np.dtype, count: int) -> np.ndarray:
+    """What follows them."""
+    words = _words(path, kind, count, 2 * kind.itemsize)
+    if len(words) != count:
+        raise fault(f"{path} (rank {rank})", "was shortened while it was read")
+    return words.astype(np.int64)
+
+
+def _words(path: Path, kind: np.dtype, count: int, offset: int) -> np.ndarray:
+    try:
+        return np.fromfile(path, kind, count, offset=offset)
+    except OSError as error:
+        raise fault(path, f"cannot be read ({error.strerror})") from error
+
+
+def _read_counts(folder: Path, rank: int) -> tuple[int, int]:
+    """How many ids a rank owns and how many ghosts it has, both known to be possible."""
+    path = _file(folder, rank)
+    owned, ghosts, size = _head(path, rank, IDS)
+    for name, count in (("owned", owned), ("off-process", ghosts)):
+        if count < 0:
+            raise fault(f"{path} (rank {rank})", f"the number of {name} ids is negative ({count})")
+    held = size // IDS.itemsize - 2
+    if ghosts > held:
+        raise fault(f"{path} (rank {rank})", f"is truncated: it announces {ghosts} off-process ids and holds {held}")
+    return owned, ghosts
+
+
+def _read_ghosts(folder: Path, rank: int, starts: np.ndarray) -> np.ndarray:
+    path = _file(folder, rank)
+    ids = _rest(path, rank, IDS, _read_counts(folder, rank)[1]) - 1
+    _check_ghosts(f"{path} (rank {rank})", ids, int(starts[rank]), int(starts[rank + 1] - starts[rank]), int(starts[-1]), base=1)
+    return ids
+
+
+def _read_keys(folder: Path, rank: int, owned: int) -> tuple[int, np.ndarray]:
+    """What is numbered, and a row of words for each owned id."""
+    path = _file(folder, rank, "keys")
+    kind, width, size = _head(path, rank, KEYS)
+    if not (0 <= kind < len(KINDS) and 1 <= width <= WIDEST_KEY):
+        raise fault(f"{path} (rank {rank})", "does not begin as a file of keys does")
+    expected = (2 + owned * width) * KEYS.itemsize
+    if size != expected:
+        raise fault(f"{path} (rank {rank})", f"has {size} bytes, and the keys of {owned} ids take {expected}")
+    return kind, _rest(path, rank, KEYS, owned * width).reshape(owned, width)
+
+
+def _write(path: Path, kind: np.dtype, head: tuple[int, int], rest: np.ndarray) -> None:
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(np.array(head, kind).tobytes() + rest.astype(kind).tobytes())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write, which becomes `path` at the end: a reader meets the old file, or the new one, never a piece."""
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         yield temporary
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def describe(maps: IndexMaps) -> dict:
+    """Sizes and connections of `maps`, ready for JSON. Local.
+
+    `imbalance` is the largest block over the mean block. A rank's neighbors are those that it reads
+    from or is read by; `one_way` counts pairs of which only one reads from the other.
+    """
+    ghosts = np.array([len(ids) for ids in maps.ghosts])
+    sources = [maps.sources(rank)[0] for rank in range(maps.ranks)]
+    columns, rows = np.concatenate(sources), np.repeat(np.arange(maps.ranks), [len(found) for found in sources])
+    reads = sparse.csr_array((np.ones(len(columns), dtype=bool), (rows, columns)), shape=(maps.ranks,) * 2)
+    one_way = int((reads != reads.T).nnz) // 2
+    return {
+        "entities": maps.entities,
+        "ranks": maps.ranks,
+        "size": maps.size,
+        "owned": _spread(maps.owned),
+        "imbalance": imbalance(maps.owned),
+        "ghosts": _spread(ghosts) | {"total": int(ghosts.sum())},
+        "neighbors": _spread(np.diff((reads + reads.T).tocsr().indptr)),
+        "symmetric": one_way == 0,
+        "one_way": one_way,
+        "empty_ranks": int(np.count_nonzero(maps.owned == 0)),
+    }
+
+
+def inspect(path: str | Path, ranks: int | None = None) -> dict:
+    """Read and check a data set, and `describe` it. Local.
+
+    Raises IndexMapError when it is damaged or not for `ranks`.
+    """
+    return {"schema": "parhelion.index-maps/1", "path": str(path)} | describe(read_index_maps(path, ranks))
+
+
+def _spread(values: np.ndarray) -> dict:
+    return {"min": int(values.min()), "mean": float(values.mean()), "max": int(values.max())}
+
+
+def imbalance(owned: np.ndarray) -> float:
+    """Largest block over mean block; 1 is perfect."""
+    return float(owned.max() / owned.mean()) if owned.any() else 1.0

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .errors import MeshError
-from .mesh import Block, Mesh
+from .mesh import Block, Mesh, MeshError
 
 ENTITIES = ("cells", "faces", "edges", "nodes")
 """Of what index maps can be made."""

@@ -1,1 +1,1 @@
-"""What is behind `parhelion place` and `model`: requests, graphs, rank files, the cost model, simulation."""
+"""Placement beyond the library: cases from options, graphs of parts, rank files, the cost model, and the exchange simulated."""

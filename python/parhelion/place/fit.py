@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from ..placement import PlacementError
-from ..placement.parameters import Parameters
-from ..record.read import Record, read_record
+from ..placement import Parameters, PlacementError
 from ..record.model import Case, Launch
+from ..record.read import Record, read_record
 from .traffic import Exchange, Traffic, count
 
 
@@ -21,6 +21,16 @@ class Fit:
 
     parameters: Parameters
     errors: tuple[float, ...]
+
+    @property
+    def median_error(self) -> float:
+        """Whatever its sign."""
+        return float(np.median(np.abs(self.errors)))
+
+    def document(self, errors: Sequence[float] | None = None) -> dict[str, Any]:
+        """For JSON, with the errors of the points fitted, or others."""
+        figures = {key: value for key, value in asdict(self.parameters).items() if value != math.inf}
+        return {"parameters": figures, "fitted": len(self.errors), "errors": list(self.errors if errors is None else errors)}
 
 
 def fit(name: str, traffics: Sequence[Traffic], seconds: Sequence[float]) -> Fit:

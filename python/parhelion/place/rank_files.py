@@ -3,11 +3,12 @@
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from ..placement.graph import GraphPlacement
-from ..placement.library import PlacementError
-from ..placement.numbering import Numbering
-from ..placement.placement import Placement
+from ..launch import FlavorError, find_flavor
+from ..launch.disk import writing
+from ..launch.slurm import SPEAKS
+from ..placement import GraphPlacement, Numbering, Placement, PlacementError
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,21 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
     if kind not in WRITERS:
         raise PlacementError(f"no rank file is known for '{kind}': choose from {', '.join(WRITERS)}")
     return WRITERS[kind](slots(placement, numbering, hosts))
+
+
+def write_rank_file(target: str, placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = ()) -> list[str]:
+    """Write a file that `target`, KIND:FILE, names. Returns how to start with it, and a note where there is one."""
+    kind, _, path = target.partition(":")
+    if not path:
+        raise PlacementError(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")
+    made = rank_file(kind, placement, numbering, hosts)
+    with writing(path):
+        Path(path).write_text(made.text)
+    try:
+        spoken = SPEAKS.get(find_flavor().kind, "pmi2")
+    except FlavorError:
+        spoken = "pmi2"
+    return [f"{path}: start with  {made.start.format(file=path, mpi=spoken)}", *filter(None, [made.note and f"  {made.note}"])]
 
 
 def slots(placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = ()) -> Slots:

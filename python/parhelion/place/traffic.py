@@ -100,11 +100,20 @@ def memory_level(levels: Iterable[str]) -> str:
     return next((level for level in MEMORY_LEVELS if level in known), known[0])
 
 
-def traffic(placement: Placement | GraphPlacement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
+def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
     """Count what a placement lets cross each level. Local; looks at every grid point."""
-    levels = placement.machine.levels
-    units = {level: placement.units(level) for level in levels}
+    units = {level: placement.units(level) for level in placement.machine.levels}
     return count(units, exchange, each_periodic(periodic, len(placement.grid)))
+
+
+def graph_traffic(placement: GraphPlacement) -> Traffic:
+    """The same of parts, from the edges of their graph."""
+    machine, scores = placement.machine, placement.scores
+    outer = [0, *(scores[level].jsum for level in machine.levels)]
+    messages = {level: (scores[level].jsum - before) / machine.size for level, before in zip(machine.levels, outer, strict=False)}
+    leaving = {level: float(scores[level].jmax_bytes) for level in machine.levels}
+    sent = sum(sum(edges.values()) for edges in placement.edges)
+    return Traffic(messages, leaving, sent / machine.units(memory_level(machine.levels)))
 
 
 def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[bool]) -> Traffic:

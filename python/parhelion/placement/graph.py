@@ -26,7 +26,7 @@ class GraphPlacement:
 
     machine: Machine
     positions: np.ndarray
-    chosen: str
+    name: str
     edges: Sequence[Mapping[int, int]]
     note: str = ""
 
@@ -49,7 +49,7 @@ class GraphPlacement:
 
     def in_order(self) -> GraphPlacement:
         """Part after part on the machine, as a launcher does it."""
-        return replace(self, positions=np.arange(self.machine.size), chosen="blocked", note="")
+        return replace(self, positions=np.arange(self.machine.size), name="blocked", note="")
 
 
 def _score(units: np.ndarray, senders: np.ndarray, receivers: np.ndarray, sizes: np.ndarray) -> Score:
@@ -75,8 +75,8 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
             _objective(objective), positions,
         )
     )  # fmt: skip
-    chosen, _, note = text("phl_place_text").partition("; ")
-    return GraphPlacement(machine, np.array(positions[: machine.size]), chosen, edges, note)
+    name, _, note = text("phl_place_text").partition("; ")
+    return GraphPlacement(machine, np.array(positions[: machine.size]), name, edges, note)
 
 
 def place_parts(

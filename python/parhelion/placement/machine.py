@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BINDINGS = ("spread", "compact")
 MOST_COUNT = 2**31 - 1
+MOST_RANKS = 2**24  # most_ranks in placement/limits.hpp
 
 
 class Machine:

@@ -104,7 +104,7 @@ def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool
     """One entry per dimension."""
     wraps = [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
     if len(wraps) != dimensions:
-        raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries for {dimensions} dimensions")
+        raise PlacementError(f"periodicity {wraps} has {len(wraps)} entries, the process grid has {dimensions} dimensions: give one, or as many")
     return wraps
 
 

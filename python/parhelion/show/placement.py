@@ -1,24 +1,175 @@
-"""Drawings of a placement: pictures, one row per level, one colour per unit; and text, level by level, as hwcart published it."""
+"""Placements, index maps, the cost model and the simulation: tables, rank cubes level by level as hwcart published them, and pictures."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..placement.library import PlacementError
-from ..placement.numbering import Numbering
-from ..placement.placement import Placement
-from .palette import PALETTE
+from ..place.case import Placed
+from ..place.published import Check
+from ..place.simulate import Cell
+from ..placement import BetweenNodes, NodeMessages, Numbering, Placement, PlacementError, Score
+from . import Block, Table, Text
+from .palette import BLUE, GREY, PALETTE
+from .words import product
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = (".svg", ".png", ".pdf")
 MOST_POINTS = 200_000
+MOST_POINTS_PRINTED = 256
 MOST_SLICES = 12
 MOST_NUMBERS = 128
+
+
+def placed_blocks(placed: Placed, wanted: str = "no") -> list[Block]:
+    """Scores of all that was tried, the placement itself last; notes; and rank cubes, where they are `wanted`: yes, no, auto or hwcart."""
+    placement, machine = placed.placement, placed.placement.machine
+    nodes = f"on {machine.nodes} node{'s' * (machine.nodes != 1)}. Jsum/Jmax by level:"
+    notes = [_between(placed.pairs), f"Machine: {machine.source}", *placed.notes]
+    if not isinstance(placement, Placement):
+        notes.append(f"It took {placed.seconds:.2f} s.")
+        return [Text(f"{placed.case.graph}: {machine.size} parts {nodes}"), _scores_table(placed), *map(Text, notes)]
+    if wanted in ("yes", "hwcart") or (wanted == "auto" and machine.size <= MOST_POINTS_PRINTED):
+        notes.append("\n" + layers(placement, placed.case.numbering, HWCART_NAMES if wanted == "hwcart" else None))
+    return [Text(f"Process grid {product(placement.grid)}: {machine.size} ranks {nodes}"), _scores_table(placed), *map(Text, notes)]
+
+
+def _scores_table(placed: Placed) -> Table:
+    placement, levels = placed.placement, placed.placement.machine.levels
+    (own, scores), *others = placed.scores.items()
+    cells = {name: [_cell(found[level]) for level in levels] for name, found in others}
+    last = [own if own != "automatic" else f"automatic ({placement.name})", *(_cell(scores[level]) for level in levels)]
+    if not isinstance(placement, Placement):
+        return Table(("", *levels), [(name, *row) for name, row in cells.items()], foot=[last])
+    times = [] if placement.seconds is None else ["Predicted, µs"]
+    rows = [(each.name, *cells.get(each.name, [each.reason, *[""] * (len(levels) - 1)]), *_microseconds(each.seconds, times))
+            for each in placement.members if not placement.by_name]  # fmt: skip
+    return Table(("", *levels, *times), rows, foot=[[*last, *_microseconds(placement.seconds, times)]])
+
+
+def _microseconds(seconds: float | None, times: list[str]) -> list[str]:
+    return ["" if seconds is None else f"{1e6 * seconds:.1f}" for _ in times]
+
+
+def _cell(score: Score) -> str:
+    edges = f"{score.jsum}/{score.jmax}"
+    return edges if score.jsum == score.jsum_bytes else f"{edges} ({score.jsum_bytes}/{score.jmax_bytes} B)"
+
+
+def _between(pairs: np.ndarray) -> str:
+    found = BetweenNodes.of(pairs)
+    return f"Between nodes: {_messages(found.pairwise)}; collected, each cell once, in {len(pairs):,} pairs of nodes: {_messages(found.aggregated)}"
+
+
+def _messages(found: NodeMessages) -> str:
+    told = f"{found.messages:,} messages" + ("" if found.bytes is None else f" and {found.bytes:,} bytes")
+    most = f"{found.busiest_messages:,}" + ("" if found.busiest_bytes is None else f" and {found.busiest_bytes:,}")
+    return f"{told} (of the busiest node {most})"
+
+
+def partition_blocks(summary: dict[str, Any]) -> list[Block]:
+    """What `partition_mesh` returned."""
+    mesh = summary["mesh"]
+    told = [
+        f"{mesh['name']}: {summary['cells']:,} cells ({_counts(mesh['cell_types'])}), {mesh['points']:,} points",
+        f"{summary['parts']} parts by METIS: {summary['edge_cut']:,} faces cut, imbalance {summary['imbalance']:.3f}",
+        *([f"left out, of lower dimension: {_counts(mesh['left_out'])}"] if mesh["left_out"] else []),
+    ]
+    return [*map(Text, told), *(block for maps in summary["maps"] for block in inspection_blocks(maps))]
+
+
+def inspection_blocks(maps: dict[str, Any]) -> list[Block]:
+    """What `inspect` returned: where the data set is, its sizes, and what is unusual."""
+    title = "ids" if maps["entities"] == "unknown" else maps["entities"]
+    found = {name: maps[name] for name in ("owned", "ghosts", "neighbors")}
+    rows = [(name, f"{each['min']:,}", f"{each['mean']:,.1f}", f"{each['max']:,}") for name, each in found.items()]
+    told = [f"{maps['one_way']} pairs of ranks exchange in one direction only"] * (not maps["symmetric"])
+    told += [f"{maps['empty_ranks']} ranks own nothing"] * bool(maps["empty_ranks"])
+    head = f"{maps['path']}: {maps['size']:,} {title} on {maps['ranks']} ranks, imbalance {maps['imbalance']:.3f}"
+    return [Text(head), Table(("", "min", "mean", "max"), rows), *map(Text, told)]
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def check_blocks(check: Check) -> list[Block]:
+    """What was fitted to the published rows of each software, how far held-out rows are off, and all rows that are far off."""
+    head = ("software", "rows fitted", "latency inside a node, µs", "latency between nodes, µs", "node, GB/s", "out of a NUMA domain, GB/s",
+            "copying per NUMA domain, GB/s", "held-out rows", "median error", "worst")  # fmt: skip
+    rows = []
+    for name, made in check.fits.items():
+        p, errors = made.parameters, np.abs(check.held_out(name))
+        figures = [_figure(1e6 * p.latency_s.get(level, 0), 2) for level in ("core", "node")]
+        figures += [_figure(p.bandwidth.get(level, 0) / 1e9) for level in ("node", "numa")]
+        figures.append(_figure(0 if math.isinf(p.copy_bandwidth) else p.copy_bandwidth / 1e9))
+        rows.append((name, str(len(made.errors)), *figures, str(errors.size), f"{100 * np.median(errors):.1f} %", f"{100 * errors.max():.0f} %"))
+    held = np.abs(check.held_out())
+    far = sorted((row for row in check.rows if abs(check.error(row)) > 0.25), key=lambda row: -abs(check.error(row)))
+    off = [(*map(str, row.key), f"{row.ms:.3f}", f"{1e3 * check.predicted(row):.3f}", f"{100 * check.error(row):+.0f} %",
+            "fit" if row.calibrates else "held out") for row in far]  # fmt: skip
+    return [
+        Table(head, rows),
+        Text(f"{held.size} held-out rows, median error {100 * np.median(held):.1f} %, nine in ten within {100 * np.quantile(held, 0.9):.0f} %, "
+             f"the worst {100 * held.max():.0f} % off; {check.missing} rows have no published figure"),
+        Table(("placement", "ranks/node", "numbering", "software", "halo", "fields", "published, ms", "model, ms", "error", "used for"), off, 6,
+              title=f"{len(far)} of {len(check.rows)} rows are more than 25 % off"),
+    ]  # fmt: skip
+
+
+def _figure(value: float, digits: int = 1) -> str:
+    return f"{value:.{digits}f}" if value else "–"
+
+
+def prediction_table(parts: dict[str, dict[str, float]]) -> Table:
+    """Times by cause, a column for each order."""
+    causes = dict.fromkeys(cause for found in parts.values() for cause in found)
+    rows = [(cause, *(f"{1e6 * found[cause]:.1f}" for found in parts.values())) for cause in causes]
+    return Table(("µs per exchange", *parts), rows, foot=[("total", *(f"{1e6 * sum(found.values()):.1f}" for found in parts.values()))])
+
+
+def simulation_table(cells: Sequence[Cell]) -> Table:
+    """One row per cell. `gain`: how many times as fast as pair by pair in the same order, blocked and placed."""
+    rows = []
+    pairwise = {cell.key: cell for cell in cells if cell.transport == "mpi"}
+    for c in cells:
+        published, off, gain = "–", "–", "–"
+        if c.published:
+            ratios = c.published_speed_ups.values()
+            published = f"{min(ratios):.2f} … {max(ratios):.2f}"
+            off = f"×{min(map(c.off_by, c.published)):.2f} … ×{max(map(c.off_by, c.published)):.2f}"
+        other = pairwise.get(c.key)
+        if other and other is not c:
+            gain = f"×{other.blocked_s / c.blocked_s:.2f}, ×{other.placed_s / c.placed_s:.2f}"
+        rows.append((*map(str, c.key), c.transport, f"{1e3 * c.blocked_s:.3f}", f"{1e3 * c.placed_s:.3f}", f"×{c.speed_up:.2f}",
+                     gain, published, off))  # fmt: skip
+    head = ("ranks/node", "numbering", "halo", "fields", "transport", "blocked, ms", "placed, ms", "speed-up", "gain", "published", "off by")
+    return Table(head, rows, 5)
+
+
+def draw_speed_ups(cells: Sequence[Cell], path: str | Path) -> None:
+    """One group per cell: the simulation as a bar, each published software as a mark."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1.6 + 0.9 * len(cells), 4), layout="constrained")
+    axis = figure.subplots()
+    axis.bar(range(len(cells)), [cell.speed_up for cell in cells], width=0.6, color=BLUE, label="simulated")
+    names = dict.fromkeys(name for cell in cells for name in cell.published)
+    for marker, name in zip("osD^vP*", names, strict=False):
+        points = {i: cell.published_speed_ups[name] for i, cell in enumerate(cells) if name in cell.published}
+        axis.plot(list(points), list(points.values()), marker, label=f"published: {name}", color="none", markeredgecolor="black", markersize=6)
+    axis.axhline(1, color=GREY, linewidth=0.8)
+    labels = [f"{c.ranks_per_node}/node\n{c.numbering}\n{c.transport}\nhalo {c.halo}\nfields {c.fields}" for c in cells]
+    axis.set_xticks(range(len(cells)), labels, fontsize=7)
+    axis.set_ylabel("blocked order / placement")
+    axis.legend(fontsize=7)
+    figure.savefig(path, dpi=150)
 
 
 def draw(placement: Placement, path: str | Path, title: str = "") -> str:

@@ -47,7 +47,7 @@ CALLS = {
     "runs query": ["select 1"],
     "runs show": ["run"],
     "runs tag": ["run", "a=b"],
-    "model simulate": ["--no-build", "--build", "nothing"],
+    "model simulate": ["--parameters", "nothing"],  # before anything is built
 }
 OSU = "# OSU MPI Alltoall Latency Test v7.0\n# Size       Avg Latency(us)\n1 1.0\n"
 
@@ -133,7 +133,7 @@ def files_outside(home):
 
 
 # Options that name a file to write may name any; so `../../x` is no fault there.
-WRITES = {"--json", "--out", "--html", "--markdown", "--speedscope", "--file", "--picture", "--rank-file", "--parameters", "--build", "--report"}
+WRITES = {"--json", "--csv", "--out", "--html", "--markdown", "--speedscope", "--file", "--picture", "--rank-file", "--parameters", "--build", "--report"}
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 from partition_meshes import bricks, mixed
 
 from parhelion.cli.main import root
-from parhelion.mesh.errors import IndexMapError, MeshError
+from parhelion.mesh import IndexMapError, MeshError
 from parhelion.mesh.demo import demo_mesh, demo_partition
-from parhelion.mesh.inspection import inspect
-from parhelion.mesh.mesh_to_maps import partition_mesh
-from parhelion.mesh.dataset import read_index_maps
+from parhelion.mesh.maps import inspect
+from parhelion.mesh.partition import partition_mesh
+from parhelion.mesh.maps import read_index_maps
 from parhelion.mesh.mesh import read_mesh
 
 pytestmark = pytest.mark.timeout(120)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parhelion.mesh.errors import IndexMapError
+from parhelion.mesh.maps import IndexMapError
 from parhelion.mesh.maps import IndexMaps
-from parhelion.mesh.dataset import read_index_maps, write_index_maps
+from parhelion.mesh.maps import read_index_maps, write_index_maps
 from parhelion.mesh.maps import check_maps
 
 pytestmark = pytest.mark.timeout(300)

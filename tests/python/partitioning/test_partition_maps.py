@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partition_meshes import bricks, mixed, simplex_entities, tetrahedra, triangles
 
-from parhelion.mesh.errors import MeshError
-from parhelion.mesh.inspection import describe
-from parhelion.mesh.entities import dual_graph, edge_cut, index_maps, partition_cells
-from parhelion.mesh.entities import fill_empty_parts
+from parhelion.mesh.mesh import MeshError
+from parhelion.mesh.maps import describe
+from parhelion.mesh.partition import dual_graph, edge_cut, index_maps, partition_cells
+from parhelion.mesh.partition import fill_empty_parts
 from parhelion.mesh.mesh import mesh_from_meshio
 
 pytestmark = pytest.mark.timeout(120)

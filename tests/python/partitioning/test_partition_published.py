@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parhelion.mesh.errors import IndexMapError
+from parhelion.mesh.maps import IndexMapError
 from parhelion.mesh.maps import IndexMaps
-from parhelion.mesh.inspection import inspect
-from parhelion.mesh.dataset import read_index_maps, read_rank_map, write_index_maps
-from parhelion.mesh.dataset import ranks_of
+from parhelion.mesh.maps import inspect
+from parhelion.mesh.maps import read_index_maps, read_rank_map, write_index_maps
+from parhelion.mesh.maps import ranks_of
 
 pytestmark = pytest.mark.timeout(60)
 

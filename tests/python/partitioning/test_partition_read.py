@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from partition_meshes import mixed, tetrahedra
 
-from parhelion.mesh.errors import MeshError
+from parhelion.mesh.mesh import MeshError
 from parhelion.mesh.mesh import read_mesh
 from parhelion.mesh.mesh import mesh_from_meshio
 

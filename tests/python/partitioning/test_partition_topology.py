@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from partition_meshes import bricks, mixed, simplex_entities, tetrahedra, triangles
 
-from parhelion.mesh.errors import MeshError
-from parhelion.mesh.entities import dual_graph
-from parhelion.mesh.cells import shape_of
+from parhelion.mesh.mesh import MeshError
+from parhelion.mesh.partition import dual_graph
+from parhelion.mesh.mesh import shape_of
 from parhelion.mesh.topology import incidence
 from parhelion.mesh.mesh import mesh_from_meshio
 

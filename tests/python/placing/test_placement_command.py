@@ -10,7 +10,7 @@ from placement_counting import count, neighborhood
 
 from parhelion.placement import Parameters, write_parameters
 from parhelion.cli.main import root
-from parhelion.mesh.dataset import write_index_maps
+from parhelion.mesh.maps import write_index_maps
 from parhelion.mesh.maps import IndexMaps
 
 HOPS = "0,1;0,-1;1,0;-1,0;2,0;-2,0;3,0;-3,0"
@@ -128,7 +128,7 @@ REFUSED = [
     (["--blocks", "node:2x2 core:2"], "different numbers of dimensions"),
     (["--blocks", "node:2x2 core:2x3", "--topology", "node:4 core:4"], "has 2 ranks, but the blocks inside it hold 1"),
     (["--blocks", "node:2x2 flux:2x3"], "flux"),
-    (["--blocks", "node:2x2", "--parameters", "figures"], "leave out --grid, --cells and --parameters"),
+    (["--blocks", "node:2x2", "--cells", "8x8"], "leave out --grid, --cells and --parameters"),
     (["--grid", "8x8", "--nodes", 4, "--parameters", "/nonexistent"], "cannot read the parameters /nonexistent"),
 ]
 

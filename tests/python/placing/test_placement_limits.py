@@ -10,8 +10,8 @@ from parhelion.placement import Machine, PlacementError
 from parhelion.placement.library import integers
 from parhelion.placement.numbering import Numbering
 from parhelion.cli.main import root
-from parhelion.mesh.errors import MeshError
-from parhelion.mesh.mesh_to_maps import partition_mesh
+from parhelion.mesh.mesh import MeshError
+from parhelion.mesh.partition import partition_mesh
 
 
 def place(*arguments):

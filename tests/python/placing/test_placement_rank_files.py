@@ -7,7 +7,7 @@ import pytest
 
 from parhelion.placement import Machine, Numbering, PlacementError, place
 from parhelion.place.rank_files import rank_file
-from parhelion.place.request import with_allocation
+from parhelion.place.case import Case
 
 
 @pytest.fixture(scope="module")
@@ -68,19 +68,15 @@ def test_a_wrong_number_of_hosts_is_refused(placement):
         rank_file("slurm", placement, hosts=["a", "b"])
 
 
-def options(**told):
-    return {"nodes": None, "blocks": None, "ranks_per_node": None, "topology": None, "hosts": (), **told}
-
-
 def test_nodes_and_their_names_come_from_the_allocation_unless_options_say_otherwise(tmp_path):
     nodes = tmp_path / "nodes"
     nodes.write_text("n7\nn7\nn9\nn9\n")
     env = {"PBS_NODEFILE": str(nodes)}
-    assert with_allocation(options(), env) == options(nodes=2, hosts=("n7", "n9"))
-    assert with_allocation(options(nodes=2, hosts=("a", "b")), env) == options(nodes=2, hosts=("a", "b"))
-    for other in ({"nodes": 3}, {"topology": "node:4 core:2"}, {"ranks_per_node": (1, 2, 3)}, {"blocks": "node:3x1"}):
-        assert with_allocation(options(**other), env) == options(**other)
-    assert with_allocation(options(), {}) == options()
+    assert Case().on_allocation(env) == Case(nodes=2, hosts=("n7", "n9"))
+    assert Case(nodes=2, hosts=("a", "b")).on_allocation(env) == Case(nodes=2, hosts=("a", "b"))
+    for other in (Case(nodes=3), Case(topology="node:4 core:2"), Case(ranks_per_node=(1, 2, 3)), Case(blocks={"node": (3, 1)})):
+        assert other.on_allocation(env) == other
+    assert Case().on_allocation({}) == Case()
 
 
 def test_the_command_for_slurm_is_complete(placement):

@@ -11,11 +11,11 @@ from parhelion.placement import Machine, PlacementError, Stencil, place
 from parhelion.place.traffic import Exchange, traffic
 from parhelion.placement.parameters import Parameters, read_parameters, write_parameters
 from parhelion.place.fit import fit
-from parhelion.place.model_page import error, model_tables
-from parhelion.place.model_published import fit_published, published_rows
+from parhelion.place.published import check_published, published_rows
+from parhelion.show.placement import check_blocks
 from parhelion.cli.main import root
 
-PAGE = Path(__file__).parents[3] / "docs" / "model.md"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -66,22 +66,29 @@ def test_parameters_survive_a_file(tmp_path):
 
 
 def test_held_out_rows_are_within_a_quarter_in_the_median_for_every_software():
-    rows = [row for row in published_rows() if row.seconds]
-    fits = fit_published(published_rows())
-    assert len(rows) == 264
-    for software in fits:
-        held = [abs(error(row, fits)) for row in rows if row.software == software and not row.calibrates]
+    check = check_published()
+    assert len(check.rows) == 264
+    for software in check.fits:
+        held = np.abs(check.held_out(software))
         assert np.median(held) < 0.25, software
         assert len(held) >= 30
 
 
 def test_no_row_is_both_fitted_and_held_out():
-    keys = [(r.placement, r.ranks_per_node, r.numbering, r.software, r.halo, r.fields) for r in published_rows()]
+    keys = [row.key for row in published_rows()]
     assert len(keys) == len(set(keys))
 
 
-def test_the_page_in_the_documentation_is_what_the_command_writes():
-    assert PAGE.read_text().endswith(model_tables()) and model_tables().startswith("## What was fitted")
+def test_the_page_and_the_table_in_the_documentation_are_what_the_command_writes(tmp_path):
+    done = CliRunner().invoke(root, ["model", "published", "--csv", str(tmp_path / "model.csv")])
+    assert done.exit_code == 0, done.output
+    assert (DOCS / "model.csv").read_text() == (tmp_path / "model.csv").read_text()
+    page = (DOCS / "model.md").read_text()
+    fitted, words, off = check_blocks(check_published())
+    for row in (*fitted.rows, *off.rows):
+        assert f"| {' | '.join(row)} |\n" in page
+    assert f"\n{words.text}.\n" in page
+    assert off.title in page
 
 
 def test_the_model_can_be_fitted_to_a_record_and_used(tmp_path):

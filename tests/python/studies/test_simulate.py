@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 
 import meshio
 import numpy as np
@@ -11,17 +10,20 @@ from click.testing import CliRunner
 
 from parhelion.placement import Machine, place
 from parhelion.placement.parameters import Parameters
-from parhelion.place import simulated_study as study
-from parhelion.place.simulated_study import TRANSPORTS, hosts, machine_text, published_cells, simulate
-from parhelion.place.simulated_problem import GridHalo, MapGather
-from parhelion.place.simulated_program import Program, SimulationError, find_program
+from parhelion.place.case import Case
+from parhelion.place.simgrid import Simulation, SimulationError, TRANSPORTS, find_program, hosts, machine_text
+from parhelion.place.simulate import published_cells
 from parhelion.cli.main import root
-from parhelion.mesh.mesh_to_maps import partition_mesh
+from parhelion.mesh.partition import partition_mesh
 
 pytestmark = pytest.mark.timeout(300)
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not installed (Debian: apt install libsimgrid-dev)")
 NETWORK = Parameters("a slow network", {"node": 2e-6, "core": 2e-7}, {"node": 1e9}, 2e10)
 GRID = (4, 2, 2)
+
+
+def halo(grid, extent, width=1, fields=1, topology=None):
+    return Case(topology, grid=grid, extent=extent, halo=width, fields=fields, bytes_per_cell=4, neighbors="full", periodic=True)
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +59,8 @@ def test_each_of_the_eight_published_cells_has_six_kinds_of_software():
 @pytest.mark.parametrize("numbering", ["", "XYZ"])
 @pytest.mark.parametrize("extent", [(6, 5, 4), (20, 20, 20)])
 def test_every_ghost_is_right_on_simulated_ranks(program, placement, transport, numbering, extent):
-    made = simulate(program, GridHalo(GRID, extent), placement, NETWORK, [(1, 1), (3, 2)], numbering, transport, iterations=2, check=True)
-    assert all(seconds > 0 for seconds in made.seconds.values())
+    for width, fields in ((1, 1), (3, 2)):
+        assert Simulation(program, NETWORK, verify=True).run(halo(GRID, extent, width, fields), placement, numbering, transport).seconds > 0
 
 
 @pytest.fixture(scope="module")
@@ -76,29 +78,27 @@ def maps(tmp_path_factory):
 @needs_simgrid
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_every_ghost_of_a_mesh_is_right_on_simulated_ranks(program, maps, transport):
-    problem, machine = MapGather(maps), Machine("node:3 core:4")
-    for placement in problem.orders(machine, (1, 2)):
-        made = simulate(program, problem, placement, NETWORK, [(1, 2)], transport=transport, check=True)
-        assert made.seconds[1, 2] > 0
+    case = Case("node:3 core:4", graph=maps, fields=2, bytes_per_cell=4)
+    for placement in case.orders().values():
+        assert Simulation(program, NETWORK, verify=True).run(case, placement, transport=transport).seconds > 0
 
 
 @needs_simgrid
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_ghosts_in_memory_that_ranks_share_are_found_to_be_wrong(program, placement, monkeypatch, transport):
-    start = study._start
-    monkeypatch.setattr(study, "_start", lambda *arguments: start(*arguments[:-2], {**arguments[-2], "PARHELION_FOLD": "1"}, arguments[-1]))
+    start = Simulation._start
+    monkeypatch.setattr(Simulation, "_start", lambda *arguments: start(*arguments[:-1], {**arguments[-1], "PARHELION_FOLD": "1"}))
     with pytest.raises(SimulationError, match="ghosts are wrong for halo 1, fields 8"):
-        simulate(program, GridHalo(GRID, (56, 56, 56)), placement, NETWORK, [(1, 8)], transport=transport, iterations=1, check=True)
+        Simulation(program, NETWORK, iterations=1, verify=True).run(halo(GRID, (56, 56, 56), 1, 8), placement, transport=transport)
 
 
 @needs_simgrid
 def test_where_messages_take_time_by_their_number_what_nodes_owe_goes_sooner_at_once(program):
     """27 nodes, 26 neighbors of each rank of which 19 are on other nodes, against 26 messages of each node that its 8 ranks share."""
     grid = (6, 6, 6)
-    problem, machine = GridHalo(grid, (8, 8, 8)), Machine("node:27 core:8")
-    placement = place(grid, machine, "full", periodic=True)
+    placement = place(grid, Machine("node:27 core:8"), "full", periodic=True)
     times = {
-        (transport, overhead): simulate(program, problem, placement, NETWORK, [(1, 1)], transport=transport, overhead_s=overhead).seconds[1, 1]
+        (transport, overhead): Simulation(program, NETWORK, overhead).run(halo(grid, (8, 8, 8)), placement, transport=transport).seconds
         for transport in TRANSPORTS
         for overhead in (0.0, 1e-5)
     }
@@ -114,8 +114,8 @@ def test_set_up_memory_of_a_rank_does_not_grow_with_the_number_of_ranks(program,
     taken = {}
     for side in (4, 6, 8):
         placement = place((side,) * 3, Machine(f"node:{side**3 // 8} core:8"), "full", periodic=True)
-        made = simulate(program, GridHalo((side,) * 3, (6, 6, 6)), placement, NETWORK, [(1, 1)], transport=transport, iterations=1)
-        taken[side] = made.setup_bytes[1, 1]
+        case = halo((side,) * 3, (6, 6, 6))
+        taken[side] = Simulation(program, NETWORK, iterations=1).run(case, placement, transport=transport).setup_bytes
     assert taken[4] > 10_000
     assert taken[8] < 1.01 * taken[6], taken
     assert taken[6] < 1.15 * taken[4], taken
@@ -124,9 +124,9 @@ def test_set_up_memory_of_a_rank_does_not_grow_with_the_number_of_ranks(program,
 @needs_simgrid
 def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement):
     network = Parameters("network only", {}, {"node": 1e9})
-    problem = GridHalo(GRID, (32, 32, 32))
-    seconds = simulate(program, problem, placement, network, [(2, 8)], iterations=4).seconds[2, 8]
-    expected = network.predict(problem.traffic(placement, (2, 8)))
+    case = halo(GRID, (32, 32, 32), 2, 8)
+    seconds = Simulation(program, network, iterations=4).run(case, placement).seconds
+    expected = network.predict(case.traffic(placement))
     assert seconds == pytest.approx(expected, rel=0.25)
 
 
@@ -148,7 +148,7 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     [
         (["--halo", "1,2", "--fields", "1"], "do not make pairs", 2),
         (["--grid", "3x3x3", "--topology", "node:2 core:4", "--ranks-per-node", "4"], "27 points but the machine 8 ranks", 2),
-        (["--contenders", "shared"], "shared cannot be simulated: choose from mpi, node_aware", 2),
+        (["--contenders", "shared"], "'shared' is no simulated transport: choose from mpi, node_aware", 2),
     ],
 )
 @needs_simgrid
@@ -163,16 +163,3 @@ def test_a_machine_without_simgrid_is_told_what_to_install(monkeypatch):
     done = CliRunner().invoke(root, ["model", "simulate"])
     assert done.exit_code == 3
     assert "apt install libsimgrid-dev" in done.output.replace("\n", " ")
-
-
-def test_the_memory_of_a_simulation_is_its_own_and_not_that_of_one_before(placement, tmp_path):
-    smpirun = tmp_path / "smpirun"
-    line = '{"halo": 1, "fields": 1, "seconds": 1.0, "setup_bytes": 1, "wrong": 0}'
-    smpirun.write_text(f"#!{sys.executable}\nimport os, sys\nheld = b'x' * int(os.environ['HELD'])\nprint('''{line}''')\n")
-    smpirun.chmod(0o755)
-    program, memory = Program(tmp_path / "none", tmp_path / "none", smpirun), []
-    for held in (300 * 2**20, 1):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("HELD", str(held))
-            memory.append(simulate(program, GridHalo(GRID, (8, 8, 8)), placement, NETWORK, [(1, 1)]).memory_bytes)
-    assert memory[0] > 300 * 2**20 > 150 * 2**20 > memory[1] > 0

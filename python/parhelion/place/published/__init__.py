@@ -1,22 +1,27 @@
-"""Figures that others published, one CSV file per table; README.md says where they come from. Nothing here is measured or computed."""
+"""Figures that others published, one CSV file per table (README.md says where they come from), and those about Betzy in the model's terms."""
 
 import csv
-import io
+import functools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...base.files import read_bounded
+from ...placement import Machine, Placement, place, place_by_hand
+from ..fit import Fit, fit
+from ..traffic import Exchange, Traffic, traffic
 
 FOLDER = Path(__file__).parent
 HALO, PLACEMENT = "betzy_halo_exchange.csv", "betzy_mpicart_vs_hwcart.csv"
 EXCHANGES = 10_000
-LARGEST = 2**26  # bytes of a file
+TOPOLOGY = "node:27 pack:2 numa:4 l3:4 core:4"
+CELLS = (64, 64, 64)
+FLOAT32 = 4
 
 
 def read_lines(path: Path) -> list[dict[str, str]]:
     """The lines of a table, cells by column."""
-    text = read_bounded(path, LARGEST).decode()
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,26 @@ class Row:
         return f"{self.runtime} {self.toolchain}"
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """All but the time; the second table repeats some rows of the first."""
+        return self.placement, self.ranks_per_node, self.numbering, self.software, self.halo, self.fields
+
+    @property
+    def ms(self) -> float:
+        """Milliseconds per exchange, not a number where nothing was published."""
+        return 1e3 * (math.nan if self.seconds is None else self.seconds)
+
+    @property
     def calibrates(self) -> bool:
         """Fitted: 64 ranks a node, numbering XYZ, the extreme halo widths and numbers of fields. All others are held out."""
         return self.ranks_per_node == 64 and self.numbering == "XYZ" and self.halo in (1, 5) and self.fields in (1, 8)
+
+    @property
+    def traffic(self) -> Traffic:
+        """What its exchange lets cross each level. Hand-written MPI went dimension by dimension and field by field; others sent 26 messages."""
+        staged = self.runtime == "mpi_comm"
+        exchange = Exchange(CELLS, self.halo, self.fields, FLOAT32, "staged" if staged else "standard", field_by_field=staged)
+        return _traffic(self.placement, self.ranks_per_node, exchange)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -56,3 +78,75 @@ def read_rows(path: Path) -> list[Row]:
         rows += [Row(line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"], int(halo), int(fields),
                      float(cell) / EXCHANGES if cell else None) for (halo, fields), cell in cells.items()]  # fmt: skip
     return rows
+
+
+def published_rows() -> list[Row]:
+    """All rows of both files, each once."""
+    rows: dict[tuple[object, ...], Row] = {}
+    for row in (row for name in (HALO, PLACEMENT) for row in read_rows(FOLDER / name)):
+        rows.setdefault(row.key, row)
+    return list(rows.values())
+
+
+def published_grid(ranks_per_node: int) -> tuple[int, int, int]:
+    """The process grid of blocked order: 12 × 12 × 12 with 64 ranks a node, 24 × 12 × 12 with 128."""
+    return 12 * ranks_per_node // 64, 12, 12
+
+
+@functools.cache
+def published_placement(kind: str, ranks_per_node: int) -> Placement:
+    """hwcart's published blocks, or MPI_Cart's grid in blocked order."""
+    machine = Machine(TOPOLOGY, ranks_per_node=ranks_per_node)
+    if kind == "hwcart":
+        blocks = {"node": (3, 3, 3), "socket": (1, 1, 2), "numa": (1, 2, 2), "l3": (2, 2, 1), "core": (ranks_per_node // 32, 1, 1)}
+        return place_by_hand(machine, blocks, periodic=True)
+    return place(published_grid(ranks_per_node), machine, periodic=True, method="blocked")
+
+
+@functools.cache
+def _traffic(kind: str, ranks_per_node: int, exchange: Exchange) -> Traffic:
+    return traffic(published_placement(kind, ranks_per_node), exchange)
+
+
+@dataclass(frozen=True)
+class Check:
+    """The model fitted to the rows that calibrate, for each software on its own, and what it predicts for all rows with a time."""
+
+    rows: list[Row]
+    missing: int
+    fits: dict[str, Fit]
+
+    def predicted(self, row: Row) -> float:
+        """Seconds per exchange by the model."""
+        return self.fits[row.software].parameters.predict(row.traffic)
+
+    def error(self, row: Row) -> float:
+        """Relative error of the prediction."""
+        return 1e3 * self.predicted(row) / row.ms - 1
+
+    def held_out(self, software: str = "") -> list[float]:
+        """Errors of the rows that were not fitted: of one software, or all."""
+        return [self.error(row) for row in self.rows if not row.calibrates and software in ("", row.software)]
+
+    def write(self, path: Path) -> None:
+        """Every row, published and predicted, as CSV."""
+        head = ("placement", "ranks_per_node", "numbering", "software", "halo", "fields", "published_ms", "model_ms", "error_percent", "used_for")
+        with path.open("w", newline="") as file:
+            lines = csv.writer(file, lineterminator="\n")
+            lines.writerow(head)
+            for row in sorted(self.rows, key=lambda row: (row.software, row.key)):
+                figures = f"{row.ms:.3f}", f"{1e3 * self.predicted(row):.3f}", f"{100 * self.error(row):+.0f}"
+                lines.writerow((*row.key, *figures, "fit" if row.calibrates else "held out"))
+
+
+@functools.cache
+def check_published() -> Check:
+    """Fit, and keep the rows that can be compared."""
+    rows = published_rows()
+    shown = [row for row in rows if row.seconds]
+    fits = {}
+    for software in dict.fromkeys(row.software for row in shown):
+        used = [row for row in shown if row.software == software and row.calibrates]
+        if used:
+            fits[software] = fit(software, [row.traffic for row in used], [row.ms / 1e3 for row in used])
+    return Check([row for row in shown if row.software in fits], len(rows) - len(shown), fits)

@@ -11,8 +11,8 @@ from _oracle import grid_sample
 from _ranks import COMM, main, on_last, refused
 
 import parhelion as ph
-from parhelion.mesh.dataset import read_rank_map
-from parhelion.mesh.mesh_to_maps import partition_mesh
+from parhelion.mesh.maps import read_rank_map
+from parhelion.mesh.partition import partition_mesh
 
 RANKS = (1, 2, 3)
 

@@ -1,11 +1,11 @@
-"""`parhelion partition`."""
+"""`parhelion partition`: partition a mesh, or inspect index maps."""
 
 from pathlib import Path
 
 import click
 
-from .errors import BadInput
 from .options import MOST_RANKS, Names, RANKS, Whole
+from ..errors import InputError
 from ..show.output import Output, json_option
 
 
@@ -32,22 +32,21 @@ def partition(
 
     The folders NAME-PARTS that it writes are what `parhelion bench gather` takes.
     """  # fmt: skip
-    from ..mesh.errors import IndexMapError
-    from ..mesh.inspection import inspect, inspection_text, partition_text
-    from ..mesh.mesh_to_maps import partition_mesh
+    from ..mesh.maps import IndexMapError, inspect
+    from ..mesh.partition import partition_mesh
+    from ..show.placement import inspection_blocks, partition_blocks
 
     output = Output(json_file)
     if parts is not None:
         if len(paths) > 1 or ranks:
-            raise BadInput("--parts is for one mesh, and says for how many ranks: leave out --ranks and other paths")
+            raise InputError("--parts is for one mesh, and says for how many ranks: leave out --ranks and other paths")
         summary = partition_mesh(paths[0], parts, entities, out, adjacency=adjacency, name=name, seed=seed)
-        output.console.print(partition_text(summary), markup=False, soft_wrap=True)
+        output.show(partition_blocks(summary))
         output.document(summary)
         return
     try:
         summaries = [inspect(path, ranks) for path in paths]
     except IndexMapError as error:
         raise IndexMapError(f"{error} (to partition a mesh, give --parts)") from None
-    for summary in summaries:
-        output.console.print(inspection_text(summary), markup=False, soft_wrap=True)
+    output.show([block for summary in summaries for block in inspection_blocks(summary)])
     output.document({"schema": "parhelion.inspection/1", "datasets": summaries})

@@ -1,0 +1,296 @@
+"""One description of a case, for `place`, `model predict` and `model simulate`: a machine, what is put onto it, and what is exchanged."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import time
+from collections.abc import Mapping
+from ctypes.util import find_library
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..base.numbers import shortened, whole_number
+from ..launch.schedulers import given
+from ..placement import BetweenNodes, GraphPlacement, Machine, Parameters, Placement, PlacementError, Score, Stencil
+from ..placement import choose_grid, place, place_by_hand, place_graph
+from ..placement.machine import MOST_RANKS, parts_of_a_node
+from .graphs import PartGraph, pairs_of_graph, read_graph
+from .traffic import Exchange, Traffic, graph_traffic, traffic
+
+AnyPlacement = Placement | GraphPlacement
+Blocks = dict[str, tuple[int, ...]]
+NODE_NAMES = ("node", "machine", "host")
+OUTERMOST_FIRST = ("pack", "package", "socket", "numa", "numanode", "die", "l3", "l3cache", "l2", "l2cache", "core",
+                   "pu", "thread", "hwthread")  # fmt: skip
+GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "weights", "extent", "parameters")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the options say. Sizes of an exchange are those of one rank; `bytes_per_cell` is of one field.
+
+    Exactly one of `grid`, `cells` (the grid is chosen), `blocks` (by hand) and `graph` (parts of a mesh) says what is placed.
+    """
+
+    topology: str | None = None
+    nodes: int | None = None
+    ranks_per_node: tuple[int, ...] | None = None
+    binding: str = "spread"
+    hosts: tuple[str, ...] = ()
+    grid: tuple[int, ...] | None = None
+    cells: tuple[int, ...] | None = None
+    blocks: Blocks = field(default_factory=dict)
+    graph: Path | None = None
+    neighbors: str = "faces"
+    periodic: bool | tuple[bool, ...] = False
+    weights: tuple[int, ...] | None = None
+    extent: tuple[int, ...] | None = None
+    halo: int = 1
+    fields: int = 1
+    bytes_per_cell: int = 8
+    algorithm: str = "standard"
+    objective: str = "jsum"
+    method: str = ""
+    refine: bool = True
+    numbering: str = ""
+    parameters: Parameters | None = None
+
+    def on_allocation(self, env: Mapping[str, str] | None = None) -> Case:
+        """The same with the number of nodes and their names from Slurm, PBS or LSF.
+
+        Names are taken where there are as many nodes as the options say; a case that describes another machine is left as it is.
+        """
+        hosts = given(os.environ if env is None else env).hosts
+        told = self.nodes or self.blocks or len(self.ranks_per_node or ()) > 1 or _counts_nodes(self.topology or "")
+        nodes = self.nodes or (None if told else len(hosts) or None)
+        return replace(self, nodes=nodes, hosts=hosts if nodes == len(hosts) and not self.hosts else self.hosts)
+
+    @cached_property
+    def parts(self) -> PartGraph | None:
+        """The graph of parts, where one is placed."""
+        if not self.graph:
+            return None
+        others = [name for name in GRIDS_ALONE if getattr(self, name)] + ["offsets"] * (self.neighbors not in ("faces", "full"))
+        if others:
+            raise PlacementError(f"--graph gives parts, not a grid: leave out {', '.join('--' + name for name in others)}")
+        return read_graph(self.graph, self.fields * self.bytes_per_cell)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """From topology, nodes and ranks per node; what they leave open follows from grid, blocks or parts."""
+        topology, ranks = self.topology, self.ranks_per_node
+        nodes = self.nodes or (len(ranks) if ranks and len(ranks) > 1 else None) or self._nodes_of_blocks
+        if not topology and not nodes:
+            raise PlacementError("the machine is not described: give --nodes and --ranks-per-node, or --topology")
+        if not topology:
+            topology = f"node:{nodes} {self._levels_of_blocks}".strip()
+        elif topology == "here" or topology.startswith("xml:"):
+            nodes = nodes or self._nodes_that_hold(ranks)
+        elif not _counts_nodes(topology):
+            topology = f"node:{nodes or 1} {topology}"
+        if ranks is None:
+            ranks = self._ranks_of(nodes if ":" not in topology.partition(" ")[2] else None)
+        return Machine(topology, nodes, ranks[0] if ranks and len(ranks) == 1 else ranks, self.binding)
+
+    def stencil(self, dimensions: int) -> Stencil:
+        """Neighbors with their weights."""
+        stencil = Stencil.parse(self.neighbors, dimensions)
+        if self.weights and self.extent:
+            raise PlacementError("give --weights or --extent, not both")
+        if self.weights:
+            return stencil.with_weights(self.weights)
+        return stencil.with_halo(self.extent, self.halo, self.fields * self.bytes_per_cell) if self.extent else stencil
+
+    def placement(self, method: str = "") -> AnyPlacement:
+        """The automatic placement, or the one asked for by `method` or blocks. Raises PlacementError."""
+        if self.parts:
+            return self._place_parts(self.parts)
+        if self.blocks:
+            return self._place_by_hand()
+        if bool(self.grid) == bool(self.cells):
+            raise PlacementError("give the process grid with --grid, or global cells with --cells: one of the two")
+        if self._points > MOST_RANKS:
+            raise PlacementError(f"--grid makes {self._points} ranks: at most {MOST_RANKS} can be placed")
+        if self.cells:
+            stencil = Stencil.parse(self.neighbors, len(self.cells))
+            grid, stencil = choose_grid(self.machine, self.cells, stencil, self.halo, self.bytes_per_cell, self.periodic, self.objective)
+        else:
+            grid = self.grid or ()
+            stencil = self.stencil(len(grid))
+        return place(grid, self.machine, stencil, self.periodic, self.objective, self.refine, method or self.method, self.parameters)
+
+    def orders(self) -> dict[str, AnyPlacement]:
+        """Ranks in blocked order, as MPI_Cart and launchers give it, and placed."""
+        placed = self.placement()
+        return {"blocked": placed.in_order() if isinstance(placed, GraphPlacement) else self.placement("blocked"), "placed": placed}
+
+    def traffic(self, placement: AnyPlacement) -> Traffic:
+        """What an exchange lets cross each level."""
+        if isinstance(placement, GraphPlacement):
+            return graph_traffic(placement)
+        return traffic(placement, Exchange(self.extent or (), self.halo, self.fields, self.bytes_per_cell, self.algorithm), self.periodic)
+
+    def place(self) -> Placed:
+        """The placement, and what goes between nodes by it and in blocked order."""
+        start = time.perf_counter()
+        placed = self.placement()
+        seconds = time.perf_counter() - start
+        if isinstance(placed, Placement):
+            return Placed(self, placed, None, placed.node_pairs(), placed.node_pairs(blocked=True), seconds)
+        assert self.parts
+        blocked = placed.in_order()
+        pairs, before = (pairs_of_graph(self.parts, each.units("node"), self.machine.nodes) for each in (placed, blocked))
+        return Placed(self, placed, blocked.scores, pairs, before, seconds)
+
+    def _place_parts(self, parts: PartGraph) -> GraphPlacement:
+        if self.machine.size != len(parts.edges):
+            raise PlacementError(f"{self.graph} has {len(parts.edges)} parts, the machine {self.machine.size} ranks: make them agree, "
+                                 "such as with --ranks-per-node")  # fmt: skip
+        # The METIS in pymetis, with which meshes are partitioned, serves where the system has none that the library would load.
+        found = importlib.util.find_spec("pymetis._internal")
+        if found and found.origin and not find_library("metis"):
+            os.environ.setdefault("PARHELION_METIS", found.origin)
+        return place_graph(self.machine, parts.edges, self.objective)
+
+    def _place_by_hand(self) -> Placement:
+        if self.grid or self.cells or self.parameters:
+            raise PlacementError("--blocks gives the process grid and the placement: leave out --grid, --cells and --parameters")
+        dimensions = len(next(iter(self.blocks.values())))
+        return place_by_hand(self.machine, self.blocks, self.numbering, self.stencil(dimensions), self.periodic)
+
+    @property
+    def _points(self) -> int:
+        return len(self.parts.edges) if self.parts else math.prod(self.grid or ())
+
+    @property
+    def _nodes_of_blocks(self) -> int | None:
+        """As many as the blocks of the nodes' level are; one where blocks tell nothing of nodes."""
+        return math.prod(next((extents for name, extents in self.blocks.items() if name in NODE_NAMES), ())) if self.blocks else None
+
+    @property
+    def _levels_of_blocks(self) -> str:
+        """Without a topology the machine has just the levels that blocks are given for."""
+        inner = [name for name in self.blocks if name.lower() in OUTERMOST_FIRST]
+        inner.sort(key=lambda name: OUTERMOST_FIRST.index(name.lower()))
+        return " ".join(f"{name}:{math.prod(self.blocks[name])}" for name in inner)
+
+    def _nodes_that_hold(self, ranks: tuple[int, ...] | None) -> int:
+        """As many nodes as the grid needs with so many ranks on each; one where that is not known."""
+        return self._points // ranks[0] if ranks and self._points > ranks[0] and self._points % ranks[0] == 0 else 1
+
+    def _ranks_of(self, bare_nodes: int | None) -> tuple[int, ...] | None:
+        """What the blocks inside a node hold; or the grid's ranks dealt evenly, where nodes are all that is known."""
+        if self.blocks:
+            return (math.prod(math.prod(extent) for name, extent in self.blocks.items() if name not in NODE_NAMES),)
+        if not (bare_nodes and self._points):
+            return None
+        if self._points % bare_nodes:
+            raise PlacementError(f"{self._points} ranks do not divide evenly over {bare_nodes} nodes: give --ranks-per-node for each")
+        return (self._points // bare_nodes,)
+
+
+def parse_blocks(text: str) -> Blocks:
+    """``node:3x3x3 socket:1x1x2`` → {"node": (3, 3, 3), "socket": (1, 1, 2)}."""
+    blocks: Blocks = {}
+    for token in text.replace(";", " ").split():
+        level, _, extents = token.partition(":")
+        if level in blocks:
+            raise PlacementError(f"--blocks names the level {level} twice")
+        try:
+            blocks[level] = tuple(whole_number(part, 1, MOST_RANKS) for part in extents.lower().replace(",", "x").split("x"))
+        except ValueError as error:
+            raise PlacementError(f"--blocks {shortened(token)}: write level:AxBxC, such as node:3x3x3: {error}") from None
+    if not blocks:
+        raise PlacementError("--blocks is empty: write level:AxBxC for every level, such as 'node:3x3x3 core:4x4x4'")
+    return blocks
+
+
+def _counts_nodes(topology: str) -> bool:
+    return any(f"{name}:" in topology for name in NODE_NAMES)
+
+
+def predict(case: Case, parameters: Parameters) -> dict[str, dict[str, float]]:
+    """Seconds by cause, in blocked order and placed. Where messages between nodes are collected, the predicted time decides on the placement."""
+    case = replace(case, parameters=parameters if case.algorithm == "node_aware" else None)
+    return {order: parameters.parts(case.traffic(placement)) for order, placement in case.orders().items()}
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placement; scores of parts in order; what goes between nodes, placed and blocked (NODE_PAIR); how long it took to find."""
+
+    case: Case
+    placement: AnyPlacement
+    blocked: dict[str, Score] | None
+    pairs: np.ndarray
+    pairs_blocked: np.ndarray
+    seconds: float
+
+    @property
+    def scores(self) -> dict[str, dict[str, Score]]:
+        """By level: of every member that applies, or of parts in order, then of the placement itself."""
+        placement = self.placement
+        own = placement.name if isinstance(placement, Placement) and placement.by_name else "automatic"
+        members = placement.members if isinstance(placement, Placement) else ()
+        others = {"blocked": self.blocked} if self.blocked else {each.name: each.scores for each in members if not each.reason}
+        return {own: placement.scores} | others
+
+    @property
+    def notes(self) -> list[str]:
+        """What was missing, where ranks and parts of the machine differ in number, and what local search did."""
+        placement = self.placement
+        moved = placement.moved_points if isinstance(placement, Placement) else 0
+        told = self._crowding(), placement.note, f"local search moved {moved} grid points" if moved else ""
+        return [note for note in told if note]
+
+    def _crowding(self) -> str:
+        machine = self.placement.machine
+        level, parts = machine.levels[-1], parts_of_a_node(machine.topology) if ":" in machine.topology else 0
+        most = int(np.bincount(self.placement.units("node").ravel()).max())
+        if level == "node" or not parts or machine.topology.startswith("xml:") or most == parts:
+            return ""
+        if most > parts:
+            return f"nodes hold up to {most} ranks on {parts} parts of level {level}: some hold several ranks"
+        return f"nodes hold at most {most} ranks on {parts} parts of level {level}: some stay empty"
+
+    def document(self) -> dict[str, Any]:
+        """Grid or parts, node of every grid point (last dimension fastest) or part, scores by level, and what goes between nodes.
+
+        The entry "automatic" of `scores` (or "by_hand", or the one method asked for) is the placement itself; a member that does not
+        apply is in `not_applicable` with the reason.
+        """
+        placement, machine, scores = self.placement, self.placement.machine, self.scores
+        own = next(iter(scores))
+        names = self.pairs.dtype.names or ()
+        pairs = [dict(zip(names, row, strict=True)) for row in self.pairs.tolist()]
+        document = {
+            "schema": "parhelion.placement/1",
+            "node_of_rank": placement.units("node").ravel().tolist(),
+            "scores": {name: {level: asdict(score) for level, score in levels.items()} for name, levels in scores.items()},
+            "between_nodes": {own: asdict(BetweenNodes.of(self.pairs)), "blocked": asdict(BetweenNodes.of(self.pairs_blocked))},
+            "node_pairs": [row | {"bytes": None if row["bytes"] < 0 else row["bytes"]} for row in pairs],
+            "chosen": placement.name,
+            "objective": self.case.objective,
+            "levels": list(machine.levels),
+            "units": {level: machine.units(level) for level in machine.levels},
+            "notes": [placement.note] if placement.note else [],
+            "seconds": self.seconds,
+            "topology": machine.topology,
+            "topology_source": machine.source,
+        }
+        if isinstance(placement, GraphPlacement):
+            return document | {"graph": str(self.case.graph), "parts": machine.size}
+        timed = placement.seconds is not None
+        predicted = {own: placement.seconds} | {member.name: member.seconds for member in placement.members if not member.reason}
+        return document | {
+            "grid": list(placement.grid),
+            "objective": "time" if timed else self.case.objective,
+            "predicted_s": predicted if timed else None,
+            "not_applicable": {member.name: member.reason for member in placement.members if member.reason},
+        }

@@ -1,0 +1,177 @@
+"""The program that simulated ranks run: found, built when it is not there, and started under SimGrid."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..launch.process import run_command
+from ..placement import GraphPlacement, Machine, Numbering, Parameters
+from .case import AnyPlacement, Case
+from .traffic import memory_level
+
+SOURCE = Path(__file__).parents[3] / "studies" / "simulation"
+BUILD = Path(__file__).parents[3] / "build" / "simulate"
+INSTALL = "install it (Debian, Ubuntu: apt install libsimgrid-dev) or leave simulations out"
+MOMENTS_PER_EXCHANGE = 300
+# Inside a node ranks send messages in both, so that what differs is between nodes.
+TRANSPORTS = {"mpi": "mpi", "node_aware": "mpi+node_aware(mpi)"}
+OPTIONS = (
+    "smpi/privatization:no", "smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/bw-factor:0:1", "smpi/lat-factor:0:1",
+    "smpi/grow-injected-times:no", "smpi/test:0", "smpi/os:0:0:0", "smpi/ois:0:0:0", "smpi/or:0:0:0", "contexts/stack-size:256",
+    # Detached sends would wait in one list of all ranks, which is searched for each of them.
+    "smpi/send-is-detached-thresh:0",
+)  # fmt: skip
+
+
+class SimulationError(RuntimeError):
+    """SimGrid is missing, the program could not be built, or the simulated ranks failed; says what to do."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The built program, the library that builds the platform, and the launcher."""
+
+    executable: Path
+    platform: Path
+    smpirun: Path
+
+
+def find_program(folder: Path | None = None) -> Program:
+    """The program, built from this source tree into a folder where that is needed. Raises SimulationError."""
+    if not SOURCE.is_dir():
+        raise SimulationError("simulations build their program from the sources: run this in a checkout, not from an installed package")
+    smpirun, compiler = shutil.which("smpirun"), shutil.which("smpicxx")
+    if smpirun is None or compiler is None:
+        raise SimulationError(f"SimGrid is not here (no smpirun or smpicxx on the path): {INSTALL}")
+    cmake = shutil.which("cmake") or shutil.which("cmake", path=Path(sys.prefix) / "tools")
+    if cmake is None:
+        raise SimulationError("building the simulation needs cmake on the path")
+    folder = folder or BUILD
+    if not (folder / "CMakeCache.txt").exists():
+        # The wrapper adds a main function of its own; the variable keeps CMake's first check of the compiler from seeing it.
+        _build([cmake, "-S", str(SOURCE), "-B", str(folder), f"-DCMAKE_CXX_COMPILER={compiler}"], {**os.environ, "SMPI_PRETEND_CC": "1"})
+    _build([cmake, "--build", str(folder), "--parallel", str(os.cpu_count() or 1)], None)
+    return Program(folder / "phl-simulate", folder / "phl-platform.so", Path(smpirun))
+
+
+def _build(command: list[str], environment: dict[str, str] | None) -> None:
+    lines: list[str] = []
+    if not run_command(command, environment, on_line=lines.append).ok:
+        raise SimulationError("\n".join([f"'{' '.join(command)}' failed:", "\n".join(lines)[-3000:]]))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Seconds per exchange, bytes per rank that making it left allocated, and the time that the simulation itself took."""
+
+    seconds: float
+    setup_bytes: int
+    wall_s: float
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How ranks are simulated: the figures of the machine, and the time of a rank that each message takes at both ends.
+
+    With `verify` every ghost is compared with what it must hold, and ranks keep their arrays apart, which needs memory for all of them.
+    """
+
+    program: Program
+    figures: Parameters
+    overhead_s: float = 0.0
+    iterations: int = 2
+    timeout_s: float = 3600.0
+    verify: bool = False
+
+    def run(self, case: Case, placement: AnyPlacement, numbering: str = "", transport: str = "mpi") -> Launch:
+        """Run the exchange of a case over a transport (of TRANSPORTS) on every rank of the placement. Raises SimulationError."""
+        # Events within a moment count as simultaneous: SimGrid then solves once for all of them.
+        moment = max(self.figures.predict(case.traffic(placement)), 1e-6) / MOMENTS_PER_EXCHANGE
+        environment = {
+            "PARHELION_FOLD": str(int(not self.verify)),
+            # Packing and unpacking each cost half of what was fitted for copying.
+            "PARHELION_SIMULATED_COPY": f"{copy_seconds_per_byte(placement.machine, self.figures) / 2:.6e}",
+            "PARHELION_SIMULATED_OVERHEAD": f"{self.overhead_s:.3e}",
+            "PARHELION_SIMULATED_POLL": f"{moment:.3e}",
+            "PARHELION_PATIENT": str(int(transport == "mpi")),
+        }
+        arguments = [*_problem(case, placement, numbering), str(self.iterations), str(int(self.verify)), TRANSPORTS[transport],
+                     str(case.halo), str(case.fields)]  # fmt: skip
+        start = time.monotonic()
+        text = self._start(placement, numbering, moment, arguments, environment)
+        found = next((json.loads(line) for line in text.splitlines() if line.startswith("{")), None)
+        if found is None:
+            raise SimulationError(f"the simulated ranks printed no result: {text[-500:]}")
+        if found["wrong"]:
+            raise SimulationError(f"{found['wrong']} ghosts are wrong for halo {case.halo}, fields {case.fields}")
+        return Launch(found["seconds"], int(found["setup_bytes"]), time.monotonic() - start)
+
+    def _start(self, placement: AnyPlacement, numbering: str, moment_s: float, arguments: list[str], environment: dict[str, str]) -> str:
+        ranks = placement.machine.size
+        lines: list[str] = []
+        with tempfile.TemporaryDirectory(prefix="phl-simulate-") as folder:
+            machine, hostfile = Path(folder) / "machine", Path(folder) / "hosts"
+            machine.write_text(machine_text(placement.machine, self.figures))
+            hostfile.write_text("\n".join(hosts(placement, numbering)) + "\n")
+            options = [f"--cfg={option}" for option in (*OPTIONS, f"surf/precision:{moment_s:.3e}")]
+            command = [str(self.program.smpirun), "-quiet", "-np", str(ranks), "-hostfile", str(hostfile), "-platform", str(self.program.platform),
+                       *options, "--log=root.thres:critical", str(self.program.executable), *arguments]  # fmt: skip
+            environment = {**os.environ, **environment, "PARHELION_SIMULATED_MACHINE": str(machine)}
+            done = run_command(command, environment, timeout=self.timeout_s, on_line=lines.append)
+        if done.timed_out:
+            raise SimulationError(f"the simulation of {ranks} ranks took more than {self.timeout_s:.0f} s")
+        text = "\n".join(lines)
+        if done.returncode:
+            raise SimulationError(f"the simulated ranks failed ({done.returncode}): {text[-1500:]}")
+        return text
+
+
+def _problem(case: Case, placement: AnyPlacement, numbering: str) -> list[str]:
+    """Index maps, which the program reads itself; or grid and cells per rank.
+
+    The library numbers with the last dimension fastest: x first is the same with the dimensions the other way round.
+    """
+    if isinstance(placement, GraphPlacement) and case.graph:
+        return ["maps", str(case.graph.resolve())]
+    turned = numbering[:1] == "X" and len(placement.grid) > 1
+    return ["x".join(map(str, sizes[::-1] if turned else sizes)) for sizes in (placement.grid, case.extent or ())]
+
+
+def machine_text(machine: Machine, figures: Parameters) -> str:
+    """Levels with parts, bandwidth and latency, as studies/simulation/platform.cpp reads them.
+
+    A unit hangs on its parent by one link each way. Levels without figures of their own are left out: their parts
+    become parts of the level around them. Of a message's latency each of its two ends gets half.
+    """
+    levels, lines, parts = machine.levels, "", 1
+    latency = [figures.latency_s.get(level, 0.0) for level in levels] + [0.0]
+    for index, level in enumerate(levels):
+        parts *= machine.units(level) // (machine.units(levels[index - 1]) if index else 1)
+        own = max(latency[index] - latency[index + 1], 0.0) / 2
+        bandwidth = figures.bandwidth.get(level, math.inf)
+        if 0 < index < len(levels) - 1 and math.isinf(bandwidth) and own == 0.0:
+            continue
+        lines += f"level {level} {parts} {bandwidth} {own}\n"
+        parts = 1
+    return lines
+
+
+def hosts(placement: AnyPlacement, numbering: str = "") -> list[str]:
+    """The host of every rank: n<node>.<core>."""
+    numbered = Numbering(placement.grid, numbering)
+    nodes = numbered.in_order(placement.units("node"))
+    cores = numbered.in_order(placement.units(placement.machine.levels[-1], within_node=True))
+    return [f"n{node}.{core}" for node, core in zip(nodes.tolist(), cores.tolist(), strict=True)]
+
+
+def copy_seconds_per_byte(machine: Machine, figures: Parameters) -> float:
+    """What packing and unpacking cost one rank per byte sent, while all ranks of its memory domain do the same."""
+    return machine.size / machine.units(memory_level(machine.levels)) / figures.copy_bandwidth

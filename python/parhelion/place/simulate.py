@@ -1,0 +1,130 @@
+"""The exchange simulated in blocked order and placed, case by case, beside what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..placement import Machine, Parameters, choose_grid
+from .case import Case
+from .published import CELLS, TOPOLOGY, check_published, published_grid, published_rows
+from .simgrid import Simulation
+
+DEFAULT_FIGURES = "mpi_comm ompi"
+PUBLISHED_RANKS_PER_NODE = (64, 128)
+Key = tuple[int, str, int, int]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Simulated seconds per exchange in blocked order and placed, and published ones (blocked, placed) by software."""
+
+    ranks_per_node: int
+    numbering: str
+    halo: int
+    fields: int
+    transport: str
+    blocked_s: float
+    placed_s: float
+    published: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Key:
+        """All but transport and times."""
+        return self.ranks_per_node, self.numbering, self.halo, self.fields
+
+    @property
+    def speed_up(self) -> float:
+        """How many times as fast placement makes it, in the simulation."""
+        return self.blocked_s / self.placed_s
+
+    @property
+    def published_speed_ups(self) -> dict[str, float]:
+        """The same as published, by software."""
+        return {name: blocked / placed for name, (blocked, placed) in self.published.items()}
+
+    def off_by(self, software: str) -> float:
+        """Simulated over published speed-up, or the other way round: at least 1."""
+        ratio = self.speed_up / self.published_speed_ups[software]
+        return max(ratio, 1 / ratio)
+
+
+@dataclass
+class Study:
+    """All cells, and what the simulations took."""
+
+    cells: list[Cell] = field(default_factory=list)
+    launches: list[dict[str, Any]] = field(default_factory=list)
+
+    def document(self, simulation: Simulation, topology: str) -> dict[str, Any]:
+        """The document of `parhelion model simulate --json`."""
+        figures = asdict(simulation.figures)
+        del figures["fixed_s"]
+        return {
+            "schema": "parhelion.simulation/1",
+            "topology": topology,
+            "overhead_us": 1e6 * simulation.overhead_s,
+            "figures": figures,
+            "cells": [asdict(cell) | {"speed_up": cell.speed_up, "published": _published(cell)} for cell in self.cells],
+            "launches": self.launches,
+        }
+
+
+def _published(cell: Cell) -> dict[str, Any]:
+    return {name: {"blocked_s": blocked, "placed_s": placed, "speed_up": cell.published_speed_ups[name], "off_by": cell.off_by(name)}
+            for name, (blocked, placed) in cell.published.items()}  # fmt: skip
+
+
+def default_figures() -> Parameters:
+    """The figures fitted to the published hand-written MPI under Open MPI: Betzy with 64 ranks a node, numbering XYZ."""
+    return check_published().fits[DEFAULT_FIGURES].parameters
+
+
+def default_grid(topology: str, ranks_per_node: int) -> tuple[int, ...]:
+    """The published one, or the one that keeps most halo inside the nodes."""
+    if topology == TOPOLOGY and ranks_per_node in PUBLISHED_RANKS_PER_NODE:
+        return published_grid(ranks_per_node)
+    machine = Machine(topology, ranks_per_node=ranks_per_node)
+    return choose_grid(machine, [64 * round(machine.size ** (1 / 3))] * 3, "full", periodic=True)[0]
+
+
+def run_study(
+    simulation: Simulation, cases: Iterable[Case], numberings: Sequence[str], transports: Sequence[str], say: Callable[[str], None]
+) -> Study:
+    """Every case in blocked order, as MPI_Cart gives it, the last dimension fastest, and placed with each numbering.
+
+    Parts of index maps stand in one row, which has one numbering. Raises SimulationError, PlacementError.
+    """
+    study, published = Study(), published_cells()
+    for case in cases:
+        (ranks,) = case.ranks_per_node or (0,)
+        orders = case.orders()
+        names = ["parts"] if case.graph else list(numberings)
+        is_published = case.topology == TOPOLOGY and case.extent == CELLS and not case.graph
+        for transport in transports:
+            seconds = {}
+            for name in ("blocked", *names):
+                placement = orders["blocked" if name == "blocked" else "placed"]
+                numbering = name if len(placement.grid) == len(name) and name != "blocked" else ""
+                made = simulation.run(case, placement, numbering, transport)
+                seconds[name] = made.seconds
+                study.launches.append({"ranks": placement.machine.size, "order": name, "halo": case.halo, "fields": case.fields,
+                                       "transport": transport, **asdict(made)})  # fmt: skip
+                say(f"{placement.machine.size} ranks, {name}, halo {case.halo}, fields {case.fields}, {transport}: "
+                    f"{1e3 * made.seconds:.3f} ms per exchange; the simulation took {made.wall_s:.0f} s")  # fmt: skip
+            for name in names:
+                key = ranks, name, case.halo, case.fields
+                study.cells.append(Cell(*key, transport, seconds["blocked"], seconds[name], published.get(key, {}) if is_published else {}))
+    return study
+
+
+def published_cells() -> dict[Key, dict[str, tuple[float, float]]]:
+    """Seconds per exchange (blocked, hwcart) by software, for every cell where both were published."""
+    placed = {row.key[1:]: row.seconds for row in published_rows() if row.placement == "hwcart" and row.seconds}
+    cells: dict[Key, dict[str, tuple[float, float]]] = {}
+    for row in published_rows():
+        if row.placement == "mpicart" and row.seconds and row.key[1:] in placed:
+            key = row.ranks_per_node, row.numbering, row.halo, row.fields
+            cells.setdefault(key, {})[row.software] = row.seconds, placed[row.key[1:]]
+    return cells
