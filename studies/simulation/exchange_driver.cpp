@@ -60,95 +60,72 @@ IndexedDomain part_of_mesh(const Setup& setup) {
     return IndexedDomain(part.owned, std::move(part.ghosts), comm);
 }
 
-class GridFields {
+// How many cells a domain has here; a visit to each in the order of memory, (owned, global id).
+global_index cells_of(const IndexedDomain& domain) { return domain.size(); }
+global_index cells_of(const CartesianDomain& domain) { return domain.extended().cells(); }
+
+template <class Visit>
+void for_each_cell(const IndexedDomain& domain, Visit visit) {
+    for (local_index i = 0; i < domain.size(); ++i) visit(i < domain.owned(), domain.global_of(i));
+}
+
+template <class Visit>
+void for_each_cell(const CartesianDomain& domain, Visit visit) {
+    const Box &box = domain.extended(), &owned = domain.owned();
+    Coordinates at{};
+    for (at[0] = box.lo[0]; at[0] < box.hi[0]; ++at[0])
+        for (at[1] = box.lo[1]; at[1] < box.hi[1]; ++at[1])
+            for (at[2] = box.lo[2]; at[2] < box.hi[2]; ++at[2]) {
+                bool inside = true;
+                global_index id = 0;
+                for (std::size_t d = 0; d < 3; ++d) {
+                    const auto n = domain.axis(static_cast<int>(d)).extent;
+                    inside = inside && at[d] >= owned.lo[d] && at[d] < owned.hi[d];
+                    id = id * n + (at[d] % n + n) % n;
+                }
+                visit(inside, id);
+            }
+}
+
+float expected(global_index id, std::size_t field) {
+    return static_cast<float>(id % 100003) + static_cast<float>(field);
+}
+
+// As many fields of floats as are wanted, in memory that ranks may share (folded_memory.cpp).
+template <class Domain>
+class Fields {
 public:
-    GridFields(const CartesianDomain& domain, int count)
-        : domain_(domain), box_(domain.extended()) {
+    Fields(const Domain& domain, int count) : domain_(domain) {
         for (int f = 0; f < count; ++f) {
-            memory_.push_back(
-                allocate_aligned(box_.cells() * static_cast<byte_count>(sizeof(float))));
-            views_.push_back(view(domain, values(f)));
+            memory_.push_back(allocate_aligned(static_cast<byte_count>(cells_of(domain)) *
+                                               static_cast<byte_count>(sizeof(float))));
+            views_.push_back(view(domain, values(memory_.back())));
         }
     }
     const std::vector<Field>& views() const { return views_; }
 
-    // A number that tells the global cell and the field.
     void fill() {
-        for_each([&](float& value, const Coordinates& at, int f) {
-            value = inside(at) ? expected(at, f) : -1.0f;
-        });
-    }
-    long wrong() {
-        long count = 0;
-        for_each(
-            [&](float& value, const Coordinates& at, int f) { count += value != expected(at, f); });
-        return count;
-    }
-
-private:
-    float* values(int f) {
-        return reinterpret_cast<float*>(memory_[static_cast<std::size_t>(f)].get());
-    }
-    bool inside(const Coordinates& at) const {
-        const Box& owned = domain_.owned();
-        for (std::size_t d = 0; d < 3; ++d)
-            if (at[d] < owned.lo[d] || at[d] >= owned.hi[d]) return false;
-        return true;
-    }
-    float expected(Coordinates at, int f) const {
-        for (std::size_t d = 0; d < 3; ++d) {
-            const auto n = domain_.axis(static_cast<int>(d)).extent;
-            at[d] = (at[d] % n + n) % n;
-        }
-        return static_cast<float>(((at[0] * 61 + at[1]) * 61 + at[2]) % 100003 + f);
-    }
-    template <class Visit>
-    void for_each(const Visit& visit) {
-        for (int f = 0; f < static_cast<int>(memory_.size()); ++f) {
-            float* value = values(f);
-            Coordinates at{};
-            for (at[0] = box_.lo[0]; at[0] < box_.hi[0]; ++at[0])
-                for (at[1] = box_.lo[1]; at[1] < box_.hi[1]; ++at[1])
-                    for (at[2] = box_.lo[2]; at[2] < box_.hi[2]; ++at[2]) visit(*value++, at, f);
-        }
-    }
-
-    const CartesianDomain& domain_;
-    Box box_;
-    std::vector<AlignedBytes> memory_;
-    std::vector<Field> views_;
-};
-
-class MeshFields {
-public:
-    MeshFields(const IndexedDomain& domain, int count)
-        : domain_(domain),
-          values_(static_cast<std::size_t>(count),
-                  std::vector<float>(static_cast<std::size_t>(domain.size()), -1.0f)) {
-        for (auto& values : values_) views_.push_back(view(domain, values.data()));
-    }
-    const std::vector<Field>& views() const { return views_; }
-
-    void fill() {
-        for (std::size_t f = 0; f < values_.size(); ++f)
-            for (local_index i = 0; i < domain_.owned(); ++i)
-                values_[f][static_cast<std::size_t>(i)] = expected(i, f);
+        for (std::size_t f = 0; f < memory_.size(); ++f)
+            for_each_cell(domain_, [value = values(memory_[f]), f](bool owned, auto id) mutable {
+                *value++ = owned ? expected(id, f) : -1.0f;
+            });
     }
     long wrong() const {
         long count = 0;
-        for (std::size_t f = 0; f < values_.size(); ++f)
-            for (local_index i = 0; i < domain_.size(); ++i)
-                count += values_[f][static_cast<std::size_t>(i)] != expected(i, f);
+        for (std::size_t f = 0; f < memory_.size(); ++f)
+            for_each_cell(domain_, [value = values(memory_[f]), f, &count](bool, auto id) mutable {
+                count += *value++ != expected(id, f);
+            });
         return count;
     }
 
 private:
-    float expected(local_index i, std::size_t f) const {
-        return static_cast<float>(domain_.global_of(i) % 100003) + static_cast<float>(f);
+    static float* values(const AlignedBytes& bytes) {
+        return reinterpret_cast<float*>(bytes.get());
     }
 
-    const IndexedDomain& domain_;
-    std::vector<std::vector<float>> values_;
+    const Domain& domain_;
+    std::vector<AlignedBytes> memory_;
     std::vector<Field> views_;
 };
 
@@ -178,9 +155,9 @@ double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
     return (latest(MPI_Wtime()) - start) / iterations;
 }
 
-template <class Fields, class Domain>
+template <class Domain>
 void run_on(const Domain& domain, const Setup& setup) {
-    Fields fields(domain, setup.fields);
+    Fields<Domain> fields(domain, setup.fields);
     if (setup.check) fields.fill();
     const long before = bytes_of_all();
     Exchange exchange(build_pattern(domain), fields.views(), {.transport = setup.transport});
@@ -217,8 +194,8 @@ int main(int argc, char** argv) {
                           std::atoi(argv[6]),
                           std::atoi(argv[7]),
                           comm};
-        if (setup.shape == "maps") run_on<MeshFields>(part_of_mesh(setup), setup);
-        else run_on<GridFields>(block_of_grid(setup), setup);
+        if (setup.shape == "maps") run_on(part_of_mesh(setup), setup);
+        else run_on(block_of_grid(setup), setup);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "phl-simulate: %s\n", error.what());
         status = 1;

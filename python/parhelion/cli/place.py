@@ -67,7 +67,6 @@ def case_of(options: dict[str, Any]) -> Any:
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--offsets", metavar="'0,1;0,-1;…'", help="Any stencil, instead of --neighbors.")
 @described(click.option, "--periodic", default="no")
-@WEIGHTS("--weights", type=Numbers(high=MOST_BYTES, most=4), metavar="W,W,W", help="Bytes across a face, per dimension.")
 @described(WEIGHTS, "--extent", help="Cells per rank, along each dimension [not told; offsets are weighed by halo bytes with it].")
 @described(WEIGHTS, "--halo", default=1)
 @WEIGHTS("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell, of all fields together.")

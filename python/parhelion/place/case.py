@@ -28,7 +28,7 @@ Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")
 OUTERMOST_FIRST = ("pack", "package", "socket", "numa", "numanode", "die", "l3", "l3cache", "l2", "l2cache", "core",
                    "pu", "thread", "hwthread")  # fmt: skip
-GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "weights", "extent", "parameters")
+GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "extent", "parameters")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,6 @@ class Case:
     graph: Path | None = None
     neighbors: str = "faces"
     periodic: bool | tuple[bool, ...] = False
-    weights: tuple[int, ...] | None = None
     extent: tuple[int, ...] | None = None
     halo: int = 1
     fields: int = 1
@@ -101,10 +100,6 @@ class Case:
     def stencil(self, dimensions: int) -> Stencil:
         """Neighbors with their weights."""
         stencil = Stencil.parse(self.neighbors, dimensions)
-        if self.weights and self.extent:
-            raise PlacementError("give --weights or --extent, not both")
-        if self.weights:
-            return stencil.with_weights(self.weights)
         return stencil.with_halo(self.extent, self.halo, self.fields * self.bytes_per_cell) if self.extent else stencil
 
     def placement(self, method: str = "") -> AnyPlacement:

@@ -4,13 +4,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
 from scipy.optimize import nnls
 
 from ..placement import Parameters, PlacementError
-from ..record.model import Case, Launch
+from ..placement.placement import each_periodic
+from ..record.model import Launch
 from ..record.read import Record, read_record
 from .traffic import Exchange, Traffic, count
 
@@ -86,11 +88,32 @@ def _parameters(name: str, costs: dict[tuple[str, str], float], levels: Sequence
     )
 
 
-STAGED = ("staged", "hand_staged")
-ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
+Element = Literal["float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128"]
 
 
-def fit_records(paths: list[Path], contender: str) -> Fit:
+class HaloCase(msgspec.Struct):
+    """What a record tells of a halo case."""
+
+    grid: tuple[int, ...]
+    extent: tuple[int, ...]
+    halo: int
+    fields: int
+    element: Element
+    components: int = 1
+    neighbors: str = "full"
+    periodic: bool | tuple[bool, ...] = True
+
+    def exchange(self, contender: str) -> Exchange:
+        """What it exchanges."""
+        if contender in ("staged", "hand_staged") or contender.startswith("by_dimension:"):
+            algorithm = "staged"
+        else:
+            algorithm = "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
+        width = np.dtype(self.element).itemsize * self.components
+        return Exchange(self.extent, self.halo, self.fields, width, algorithm, faces_only=self.neighbors == "faces")
+
+
+def fit_records(paths: Sequence[Path], contender: str) -> Fit:
     """One fit to every halo case of a contender in these runs. Raises PlacementError where there is none."""
     points = [point for path in paths for point in record_points(read_record(path), contender)]
     if not points:
@@ -102,58 +125,24 @@ def record_points(record: Record, contender: str) -> Iterator[tuple[Traffic, flo
     """Traffic and median seconds of each case line of a contender."""
     launches = {launch.launch: launch for launch in record.launches}
     for case in record.cases:
-        if case.contender == contender and case.samples and case.verified and "grid" in case.params:
-            if case.launch not in launches:
-                raise PlacementError(f"{record.path} names launch {case.launch} in a case, but does not describe it")
-            units = rank_units(launches[case.launch], case)
-            yield count(units, case_exchange(case), _periodic(case)), float(np.median(case.samples))
+        if case.contender != contender or not case.samples or not case.verified or "grid" not in case.params:
+            continue
+        try:
+            halo = msgspec.convert(case.params, HaloCase)
+            if len(halo.extent) != len(halo.grid):
+                raise ValueError(f"extent {halo.extent} has other dimensions than grid {halo.grid}")
+            units = rank_units(launches[case.launch], halo.grid)
+            yield count(units, halo.exchange(contender), each_periodic(halo.periodic, len(halo.grid))), float(np.median(case.samples))
+        except (ValueError, KeyError) as error:
+            raise PlacementError(f"{record.path}: a case of {contender} in launch {case.launch} cannot be used: {error}") from None
 
 
-def rank_units(launch: Launch, case: Case) -> dict[str, np.ndarray]:
+def rank_units(launch: Launch, grid: tuple[int, ...]) -> dict[str, np.ndarray]:
     """Node and core of every grid point, as the ranks were really started; the last dimension is numbered fastest."""
-    grid = tuple(case.params["grid"])
-    ranks = int(np.prod(grid))
+    ranks = math.prod(grid)
     if len(launch.hosts) != ranks:
-        raise PlacementError(f"the record's launch {launch.launch} names {len(launch.hosts)} hosts for {ranks} ranks")
-    nodes = _numbered(launch.hosts)
-    units = {"node": nodes.reshape(grid)}
-    if len(launch.binding) == ranks and all(launch.binding):
-        units["core"] = _numbered(list(zip(nodes.tolist(), map(str, launch.binding), strict=True))).reshape(grid)
-    else:
-        units["core"] = np.arange(ranks).reshape(grid)
-    return units
-
-
-def case_exchange(case: Case) -> Exchange:
-    """What a halo case exchanges."""
-    params = case.params
-    missing = [name for name in ("element", "extent", "halo", "fields") if name not in params]
-    if missing or params["element"] not in ELEMENTS:
-        raise PlacementError(f"a case of {case.contender} in launch {case.launch} does not tell its {', '.join(missing) or 'element'}")
-    if not isinstance(params["extent"], list) or len(params["extent"]) != len(params["grid"]):
-        raise PlacementError(f"a case of {case.contender} in launch {case.launch} has an extent of another dimension than its grid")
-    width = np.dtype(params["element"]).itemsize * params.get("components", 1)
-    return Exchange(
-        tuple(params["extent"]), params["halo"], params["fields"], int(width), _algorithm(case.contender),
-        faces_only=params.get("neighbors") == "faces",
-    )  # fmt: skip
-
-
-def _algorithm(contender: str) -> str:
-    if contender in STAGED or contender.startswith("by_dimension:"):
-        return "staged"
-    return "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
-
-
-def _numbered(values: list[object]) -> np.ndarray:
-    names = [str(value) for value in values]
-    first_seen = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return np.array([first_seen[name] for name in names])
-
-
-def _periodic(case: Case) -> list[bool]:
-    periodic = case.params.get("periodic", True)
-    dimensions = len(case.params["grid"])
-    if isinstance(periodic, list) and len(periodic) != dimensions:
-        raise PlacementError(f"a case in launch {case.launch} is periodic in {len(periodic)} dimensions of {dimensions}")
-    return [periodic] * dimensions if isinstance(periodic, bool) else list(periodic)
+        raise ValueError(f"{len(launch.hosts)} hosts are named for {ranks} ranks")
+    nodes = np.unique(launch.hosts, return_inverse=True)[1]
+    bound = len(launch.binding) == ranks and all(launch.binding)
+    cores = np.unique([f"{node} {cores}" for node, cores in zip(nodes, launch.binding, strict=True)], return_inverse=True)[1] if bound else np.arange(ranks)
+    return {"node": nodes.reshape(grid), "core": cores.reshape(grid)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..placement import BetweenNodes, GraphPlacement, Placement, PlacementError, Stencil, node_pairs
-from ..placement.methods import each_periodic
+from ..placement.placement import each_periodic
 
 ALGORITHMS = ("standard", "staged", "node_aware")
 

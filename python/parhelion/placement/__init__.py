@@ -1,4 +1,4 @@
-"""Placement: puts the process grid onto the machine and scores it. Drawings and rank files are in `tools.placing`.
+"""Placement: puts the process grid onto the machine and scores it. Rank files and the cost model are in `parhelion.place`.
 
 >>> machine = Machine("node:27 pack:2 numa:4 l3:4 core:4", ranks_per_node=64)
 >>> placement = place((12, 12, 12), machine, periodic=True)
@@ -11,10 +11,9 @@ from .comm import PlacedComm
 from .graph import GraphPlacement, place_graph, place_parts
 from .library import PlacementError, library
 from .machine import Machine
-from .methods import choose_grid, place, place_by_hand
+from .placement import Member, Placement, Score, choose_grid, place, place_by_hand
 from .numbering import Numbering
 from .parameters import Parameters, read_parameters, write_parameters
-from .placement import Member, Placement, Score
 from .stencil import Stencil
 
 __all__ = [

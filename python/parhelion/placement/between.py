@@ -53,18 +53,14 @@ class BetweenNodes:
 def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) -> np.ndarray:
     """All pairs of nodes of which one sends to the other (NODE_PAIR), where `nodes` has the node of every grid point. Exact, if all ranks have
     `stencil.cells` cells. Local; looks at every grid point."""
-    points = integers(nodes.ravel())
-    count = ctypes.c_int()
-    pairs = np.empty(0, NODE_PAIR)
-    for _ in range(2):
+    count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
+    where = nodes.ndim, integers(nodes.shape), integers(periodic), integers(nodes.ravel())
+    what = (len(stencil.offsets), stencil.steps(), long_integers(stencil.bytes), (stencil.cells and long_integers(stencil.cells)) or None,
+            stencil.halo, stencil.bytes_per_cell)  # fmt: skip
+    for _ in range(2):  # the first call tells how many there are
         pairs = np.empty(count.value, NODE_PAIR)
-        check(
-            library().phl_node_pairs(
-                nodes.ndim, integers(nodes.shape), integers(periodic), points, len(stencil.offsets), stencil.steps(), long_integers(stencil.bytes),
-                long_integers(stencil.cells) if stencil.cells else None, stencil.halo, stencil.bytes_per_cell, len(pairs), ctypes.byref(count),
-                pairs.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)),
-            )
-        )  # fmt: skip
+        found = pairs.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))
+        check(library().phl_node_pairs(*where, *what, len(pairs), ctypes.byref(count), found))
     return pairs
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..base.handles import handle_of
 from .between import BetweenNodes
 from .library import PlacementError, check, integers, library, long_integers, text
-from .methods import _objective, _periodic, as_stencil
+from .placement import _objective, _periodic, as_stencil
 from .parameters import Parameters
 from .placement import Score
 from .stencil import Stencil

@@ -13,7 +13,7 @@ import numpy as np
 from ..base.handles import handle_of
 from .library import PlacementError, check, integers, library, long_integers, text
 from .machine import Machine
-from .methods import _objective
+from .placement import _objective
 from .placement import Score
 
 if TYPE_CHECKING:

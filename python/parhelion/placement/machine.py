@@ -5,14 +5,9 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ..base.handles import handle_of
 from ..base.numbers import whole_number
 from .library import PlacementError, check, integers, library, text
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 BINDINGS = ("spread", "compact")
 MOST_COUNT = 2**31 - 1
@@ -47,25 +42,12 @@ class Machine:
                 ctypes.byref(self._handle),
             )
         )  # fmt: skip
-        self._adopt(topology)
-
-    @classmethod
-    def discovered(cls, comm: MPI.Comm) -> tuple[Machine, int]:
-        """Collective. The machine as these ranks really sit on it, and the position of this one. Levels within which some rank is not
-        bound are left out. Raises PlacementError on every rank."""
-        machine = cls.__new__(cls)
-        machine._handle, position = ctypes.c_void_p(), ctypes.c_int()
-        check(library().phl_discover(handle_of(comm), ctypes.byref(machine._handle), ctypes.byref(position)))
-        machine._adopt("as ranks run")
-        return machine, position.value
-
-    def _adopt(self, topology: str) -> None:
         weakref.finalize(self, library().phl_machine_free, self._handle)
         self.topology = topology
         self.size: int = library().phl_machine_size(self._handle)
         self.nodes: int = library().phl_machine_nodes(self._handle)
-        count = library().phl_machine_levels(self._handle)
-        self.levels: list[str] = [text("phl_machine_level", self._handle, level) for level in range(count)]
+        levels = range(library().phl_machine_levels(self._handle))
+        self.levels: list[str] = [text("phl_machine_level", self._handle, level) for level in levels]
         self.source: str = text("phl_machine_source", self._handle)
 
     def units(self, level: str) -> int:
@@ -79,11 +61,6 @@ class Machine:
         unit = count(self._handle, self.level(level), integers([position])[0])
         check(unit < 0)
         return unit
-
-    def innermost(self, position: int, other: int) -> str | None:
-        """The innermost level of which the ranks at both positions share a unit; None where they are on different nodes."""
-        shared = (level for level in reversed(self.levels) if self.unit(level, position) == self.unit(level, other))
-        return next(shared, None)
 
     def level(self, name: str) -> int:
         """The index of a level, 0 being the node. Raises PlacementError where the machine has no such level."""

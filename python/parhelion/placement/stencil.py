@@ -70,26 +70,11 @@ class Stencil:
 
     def with_halo(self, cells: Sequence[int], halo: int, bytes_per_cell: int) -> Stencil:
         """Bytes, and which cells they are, from the cells of one rank and the halo width."""
-        self._check_dimensions(cells, "cells per rank")
-        sizes = [
-            bytes_per_cell * math.prod(n if s == 0 else min(halo, n) for s, n in zip(offset, cells, strict=True))
-            for offset in self.offsets
-        ]
+        dimensions = len(self.offsets[0])
+        if len(cells) != dimensions or min(cells) < 1:
+            raise PlacementError(f"cells per rank {tuple(cells)}: give one number of at least 1 for each of the {dimensions} dimensions")
+        sizes = [bytes_per_cell * math.prod(n if s == 0 else min(halo, n) for s, n in zip(offset, cells, strict=True)) for offset in self.offsets]
         return Stencil(self.offsets, tuple(sizes), tuple(cells), halo, bytes_per_cell)
-
-    def with_weights(self, weights: Sequence[int]) -> Stencil:
-        """Bytes per dimension: a face offset carries its dimension's weight, others their geometric mean."""
-        self._check_dimensions(weights, "weights")
-        sizes = []
-        for offset in self.offsets:
-            moved = [w for s, w in zip(offset, weights, strict=True) if s]
-            sizes.append(max(1, round(math.exp(math.fsum(map(math.log, moved)) / len(moved)))))
-        return Stencil(self.offsets, tuple(sizes))
-
-    def _check_dimensions(self, values: Sequence[int], what: str) -> None:
-        if len(values) != len(self.offsets[0]) or min(values) < 1:
-            raise PlacementError(f"{what} {tuple(values)}: give one number of at least 1 for each of the "
-                                 f"{len(self.offsets[0])} dimensions")  # fmt: skip
 
 
 def _around(dimensions: int) -> list[tuple[int, ...]]:

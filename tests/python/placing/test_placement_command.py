@@ -119,7 +119,7 @@ REFUSED = [
     (["--grid", "8", "--topology", "xml:/nonexistent", "--nodes", 2, "--ranks-per-node", 4], "cannot read the topology"),
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,1;1"], "has 1 steps"),
     (["--grid", "8x8", "--nodes", 4, "--offsets", "0,0"], "to the point itself"),
-    (["--grid", "8x8", "--nodes", 4, "--weights", "1,2,3"], "one number of at least 1 for each of the 2"),
+    (["--grid", "8x8", "--nodes", 4, "--extent", "1x2x3"], "one number of at least 1 for each of the 2"),
     (["--grid", "8x8", "--nodes", 4, "--periodic", "yes,no,yes"], "has 3 entries, the process grid has 2"),
     (["--grid", "8x8", "--nodes", 4, "--picture", "picture.foo"], "a picture's name ends with .svg, .png, .pdf"),
     (["--grid", "8", "--topology", "core:4 node:2"], "does not start with nodes"),

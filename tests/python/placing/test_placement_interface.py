@@ -53,7 +53,7 @@ def test_weights_and_halo_bytes_are_counted():
     score = place((4, 4), Machine("node:4", ranks_per_node=4), stencil).scores["node"]
     assert score.jsum_bytes > score.jsum
     with pytest.raises(PlacementError, match="one number of at least 1"):
-        Stencil.faces(2).with_weights((1, 2, 3))
+        Stencil.faces(2).with_halo((1, 2, 3), 1, 8)
 
 
 def test_a_grid_is_chosen_for_cells():
