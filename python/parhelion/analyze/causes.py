@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .layouts import mpi_name
 from .profile_shares import part_of
-from ..show.words import percent
+from .words import percent
 from ..record.image import MeasuredImage
 from .evidence import Difference, Evidence, OWN, Pool, SLOW_RANKS, Sleeper, base_name
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .summary import Summary
-from ..show.words import microseconds
+from .words import microseconds
 
 Of = Callable[[Summary], Any]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..record.read import Record
 from ..record.model import Launch
 from .summary import mean_std
-from ..show.words import size_text
+from .words import size_text
 from .params import in_order, some, text, varying
 from .results import CaseResult, Entry, contenders
 

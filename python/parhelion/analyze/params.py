@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeVar
 
-from ..show.words import product
+from .words import product
 from .results import CaseResult
 
 T = TypeVar("T")

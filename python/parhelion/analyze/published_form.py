@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..show.words import microseconds, ratio
+from .words import microseconds, ratio
 from .params import in_order, text
 from .results import BASELINE, CaseResult, Entry, contenders
 

@@ -12,7 +12,7 @@ from ..record.model import Launch
 from ..record.read import Record
 from .summary import Summary
 from .states import state_boundary
-from ..show.words import microseconds
+from .words import microseconds
 from .params import case_label
 from .results import CaseResult, Entry, entries
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..record.read import Record
-from ..show.words import size_text
+from .words import size_text
 from .results import CaseResult
 from .sweep_changes import Change, KNEE, Threshold, changes, limits, thresholds
 from .curves import Curve, curves, differing

@@ -23,7 +23,7 @@ from ..record.profile import read_profile
 from ..show.speedscope import write as write_stacks
 from ..record.model import RecordError
 from ..analyze.verdict import IMAGE_RULES, Rules
-from ..show.words import percent
+from ..analyze.words import percent
 
 How = Mapping[str, Any]
 

@@ -13,7 +13,7 @@ import click
 
 from ..base.numbers import shortened, whole_number
 from ..launch.flavor import MOST_RANKS, launcher_named
-from ..show.words import BYTES
+from ..analyze.words import BYTES
 from .errors import BadInput
 from ..show.output import json_option
 from .lazy import options_of

@@ -15,7 +15,7 @@ from ..analyze.history_series import ChangePoint, LEAST_RUNS, Series
 from ..analyze.history import History, Turn
 from ..analyze.units import Kind
 from ..analyze.verdict import DIFFERENT, Verdict
-from .words import microseconds, p_value, percent, ratio, ratios, signed, significant
+from ..analyze.words import microseconds, p_value, percent, ratio, ratios, signed, significant
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, note, plots
 from .results import published_layout, section
 

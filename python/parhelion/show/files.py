@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..launch.disk import why
-from .words import pipes
+from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
 
 MOST_COLUMNS = 8  # of figures: a wider table stands in several, so that no column is cut off on a page of 1280 pixels

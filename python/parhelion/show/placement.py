@@ -15,7 +15,7 @@ from ..place.simulate import Cell
 from ..placement import BetweenNodes, NodeMessages, Numbering, Placement, PlacementError, Score
 from . import Block, Table, Text
 from .palette import BLUE, GREY, PALETTE
-from .words import product
+from ..analyze.words import product
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,7 @@ from ..analyze.params import case_label, some, text, varying
 from ..analyze.results import BASELINE, OWN, contenders, ours
 from ..analyze.shift import NO_INTERVAL
 from .palette import GRID, INK, MUTED, VARIABLES, of_role
-from .words import size_text, times
+from ..analyze.words import size_text, times
 from . import Block, Drawing, Section, Text
 
 if TYPE_CHECKING:

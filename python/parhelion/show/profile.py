@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from . import Block, Section, Table, Text, note
-from .words import percent
+from ..analyze.words import percent
 from ..record.profile import Profile, RankProfile
 from ..analyze.profile_shares import Shares, TABLES, by_part, own_shares, tables, waiting_share
 

@@ -23,7 +23,7 @@ from ..record.model import Launch
 from ..analyze.shift import Interval
 from ..analyze.ratios import geometric_mean
 from ..analyze.shift import NO_INTERVAL
-from .words import duration, microseconds, ranges, significant, times, times_ends
+from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write
 from .results import breaks, every_result, form_table, matrix, published_layout, section, values

@@ -15,7 +15,7 @@ from ..record.read import Record
 from ..record.model import LEFT_OUT
 from ..analyze.shift import Interval
 from ..analyze.shift import NO_INTERVAL
-from .words import microseconds, times, times_ends
+from ..analyze.words import microseconds, times, times_ends
 from . import Block, Cell, Section, Table, Text, Word, note
 
 Fits = Callable[[Table], bool]

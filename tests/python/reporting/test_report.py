@@ -22,7 +22,7 @@ from parhelion.record.read import read_record
 from parhelion.record.model import Launch
 from parhelion.analyze.shift import Interval
 from parhelion.analyze.shift import Method
-from parhelion.show.words import ranges
+from parhelion.analyze.words import ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 EVIL = '<script>alert("x")</script>'

@@ -12,7 +12,7 @@ from parhelion.analyze.shift import Interval
 from parhelion.analyze.ratios import geometric_mean, ratio
 from parhelion.analyze.summary import mean_std, median_interval, summarize
 from parhelion.analyze.summary import value_with_uncertainty
-from parhelion.show.words import duration, microseconds, significant
+from parhelion.analyze.words import duration, microseconds, significant
 
 SEED = 20260101
 

@@ -9,7 +9,7 @@ from parhelion.cli.options import Sizes
 from parhelion.show import Page, Table
 from parhelion.show.files import html
 from parhelion.show.terminal import console, rich_table
-from parhelion.show.words import percent, size_text
+from parhelion.analyze.words import percent, size_text
 
 
 @pytest.mark.parametrize(("size", "text"), [(0, "0 B"), (1000, "1000 B"), (1024, "1 KiB"), (1536, "1536 B"), (3 * 2**20, "3 MiB"), (2**30, "1 GiB")])
