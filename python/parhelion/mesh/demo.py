@@ -26,7 +26,9 @@ def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
 
     It is made in a few seconds on first use, and kept in `folder` for the next.
     """
-    path = Path(folder) / f"casting-{_checked(cells)}.vtu"
+    if cells < 1:
+        raise MeshError(f"{cells} cells: give at least 1")
+    path = Path(folder) / f"casting-{int(cells)}.vtu"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
@@ -40,27 +42,13 @@ def demo_partition(folder: str | Path, parts: int, cells: int = 200_000) -> Path
     Ghosts are the cells that share a node with a cell of the part, as many as in published sets.
     Made on first use, kept in `folder`. Raises MeshError when `parts` is not possible.
     """
-    path = Path(folder) / f"casting-{_checked(cells)}-{parts}"
-    if not _usable(path):
-        mesh = read_mesh(demo_mesh(folder, cells))
-        part = partition_cells(dual_graph(mesh), parts)
-        maps = index_maps(mesh, part, parts, adjacency="nodes")
-        write_index_maps(maps, path)
-    return path
-
-
-def _checked(cells: int) -> int:
-    if cells < 1:
-        raise MeshError(f"{cells} cells: give at least 1")
-    return int(cells)
-
-
-def _usable(path: Path) -> bool:
+    path = Path(folder) / f"casting-{int(cells)}-{parts}"
     try:
         read_index_maps(path)
     except IndexMapError:
-        return False
-    return True
+        mesh = read_mesh(demo_mesh(folder, cells))
+        write_index_maps(index_maps(mesh, partition_cells(dual_graph(mesh), parts), parts, adjacency="nodes"), path)
+    return path
 
 
 def _casting(cells: int):

@@ -9,7 +9,7 @@ import io
 import re
 import resource
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -117,14 +117,7 @@ class Mesh:
 
     @property
     def cell_types(self) -> dict[str, int]:
-        return dict(_counted((block.kind, block.nodes) for block in self.blocks))
-
-
-def _counted(blocks: Iterable[tuple[str, Sequence[object]]]) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for kind, cells in blocks:
-        counts[kind] += len(cells)
-    return counts
+        return _counted((block.kind, len(block.nodes)) for block in self.blocks)
 
 
 def mesh_from_meshio(source, name: str = "mesh", where: object = None) -> Mesh:
@@ -139,9 +132,16 @@ def mesh_from_meshio(source, name: str = "mesh", where: object = None) -> Mesh:
     if not blocks:
         raise MeshError(f"{where}: no cells with faces in it: partitioning needs lines, surfaces or solids")
     top = max(block.shape.dimension for block in blocks)
-    kept = tuple(block for block in blocks if block.shape.dimension == top)
-    left_out = _counted((block.type, block.data) for block in filled) - _counted((block.kind, block.nodes) for block in kept)
-    return Mesh(name, np.asarray(source.points), kept, dict(left_out))
+    mesh = Mesh(name, np.asarray(source.points), tuple(block for block in blocks if block.shape.dimension == top))
+    mesh.left_out.update(_counted((block.type, len(block.data)) for block in filled if block.type not in mesh.cell_types))
+    return mesh
+
+
+def _counted(blocks: Iterable[tuple[str, int]]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for kind, cells in blocks:
+        counts[kind] += cells
+    return dict(counts)
 
 
 def _block(block, points: int, where: object) -> Block:
@@ -155,18 +155,12 @@ def _block(block, points: int, where: object) -> Block:
             f"{where}: cells of type {block.type!r} have no table of faces here: "
             "split them into tetrahedra, pyramids, wedges or hexahedra (in 2-D, polygons)"
         )
-    _check_points(nodes, points, block.type, where)
-    return Block(block.type, shape, nodes)
-
-
-def _check_points(nodes: np.ndarray, points: int, kind: str, where: object) -> None:
-    outside = (nodes < 0) | (nodes >= points)
-    if outside.any():
-        cell, corner = np.argwhere(outside)[0]
+    for cell, corner in np.argwhere((nodes < 0) | (nodes >= points))[:1]:
         raise MeshError(
-            f"{where}: {kind} {cell} names point {nodes[cell, corner]}, but there are {points} points "
+            f"{where}: {block.type} {cell} names point {nodes[cell, corner]}, but there are {points} points "
             "(numbered from 0): write the mesh again, this file is damaged"
         )
+    return Block(block.type, shape, nodes)
 
 
 # A reader may take this many times the file's bytes, and so much more: text and compressed data grow when they are read.
@@ -183,60 +177,37 @@ def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:
     Local. Raises MeshError when the file is missing, empty, damaged, of an unknown format, or holds
     no cells that can be partitioned.
     """
-    path = Path(path)
-    _check_file(path)
-    return mesh_from_meshio(_read_with_meshio(path, file_format), path.stem, path)
-
-
-def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise MeshError(f"{path}: no such mesh file: check the path")
-    if not path.is_file():
-        raise MeshError(f"{path}: not a regular file: give the mesh file itself")
-    if path.stat().st_size == 0:
-        raise MeshError(f"{path}: the mesh file is empty: write it again")
-
-
-def _read_with_meshio(path: Path, file_format: str | None):
     import meshio
 
-    said = io.StringIO()
+    path, said = Path(path), io.StringIO()
+    if not path.is_file():
+        raise MeshError(f"{path}: " + ("not a regular file: give the mesh file itself" if path.exists() else "no such mesh file: check the path"))
+    size = path.stat().st_size
+    if size == 0:
+        raise MeshError(f"{path}: the mesh file is empty: write it again")
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _memory_within(path.stat().st_size):
-            return meshio.read(path, file_format)
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _memory_within(size):
+            read = meshio.read(path, file_format)
     except MemoryError:
-        raise MeshError(f"{path}: the file announces more than its {path.stat().st_size} bytes can hold, or there is not enough "
+        raise MeshError(f"{path}: the file announces more than its {size} bytes can hold, or there is not enough "
                         "memory: check that it is whole") from None  # fmt: skip
+    except ImportError as error:
+        raise MeshError(f"{path}: the file cannot be read: install the Python package {error.name or 'that this format needs'}") from error
     except (Exception, SystemExit) as error:
-        raise MeshError(f"{path}: {_reason(error, said.getvalue())}: {_remedy(error)}") from error
+        why = said.getvalue() if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        raise MeshError(f"{path}: the file cannot be read ({' '.join(why.split())}): "
+                        "check that the file is whole and that its suffix names its format") from error  # fmt: skip
+    return mesh_from_meshio(read, path.stem, path)
 
 
 @contextlib.contextmanager
 def _memory_within(file_bytes: int) -> Iterator[None]:
     """A damaged file of some bytes may announce billions of points, and readers make room for them before they look."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = _address_space() + SPARE_BYTES + MOST_GROWTH * file_bytes
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_AS, (min([most, *limits]), hard))
+    resource.setrlimit(resource.RLIMIT_AS, (min([taken + SPARE_BYTES + MOST_GROWTH * file_bytes, *limits]), hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _address_space() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-
-
-def _reason(error: BaseException, said: str) -> str:
-    if isinstance(error, SystemExit):
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
-        return "the file cannot be read" + (f" ({' '.join(lines)})" if lines else "")
-    text = " ".join(str(error).split())
-    return f"the file cannot be read ({type(error).__name__}{': ' + text if text else ''})"
-
-
-def _remedy(error: BaseException) -> str:
-    if isinstance(error, ImportError):
-        return f"install the Python package {getattr(error, 'name', None) or 'that this format needs'}"
-    return "check that the file is whole and that its suffix names its format"

@@ -14,9 +14,11 @@ from .maps import IndexMaps, describe, imbalance, write_index_maps
 from .mesh import Mesh, MeshError, mesh_from_meshio, read_mesh
 from .topology import ENTITIES, incidence
 
-# In thousandths. METIS lets k-way parts differ by 30 unless told: a cost to every step of a solver
-# that the few faces saved do not repay.
-_ALLOWED_IMBALANCE = 5
+ADJACENCIES = ("faces", "nodes")  # what two cells share that are neighbors
+# In thousandths. METIS lets k-way parts differ by 30 unless told: a cost to every step of a solver that the few faces saved do not repay.
+ALLOWED_IMBALANCE = 5
+MOST_NAME_BYTES = 200
+PHI = np.uint64(0x9E3779B97F4A7C15)
 
 
 def dual_graph(mesh: Mesh) -> sparse.csr_array:
@@ -35,11 +37,9 @@ def partition_cells(graph: sparse.csr_array, parts: int, seed: int = 0) -> np.nd
     direct k-way, mostly ahead with few parts, or recursive bisection, with many.
     Raises MeshError unless 1 ≤ parts ≤ cells.
     """
-    parts = _checked_parts(parts, graph.shape[0])
-    return fill_empty_parts(_metis(graph, parts, seed), parts)
+    import pymetis
 
-
-def _checked_parts(parts: int, cells: int) -> int:
+    cells = graph.shape[0]
     try:
         parts = operator.index(parts)
     except TypeError:
@@ -48,49 +48,32 @@ def _checked_parts(parts: int, cells: int) -> int:
         raise MeshError(f"{parts} parts: give at least 1")
     if parts > cells:
         raise MeshError(f"{parts} parts of a mesh of {cells} cells would leave parts empty: use at most {cells}")
-    return parts
-
-
-def _metis(graph: sparse.csr_array, parts: int, seed: int) -> np.ndarray:
-    """The better of k-way and bisection; one that leaves fewer parts empty is better whatever it cuts."""
-    import pymetis
-
     index = pymetis.zero_copy_dtype()
     adjacency = pymetis.CSRAdjacency(graph.indptr.astype(index), graph.indices.astype(index))
-    tried = []
-    for recursive in (True, False):
-        options = pymetis.Options(seed=seed, ufactor=_ALLOWED_IMBALANCE)
-        result = pymetis.part_graph(parts, adjacency, recursive=recursive, options=options)
-        tried.append((parts - len(set(result.vertex_part)), result.edge_cuts, result.vertex_part))
-    return np.asarray(min(tried, key=lambda found: found[:2])[2], dtype=np.int64)
+    options = pymetis.Options(seed=seed, ufactor=ALLOWED_IMBALANCE)
+    tried = [pymetis.part_graph(parts, adjacency, recursive=recursive, options=options) for recursive in (True, False)]
+    # One that leaves fewer parts empty is better whatever it cuts.
+    best = min(tried, key=lambda found: (-len(set(found.vertex_part)), found.edge_cuts))
+    return fill_empty_parts(np.asarray(best.vertex_part, dtype=np.int64), parts)
 
 
 def fill_empty_parts(part: np.ndarray, parts: int) -> np.ndarray:
     """`part`, with one cell of the largest part moved into each part that METIS left empty."""
-    part = part.copy()
-    sizes = np.bincount(part, minlength=parts)
+    part, sizes = part.copy(), np.bincount(part, minlength=parts)
     for empty in np.flatnonzero(sizes == 0):
         donor = int(np.argmax(sizes))
         part[np.flatnonzero(part == donor)[-1]] = empty
-        sizes[donor] -= 1
-        sizes[empty] += 1
+        sizes[[donor, empty]] += [-1, 1]
     return part
 
 
 def edge_cut(graph: sparse.csr_array, part: np.ndarray) -> int:
     """The number of neighboring pairs of cells that lie in different parts."""
-    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    return int(np.count_nonzero(part[rows] != part[graph.indices])) // 2
+    pairs = graph.tocoo()
+    return int(np.count_nonzero(part[pairs.row] != part[pairs.col])) // 2
 
 
-ADJACENCIES = ("faces", "nodes")
-"""What two cells share that are neighbors."""
-_PHI = np.uint64(0x9E3779B97F4A7C15)
-
-
-def index_maps(
-    mesh: Mesh, part: np.ndarray, parts: int, entities: str = "cells", adjacency: str = "faces"
-) -> IndexMaps:
+def index_maps(mesh: Mesh, part: np.ndarray, parts: int, entities: str = "cells", adjacency: str = "faces") -> IndexMaps:
     """Number `entities` so that each part owns a contiguous block, and find every part's ghosts. Local.
 
     A cell is owned by its part; a face, edge or node by one of the parts whose cells touch it, shared
@@ -99,26 +82,16 @@ def index_maps(
     - cells: those of other parts that share a face (`adjacency="nodes"`: a node) with a cell of it;
     - faces, edges, nodes: those that a cell of the part touches and another part owns.
     """
-    _check_adjacency(adjacency, entities)
-    members = _one_hot(part, parts)
-    if entities == "cells":
-        keys = np.arange(mesh.cells, dtype=np.int64)[:, None]
-        return _maps(part, _cell_reach(mesh, members, adjacency), keys, "cells")
-    found = incidence(mesh, entities)
-    reach = (found.touches.T.tocsr() @ members).tocsr()
-    return _maps(_owners(reach), reach, found.keys, entities)
-
-
-def _check_adjacency(adjacency: str, entities: str) -> None:
     if adjacency not in ADJACENCIES:
         raise MeshError(f"adjacency {adjacency!r} is unknown: use one of {', '.join(ADJACENCIES)}")
     if adjacency != "faces" and entities != "cells":
         raise MeshError(f"adjacency {adjacency!r} has no meaning for {entities}: it is for cells only")
-
-
-def _one_hot(part: np.ndarray, parts: int) -> sparse.csr_array:
-    cells = len(part)
-    return sparse.csr_array((np.ones(cells, dtype=np.int32), part, np.arange(cells + 1)), shape=(cells, parts))
+    members = sparse.csr_array((np.ones(len(part), dtype=np.int32), part, np.arange(len(part) + 1)), shape=(len(part), parts))
+    found = incidence(mesh, entities)
+    if entities == "cells":
+        return _maps(part, _cell_reach(mesh, members, adjacency), found.keys, entities)
+    reach = (found.touches.T.tocsr() @ members).tocsr()
+    return _maps(_owners(reach), reach, found.keys, entities)
 
 
 def _cell_reach(mesh: Mesh, members: sparse.csr_array, adjacency: str) -> sparse.csr_array:
@@ -137,32 +110,22 @@ def _owners(reach: sparse.csr_array) -> np.ndarray:
     a multiplicative hash (Knuth, TAOCP 3, 6.4) shares a border out evenly and needs no messages.
     """
     reach.sort_indices()
-    entity = np.arange(reach.shape[0], dtype=np.uint64)
-    candidates = np.diff(reach.indptr).astype(np.uint64)
-    place = (entity * _PHI >> np.uint64(32)) % candidates
+    entity, candidates = np.arange(reach.shape[0], dtype=np.uint64), np.diff(reach.indptr).astype(np.uint64)
+    place = (entity * PHI >> np.uint64(32)) % candidates
     return reach.indices[reach.indptr[:-1] + place.astype(np.int64)].astype(np.int64)
 
 
 def _maps(owner: np.ndarray, reach: sparse.csr_array, keys: np.ndarray, entities: str) -> IndexMaps:
     parts = reach.shape[1]
     order = np.argsort(owner, kind="stable")
-    renumbered = np.empty(len(owner), dtype=np.int64)
+    renumbered = np.empty_like(order)
     renumbered[order] = np.arange(len(owner))
-    owned = np.bincount(owner, minlength=parts).astype(np.int64)
-    return IndexMaps(owned, _ghosts(owner, reach, renumbered), entities, keys[order])
-
-
-def _ghosts(owner: np.ndarray, reach: sparse.csr_array, renumbered: np.ndarray) -> tuple[np.ndarray, ...]:
     pairs = reach.tocoo()
     foreign = owner[pairs.row] != pairs.col
     reader, index = pairs.col[foreign], renumbered[pairs.row[foreign]]
-    order = np.lexsort((index, reader))
-    ends = np.cumsum(np.bincount(reader, minlength=reach.shape[1]))
-    return tuple(np.split(index[order], ends[:-1]))
-
-
-SCHEMA = "parhelion.partition/1"
-MOST_NAME_BYTES = 200
+    ends = np.cumsum(np.bincount(reader, minlength=parts))
+    ghosts = np.split(index[np.lexsort((index, reader))], ends[:-1])
+    return IndexMaps(np.bincount(owner, minlength=parts).astype(np.int64), tuple(ghosts), entities, keys[order])
 
 
 def partition_mesh(
@@ -184,8 +147,11 @@ def partition_mesh(
 
         partition_mesh("casting.msh", 12, entities=["cells", "nodes"], out="maps")
     """
-    entities = _listed(entities, ENTITIES, "entities")
     begun = time.perf_counter()
+    kinds = [entities] if isinstance(entities, str) else list(dict.fromkeys(entities))
+    unknown = [kind for kind in kinds if kind not in ENTITIES]
+    if unknown or not kinds:
+        raise MeshError(f"entities {', '.join(map(repr, unknown)) or 'none'}: use one of {', '.join(ENTITIES)}")
     if name is not None:
         _check_name(name)
     mesh = _as_mesh(mesh, name)
@@ -193,13 +159,13 @@ def partition_mesh(
     _check_name(name)
     graph = dual_graph(mesh)
     part = partition_cells(graph, parts, seed)
-    parts = int(parts)
-    maps = [index_maps(mesh, part, parts, kind, _adjacency_for(kind, adjacency, entities)) for kind in entities]
+    # The adjacency shapes the ghosts of cells; asked for together with cells, other entities pass it by.
+    maps = [index_maps(mesh, part, int(parts), kind, "faces" if kind != "cells" and "cells" in kinds else adjacency) for kind in kinds]
     return {
-        "schema": SCHEMA,
-        "mesh": _about(mesh),
+        "schema": "parhelion.partition/1",
+        "mesh": {"name": mesh.name, "dimension": mesh.dimension, "points": len(mesh.points), "cell_types": mesh.cell_types, "left_out": mesh.left_out},
         "cells": mesh.cells,
-        "parts": parts,
+        "parts": int(parts),
         "adjacency": adjacency,
         "edge_cut": edge_cut(graph, part),
         "imbalance": imbalance(np.bincount(part, minlength=parts)),
@@ -208,27 +174,16 @@ def partition_mesh(
     }
 
 
-def _listed(given: str | Iterable[str], known: tuple[str, ...], what: str) -> list[str]:
-    listed = [given] if isinstance(given, str) else list(dict.fromkeys(given))
-    unknown = [item for item in listed if item not in known]
-    if unknown or not listed:
-        raise MeshError(f"{what} {', '.join(map(repr, unknown)) or 'none'}: use one of {', '.join(known)}")
-    return listed
-
-
 def _check_name(name: str) -> None:
     """A data set is a file or folder in `out`, of that name and some letters more."""
-    why = None
-    if not name:
-        why = "is empty"
-    elif any(character == "/" or not character.isprintable() for character in name):
-        why = "holds a slash or a character that cannot be printed"
-    elif name[0] in ".-":
-        why = f"begins with '{name[0]}'"
-    elif len(os.fsencode(name)) > MOST_NAME_BYTES:
-        why = f"is longer than {MOST_NAME_BYTES} bytes"
-    if why:
-        raise MeshError(f"the name {shortened(name)} of the data sets {why}: give another name, such as casting")
+    faults = {
+        "is empty": not name,
+        "holds a slash or a character that cannot be printed": "/" in name or not name.isprintable(),
+        f"begins with '{name[:1]}'": name.startswith((".", "-")),
+        f"is longer than {MOST_NAME_BYTES} bytes": len(os.fsencode(name)) > MOST_NAME_BYTES,
+    }
+    for fault in (fault for fault, found in faults.items() if found):
+        raise MeshError(f"the name {shortened(name)} of the data sets {fault}: give another name, such as casting")
 
 
 def _as_mesh(mesh, name: str | None) -> Mesh:
@@ -239,21 +194,6 @@ def _as_mesh(mesh, name: str | None) -> Mesh:
     if not hasattr(mesh, "cells") or not hasattr(mesh, "points"):
         raise MeshError(f"a {type(mesh).__name__} is no mesh: give a file, a meshio.Mesh or a Mesh")
     return mesh_from_meshio(mesh, name or "mesh")
-
-
-def _adjacency_for(kind: str, adjacency: str, entities: list[str]) -> str:
-    """`adjacency` shapes the cells' ghosts; asked together with cells, other entities pass it by."""
-    return "faces" if kind != "cells" and "cells" in entities else adjacency
-
-
-def _about(mesh: Mesh) -> dict:
-    return {
-        "name": mesh.name,
-        "dimension": mesh.dimension,
-        "points": len(mesh.points),
-        "cell_types": mesh.cell_types,
-        "left_out": mesh.left_out,
-    }
 
 
 def _write(maps: IndexMaps, name: str, out: str | Path) -> dict:

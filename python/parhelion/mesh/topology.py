@@ -35,34 +35,28 @@ def incidence(mesh: Mesh, entities: str) -> Incidence:
     if entities == "cells":
         identity = sparse.eye_array(mesh.cells, dtype=np.int32, format="csr")
         return Incidence(identity, np.arange(mesh.cells, dtype=np.int64)[:, None])
-    width = max(len(item) for block in mesh.blocks for item in _table(block, entities))
-    firsts = np.cumsum([0, *(len(block.nodes) for block in mesh.blocks)])
-    parts = [_rows(block, entities, width) for block in mesh.blocks]
-    cells = np.concatenate([cells + first for (cells, _), first in zip(parts, firsts)])
-    ids, keys = _number(np.concatenate([rows for _, rows in parts]), len(mesh.points))
+    tables = [_table(block, entities) for block in mesh.blocks]
+    width, first = max(len(corners) for table in tables for corners in table), 0
+    cells, found = [], []
+    for block, table in zip(mesh.blocks, tables, strict=True):
+        count = len(block.nodes)
+        rows = np.full((count, len(table), width), ABSENT, dtype=np.int64)
+        for place, corners in enumerate(table):
+            rows[:, place, : len(corners)] = _distinct(block.nodes[:, corners])
+        rows = rows.reshape(-1, width)
+        whole = rows[:, {"nodes": 1, "edges": 2}.get(entities, block.shape.dimension) - 1] != ABSENT  # not collapsed into fewer points
+        cells.append(np.repeat(np.arange(first, first + count), len(table))[whole])
+        found.append(rows[whole])
+        first += count
+    ids, keys = _number(np.concatenate(found), len(mesh.points))
     ones = np.ones(len(ids), dtype=np.int32)
-    return Incidence(sparse.csr_array((ones, (cells, ids)), shape=(mesh.cells, len(keys))), keys)
+    return Incidence(sparse.csr_array((ones, (np.concatenate(cells), ids)), shape=(mesh.cells, len(keys))), keys)
 
 
 def _table(block: Block, entities: str) -> tuple[tuple[int, ...], ...]:
     if entities == "nodes":
         return tuple((i,) for i in range(block.nodes.shape[1]))
     return block.shape.facets if entities == "faces" else block.shape.edges
-
-
-def _rows(block: Block, entities: str, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """(cell within the block, sorted point numbers) of every entity of every cell."""
-    table = _table(block, entities)
-    rows = np.full((len(block.nodes), len(table), width), ABSENT, dtype=np.int64)
-    for place, corners in enumerate(table):
-        rows[:, place, : len(corners)] = _distinct(block.nodes[:, corners])
-    cells = np.repeat(np.arange(len(block.nodes)), len(table))
-    rows = rows.reshape(-1, width)
-    return _without_collapsed(cells, rows, _least_points(block, entities))
-
-
-def _least_points(block: Block, entities: str) -> int:
-    return {"nodes": 1, "edges": 2}.get(entities, block.shape.dimension)
 
 
 def _distinct(nodes: np.ndarray) -> np.ndarray:
@@ -80,11 +74,6 @@ def _distinct(nodes: np.ndarray) -> np.ndarray:
     rows.sort(axis=1)
     rows[rows == last] = ABSENT
     return rows
-
-
-def _without_collapsed(cells: np.ndarray, rows: np.ndarray, least: int):
-    whole = rows[:, least - 1] != ABSENT
-    return (cells, rows) if whole.all() else (cells[whole], rows[whole])
 
 
 def _number(rows: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
