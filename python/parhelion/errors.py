@@ -29,6 +29,13 @@ class InputError(ValueError):
     """A file, option or build that a user named cannot be used; says what, where, and the remedy. Commands end by it with status 2."""
 
 
+class RanksFailed(Error):
+    """The ranks of a command crashed or were stopped; finished cases are kept. Commands end by it with status 3."""
+
+
+OK, WRONG_VALUE, BAD_INPUT, RANKS_FAILED = range(4)  # exit statuses of commands
+
+
 # In the order of ErrorKind in C++, which counts from 1.
 CLASSES: tuple[type[Exception], ...] = (
     ValueError,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..cli.errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
+from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..measure.ranks import exit_text
 from ..record.model import End, FINISHED, UNAVAILABLE
 from ..record.read import Record

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from .lazy import LazyGroup
+from .main import LazyGroup
 from .options import Names
 
 BENCHMARKS = {

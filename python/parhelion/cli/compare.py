@@ -1,25 +1,32 @@
 """`parhelion report`, `compare` and `runs history`: what was measured as a page, two of a kind, and a store over time."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .errors import BadInput, OK, WRONG_VALUE
-from .options import FAIL_ON, MOST_LAUNCHES, Names, Real, Share, Whole
-from .lazy import PanelCommand, options_of
-from ..show.output import Output, json_option
-from ..record.image import IMAGE
-from ..record.profile import PROFILE
+from ..errors import InputError, OK, WRONG_VALUE
+from ..record.image import IMAGE, read_image
 from ..record.model import RecordError
+from ..record.profile import PROFILE, read_profile
 from ..record.store import RUN, parse_labels
+from ..show.terminal import Output
+from .options import FAIL_ON, MOST_LAUNCHES, Names, PanelCommand, Real, Share, Whole, json_option, options_of, speedscope_option
 from .runs import chosen, labeled_option, store_option
 
+if TYPE_CHECKING:
+    from ..analyze.sets import RecordSet
+    from ..analyze.verdict import Rules
+    from ..show import Page
+
+How = Mapping[str, Any]
 KINDS = (RUN, IMAGE, PROFILE)
 FAIL_ON_HOW: dict[str, Any] = {"type": click.Choice(list(FAIL_ON)), "default": "slower", "show_default": True, "help": "Which verdict gives exit status 1."}
-
-
 WHAT, RULES, ALONE, OUTPUT = map(options_of, ("Contenders", "What counts as different", "With A alone", "Output"))
 
 
@@ -86,7 +93,7 @@ def _kind(path: Path) -> str:
 @ALONE("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches [a side: half of what there is].")
 @OUTPUT("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
 @OUTPUT("--most", type=Whole(1, 1000), default=12, show_default=True, help="Rows of the longer tables.")
-@_file("--speedscope", "Write stacks for https://www.speedscope.app, which draws flame graphs.")
+@speedscope_option
 @_file("--html", "Write the page.")
 @_file("--markdown", "Write it in Markdown.")
 @json_option
@@ -101,16 +108,104 @@ def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
     A run alone: how often would a difference be found among its own launches, and one that was planted? Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine. Of images, likely causes come first.
     Exit status 1 when B is slower (see --fail-on) or gave wrong values.
     """  # fmt: skip
-    from . import comparing
-
     output, kind = Output(json_file), _kind(a)
     if b is None:
         if kind != RUN.name:
-            raise BadInput(f"{a} is a{'n' * (kind == 'image')} {kind}: name another one to compare it with")
-        raise SystemExit(comparing.alone(a, how, output))
+            raise InputError(f"{a} is a{'n' * (kind == 'image')} {kind}: name another one to compare it with")
+        raise SystemExit(_alone(a, how, output))
     if kind != (other := _kind(b)):
-        raise BadInput(f"{a} is a {kind} and {b} a {other}: compare two of one kind")
-    raise SystemExit(getattr(comparing, f"{kind}s")(a, b, how, output))
+        raise InputError(f"{a} is a {kind} and {b} a {other}: compare two of one kind")
+    compare_two = {RUN.name: _runs, IMAGE.name: _images, PROFILE.name: _profiles}[kind]
+    raise SystemExit(compare_two(a, b, how, output))
+
+
+def _runs(a: Path, b: Path, how: How, output: Output) -> int:
+    """Case by case, with what changed around them."""
+    from ..analyze.comparison import compare
+    from ..analyze.comparison_document import comparison_document
+    from ..analyze.sets import read_set
+    from ..show.compare import comparison, comparison_page
+
+    first, second = _chosen([read_set(a), read_set(b)], how)
+    found = compare(first, second, _rules(how))
+    output.show(comparison(found, how["show_all"]))
+    _files(lambda: comparison_page(found), how, output)
+    output.document(comparison_document(found))
+    return WRONG_VALUE if _fails((row.verdict for row in found.rows), how) or found.failed["B"] else OK
+
+
+def _images(a: Path, b: Path, how: How, output: Output) -> int:
+    """Likely causes first, then what changed."""
+    from ..analyze.image_comparison import compare_images, image_document
+    from ..analyze.verdict import IMAGE_RULES
+    from ..show.compare import images, images_page
+
+    found = compare_images(read_image(a), read_image(b), _rules(how, IMAGE_RULES.drift))
+    output.show(images(found, how["most"]))
+    _files(lambda: images_page(found), how, output)
+    output.document(image_document(found))
+    return WRONG_VALUE if _fails((row.verdict for _, row in found.changed), how) or found.failed else OK
+
+
+def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
+    """What takes more or less of the time; differences that sampling alone can explain are left out."""
+    from ..analyze.profile_difference import compare_profiles, comparison_document
+    from ..show import Page
+    from ..show.compare import profiles
+    from ..show.profile import write_stacks
+
+    pair = read_profile(a), read_profile(b)
+    found = compare_profiles(*pair)
+    output.show(profiles(found, how["most"]))
+    _files(lambda: Page(f"{pair[1].name} against {pair[0].name}", "two profiles", profiles(found, 1000)), how, output)
+    if how["speedscope"]:
+        output.paths(write_stacks(pair, how["speedscope"]))
+    output.document(comparison_document(found))
+    return WRONG_VALUE if how["fail_on"] == "different" and any(each.shown for each in found.parts) else OK
+
+
+def _alone(run: Path, how: How, output: Output) -> int:
+    """How often `compare` finds a difference among the launches of one run, where there is none, and one that was planted."""
+    from ..analyze.calibration import calibrate
+    from ..analyze.sets import read_set
+    from ..analyze.words import percent
+
+    (records,) = _chosen([read_set(run)], how)
+    found = calibrate(records, how["planted"], how["launches"], _rules(how))
+    for each in found:
+        output.console.print(f"""{each.launches} launches a side, {each.design}: {each.splits} splits of {each.cases} cases × contenders
+  A/A: {percent(each.false_pairs)} of pairs called different in at least one case; {percent(each.false_cases, 2)} of cases
+  planted ×{each.planted:g}: found in {percent(each.found_pairs)} of pairs; {percent(each.found_cases)} of cases""")
+    output.document({"schema": "parhelion.calibration/2", "designs": [asdict(each) for each in found]})
+    return OK
+
+
+def _rules(how: How, drift: float = 0.0) -> Rules:
+    from ..analyze.verdict import Rules
+
+    return Rules(alpha=how["alpha"], least=how["least"], margin=how["margin"], drift=how["drift"] or drift)
+
+
+def _fails(verdicts: Iterable[object], how: How) -> bool:
+    return any(str(verdict) in FAIL_ON[how["fail_on"]] for verdict in verdicts)
+
+
+def _chosen(sets: list[RecordSet], how: How) -> list[RecordSet]:
+    """The sets with the named contenders, as times relative to one of them where that was asked for."""
+    from ..analyze.comparison import relative_to
+
+    sets = relative_to(sets, how["relative_to"]) if how["relative_to"] else sets
+    if how["contenders"]:
+        for record in (record for each in sets for record in each.records):
+            record.cases = [line for line in record.cases if line.contender in how["contenders"]]
+    return sets
+
+
+def _files(page: Callable[[], Page], how: How, output: Output) -> None:
+    if how["html"] or how["markdown"]:
+        from ..show.files import write
+
+        output.paths(write(page(), how["html"], how["markdown"], RecordError))
 
 
 @click.command()
@@ -154,5 +249,5 @@ def history(
 def _parameter(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not name or not equals:
-        raise BadInput(f"--case {word}: give PARAMETER=VALUE, such as halo=1")
+        raise InputError(f"--case {word}: give PARAMETER=VALUE, such as halo=1")
     return name.strip(), value.strip()

@@ -2,8 +2,8 @@
 
 import click
 
-from .options import RANKS
-from ..show.output import Output, json_option
+from .options import RANKS, json_option
+from ..show.terminal import Output
 
 
 @click.command()

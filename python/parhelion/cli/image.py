@@ -6,9 +6,8 @@ from pathlib import Path
 import click
 
 from .errors import BadInput
-from .options import MOST_LAUNCHES, RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
-from ..show.output import Output, json_option
-from .lazy import PanelCommand, options_of
+from .options import MOST_LAUNCHES, PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of
+from ..show.terminal import Output
 from ..record.store import parse_labels
 
 LAUNCHES, QUICK_LAUNCHES = 5, 2

@@ -1,13 +1,17 @@
-"""The command line's root, and the groups of verbs that stand in it."""
+"""The command line's root, the groups of verbs that stand in it, and a command from its beginning to its end: errors, signals, closed streams."""
 
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from ..errors import InputError
-from .errors import BadInput, missing_package
-from .lazy import LazyGroup
-from .streams import PROGRAM, whole_command
+from ..errors import BAD_INPUT, InputError, RANKS_FAILED, RanksFailed
+from ..launch.ending import ends_by_signals
+from ..launch.remedies import what_is_missing
 
 # The common ones first.
 COMMANDS = {
@@ -27,7 +31,7 @@ COMMANDS = {
 
 PROFILE_VERBS = {
     "run": ("parhelion.cli.profile", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
-    "show": ("parhelion.cli.profile_show", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
+    "show": ("parhelion.cli.runs", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
 }
 RUNS_VERBS = {
     "list": ("parhelion.cli.runs", "list_runs", "List the runs in a store."),
@@ -46,6 +50,30 @@ MODEL_VERBS = {
 }
 
 
+class LazyGroup(click.Group):
+    """`table` maps a command's name to its module, its attribute there, and its one-line help."""
+
+    def __init__(self, *args: Any, table: dict[str, tuple[str, str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.table:
+            return None
+        module, attribute, _ = self.table[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        command.name = cmd_name  # its function may have another
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table, importing none of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, _, about) in self.table.items()])
+
+
 class Root(LazyGroup):
     """The group of all commands."""
 
@@ -54,7 +82,7 @@ class Root(LazyGroup):
         try:
             return super().get_command(ctx, cmd_name)
         except ModuleNotFoundError as error:
-            raise missing_package(error, cmd_name) from None
+            raise _missing_package(error, cmd_name) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; bad input ends in one message, never in a traceback."""
@@ -62,14 +90,36 @@ class Root(LazyGroup):
             return super().invoke(ctx)
         except InputError as error:
             raise BadInput(str(error)) from None
+        except RanksFailed as error:
+            raise Failed(str(error)) from None
         except ModuleNotFoundError as error:
-            raise missing_package(error, ctx.invoked_subcommand) from None
+            raise _missing_package(error, ctx.invoked_subcommand) from None
         except MemoryError as error:
             raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
         except BrokenPipeError:
             raise  # click ends quietly when whoever read our output has gone
         except OSError as error:
             raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None
+
+
+class BadInput(click.ClickException):
+    """One message and status 2."""
+
+    exit_code = BAD_INPUT
+
+
+class Failed(click.ClickException):
+    """One message and status 3."""
+
+    exit_code = RANKS_FAILED
+
+
+def _missing_package(error: ModuleNotFoundError, command: str | None) -> click.ClickException:
+    """What to install, where a command needs a package that is not there; a missing part of our own is a fault."""
+    told = what_is_missing(error, command)
+    if told is None:
+        raise error
+    return BadInput(told)
 
 
 @click.group(cls=Root, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -95,6 +145,74 @@ def runs() -> None:
 @click.group(cls=LazyGroup, table=MODEL_VERBS)
 def model() -> None:
     """Predict what an exchange costs, from bytes and messages per level of the machine."""
+
+
+PROGRAM = "parhelion"
+READER_HAS_GONE = 1  # as click ends
+
+
+@contextmanager
+def whole_command() -> Iterator[None]:
+    """Around all that a command does. Ends the process, with status 2 where standard output has not taken everything.
+
+    The interpreter writes what is still buffered when nobody can catch the error any more; here it is written before that.
+    """
+    with ends_by_signals(PROGRAM):
+        _open_closed_streams()
+        status: object = 0
+        failed: OSError | None = None
+        try:
+            yield
+        except SystemExit as end:
+            status = end.code
+        except OSError as error:  # of `--help`, which is printed before any command is called
+            failed = error
+        unwritten = _flush()
+        if failed := failed or unwritten:
+            status = status or _told(failed)
+        sys.exit(status)  # type: ignore[arg-type]
+
+
+def _flush() -> OSError | None:
+    failed = None
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError as error:
+            failed = error
+            _discard(number)
+    return failed
+
+
+def _discard(number: int) -> None:
+    """What is still buffered: the interpreter would try once more, and end with a status of its own."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+def _told(failed: OSError) -> int:
+    if isinstance(failed, BrokenPipeError):
+        return READER_HAS_GONE
+    where = failed.filename or "standard output"
+    try:
+        print(f"Error: cannot write {where}: {failed.strerror or failed}", file=sys.stderr, flush=True)
+    except OSError:
+        _discard(2)
+    return BAD_INPUT
+
+
+def _open_closed_streams() -> None:
+    """A file that is opened later must not become one of these; ranks inherit them. Without a standard output nothing can be told."""
+    closed = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream is None]
+    for number in closed:
+        opened = os.open(os.devnull, os.O_RDWR)
+        os.dup2(opened, number)
+        os.set_inheritable(number, True)
+    sys.stdin = sys.stdin or open(0)
+    sys.stderr = sys.stderr or open(2, "w")
+    if 1 in closed:
+        sys.stdout = open(1, "w")
+        print("Error: standard output is closed: name a file, or /dev/null", file=sys.stderr, flush=True)
+        sys.exit(BAD_INPUT)
 
 
 def main() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from .options import MOST_RANKS, Names, RANKS, Whole
+from .options import MOST_RANKS, Names, RANKS, Whole, json_option
 from ..errors import InputError
-from ..show.output import Output, json_option
+from ..show.terminal import Output
 
 
 @click.command()

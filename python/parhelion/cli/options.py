@@ -1,22 +1,20 @@
-"""Option types and the options that all measurements share."""
+"""Option types, headings of options in help texts, and the options that several commands share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ClassVar
 
 import click
 
 from ..base.numbers import shortened, whole_number
+from ..errors import InputError
 from ..launch.flavor import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
-from .errors import BadInput
-from ..show.output import json_option
-from .lazy import options_of
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
@@ -144,11 +142,11 @@ class Periodic(click.ParamType):
 
     @staticmethod
     def along(periodic: bool | tuple[bool, ...], dimensions: int) -> list[bool]:
-        """One entry per dimension; raises `BadInput` where there are more or fewer."""
+        """One entry per dimension; raises `InputError` where there are more or fewer."""
         if isinstance(periodic, bool):
             return [periodic] * dimensions
         if len(periodic) != dimensions:
-            raise BadInput(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
+            raise InputError(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
         return list(periodic)
 
 
@@ -168,6 +166,38 @@ class Share(click.ParamType):
         return share
 
 
+LAST = ("Output", "Help")
+
+
+class PanelOption(click.Option):
+    """An option that stands under a heading of its own in the help of a `PanelCommand`, and among all others elsewhere."""
+
+    def __init__(self, *args: Any, panel: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.panel = panel
+
+
+class PanelCommand(click.Command):
+    """Lists its options panel by panel, in the order in which they first occur; output and help come last. Those without a panel say what the cases are."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        help_option = self.get_help_option(ctx)
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                panel = "Help" if param is help_option else getattr(param, "panel", "Cases")
+                panels.setdefault(panel, []).append(record)
+        for panel in sorted(panels, key=lambda name: LAST.index(name) if name in LAST else -1):
+            with formatter.section(panel):
+                formatter.write_dl(panels[panel])
+
+
+def options_of(panel: str) -> Callable[..., Any]:
+    """`click.option` for the options of one panel."""
+    return partial(click.option, cls=PanelOption, panel=panel)
+
+
 RANKS = Whole(1, MOST_RANKS)
 ELEMENT_NAMES = Names(ELEMENTS, "element type")
 SEED = Whole(0, 2**62)
@@ -182,6 +212,9 @@ flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one
 launcher_option = _builds("--launcher", metavar="COMMAND", expose_value=False, callback=lambda ctx, option, given: _take_launcher(ctx, given),
                           help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")  # fmt: skip
 no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
+json_option = _kept("--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output.")
+speedscope_option = _kept("--speedscope", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+                          help="Write stacks for https://www.speedscope.app, which draws flame graphs.")  # fmt: skip
 labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
 
 

@@ -11,15 +11,13 @@ from typing import Any
 
 import click
 
-from .errors import RanksFailed
-from .lazy import PanelCommand, options_of
 from .options import (
-    MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, MOST_REPETITIONS, Names, Numbers, Periodic, Real, SECONDS,
-    TOPOLOGY_HELP, Whole,
+    MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, MOST_REPETITIONS, Names, Numbers, PanelCommand, Periodic, Real, SECONDS,
+    TOPOLOGY_HELP, Whole, json_option, options_of,
 )  # fmt: skip
-from ..errors import InputError
+from ..errors import InputError, RanksFailed
 from ..record.store import RUN
-from ..show.output import Output, json_option
+from ..show.terminal import Output
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)

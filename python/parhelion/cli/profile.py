@@ -4,12 +4,10 @@ from pathlib import Path
 
 import click
 
-from .errors import RANKS_FAILED
-from .options import RANKS, SECONDS, Whole, flavor_option, labels_option, no_bind_option
-from ..show.output import Output, json_option
-from .lazy import PanelCommand, options_of
+from ..errors import RANKS_FAILED
+from .options import PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
+from ..show.terminal import Output
 from ..record.store import parse_labels
-from .profile_show import speedscope_option, write_stacks
 
 STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 
@@ -51,7 +49,7 @@ def run_profile(
     """  # fmt: skip
     from ..launch import usable_cores
     from ..launch.linked import choose
-    from ..show.profile import blocks, profile_document
+    from ..show.profile import blocks, profile_document, write_stacks
     from ..measure.profile import Request, take_profile
 
     output = Output(json_file)
@@ -62,7 +60,8 @@ def run_profile(
     found, folder, completed = take_profile(request, on_line)
     output.show(blocks(found))
     output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
-    write_stacks([found], speedscope, output)
+    if speedscope:
+        output.paths(write_stacks([found], speedscope))
     output.document(profile_document(found, folder))
     if not completed.ok:
         raise SystemExit(RANKS_FAILED)

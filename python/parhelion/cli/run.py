@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..launch.flavor import MOST_RANKS
-from .lazy import PanelCommand, options_of
+from .options import PanelCommand, options_of
 from .options import Real, SECONDS, Whole
 from .facts import OPTIONS, answer
 

@@ -1,4 +1,4 @@
-"""`parhelion runs list`, `show`, `tag`, `import`, `export` and `query`, and what all verbs of `parhelion runs` share."""
+"""`parhelion runs list`, `show`, `tag`, `import`, `export` and `query`, what all verbs of `parhelion runs` share, and `parhelion profile show`."""
 
 import sys
 from collections.abc import Sequence
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from ..errors import InputError
 from ..show import Table, Text
-from .errors import BadInput
-from .options import RANKS, labels_option, out_option
-from ..show.output import Output, json_option
+from ..show.terminal import Output
+from .options import MOST_RANKS, RANKS, Whole, json_option, labels_option, out_option, speedscope_option
+from ..record.profile import PROFILE
 from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
 from ..record.store import RUN, Stored, parse_labels, relabel, stored_runs
@@ -149,7 +150,7 @@ def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None
     output = Output(json_file)
     wanted = form or file.suffix.removeprefix(".")
     if wanted not in FORMATS:
-        raise BadInput(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
+        raise InputError(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
     rows = export(chosen(runs, store, output), table, wanted, file)
     output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
     output.document({"schema": "parhelion.export/1", "file": str(file), "table": table, "format": wanted, "rows": rows})
@@ -170,3 +171,28 @@ def query_runs(sql: str, store: Path, json_file: str | None) -> None:
     columns, rows = query(chosen((), store, output), sql)
     output.show([Table(columns, [["" if value is None else str(value) for value in row] for row in rows])])
     output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})
+
+
+@click.command()
+@click.argument("profile", type=PROFILE)
+@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only that rank.")
+@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
+@speedscope_option
+@json_option
+def show_profile(
+    profile: Path, rank: int | None, most: int, speedscope: Path | None, json_file: str | None
+) -> None:
+    """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
+    from ..record.profile import read_profile
+    from ..show.profile import blocks, profile_document, write_stacks
+
+    output = Output(json_file)
+    found = read_profile(profile)
+    if rank is not None:
+        if rank >= len(found.ranks):
+            raise InputError(f"--rank {rank}: {profile} has ranks 0 to {len(found.ranks) - 1}")
+        found.ranks = [found.ranks[rank]]
+    output.show(blocks(found, most))
+    if speedscope:
+        output.paths(write_stacks([found], speedscope))
+    output.document(profile_document(found, profile))

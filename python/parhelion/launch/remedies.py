@@ -26,6 +26,13 @@ PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
 EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh"}
 
 
+def need(*modules: str) -> None:
+    """Fail now where a module is missing that would be wanted after minutes of work."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+
 def what_is_missing(error: ModuleNotFoundError, command: str | None = None) -> str | None:
     """The package that is missing and the one line that installs what `command` needs; None for a part of our own."""
     module = (error.name or "").partition(".")[0]

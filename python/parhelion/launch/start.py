@@ -106,8 +106,8 @@ def _on_hosts(wanted: Wanted) -> int:
 
 
 def _profiled(wanted: Wanted, words: list[str], ranks: int, flavor: Flavor) -> int:
-    from ..cli.errors import OK, RANKS_FAILED
-    from ..show.output import Output
+    from ..errors import OK, RANKS_FAILED
+    from ..show.terminal import Output
     from ..measure.profile import Request, take_profile
     from ..show.profile import blocks
 

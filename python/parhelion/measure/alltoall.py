@@ -4,7 +4,7 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import MOST_RANKS, MeasuringOptions, Numbers, Sizes, measuring_options
-from ..cli.lazy import PanelCommand
+from ..cli.options import PanelCommand
 from .measurement import Group
 from .cases import check_memory, usual_ranks
 

@@ -7,8 +7,8 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import MeasuringOptions, Names, Numbers, RANKS, Whole, measuring_options
-from ..show.output import Output
-from ..cli.lazy import PanelCommand
+from ..show.terminal import Output
+from ..cli.options import PanelCommand
 from .launcher import launched_ranks
 from .measurement import Group
 from .cases import balanced_grid, check_memory, usual_ranks

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from ..launch import usable_cores
-from ..cli.errors import need
-from ..cli.options import RANKS, Whole, flavor_option
-from ..show.output import Output, json_option
+from ..launch.remedies import need
+from ..cli.options import RANKS, Whole, flavor_option, json_option
+from ..show.terminal import Output
 from .measurement import Group, Measurement, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS
 from ..record.read import Record
 from ..record.folder import DEFAULT_STORE

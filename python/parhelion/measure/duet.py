@@ -14,7 +14,7 @@ from typing import Any
 
 from ..launch import Flavor, find_flavor, flavors, inside_launcher
 from ..cli.errors import BadInput
-from ..show.output import Output
+from ..show.terminal import Output
 from ..machine.collect import collect
 from ..record.read import Record
 from ..record.model import RecordError

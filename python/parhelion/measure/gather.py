@@ -8,9 +8,9 @@ import click
 
 from ..launch import find_flavor
 from ..cli.errors import BadInput
-from ..cli.lazy import PanelCommand
+from ..cli.options import PanelCommand
 from ..cli.options import ELEMENT_NAMES, MOST_COMPONENTS, MeasuringOptions, Numbers, RANKS, measuring_options, per_node_option
-from ..show.output import Output
+from ..show.terminal import Output
 from .measurement import Group
 from .cases import PLUG_INS, Peers, contenders_of
 

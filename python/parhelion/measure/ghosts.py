@@ -6,7 +6,7 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import ELEMENT_NAMES, MOST_COMPONENTS, MOST_RANKS, MeasuringOptions, Numbers, RANKS, Whole, measuring_options, per_node_option
-from ..cli.lazy import PanelCommand
+from ..cli.options import PanelCommand
 from .measurement import Group
 from .cases import ELEMENT_BYTES, balanced_grid, check_memory, ranks_on_grid
 from .ghosts_program.contenders import ALL

@@ -21,7 +21,7 @@ from ..cli.options import (
     measuring_options,
     per_node_option,
 )
-from ..cli.lazy import PanelCommand, options_of
+from ..cli.options import PanelCommand, options_of
 from .measurement import Group
 from .cases import ELEMENT_BYTES, PLUG_INS, Peers, balanced_grid, check_memory, contenders_of, ranks_on_grid
 

@@ -17,8 +17,9 @@ from ..errors import InputError
 from ..launch import Flavor, find_flavor
 from .gather import gather_groups
 from .halo import halo_group
-from ..cli.errors import BadInput, missing_package
-from ..show.output import Output
+from ..cli.errors import BadInput
+from ..launch.remedies import what_is_missing
+from ..show.terminal import Output
 from ..machine.collect import collect
 from ..machine.builds import providers
 from .measurement import Group, MIN_SAMPLE_S, Measurement, QUICK_MIN_SAMPLE_S, TIMEOUT_S
@@ -119,7 +120,7 @@ def _measured(benchmark: str, request: ImageRequest, folder: Path, image: Image,
         _left_out(benchmark, str(error), image, output)
         return None
     except ModuleNotFoundError as error:
-        _left_out(benchmark, str(missing_package(error)), image, output)
+        _left_out(benchmark, what_is_missing(error) or str(error), image, output)
         return None
     image.parts[benchmark] = RAN
     output.console.print(f"{benchmark}: {len(record.cases)} lines in {record.path}", markup=False, soft_wrap=True)

@@ -11,7 +11,7 @@ from ..launch import FlavorError, find_flavor, flavors
 from ..launch.hosts import Hosts
 from ..launch.networks import NETWORKS, network_setting
 from ..cli.errors import BadInput
-from ..show.output import Output
+from ..show.terminal import Output
 from .measurement import Combination, Group
 from ..record.read import Record
 

@@ -6,7 +6,7 @@ import click
 
 from ..cli.errors import BadInput
 from ..cli.options import MeasuringOptions
-from ..show.output import Output
+from ..show.terminal import Output
 from .duet import NAMES, measure_pairs
 from .measurement import Group, LAUNCHES, MIN_SAMPLE_S, Measurement, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S
 from .session import measure

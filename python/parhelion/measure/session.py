@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..errors import InputError
 from ..launch.ending import Ended
 from ..cli.errors import BAD_INPUT
-from ..show.output import Output
+from ..show.terminal import Output
 from ..machine.collect import collect
 from ..machine.builds import built_contenders
 from ..record.read import Record, read_record

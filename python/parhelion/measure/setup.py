@@ -7,7 +7,7 @@ import click
 
 from ..launch import usable_cores
 from ..cli.options import ELEMENT_NAMES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_RANKS, MeasuringOptions, Names, Numbers, Whole, measuring_options
-from ..cli.lazy import PanelCommand
+from ..cli.options import PanelCommand
 from .launcher import launched_ranks
 from .measurement import Group
 from .halo import halo_group

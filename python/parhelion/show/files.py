@@ -1,36 +1,20 @@
 """Blocks as one self-contained page of HTML, and as Markdown. Whatever they hold is escaped; a page asks for nothing outside itself."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 
 from ..launch.disk import why
 from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
 
 MOST_COLUMNS = 8  # of figures: a wider table stands in several, so that no column is cut off on a page of 1280 pixels
-HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<link rel="icon" href="data:,">
-<style>
-{style}</style>
-</head>
-<body>
-<header><h1>{title} <span>{about}</span></h1></header>
-<main>
-"""
 
 
 def html(page: Page) -> str:
     """The page with its style and its script."""
-    head = HEAD.format(title=escape(page.title), about=escape(page.about), style=_asset("page.css"))
     sections = [block.title for block in page.blocks if isinstance(block, Section)]
     links = [f'<a href="#s{number}">{escape(title)}</a>' for number, title in enumerate(sections, start=1)]
     numbers = iter(range(1, len(sections) + 1))
@@ -42,12 +26,8 @@ def html(page: Page) -> str:
             made.append(f'<section class="card" id="s{number}"><h2>{escape(block.title)}</h2>{_html(block.blocks, 3)}</section>')
         else:
             made.append(_html([block], 2))
-    return head + "\n".join(made) + f"\n</main>\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
-
-
-@cache
-def _asset(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    template = Template(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
+    return template.substitute(title=escape(page.title), about=escape(page.about), body="\n".join(made))
 
 
 def _html(blocks: Sequence[Block], level: int) -> str:

@@ -14,7 +14,7 @@ from ..place.published import Check
 from ..place.simulate import Cell
 from ..placement import BetweenNodes, NodeMessages, Numbering, Placement, PlacementError, Score
 from . import Block, Table, Text
-from .palette import BLUE, GREY, PALETTE
+from .plots import BLUE, GREY, PALETTE
 from ..analyze.words import product
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from ..analyze.results import CaseResult, Entry
 from ..analyze.params import case_label, some, text, varying
 from ..analyze.results import BASELINE, OWN, contenders, ours
 from ..analyze.shift import NO_INTERVAL
-from .palette import GRID, INK, MUTED, VARIABLES, of_role
 from ..analyze.words import size_text, times
 from . import Block, Drawing, Section, Text
 
@@ -28,6 +27,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues: for files, which have no theme.
+BLUE, GREY = "#0072B2", "#999999"
+PALETTE = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", GREY,
+           "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")  # fmt: skip
+
+# Drawings inside a page: keys (hex values that nothing else uses), which become the theme's variables.
+INK, MUTED, GRID = "#010101", "#010102", "#010103"
+ROLES = {"own": "#010104", "baseline": "#010105", "peer": "#010106", "floor": "#010107"}
+VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", **{key: role for role, key in ROLES.items()}}
 
 WIDTH, BAND = 5.4, 0.28  # inches; half the height over which points are scattered
 MOST_POINTS, BINS = 200, 150
@@ -37,6 +46,11 @@ STYLE = {
     "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True, "grid.color": GRID,
     "grid.linewidth": 0.6, "xtick.color": MUTED, "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK, "figure.facecolor": "none",
 }  # fmt: skip
+
+
+def of_role(role: str) -> str:
+    """The key of a contender's color."""
+    return ROLES.get(role, ROLES["peer"])
 
 
 @contextmanager

@@ -1,14 +1,16 @@
-"""A profile for people, and the document of `parhelion profile run` and `show` with `--json`; shares are of the time of all ranks."""
+"""A profile for people, stacks for speedscope (https://www.speedscope.app/file-format-schema.json), and the document of `parhelion profile run` and `show` with `--json`; shares are of the time of all ranks."""
 
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from msgspec import to_builtins
+import msgspec
 
 from . import Block, Section, Table, Text, note
 from ..analyze.words import percent
-from ..record.profile import Profile, RankProfile
-from ..analyze.profile_shares import Shares, TABLES, by_part, own_shares, tables, waiting_share
+from ..launch.disk import writing
+from ..record.profile import Frame, Profile, RankProfile
+from ..analyze.profile_shares import ASLEEP, Shares, TABLES, by_part, own_shares, tables, waiting_share
 
 LEAST = 0.001
 MUCH = 0.1
@@ -58,7 +60,7 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
     """Shares by part, library and function, and what each rank did."""
     return {
         "schema": SCHEMA, "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
-        "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
+        "program": profile.program, "tool": msgspec.to_builtins(profile.tool), "notes": profile.notes,
         **{NAMES[name]: _objects(shares) for name, shares in tables(profile).items()},
         "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s,
                    "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
@@ -69,3 +71,31 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
 
 def _objects(shares: Shares) -> list[dict[str, Any]]:
     return [key.told() | {"share": share} for key, share in shares.items()]
+
+
+SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
+
+
+def write_stacks(profiles: Sequence[Profile], file: Path) -> list[Path]:
+    """All ranks of the profiles in one file, each to be chosen by its name."""
+    with writing(file):
+        file.write_bytes(msgspec.json.encode(stacks(profiles)))
+    return [file.resolve()]
+
+
+def stacks(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """Frames of all profiles, and stacks of each rank with the seconds that it spent there, sleep included."""
+    numbers: dict[Frame, int] = {}
+    ranks = [_stacks_of(profile, rank, numbers) for profile in profiles for rank in profile.ranks]
+    frames = [{"name": frame.symbol, "file": frame.library} for frame in numbers]
+    return {"$schema": SPEEDSCOPE, "exporter": "parhelion", "name": " and ".join(each.name for each in profiles),
+            "shared": {"frames": frames}, "profiles": ranks}  # fmt: skip
+
+
+def _stacks_of(profile: Profile, rank: RankProfile, numbers: dict[Frame, int]) -> dict[str, Any]:
+    told = [([profile.frames[number] for number in stack.frames], stack.seconds) for stack in rank.stacks]
+    told += [([Frame(ASLEEP, f"asleep in {where}")], spent) for where, spent in rank.asleep.items()]
+    samples = [[numbers.setdefault(frame, len(numbers)) for frame in path] for path, _ in told]
+    weights = [spent for _, spent in told]
+    return {"type": "sampled", "name": f"{profile.name}, rank {rank.rank}", "unit": "seconds", "startValue": 0, "endValue": sum(weights),
+            "samples": samples, "weights": weights}  # fmt: skip

@@ -1,7 +1,9 @@
-"""Blocks on the terminal."""
+"""Where a command writes: blocks on the terminal for people, one JSON document for scripts."""
 
 import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -11,6 +13,8 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.theme import Theme
 
+from ..errors import InputError
+from ..launch.disk import why, writing
 from . import Block, Cell, Items, Section, Table, Text, Word
 
 THEME = Theme({"note": "yellow", "good": "bold green", "bad": "bold red", "slower": "bold red", "faster": "bold green", "meta": "dim"})
@@ -91,3 +95,53 @@ def parts(where: Console, table: Table) -> list[Table]:
         made.append(table.only([*named, *figures[:size]]))
         figures = figures[size:]
     return made
+
+
+class Output:
+    """With `--json -` the document owns standard output, and everything for people goes to standard error."""
+
+    def __init__(self, json_file: str | None) -> None:
+        self.json_file = json_file
+        stream = sys.stderr if json_file == "-" else sys.stdout
+        self.console = console(stream)
+        self.errors = console(sys.stderr)
+        self._check_writable()
+
+    def show(self, blocks: Sequence[Block]) -> None:
+        """Print blocks for people."""
+        show(self.console, blocks)
+
+    def fits(self, table: Table) -> bool:
+        """Whether a table is no wider than the terminal."""
+        return width(self.console, table) <= self.console.width
+
+    def paths(self, files: Sequence[Path]) -> None:
+        """Say which files were written."""
+        for file in files:
+            self.console.print(str(file), markup=False, soft_wrap=True)
+
+    def document(self, document: dict[str, Any]) -> None:
+        """Write the JSON document where `--json` said, if it was given."""
+        if self.json_file is None:
+            return
+        import msgspec
+
+        text = msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=1)
+        if self.json_file == "-":
+            sys.stdout.write(text.decode() + "\n")
+            sys.stdout.flush()
+        else:
+            with writing(self.json_file):
+                Path(self.json_file).write_bytes(text + b"\n")
+
+    def _check_writable(self) -> None:
+        if self.json_file in (None, "-"):
+            return
+        file = Path(self.json_file)
+        new = not file.exists()
+        try:
+            file.open("ab").close()
+            if new:
+                file.resolve().unlink()  # what fails from here on leaves no empty document behind
+        except OSError as error:
+            raise InputError(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None

@@ -18,7 +18,7 @@ from synthetic import jobs
 from parhelion.launch import default_flavor
 from parhelion.launch.keeper import descendants
 from parhelion.cli.main import root
-from parhelion.show.output import Output
+from parhelion.show.terminal import Output
 from parhelion.analyze.document import failed
 from parhelion.measure.duet import first_of_pair, measure_pairs
 from parhelion.measure.apptainer import Image

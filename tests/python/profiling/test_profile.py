@@ -23,7 +23,7 @@ from parhelion.record.profile import Frame, How, RankProfile, SCHEMA, Stack
 from parhelion.analyze.profile_shares import Key, by_part, charged_shares, own_shares, part_of
 from parhelion.measure.profile import rank_profile
 from parhelion.measure.perf import parse_script, read_samples
-from parhelion.show.speedscope import document as stacks_of
+from parhelion.show.profile import stacks as stacks_of
 
 PROGRAM = """
 #include <mpi.h>
