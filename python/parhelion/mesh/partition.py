@@ -63,7 +63,8 @@ def fill_empty_parts(part: np.ndarray, parts: int) -> np.ndarray:
     for empty in np.flatnonzero(sizes == 0):
         donor = int(np.argmax(sizes))
         part[np.flatnonzero(part == donor)[-1]] = empty
-        sizes[[donor, empty]] += [-1, 1]
+        sizes[donor] -= 1
+        sizes[empty] += 1
     return part
 
 

@@ -14,7 +14,7 @@ from ..placement import Parameters, PlacementError
 from ..placement.placement import each_periodic
 from ..record.model import Launch
 from ..record.read import Record, read_record
-from .traffic import Exchange, Traffic, count
+from .traffic import Exchange, Traffic, count, memory_level
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _causes(traffics: Sequence[Traffic]) -> dict[tuple[str, str], Cause]:
     Few runs cannot tell every level apart. So messages inside a node share one latency, and bytes cost at the node (its
     network interface), at the memory domain, and when copied; other levels get figures only from whoever knows them.
     """
-    node, memory = traffics[0].outermost, traffics[0].memory_level
+    node, memory = next(iter(traffics[0].leaving)), memory_level(traffics[0].leaving)
     causes: dict[tuple[str, str], Cause] = {
         ("message", "inside"): lambda t: sum(n for level, n in t.messages.items() if level != node),
         ("copy", ""): lambda t: t.copied,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..placement import BetweenNodes, GraphPlacement, Placement, PlacementError, Stencil, node_pairs
+from ..placement.parameters import Traffic
 from ..placement.placement import each_periodic
 
 ALGORITHMS = ("standard", "staged", "node_aware")
@@ -36,11 +37,6 @@ class Exchange:
         if not self.cells or min((*self.cells, self.halo, self.fields, self.bytes_per_cell)) < 1:
             raise PlacementError("an exchange needs at least one cell per dimension, halo width, field and byte")
 
-    @property
-    def messages_per_offset(self) -> int:
-        """Messages to each neighbor."""
-        return self.fields if self.field_by_field else 1
-
     def stencil(self) -> Stencil:
         """All neighbors, with the halo that goes to each."""
         kind = Stencil.faces if self.faces_only else Stencil.full
@@ -48,54 +44,23 @@ class Exchange:
 
     def offsets(self) -> list[tuple[tuple[int, ...], int]]:
         """Neighbors, and the bytes that go to each in all fields together."""
-        if self.algorithm == "staged":
-            per_cell = self.fields * self.bytes_per_cell
-            return [(step, per_cell * self._staged_cells(step)) for step in Stencil.faces(len(self.cells)).offsets]
-        stencil = self.stencil()
-        return list(zip(stencil.offsets, stencil.bytes, strict=True))
-
-    def bytes(self) -> int:
-        """What a rank with all its neighbors sends."""
-        return sum(size for _, size in self.offsets())
-
-    def _staged_cells(self, step: tuple[int, ...]) -> int:
-        # Dimensions that had their turn are sent with the halo that they received.
-        along = next(d for d, s in enumerate(step) if s)
-        return math.prod(
-            self.halo if d == along else n + 2 * self.halo * (d < along) for d, n in enumerate(self.cells)
-        )
+        if self.algorithm != "staged":
+            stencil = self.stencil()
+            return list(zip(stencil.offsets, stencil.bytes, strict=True))
+        sizes = []
+        for step in Stencil.faces(len(self.cells)).offsets:
+            along = next(d for d, s in enumerate(step) if s)
+            # Dimensions that had their turn are sent with the halo that they received.
+            cells = math.prod(self.halo if d == along else n + 2 * self.halo * (d < along) for d, n in enumerate(self.cells))
+            sizes.append((step, cells * self.fields * self.bytes_per_cell))
+        return sizes
 
 
 MEMORY_LEVELS = ("numa", "pack", "node")
 
 
-@dataclass(frozen=True)
-class Traffic:
-    """What limits an exchange.
-
-    `messages` and `leaving` are by level, outermost first: messages of a rank (mean over ranks) whose outermost
-    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). Where messages between nodes are collected, those of
-    the outermost level are of the busiest node: they share its network interface. `copied` is what the
-    ranks of one memory domain send together: they share its bandwidth when they pack and unpack.
-    """
-
-    messages: dict[str, float]
-    leaving: dict[str, float]
-    copied: float
-
-    @property
-    def outermost(self) -> str:
-        """The node."""
-        return next(iter(self.leaving))
-
-    @property
-    def memory_level(self) -> str:
-        """The level whose ranks share memory bandwidth: the NUMA domain where it is known."""
-        return memory_level(self.leaving)
-
-
 def memory_level(levels: Iterable[str]) -> str:
-    """NUMA domain, else socket, else node."""
+    """The level whose ranks share memory bandwidth: NUMA domain, else socket, else node."""
     known = list(levels)
     return next((level for level in MEMORY_LEVELS if level in known), known[0])
 
@@ -131,7 +96,7 @@ def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[b
         for level in levels:
             crosses = exists & (units[level] != np.roll(units[level], [-s for s in step], range(len(step))))
             np.add.at(leaving[level], units[level][crosses], size)
-            messages[level] += exchange.messages_per_offset * np.count_nonzero(crosses & ~counted) / ranks
+            messages[level] += (exchange.fields if exchange.field_by_field else 1) * np.count_nonzero(crosses & ~counted) / ranks
             counted |= crosses
     most = {level: float(values.max()) for level, values in leaving.items()}
     if exchange.algorithm == "node_aware":

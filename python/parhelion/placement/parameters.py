@@ -3,10 +3,9 @@
 import ctypes
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..base.files import read_bounded
 from ..base.numbers import shortened
@@ -15,17 +14,22 @@ from .library import PlacementError
 
 SCHEMA = "parhelion.model/1"
 LARGEST = 2**20  # bytes of a file of parameters
+ABOVE_ZERO = math.ulp(0.0)
 
 
-class Traffic(Protocol):
-    """Messages and bytes of an exchange by level, as `parhelion.place` counts them."""
+@dataclass(frozen=True)
+class Traffic:
+    """What limits an exchange.
 
-    @property
-    def messages(self) -> Mapping[str, float]: ...
-    @property
-    def leaving(self) -> Mapping[str, float]: ...
-    @property
-    def copied(self) -> float: ...
+    `messages` and `leaving` are by level, outermost first: messages of a rank (mean over ranks) whose outermost
+    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). Where messages between nodes are collected, those of
+    the outermost level are of the busiest node: they share its network interface. `copied` is what the
+    ranks of one memory domain send together: they share its bandwidth when they pack and unpack.
+    """
+
+    messages: dict[str, float]
+    leaving: dict[str, float]
+    copied: float
 
 
 class CCosts(ctypes.Structure):
@@ -97,25 +101,23 @@ def read_parameters(path: str | Path) -> Parameters:
         raise PlacementError(f"cannot read the parameters {path}: {error}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise PlacementError(f"{path} is not of the schema {SCHEMA}: write one with 'parhelion model fit'")
+
+    def figure(value: Any, what: str, least: float = 0.0) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < 1e300:
+            raise PlacementError(f"{path}: {what} is {shortened(str(value))}: give a number {'above' if least else 'of at least'} 0")
+        return float(value)
+
+    def figures(key: str, least: float = 0.0) -> dict[str, float]:
+        given = document.get(key) or {}
+        if not isinstance(given, dict):
+            raise PlacementError(f"{path}: {key} needs a figure for each level, such as {{\"node\": 1e-6}}")
+        return {level: figure(value, f"{key} of {level}", least) for level, value in given.items()}
+
     copies = document.get("copy_bandwidth")
     return Parameters(
         name=str(document.get("name", path)),
-        latency_s=_figures(document, "latency_s", path),
-        bandwidth=_figures(document, "bandwidth", path, positive=True),
-        copy_bandwidth=math.inf if copies is None else _figure(copies, "copy_bandwidth", path, positive=True),
-        fixed_s=_figure(document.get("fixed_s", 0.0), "fixed_s", path),
+        latency_s=figures("latency_s"),
+        bandwidth=figures("bandwidth", ABOVE_ZERO),
+        copy_bandwidth=math.inf if copies is None else figure(copies, "copy_bandwidth", ABOVE_ZERO),
+        fixed_s=figure(document.get("fixed_s", 0.0), "fixed_s"),
     )
-
-
-def _figures(document: dict[str, Any], key: str, path: str | Path, positive: bool = False) -> dict[str, float]:
-    figures = document.get(key) or {}
-    if not isinstance(figures, dict):
-        raise PlacementError(f"{path}: {key} needs a figure for each level, such as {{\"node\": 1e-6}}")
-    return {level: _figure(value, f"{key} of {level}", path, positive) for level, value in figures.items()}
-
-
-def _figure(value: Any, what: str, path: str | Path, positive: bool = False) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or value < 0 or (positive and value == 0):
-        raise PlacementError(f"{path}: {what} is {shortened(str(value))}: give a number {'above' if positive else 'of at least'} 0")
-    return float(value)
