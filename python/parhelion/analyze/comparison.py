@@ -1,24 +1,230 @@
-"""Comparing all cases of two sets; or their times relative to a contender that was measured beside them: whatever the machine did to both
-is taken out, for contenders of a case take turns, so that sample i of one stands beside sample i of the other.
-"""
+"""Comparing all cases of two sets of runs, and what differs around them; how often such a comparison is right, measured on one's own runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from .results import CaseResult, Entry
+from ..record.folder import folders_with
+from ..record.model import Case, RecordError, flatten
+from ..record.model import Launch as RecordedLaunch
+from ..record.read import FILE_NAME, Record, read_record
 from .document import failed
-from .params import in_order
-from ..record.model import RecordError
-from ..record.model import Case
-from ..record.read import Record
-from .verdict import DEFAULT_RULES, Difference, Judged, Rules, Verdict, difference, judge
-from .states import Launch
-from .changes import Change, Changes, changes, machines
-from .sets import RecordSet, check_comparable
+from .results import CaseResult, Entry, in_order, remarks, results, skew
+from .statistics import APART, DEFAULT_RULES, DIFFERENT, Difference, Judged, Launch, Rules, Verdict, difference, judge, typical_probes
+
+
+@dataclass(frozen=True)
+class RecordSet:
+    """One or more runs of the same thing; their launches count alike."""
+
+    name: str
+    records: list[Record]
+
+    @property
+    def cases(self) -> list[CaseResult]:
+        return results(line for record in self.records for line in record.cases)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What makes the figures of this side doubtful."""
+        return list(dict.fromkeys(note for record in self.records for note in remarks(record, results(record.cases))))
+
+    @property
+    def launches(self) -> int:
+        return sum(len(record.launches) for record in self.records)
+
+
+def read_set(path: Path) -> RecordSet:
+    """The run at `path`, or all runs in the folders right below it; raises `RecordError`."""
+    runs = [] if (path / FILE_NAME).exists() else folders_with(FILE_NAME, path)
+    if runs:
+        return RecordSet(path.name, [read_record(run) for run in runs])
+    record = read_record(path)
+    return RecordSet(record.labels.get("image") or record.id, [record])
+
+
+def check_comparable(sets: Sequence[RecordSet]) -> None:
+    """Both sides must be of one benchmark."""
+    benchmarks = {record.run.benchmark for each in sets for record in each.records}
+    if len(benchmarks) > 1:
+        raise RecordError(f"cannot compare runs of {' and '.join(sorted(benchmarks))}: give runs of one benchmark")
+
+
+CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make less
+
+
+def slow_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Per contender the ranks whose time is clearly above that of the median rank, in the median over all its samples."""
+    lines: dict[tuple[str, int], list[Case]] = {}
+    for case in cases:
+        for entry in case.entries.values():
+            for line in entry.lines:
+                if len(line.samples_by_rank) > 1 and line.samples:
+                    lines.setdefault((entry.contender, len(line.samples_by_rank)), []).append(line)
+    found = {key: _slow(each) for key, each in lines.items()}
+    return [(f"slow ranks of {contender} on {ranks} ranks", slow) for (contender, ranks), slow in found.items() if slow]
+
+
+def late_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
+    """Per contender the ranks that come so late, in most samples of a case, that much of the time is the others' wait for them."""
+    found: dict[tuple[str, int], set[int]] = {}
+    for case in cases:
+        for entry in case.entries.values():
+            if (told := skew(entry)) and told.matters:
+                ranks = max(len(line.samples_by_rank) for line in entry.lines)
+                found.setdefault((entry.contender, ranks), set()).add(told.rank)
+    return [(f"ranks that come late to {contender} on {ranks} ranks", ", ".join(map(str, sorted(late))))
+            for (contender, ranks), late in found.items()]  # fmt: skip
+
+
+def _slow(lines: Sequence[Case]) -> str:
+    """Such as `1, 3`; empty when no rank stands out."""
+    times = np.concatenate([np.array(line.samples_by_rank) for line in lines], axis=1)
+    # The lower middle, so that of two ranks the slower one is compared with the other.
+    usual = np.sort(times, axis=0)[(len(times) - 1) // 2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
+    return ", ".join(str(rank) for rank, ratio in enumerate(ratios) if ratio > CLEARLY)
+
+
+# What differs between any two runs and means nothing.
+VOLATILE = ("load", "variables PMI", "variables MPI_LOCAL", "binding")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One fact: its values on both sides, `None` where a side lacks it."""
+
+    name: str
+    first: str | None
+    second: str | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Differences by kind."""
+
+    environment: list[Change]
+    ranks: list[Change]
+    libraries: list[Change]
+    behavior: list[Change]
+
+    @property
+    def kinds(self) -> dict[str, list[Change]]:
+        """Those that there are, by what people call them."""
+        kinds = {"environment": self.environment, "ranks": self.ranks, "libraries": self.libraries, "messages and choices": self.behavior}
+        return {kind: found for kind, found in kinds.items() if found}
+
+
+def changes(first: RecordSet, second: RecordSet) -> Changes:
+    """Compare what both sides told; a fact that varies within a side is shown with all its values."""
+    return Changes(
+        environment=differing(_environment(first), _environment(second)),
+        ranks=differing(_ranks(first), _ranks(second)),
+        libraries=differing(_libraries(first), _libraries(second)),
+        behavior=differing(_behavior(first), _behavior(second)),
+    )
+
+
+Facts = dict[str, str]
+
+
+def differing(first: Facts, second: Facts) -> list[Change]:
+    """Facts that one side lacks, or that have other values there."""
+    names = dict.fromkeys([*first, *second])
+    return [Change(name, first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)]
+
+
+def gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
+    """Facts by name, several values of one joined; what differs between any two runs is left out."""
+    values: dict[str, dict[str, None]] = {}
+    for name, value in pairs:
+        values.setdefault(name, {})[value] = None
+    return {name: " | ".join(sorted(each)) for name, each in values.items() if not name.startswith(VOLATILE)}
+
+
+def _environment(side: RecordSet) -> Facts:
+    return gathered(fact for record in side.records for fact in flatten(record.run.environment))
+
+
+def _ranks(side: RecordSet) -> Facts:
+    return gathered(fact for launch in _launches(side) for fact in flatten(_told(launch)))
+
+
+def _told(launch: RecordedLaunch) -> dict[str, Any]:
+    return {"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by,
+            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars,
+            "MPI's own": launch.mpi_cvars}  # fmt: skip
+
+
+def _libraries(side: RecordSet) -> Facts:
+    """Where each library was loaded from, by its name up to `.so`: another version is a change, too."""
+    paths = [PurePath(str(path)) for launch in _launches(side) for path in launch.libraries]
+    return gathered((path.name.partition(".so")[0], str(path)) for path in paths)
+
+
+def _behavior(side: RecordSet) -> Facts:
+    """Messages and bytes per exchange, what `auto` chose, ranks that take longer than the others, and those for which the others wait."""
+    facts = slow_ranks(side.cases) + late_ranks(side.cases)
+    for case in side.cases:
+        for entry in case.entries.values():
+            who = f"{entry.contender} on {case.name}"
+            for line in entry.lines[:1]:
+                told = {"messages": line.messages, "bytes": line.bytes, "choice": _choice(line.explain)}
+                facts += [(f"{what} of {who}", str(value)) for what, value in told.items() if value is not None]
+    return gathered(facts)
+
+
+def _choice(explain: Any) -> str | None:
+    """What was chosen, without the figures that follow: the first clause of the explanation."""
+    return explain.partition("\n")[0].partition(";")[0].partition(" (")[0].strip() or None if isinstance(explain, str) else None
+
+
+def _launches(side: RecordSet) -> list[RecordedLaunch]:
+    return [launch for record in side.records for launch in record.launches]
+
+
+def machines(first: RecordSet, second: RecordSet) -> list[Change]:
+    """Hosts, processors and cores that are not the same on both sides, and probes that differ as states of one machine would."""
+    return [*differing(_facts(first), _facts(second)), *_probes(first, second)]
+
+
+def _facts(side: RecordSet) -> Facts:
+    return gathered(fact for record in side.records for fact in _of_record(record))
+
+
+def _of_record(record: Record) -> Iterable[tuple[str, str]]:
+    cpu = record.run.environment.get("cpu")
+    cpu = cpu if isinstance(cpu, dict) else {}
+    told = {"host": record.run.environment.get("host"), "processor": cpu.get("model"), "usable cores": cpu.get("usable_cores")}
+    yield from ((name, str(value)) for name, value in told.items() if value is not None)
+    for launch in record.launches:
+        yield from (("hosts of the ranks", str(host)) for host in launch.hosts)
+        if launch.binding:
+            yield "cores of the ranks", "; ".join(str(cores).strip("[]") for cores in launch.binding)
+
+
+def _probes(first: RecordSet, second: RecordSet) -> list[Change]:
+    """The probe of each side by state, where both sides have equally many and they are far apart, or have not."""
+    sides = [_typical(each) for each in (first, second)]
+    if sides[0].keys() == sides[1].keys() and all(abs(math.log(sides[0][state] / sides[1][state])) < APART for state in sides[0]):
+        return []
+    return [Change("probe of the cores", *(_text(side) for side in sides))]
+
+
+def _typical(side: RecordSet) -> dict[str | None, float]:
+    probes = [value for record in side.records for line in record.cases for value in line.probe_ns or [] if value]
+    return typical_probes(np.array(probes, dtype=float))
+
+
+def _text(typical: dict[str | None, float]) -> str | None:
+    return ", ".join(f"{probe:.0f} ns" + (f" {state}" if state else "") for state, probe in typical.items()) or None
+
 
 Measured = tuple[CaseResult, Entry]
 Key = tuple[bytes, str]
@@ -208,3 +414,118 @@ def _scaled(line: Case, reference: np.ndarray, usual: float) -> Case:
 
 def _key(line: Case) -> LineKey:
     return line.launch, line.name, identity(line.params)
+
+
+SCHEMA = "parhelion.compare/3"
+
+
+def comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """Everything that was found; ratios are B / A, so above 1 means slower."""
+    first, second = comparison.sets
+    return {
+        "schema": SCHEMA,
+        "A": _side(first),
+        "B": _side(second),
+        "machines": [asdict(change) for change in comparison.machines],
+        "rules": asdict(comparison.rules),
+        "cases": [_case(row) for row in comparison.rows],
+        "only_in_A": comparison.only["A"],
+        "only_in_B": comparison.only["B"],
+        "failed_in_A": comparison.failed["A"],
+        "failed_in_B": comparison.failed["B"],
+        "changes": asdict(comparison.changes),
+    }
+
+
+def _side(side: RecordSet) -> dict[str, Any]:
+    runs = [record.id for record in side.records]
+    return {"name": side.name, "runs": runs, "launches": side.launches, "notes": side.remarks}
+
+
+def _case(row: Row) -> dict[str, Any]:
+    found = row.difference
+    return {
+        "name": row.case.name,
+        "params": row.case.params,
+        "contender": row.contender,
+        "median_s": list(row.medians),
+        "ratio": found.ratio,
+        "ci95": list(found.interval),
+        "ratio_by_state": found.states,
+        "p": found.p,
+        "p_adjusted": row.p_adjusted,
+        "cliffs_delta": found.cliffs_delta,
+        "compared": str(found.kind),
+        "units": list(found.units),
+        "single_launch": found.single_launch,
+        "verdict": str(row.verdict),
+    }
+
+
+Sides = tuple[list[Launch], list[Launch]]
+ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "in turn, pair by pair"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Shares over all splits of one design; `launches` is the number on each side."""
+
+    design: str
+    splits: int
+    launches: int
+    cases: int
+    planted: float
+    false_pairs: float
+    false_cases: float
+    found_pairs: float
+    found_cases: float
+
+
+def calibrate(
+    records: RecordSet, planted: float = 1.05, launches: int | None = None, rules: Rules = DEFAULT_RULES
+) -> list[Calibration]:
+    """Both designs on all stretches of consecutive launches; raises `RecordError` with fewer than four launches per case."""
+    cases = starts_by_case(records)
+    available = min(map(len, cases), default=0)
+    size = launches or available // 2
+    if size < 2 or 2 * size > available:
+        raise RecordError(f"{records.name} has {available} launches per case, {max(4, 2 * size)} are needed: use --launches, or measure more")
+    return [_calibration(design, cases, size, planted, rules) for design in (ONE_AFTER_THE_OTHER, IN_TURN)]
+
+
+def starts_by_case(records: RecordSet) -> list[list[Launch]]:
+    """The launches of every case and contender whose values were right, in the order of time."""
+    return list(starts(records).values())
+
+
+def splits(starts: list[Launch], size: int, design: str) -> list[Sides]:
+    """The sides of every stretch of 2 × `size` launches, each with either side as the first."""
+    stretches = [starts[first : first + 2 * size] for first in range(len(starts) - 2 * size + 1)]
+    return [sides[::order] for each in stretches for sides in [_sides(each, design)] for order in (1, -1)]  # type: ignore[misc]
+
+
+def _sides(stretch: list[Launch], design: str) -> Sides:
+    half = len(stretch) // 2
+    if design == ONE_AFTER_THE_OTHER:
+        return stretch[:half], stretch[half:]
+    numbered = [launch._replace(pair=("pairs", number // 2)) for number, launch in enumerate(stretch)]
+    return numbered[::2], numbered[1::2]
+
+
+def _calibration(design: str, cases: Sequence[list[Launch]], size: int, planted: float, rules: Rules) -> Calibration:
+    by_split = list(zip(*(splits(case, size, design) for case in cases), strict=False))  # cases may lack launches
+    false = np.array([judged(sides, 1.0, DIFFERENT, rules) for sides in by_split])
+    found = np.array([judged(sides, planted, (Verdict.SLOWER,), rules) for sides in by_split])
+    shares = (false.any(axis=1).mean(), false.mean(), found.any(axis=1).mean(), found.mean())
+    return Calibration(design, len(by_split), size, len(cases), planted, *map(float, shares))
+
+
+def judged(cases: Sequence[Sides], factor: float, wanted: Sequence[Verdict], rules: Rules = DEFAULT_RULES, probe: float = 1.0) -> list[bool]:
+    """Whether each case, with B slowed by that factor, has one of these verdicts; all cases are one family."""
+    found = judge([difference(first, slowed(second, factor, probe)) for first, second in cases], rules)
+    return [each.verdict in wanted for each in found]
+
+
+def slowed(side: list[Launch], factor: float, probe: float = 1.0) -> list[Launch]:
+    """The same with every sample so many times as long; `probe` is what another machine does to its probe."""
+    return [launch._replace(samples=factor * launch.samples, probe=probe * launch.probe) for launch in side]

@@ -1,16 +1,151 @@
-"""The document that `parhelion bench --json` writes, schema `parhelion.bench/1`."""
+"""One run in the layouts in which such figures were published, and as the document of `parhelion bench --json`."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
-from ..measure.ranks import exit_text
-from ..record.model import End, FINISHED, UNAVAILABLE
-from ..record.read import Record
-from .figures import told
-from .published_form import over_hand_written, share
-from .remarks import remarks, skew
-from .results import CaseResult, Entry, PEER, entries, results
-from .sweep_findings import sweep_document
+from ..record.model import exit_text
+from ..record.read import Record, failed
+from .results import BASELINE, PEER, CaseResult, Entry, contenders, entries, in_order, remarks, results, skew, text, told
+from .sweep import sweep_document
+from .words import microseconds, ratio
+
+EXCHANGES = 10_000  # the published halo figures are seconds for so many
+NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")  # to tell what was moved
+
+
+@dataclass(frozen=True)
+class PublishedForm:
+    """A table of words, whose first `names` columns say what a row is of."""
+
+    caption: str
+    head: list[str]
+    rows: list[list[str]]
+    names: int
+
+
+def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm | None:
+    """The table for a benchmark, or `None` where no other form than the results' own was published."""
+    forms = {"halo": _halo, "gather": _gather, "ghosts": _ghosts}
+    made = forms[benchmark](cases) if benchmark in forms else None
+    return made if made and made.rows else None
+
+
+def _halo(cases: Sequence[CaseResult]) -> PublishedForm:
+    return _seconds(cases, f"seconds per {EXCHANGES:,} exchanges", ("halo", "fields"), EXCHANGES)
+
+
+def _gather(cases: Sequence[CaseResult]) -> PublishedForm:
+    return _seconds(cases, "seconds per gather", ("dataset", "element", "components"), 1)
+
+
+def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
+    timed = [case for case in cases if any(entry.median for entry in case.entries.values())]
+    columns = [who for who in contenders(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
+    rows = [[text(case.params.get(name)) for name in names] + [scaled(case.entries.get(who), factor) for who in columns] for case in timed]
+    return PublishedForm(caption, [*names, *columns], rows, len(names))
+
+
+def scaled(entry: Entry | None, factor: float) -> str:
+    """The median times `factor`; `wrong` or `failed` where values were wrong or nothing came out."""
+    if entry and entry.failed:
+        return "wrong" if any("wrong" in (line.error or "") for line in entry.lines) else "failed"
+    return f"{entry.median * factor:.4g}" if entry and entry.median else "–"
+
+
+def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
+    caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
+               "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
+    names = ("ranks", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
+    rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
+            for case in cases if all(name in case.params for name in NEEDED) for entry in case.entries.values() if entry.median]  # fmt: skip
+    return PublishedForm(caption, [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows, len(names) + 1)
+
+
+def _row_bytes(params: dict[str, Any]) -> int | None:
+    try:
+        return params["vdim"] * np.dtype(params["element"]).itemsize if all(name in params for name in NEEDED) else None
+    except TypeError:  # no type that NumPy knows
+        return None
+
+
+def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
+    """Bytes per second of one contender of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
+    size, by_rank = _row_bytes(params), [line.samples_by_rank for line in entry.lines if line.samples]
+    if size is None or not by_rank[0] or any(len(each) != len(by_rank[0]) for each in by_rank):
+        return ("–",) * 4  # the record does not tell what was moved, or by whom
+    time = np.median(np.concatenate([np.asarray(each) for each in by_rank], axis=1), axis=1)
+    if not time.min() > 0:
+        return ("–",) * 4
+    rows = np.full(len(time), params["rows_moved"])
+    if params["pattern"] == "all-from-one":
+        rows[0] = 0  # rank 0 has all that it asks for
+    moved, claimed = rows * size / time, params["rows_claimed"] * size / time
+    slowest = entry.median or 0.0
+    total = params["rows_moved_total"] * size / slowest
+    spread = f"{moved.min():.4e} … {moved.max():.4e}"
+    return f"{moved.mean():.4e} [{slowest * 1e3:.3g}ms]", spread, f"{total:.4e}", f"{claimed.mean():.4e}"
+
+
+STEPS = 1000  # over which the set-up is spread
+
+CAPTION = (f"µs, medians; exchange: what all exchanges of a step take once the ranks have come together, mean over ranks; with set-up: and "
+           f"1/{STEPS:,} of the set-up; over hand-written: that over that of the hand-written way in which it is least, and the step over the fastest hand-written one; "
+           "lines: of exchange code, without blanks and comments")  # fmt: skip
+HEAD = ["application", "ranks", "extent", "exchanged by", "step", "step over hand-written", "exchange", "share of step",
+        "with set-up", "exchange over hand-written", "lines"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the exchanges of one contender take of a step; seconds."""
+
+    step: float
+    exchange: float
+    setup: float
+    lines: int | None
+
+    @property
+    def of_step(self) -> float:
+        return self.exchange / self.step
+
+    @property
+    def with_setup(self) -> float:
+        """With the set-up, spread over so many steps."""
+        return self.exchange + self.setup / STEPS
+
+
+def share(entry: Entry) -> Share | None:
+    """Nothing for what is no application, or was not verified."""
+    told = [line.exchange_s for line in entry.lines if line.exchange_s]
+    if not told or not entry.median:
+        return None
+    lines = next((line.exchange_lines for line in entry.lines if line.exchange_lines), None)
+    setup = sum(seconds for part, seconds in entry.setup_s.items() if part != "first")
+    return Share(entry.median, float(np.median(np.concatenate(told))), setup, lines)
+
+
+def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
+    """The exchange's time with its set-up, over that of the hand-written way in which it is least."""
+    mine, others = share(entry), [found for found in map(share, case.of_role(BASELINE)) if found]
+    least = min((found.with_setup for found in others), default=0.0)
+    return mine.with_setup / least if mine and least > 0 else None
+
+
+def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
+    """A row per application and contender; nothing where no case is one."""
+    rows = [_row(case, entry, found) for case in in_order(cases) for entry in case.entries.values() if (found := share(entry))]
+    return PublishedForm(CAPTION, HEAD, rows, HEAD.index("step")) if rows else None
+
+
+def _row(case: CaseResult, entry: Entry, found: Share) -> list[str]:
+    where = [text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")]
+    return [*where, entry.contender, microseconds(found.step), ratio(case.relative(entry.contender)), microseconds(found.exchange),
+            f"{found.of_step:.1%}", microseconds(found.with_setup), ratio(over_hand_written(case, entry)), str(found.lines or "–")]  # fmt: skip
+
 
 SCHEMA = "parhelion.bench/1"
 
@@ -37,12 +172,6 @@ def _sweep(record: Record, cases: list[CaseResult]) -> dict[str, Any]:
     if not any("size" in case.params or "network" in case.params for case in cases):
         return {}
     return sweep_document(record, cases)
-
-
-def failed(record: Record) -> list[End]:
-    """How those launches ended that did not get to the end of their cases; one end per launch."""
-    last = {end.launch: end for end in record.ends}
-    return [end for end in last.values() if end.status not in (*FINISHED, UNAVAILABLE)]
 
 
 def exit_status(record: Record) -> int:

@@ -1,17 +1,153 @@
-"""A store's history: series, change points by run, what else changed there, whether the last one is for the worse; as a document."""
+"""A store's history: series over time, change points by run, what else changed there, whether the last one is for the worse."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from .sets import RecordSet
-from .changes import Change, changes
-from .params import text
-from .results import CaseResult
+import numpy as np
+
 from ..record.read import Record
-from .history_series import ChangePoint, LEAST_RUNS, Series, change_points, series_of
+from .comparison import Change, RecordSet, changes, identity
+from .results import CaseResult, results, text
+
+
+@dataclass(frozen=True)
+class Series:
+    """One figure over runs, the oldest first; `seconds` are the medians of runs whose values were right."""
+
+    benchmark: str
+    case: CaseResult
+    contender: str
+    flavor: str
+    records: list[Record] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def logs(self) -> np.ndarray:
+        """Logarithms of seconds, so that differences are ratios."""
+        return np.log(np.maximum(self.seconds, 1e-12))
+
+
+def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], bool]) -> list[Series]:
+    """All series with the cases and contenders that are `wanted`."""
+    found: dict[tuple[str, bytes, str, str], Series] = {}
+    for record in sorted(records, key=lambda each: (each.run.created, each.id)):
+        benchmark, flavor = record.run.benchmark, str(next((launch.flavor for launch in record.launches), None) or "")
+        for case in results(record.cases):
+            for entry in case.entries.values():
+                if entry.median and wanted(case, entry.contender):
+                    key = (benchmark, identity(case.params), entry.contender, flavor)
+                    series = found.setdefault(key, Series(benchmark, case, entry.contender, flavor))
+                    series.records.append(record)
+                    series.seconds.append(entry.median)
+    return list(found.values())
+
+
+LEAST_RUNS = 6  # of a series; and half of it on each side of a change
+SIDE = LEAST_RUNS // 2
+AROUND = 2  # runs on either side that tell what is usual there
+CLIP = 3.0  # in standard deviations: one run that stands out is no change
+LEAST_NOISE = 1e-3  # a thousandth: figures are not known better from run to run
+MAD_TO_SIGMA = 1.4826
+PENALTY = 3.0  # in units of log n; with 2 the criterion would be Schwarz's
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """From run number `place` of its series on, times are `ratio` times what they were; `p` counts the places that were tried."""
+
+    series: Series
+    place: int
+    ratio: float
+    interval: tuple[float, float]
+    p: float
+    before_s: float
+    after_s: float
+
+    @property
+    def slower(self) -> bool:
+        return self.ratio > 1
+
+
+def change_points(listed: Sequence[Series], least: float, alpha: float) -> list[ChangePoint]:
+    """Those of all series that are at least `least` (a share), with at most a share `alpha` of them false (Benjamini & Hochberg 1995)."""
+    from scipy import stats
+
+    found = [point for series in listed for point in _of_series(series, least, alpha)]
+    if not found:
+        return []
+    # Series without a candidate are tests, too, that found nothing.
+    p = [point.p for point in found] + [1.0] * (len(listed) - len({id(point.series) for point in found}))
+    adjusted = stats.false_discovery_control(p)
+    return [point for point, value in zip(found, adjusted, strict=False) if value <= alpha]
+
+
+def _of_series(series: Series, least: float, alpha: float) -> list[ChangePoint]:
+    """The segmentation whose changes all pass: the weakest that does not is taken out, and its two sides are joined."""
+    if len(series.seconds) < LEAST_RUNS:
+        return []
+    values = steady(series.logs)
+    places = candidates(values)
+    while places:
+        points = [_change_point(series, values, edges) for edges in zip([0, *places], places, [*places[1:], len(values)], strict=False)]
+        weak = [point for point in points if point.p > alpha or abs(math.log(point.ratio)) < math.log1p(least)]
+        if not weak:
+            return points
+        places.remove(max(weak, key=lambda point: point.p).place)
+    return []
+
+
+def steady(logs: np.ndarray) -> np.ndarray:
+    """The series with runs that stand out from their neighbors pulled in to `CLIP` standard deviations."""
+    from scipy import ndimage
+
+    usual = ndimage.median_filter(logs, size=2 * AROUND + 1, mode="nearest")
+    reach = CLIP * noise(logs)
+    return np.clip(logs, usual - reach, usual + reach)
+
+
+def noise(logs: np.ndarray) -> float:
+    """Standard deviation from run to run, from differences of neighbors, in which a change counts once."""
+    differences = np.diff(logs)
+    spread = float(np.median(np.abs(differences - np.median(differences))))
+    return max(LEAST_NOISE, MAD_TO_SIGMA * spread / math.sqrt(2))
+
+
+def candidates(values: np.ndarray) -> list[int]:
+    """Where PELT cuts: the first run of each segment but the first."""
+    import ruptures
+
+    scaled = (values / noise(values))[:, None]
+    cuts = ruptures.Pelt(model="l2", min_size=SIDE, jump=1).fit(scaled).predict(pen=PENALTY * math.log(len(values)))
+    return [int(cut) for cut in cuts[:-1]]
+
+
+def _change_point(series: Series, values: np.ndarray, edges: tuple[int, int, int]) -> ChangePoint:
+    """Student's t test between the two sides, with one variance, for noise is the machine's, and runs that resemble their neighbors
+    counted as fewer; p is multiplied by the places tried."""
+    from scipy import stats
+
+    first, place, last = edges
+    before, after = values[first:place], values[place:last]
+    freedom = len(before) + len(after) - 2
+    shift = float(np.mean(after) - np.mean(before))
+    error = _resemblance(before, after) * float(np.sqrt((before.var() * len(before) + after.var() * len(after)) / freedom * (1 / len(before) + 1 / len(after))))
+    p = min(1.0, 2 * float(stats.t.sf(abs(shift) / max(error, 1e-12), freedom)) * max(1, freedom + 3 - 2 * SIDE))
+    reach = float(stats.t.isf(0.025, freedom)) * error
+    middle = [float(np.exp(np.mean(side))) for side in (before, after)]
+    return ChangePoint(series, place, math.exp(shift), (math.exp(shift - reach), math.exp(shift + reach)), p, middle[0], middle[1])
+
+
+def _resemblance(*sides: np.ndarray) -> float:
+    """By how much means are less sure than those of independent runs, of an autoregression of order 1 (Bayley & Hammersley 1946)."""
+    residuals = [side - side.mean() for side in sides]
+    whole = sum(float(side @ side) for side in residuals)
+    share = sum(float(side[1:] @ side[:-1]) for side in residuals) / whole if whole else 0.0
+    return math.sqrt((1 + share) / (1 - share)) if 0 < share < 1 else 1.0
+
 
 KINDS = ("environment", "ranks", "libraries")  # what the library did follows from these
 

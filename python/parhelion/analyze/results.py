@@ -1,18 +1,20 @@
-"""Case lines of several launches, joined: one entry per case and contender."""
+"""The results of one run: case lines of several launches joined by case and contender, their figures, and what a reader should know of them."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
-from ..record.model import Case
-from .shift import Interval
-from .ratios import Ratio, geometric_mean, ratio
-from .summary import Summary, summarize
+from ..record.model import Case, Launch
+from ..record.read import Record
+from .statistics import Interval, Ratio, Summary, geometric_mean, ratio, state_boundary, summarize
+from .words import microseconds, product
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
 
@@ -212,3 +214,249 @@ def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
             if why and entry.contender not in met.setdefault((kind, why), []):
                 met[kind, why].append(entry.contender)
     return met
+
+
+T = TypeVar("T")
+# The order in which people look for them; others follow as they come.
+FIRST = ("test", "app", "dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
+
+
+def text(value: Any) -> str:
+    """A parameter's value as people write it: `64×64×64`, the last part of a path."""
+    if value is None:
+        return "–"  # a case that has no such parameter
+    if isinstance(value, list):
+        return product(value)
+    if isinstance(value, str) and "/" in value:
+        return PurePath(value).name
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+
+
+def varying(cases: Sequence[CaseResult]) -> list[str]:
+    """The parameters in which the cases differ, or the first known one when there is but one case."""
+    names = _names(cases)
+    differing = [name for name in names if len({text(case.params.get(name)) for case in cases}) > 1]
+    return differing or names[:1]
+
+
+def constant(cases: Sequence[CaseResult]) -> dict[str, str]:
+    """The parameters that all cases share."""
+    if not cases:
+        return {}
+    changing = varying(cases)
+    return {name: text(cases[0].params[name]) for name in _names(cases) if name not in changing and name in cases[0].params}
+
+
+def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
+    """Cases by their varying parameters, numbers as numbers, names with numbers in them likewise."""
+    names = varying(cases)
+    return sorted(cases, key=lambda case: [_order_key(case.params.get(name)) for name in names])
+
+
+def _names(cases: Sequence[CaseResult]) -> list[str]:
+    seen = dict.fromkeys(name for case in cases for name in case.params)
+    return [*(name for name in FIRST if name in seen), *(name for name in seen if name not in FIRST)]
+
+
+def _order_key(value: Any) -> list[tuple[int, float, str]]:
+    parts = re.split(r"(\d+\.?\d*)", text(value))
+    return [(0, float(part), "") if part[:1].isdigit() else (1, 0.0, part) for part in parts if part]
+
+
+def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:
+    """A case by the parameters that tell it from the others."""
+    return ", ".join(f"{name} {text(case.params.get(name))}" for name in varying(cases))
+
+
+def some(values: Sequence[T], most: int) -> list[T]:
+    """At most `most` of the values, evenly spaced, the first and the last among them."""
+    if len(values) <= most:
+        return list(values)
+    return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
+
+
+class Wording(NamedTuple):
+    """`title` of a page; `of` is what a time is the time of; `base` is what ratios are taken against."""
+
+    title: str
+    of: str = "exchange"
+    base: str = "the best hand-written baseline"
+    compared: bool = True
+
+
+WORDING = {
+    "halo": Wording("Halo exchange"),
+    "gather": Wording("Index-map gather"),
+    "alltoall": Wording("Alltoall", "call", "MPI_Alltoall"),
+    "ghosts": Wording("Ghost rows"),
+    "osu": Wording("OSU Micro-Benchmarks"),
+    "imb": Wording("Intel MPI Benchmarks"),
+    "apps": Wording("Whole applications", "step"),
+    "setup": Wording("Set-up", "stage", "", compared=False),
+}
+
+
+def wording(benchmark: str) -> Wording:
+    """The words for a benchmark; for one that is not known, its name."""
+    return WORDING.get(benchmark, Wording(benchmark))
+
+
+Of = Callable[[Summary], Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`value` of a summary; `key` where documents have it, `head` and what is `shown` where the table of spreads has it."""
+
+    value: Of
+    key: str = ""
+    head: str = ""
+    shown: Callable[[Any], str] = str
+
+
+FIGURES = (
+    Figure(lambda of: of.count, head="samples"),
+    Figure(lambda of: of.p5, "p5_s", "p5", microseconds),
+    Figure(lambda of: of.median, "median_s", "median", microseconds),
+    Figure(lambda of: list(of.interval), "ci95_s"),
+    Figure(lambda of: of.p95, "p95_s", "p95", microseconds),
+    Figure(lambda of: of.p99, "p99_s", "p99", microseconds),
+    Figure(lambda of: of.mean, "mean_s"),
+    Figure(lambda of: of.std, "std_s"),
+    Figure(lambda of: of.mean_std_us, "mean_std_us", "mean(std)"),
+)
+COLUMNS = tuple(figure for figure in FIGURES if figure.head)
+
+
+def told(summary: Summary | None) -> Mapping[str, Any]:
+    """All of them for a document, in seconds; each None without a summary."""
+    return {figure.key: summary and figure.value(summary) for figure in FIGURES if figure.key}
+
+
+MUCH_APART = 0.25  # of the time of an exchange
+MOSTLY = 0.75  # of the samples
+LEAST_SAMPLES = 5
+MOST_TOLD = 3
+
+
+class Skew(NamedTuple):
+    """Medians over samples, in seconds per exchange: `apart` while some ranks are in the exchange and others are not, `together`
+    while all are in it. `rank` is last in a `share` of the samples."""
+
+    apart: float
+    together: float
+    rank: int
+    share: float
+
+    @property
+    def matters(self) -> bool:
+        """One and the same rank takes much of the time."""
+        return self.apart > MUCH_APART * (self.apart + self.together) and self.share >= MOSTLY
+
+
+def skew(entry: Entry) -> Skew | None:
+    """`None` where the record does not tell, as those of older builds, or where a value was wrong."""
+    lines = [line for line in entry.lines if line.skew_s]
+    if not lines or entry.failed:
+        return None
+    apart = np.concatenate([line.skew_s for line in lines])
+    whole = np.concatenate([line.samples for line in lines])
+    rank, count = Counter(rank for line in lines for rank in line.last_rank).most_common(1)[0]
+    return Skew(float(np.median(apart)), float(np.median(np.maximum(whole - apart, 0))), rank, count / len(apart))
+
+
+def skewed(cases: Sequence[CaseResult]) -> str | None:
+    """The note about ranks for which the others wait, those first for which they wait longest."""
+    found = [(told, case, entry) for case in cases for entry in case.entries.values()
+             if entry.role != "floor" and (told := skew(entry)) and told.matters
+             and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
+    if not found:
+        return None
+    found.sort(key=lambda each: -each[0].apart)
+    texts = [_skew_text(told, f"{entry.contender} ({case_label(case, cases)})" if len(cases) > 1 else entry.contender) for told, case, entry in found[:MOST_TOLD]]
+    more = f"; so in {len(found) - MOST_TOLD} more timings" if len(found) > MOST_TOLD else ""
+    return "; ".join(texts) + more + ": work that is not shared evenly, or a disturbed rank, and not the exchange"
+
+
+def _skew_text(told: Skew, who: str) -> str:
+    return (f"ranks arrive {microseconds(told.apart)} µs apart in {who}: the exchange waits for rank {told.rank}, "
+            f"and takes {microseconds(told.together)} µs with all ranks in it")  # fmt: skip
+
+
+WIDE = 0.25  # an interval this wide, in shares of its median, says little
+MANY = 0.2
+MUCH = 1.5  # load per core that our own last run does not explain
+
+
+def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
+    """Notes of the reader, shared cores, a busy machine, two states of the cores, ranks that the others wait for."""
+    found = [_shared_cores(record), _loaded(record), _busy(record, cases), _states(record), skewed(cases)]
+    return [*record.notes, *filter(None, found)]
+
+
+def _shared_cores(record: Record) -> str | None:
+    crowded = {(ranks, cores) for launch in record.launches for ranks, cores in _by_host(record, launch) if cores is not None and ranks > cores}
+    if not crowded:
+        return None
+    told = ", ".join(f"{ranks} ranks shared {cores} {'core' if cores == 1 else 'cores'}" for ranks, cores in sorted(crowded))
+    return f"{told}: those figures tell of the scheduler as well"
+
+
+def _by_host(record: Record, launch: Launch) -> list[tuple[int, int | None]]:
+    """Ranks and cores of every host; where hosts are not told, all ranks count as those of one."""
+    ranks = Counter(map(str, launch.hosts)) if len(launch.hosts) == launch.ranks else Counter({"": launch.ranks})
+    return [(count, (launch.cores or {}).get(host) or _cores(record)) for host, count in ranks.items()]
+
+
+def _cores(record: Record) -> int | None:
+    """What the process that started the ranks could use; ranks that a launcher has bound tell more by themselves."""
+    most = [max(launch.cores.values()) for launch in record.launches if launch.cores]
+    told = record.run.environment.get("cpu")
+    cores = told.get("usable_cores") if isinstance(told, dict) else None
+    return max([*most, cores] if isinstance(cores, int) else most, default=None)
+
+
+def _load(record: Record) -> float | None:
+    try:
+        return float(str(record.run.environment.get("load")).split()[0])
+    except (ValueError, IndexError):
+        return None
+
+
+def _loaded(record: Record) -> str | None:
+    load, cores = _load(record), _cores(record)
+    if load is None or cores is None or load <= MUCH * cores:
+        return None
+    return f"the load was {load:g} on {cores} {'core' if cores == 1 else 'cores'} before the ranks were started: other work may have run beside them"
+
+
+def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
+    timed = [entry.summary for entry in entries(cases) if entry.summary]
+    unknown = sum(summary.interval.width is None for summary in timed)
+    wide = sum(not _narrow(summary) for summary in timed) - unknown
+    if wide + unknown <= MANY * len(timed):
+        return None
+    seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
+    seen += [f"unknown, for samples are too few, in {unknown}"] if unknown else []
+    return (
+        f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
+        "is quiet, or with more --repetitions or --launches"
+    )
+
+
+def _narrow(summary: Summary) -> bool:
+    """Whether the interval is known to be narrow; one that nobody knows is not."""
+    width = summary.interval.width
+    return width is not None and width <= WIDE * summary.median
+
+
+def _states(record: Record) -> str | None:
+    values = [value for line in record.cases for value in line.probe_ns or [] if value]
+    boundary = state_boundary(np.array(values, dtype=float))
+    if boundary is None:
+        return None
+    near, far = ([value for value in values if (value > boundary) is side] for side in (False, True))
+    return (
+        f"the probe met the cores in two states, {np.median(near):.0f} ns apart in {len(near) / len(values):.0%} of the samples "
+        f"and {np.median(far):.0f} ns in the others: medians mix them, ratios within a run do not"
+    )

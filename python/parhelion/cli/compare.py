@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InputError, OK, WRONG_VALUE
-from ..record.image import IMAGE, read_image
+from ..record.image import read_image
 from ..record.model import RecordError
-from ..record.profile import PROFILE, read_profile
-from ..record.store import RUN, parse_labels
+from ..record.profile import read_profile
+from ..record.folder import parse_labels
 from ..show.terminal import Output
-from .options import FAIL_ON, MOST_LAUNCHES, Names, PanelCommand, Real, Share, Whole, json_option, options_of, speedscope_option
+from .options import IMAGE, PROFILE, RUN, FAIL_ON, MOST_LAUNCHES, Names, PanelCommand, Real, Share, Whole, json_option, options_of, speedscope_option
 from .runs import chosen, labeled_option, store_option
 
 if TYPE_CHECKING:
-    from ..analyze.sets import RecordSet
-    from ..analyze.verdict import Rules
+    from ..analyze.comparison import RecordSet
+    from ..analyze.statistics import Rules
     from ..show import Page
 
 How = Mapping[str, Any]
@@ -122,8 +122,8 @@ def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
 def _runs(a: Path, b: Path, how: How, output: Output) -> int:
     """Case by case, with what changed around them."""
     from ..analyze.comparison import compare
-    from ..analyze.comparison_document import comparison_document
-    from ..analyze.sets import read_set
+    from ..analyze.comparison import comparison_document
+    from ..analyze.comparison import read_set
     from ..show.compare import comparison, comparison_page
 
     first, second = _chosen([read_set(a), read_set(b)], how)
@@ -136,8 +136,8 @@ def _runs(a: Path, b: Path, how: How, output: Output) -> int:
 
 def _images(a: Path, b: Path, how: How, output: Output) -> int:
     """Likely causes first, then what changed."""
-    from ..analyze.image_comparison import compare_images, image_document
-    from ..analyze.verdict import IMAGE_RULES
+    from ..analyze.images import compare_images, image_document
+    from ..analyze.statistics import IMAGE_RULES
     from ..show.compare import images, images_page
 
     found = compare_images(read_image(a), read_image(b), _rules(how, IMAGE_RULES.drift))
@@ -149,7 +149,7 @@ def _images(a: Path, b: Path, how: How, output: Output) -> int:
 
 def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
     """What takes more or less of the time; differences that sampling alone can explain are left out."""
-    from ..analyze.profile_difference import compare_profiles, comparison_document
+    from ..analyze.profile import compare_profiles, comparison_document
     from ..show import Page
     from ..show.compare import profiles
     from ..show.profile import write_stacks
@@ -166,8 +166,8 @@ def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
 
 def _alone(run: Path, how: How, output: Output) -> int:
     """How often `compare` finds a difference among the launches of one run, where there is none, and one that was planted."""
-    from ..analyze.calibration import calibrate
-    from ..analyze.sets import read_set
+    from ..analyze.comparison import calibrate
+    from ..analyze.comparison import read_set
     from ..analyze.words import percent
 
     (records,) = _chosen([read_set(run)], how)
@@ -181,7 +181,7 @@ def _alone(run: Path, how: How, output: Output) -> int:
 
 
 def _rules(how: How, drift: float = 0.0) -> Rules:
-    from ..analyze.verdict import Rules
+    from ..analyze.statistics import Rules
 
     return Rules(alpha=how["alpha"], least=how["least"], margin=how["margin"], drift=how["drift"] or drift)
 

@@ -8,7 +8,7 @@ import click
 from .errors import BadInput
 from .options import MOST_LAUNCHES, PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of
 from ..show.terminal import Output
-from ..record.store import parse_labels
+from ..record.folder import parse_labels
 
 LAUNCHES, QUICK_LAUNCHES = 5, 2
 STARTED, OUTPUT = map(options_of, ("Builds and ranks", "Output"))

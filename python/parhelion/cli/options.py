@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import click
+import click.shell_completion
 
 from ..base.numbers import shortened, whole_number
 from ..errors import InputError
 from ..launch.flavor import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
+from ..record import folder as record, image, profile
 
 ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
@@ -281,3 +283,26 @@ def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         packed = option(packed)
     return packed
+
+
+class Named(click.ParamType):
+    """What a store keeps, where a command takes it: a path, a name in the store, or a part of one. Completes names in a shell."""
+
+    def __init__(self, store: Path, file: str, what: str) -> None:
+        self.store, self.file, self.name = store, file, what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return value if isinstance(value, Path) else record.find_run(value, self._store(ctx), self.file, self.name)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[click.shell_completion.CompletionItem]:
+        names = [folder.name for folder in record.folders_with(self.file, self._store(ctx))]
+        found = [click.shell_completion.CompletionItem(name) for name in names if name.startswith(incomplete)]
+        return [*found, *click.Path().shell_complete(ctx, param, incomplete)]
+
+    def _store(self, ctx: click.Context | None) -> Path:
+        return (ctx.params.get("store") if ctx else None) or self.store
+
+
+RUN = Named(record.DEFAULT_STORE, record.FILE_NAME, "run")
+IMAGE = Named(image.DEFAULT_STORE, image.FILE_NAME, "image")
+PROFILE = Named(profile.DEFAULT_STORE, profile.FILE_NAME, "profile")

@@ -12,11 +12,11 @@ from typing import Any
 import click
 
 from .options import (
+    RUN,
     MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, MOST_REPETITIONS, Names, Numbers, PanelCommand, Periodic, Real, SECONDS,
     TOPOLOGY_HELP, Whole, json_option, options_of,
 )  # fmt: skip
 from ..errors import InputError, RanksFailed
-from ..record.store import RUN
 from ..show.terminal import Output
 
 FILE = click.Path(path_type=Path, dir_okay=False)

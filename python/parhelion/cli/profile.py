@@ -7,7 +7,7 @@ import click
 from ..errors import RANKS_FAILED
 from .options import PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
 from ..show.terminal import Output
-from ..record.store import parse_labels
+from ..record.folder import parse_labels
 
 STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 

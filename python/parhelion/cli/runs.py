@@ -9,11 +9,10 @@ import click
 from ..errors import InputError
 from ..show import Table, Text
 from ..show.terminal import Output
-from .options import MOST_RANKS, RANKS, Whole, json_option, labels_option, out_option, speedscope_option
-from ..record.profile import PROFILE
+from .options import PROFILE, RUN, MOST_RANKS, RANKS, Whole, json_option, labels_option, out_option, speedscope_option
 from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
-from ..record.store import RUN, Stored, parse_labels, relabel, stored_runs
+from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
 
 # Eager: names of runs are looked up in it.
@@ -81,7 +80,7 @@ def _object(run: Stored) -> dict[str, object]:
 def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
     """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
     from ..analyze.document import bench_document
-    from ..record.facts import flatten
+    from ..record.model import flatten
     from ..show.results import summary
 
     output = Output(json_file)

@@ -18,10 +18,11 @@ from ..launch import Flavor, Launch, flavor
 from ..launch.disk import writing
 from ..launch.program import single_threaded
 from ..analyze.results import CaseResult
-from ..analyze.params import in_order
+from ..analyze.results import in_order
 from ..analyze.results import results
 from .measurement import Group, Measurement
-from .ranks import Follower, Ranks, RunProgress, exit_text, first_words, rank_message
+from ..record.model import exit_text
+from .ranks import Follower, Ranks, RunProgress, first_words, rank_message
 from ..record.folder import RunFolder
 from ..record.read import read_record
 from ..record.model import Case

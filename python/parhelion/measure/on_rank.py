@@ -14,8 +14,8 @@ import sys
 import time
 
 from ..launch.inside import inside_launcher
+from ..record.profile import INTERVAL_S
 
-INTERVAL_S = 0.01
 MAPS_ALWAYS = 50  # ticks: a program loads most of its libraries when it starts, and may be gone soon after
 MAPS_EVERY = 25  # ticks, from then on
 WRITTEN_S = 0.5  # what is seen later is lost when the watcher is killed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -155,14 +154,3 @@ def first_words(message: str | None, most: int = 200) -> str:
         return text
     sentence = text[:most].rfind(". ")
     return text[: sentence + 1] if sentence > 0 else text[:most] + "…"
-
-
-def exit_text(code: int) -> str:
-    """How a process ended, in words: launchers report a signal as 128 + its number."""
-    number = -code if code < 0 else code - 128
-    if code < 0 or 128 < code < 160:
-        try:
-            return f"killed by {signal.Signals(number).name}"
-        except ValueError:
-            pass
-    return f"exit status {code}"

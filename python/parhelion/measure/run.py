@@ -12,7 +12,7 @@ from .measurement import Group, LAUNCHES, MIN_SAMPLE_S, Measurement, QUICK_LAUNC
 from .session import measure
 from ..record.read import Record
 from ..record.model import RecordError
-from ..record.store import parse_labels
+from ..record.folder import parse_labels
 from ..show.results import summary
 from ..analyze.document import bench_document, exit_status
 from .matrix import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report

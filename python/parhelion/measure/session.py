@@ -17,7 +17,8 @@ from ..record.folder import RunFolder
 from ..record.model import Case, End, FINISHED, LEFT_OUT, Line, UNAVAILABLE
 from .launcher import OuterLauncher, OwnLauncher, Starter, prepare
 from .measurement import Group, Measurement
-from .ranks import Follower, RunProgress, exit_text, first_words, rank_message
+from ..record.model import exit_text
+from .ranks import Follower, RunProgress, first_words, rank_message
 
 LOOK_EVERY_S = 0.1
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from ..analyze.document import failed
-from .facts import flatten
-from .model import Case, RecordError
-from .read import Record
+from .model import Case, RecordError, flatten
+from .read import Record, failed
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -9,17 +9,15 @@ import msgspec
 from ..base.files import read_bounded
 from ..errors import InputError
 from ..launch.disk import why, writing
-from ..analyze.sets import RecordSet
-from .profile import Profile, read_profile
 from .profile import FILE_NAME as PROFILE
-from .read import Record, read_record
+from .profile import Profile, read_profile
 from .read import FILE_NAME as RECORD
-from .store import Named
+from .read import Record, read_record
 
 SCHEMA = "parhelion.image/1"
 FILE_NAME = "image.json"
 LARGEST = 2**26  # bytes of image.json
-IMAGE = Named(Path("images"), FILE_NAME, "image")
+DEFAULT_STORE = Path("images")
 RAN = "ran"
 BENCHMARKS = ("alltoall", "halo", "gather", "setup")
 
@@ -58,15 +56,6 @@ class MeasuredImage:
     image: Image
     records: dict[str, Record] = field(default_factory=dict)
     profiles: dict[str, Profile] = field(default_factory=dict)
-
-    @property
-    def all(self) -> RecordSet:
-        """Every record: for what is told of the ranks, not for figures."""
-        return RecordSet(self.image.image, list(self.records.values()))
-
-    def of(self, benchmark: str) -> RecordSet:
-        """One benchmark as a side of a comparison."""
-        return RecordSet(self.image.image, [self.records[benchmark]])
 
 
 def profile_folder(folder: Path, benchmark: str) -> Path:

@@ -1,19 +1,210 @@
-"""A run folder out of what other benchmarks have printed: one file is one launch, one row of a table one case line.
+"""A run folder out of what the OSU Micro-Benchmarks (3 to 7) or the Intel MPI Benchmarks have printed.
 
-The average over ranks is taken, because both tools always print it; the row's other columns are kept beside it.
+One file is one launch, one row of a table one case. The average over ranks is taken, because both tools always print it; the
+row's other columns are kept beside it.
 """
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..base.files import read_bounded
 from .folder import RunFolder
 from .model import Case, End, Launch, Plan, RecordError
 from .read import Record, read_record
-from . import imb, osu
-from .imported_table import Output, Row, Table, read_lines
+
+GREATEST = 2.0**62
+LARGEST = 64 * 2**20  # bytes; such files have some hundred lines
+
+
+@dataclass
+class Row:
+    """One line: numbers (and `Pass`, `Fail`) by column, or why the benchmark gave none."""
+
+    values: dict[str, float | str]
+    missing: str | None = None
+
+
+@dataclass
+class Table:
+    """One test with its parameters, such as its ranks."""
+
+    test: str
+    params: dict[str, int | str]
+    columns: list[str]
+    rows: list[Row] = field(default_factory=list)
+
+
+@dataclass
+class Output:
+    """What one file holds. `facts` are what it says about itself."""
+
+    tool: str
+    version: str
+    tables: list[Table]
+    facts: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line with its place, for messages."""
+
+    file: Path
+    number: int
+    text: str
+    whole: bool = True
+
+    def error(self, why: str) -> RecordError:
+        return RecordError(f"{self.file}, line {self.number}: {why}; nothing was imported")
+
+
+def read_lines(file: Path) -> list[Line]:
+    """The lines of a text file; raises `RecordError` for anything else."""
+    try:
+        text = read_bounded(file, LARGEST).decode()
+    except UnicodeDecodeError:
+        raise RecordError(f"{file} is no output of OSU or IMB: it is not a text file") from None
+    except OSError as error:
+        raise RecordError(f"cannot read {file}: {error.strerror}") from None
+    lines = text.split("\n")
+    return [Line(file, number, line.rstrip("\r"), number < len(lines)) for number, line in enumerate(lines, start=1)]
+
+
+def add_row(output: Output, table: Table, line: Line) -> None:
+    """Add a line of figures; the last line of a file may be cut short, no other."""
+    words = line.text.split()
+    if len(words) == len(table.columns):
+        table.rows.append(Row({name: _value(word, line) for name, word in zip(table.columns, words, strict=True)}))
+    elif line.whole:
+        raise line.error(f"{len(words)} columns where {len(table.columns)} are announced: '{line.text.strip()[:60]}'")
+    else:
+        output.notes.append(f"the last line of {line.file.name} was cut short and is left out")
+
+
+def _value(word: str, line: Line) -> float | str:
+    if word in ("Pass", "Fail"):
+        return word
+    try:
+        value = float(word)
+    except ValueError:
+        raise line.error(f"'{word[:40]}' is no number") from None
+    if not 0 <= value < GREATEST:
+        raise line.error(f"'{word[:40]}' is no time, size or rate")
+    return value
+
+
+def starts_with_number(text: str) -> bool:
+    """Is the first word of a line a number?"""
+    try:
+        float(text.split()[0])
+    except (ValueError, IndexError):
+        return False
+    return True
+
+
+OSU_TITLE = re.compile(r"^#\s*OSU (?P<test>.+?)(?: Test)?\s+v(?P<version>[\w.]+)\s*$")
+OSU_UNITS = re.compile(r"\((us|ms|MB/s|GB/s)\)|^MB/s$|^Messages/s$")
+PAIRS = re.compile(r"\[ pairs: (\d+) \] \[ window size: (\d+) \]")
+OSU_FACT = re.compile(r"^#\s*(Datatype|Window creation|Synchronization|Window size|Buffer Size):?\s*(.+?)\.?\s*$", re.IGNORECASE)
+INIT = re.compile(r"^nprocs: (\d+), min: ([\d.]+) ms, max: ([\d.]+) ms, avg: ([\d.]+) ms\s*$")
+BETWEEN_TWO = re.compile(
+    r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)"
+)
+
+
+def parse_osu(lines: Sequence[Line]) -> Output | None:
+    """Everything in the file, or `None` when no line is a heading of OSU."""
+    output, table = None, None
+    for line in lines:
+        if title := OSU_TITLE.match(line.text):
+            output = output or Output("OSU", title["version"], [])
+            table = Table(title["test"], {"ranks": 2} if BETWEEN_TWO.match(title["test"]) else {}, [])
+            output.tables.append(table)
+        elif output and table:
+            _osu_line(output, table, line)
+    return output
+
+
+def _osu_line(output: Output, table: Table, line: Line) -> None:
+    if found := INIT.match(line.text):
+        table.columns = ["Avg(ms)", "Min(ms)", "Max(ms)"]
+        ranks, low, high, mean = found.groups()
+        table.params["ranks"] = int(ranks)
+        table.rows.append(Row({"Avg(ms)": float(mean), "Min(ms)": float(low), "Max(ms)": float(high)}))
+    elif line.text.startswith("#"):
+        _comment(table, line.text)
+    elif table.columns and starts_with_number(line.text):
+        add_row(output, table, line)
+
+
+def _comment(table: Table, text: str) -> None:
+    if found := PAIRS.search(text):
+        table.params |= {"ranks": 2 * int(found[1]), "window": int(found[2])}
+        return
+    columns = [word for word in re.split(r"\s{2,}|\t+", text.lstrip("#").strip()) if word]
+    if columns and any(OSU_UNITS.search(name) for name in columns) and len(set(columns)) == len(columns):
+        table.columns = columns
+    elif found := OSU_FACT.match(text):
+        table.params[found[1].lower().replace(" ", "_")] = found[2]
+
+
+IMB_TITLE = re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (?P<version>\S+?),? (?P<part>.*?)\s*$")
+TEST = re.compile(r"^#\s*Benchmarking\s+(?P<test>\S.*?)\s*$")
+IMB_RANKS = re.compile(r"^#\s*#processes\s*=\s*(\d+)")
+GROUPS = re.compile(r"^#\s*\(\s*(\d+) groups of (\d+) processes each")
+MODE = re.compile(r"^#\s*MODE:\s*(\S+)")
+IMB_FACT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
+COLUMNS = re.compile(r"^\s*#(bytes|repetitions)\b.*\S")
+NO_FIGURES = re.compile(r"^\s*(?P<size>\d+)\s+(?P<why>out-of-mem|int-overflow|.*time-?out)")
+
+
+def parse_imb(lines: Sequence[Line]) -> Output | None:
+    """Everything in the file, or `None` when no line is a heading of IMB."""
+    output, table = None, None
+    for line in lines:
+        if title := IMB_TITLE.match(line.text):
+            output = output or Output("IMB", title["version"], [], {"part": title["part"]})
+        elif found := TEST.match(line.text):
+            output = output or Output("IMB", "unknown", [])
+            table = Table(found["test"], {}, [])
+            output.tables.append(table)
+        elif table is None:
+            if output and (fact := IMB_FACT.match(line.text)):
+                output.facts.setdefault(fact[1].lower(), fact[2])
+        elif output:
+            table = _imb_line(output, table, line)
+    return output
+
+
+def _imb_line(output: Output, table: Table, line: Line) -> Table:
+    text = line.text
+    if found := IMB_RANKS.match(text):
+        table.params["ranks"] = int(found[1])
+    elif found := GROUPS.match(text):
+        table.params |= {"ranks": int(found[1]) * int(found[2]), "groups": int(found[1])}
+    elif found := MODE.match(text):
+        # One-sided tests print a table for each mode under one heading.
+        table = _another(output, table) if table.rows else table
+        table.params["mode"] = found[1]
+    elif COLUMNS.match(text):
+        table = _another(output, table) if table.rows else table
+        table.columns = text.split()
+    elif table.columns and (found := NO_FIGURES.match(text)):
+        table.rows.append(Row({"#bytes": float(found["size"])}, missing=text.strip()))
+    elif table.columns and starts_with_number(text):
+        add_row(output, table, line)
+    return table
+
+
+def _another(output: Output, table: Table) -> Table:
+    another = Table(table.test, {name: value for name, value in table.params.items() if name != "mode"}, [])
+    output.tables.append(another)
+    return another
+
 
 SIZES = ("Size", "#bytes", "Message Size", "Size (B)")
 COUNTS = ("#repetitions", "Iterations")
@@ -80,7 +271,7 @@ def import_files(files: Sequence[Path], out: Path | None, labels: dict[str, str]
 
 def _parse(file: Path, ranks: int | None) -> Output:
     lines = read_lines(file)
-    output = osu.parse(lines) or imb.parse(lines)
+    output = parse_osu(lines) or parse_imb(lines)
     if output is None:
         raise RecordError(f"{file} is no output of OSU or IMB: no line begins with '# OSU …' or '# Benchmarking …'")
     if not any(table.rows for table in output.tables):

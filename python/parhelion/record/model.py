@@ -1,13 +1,19 @@
 """The lines of a record, schema `parhelion.record/1`.
 
-These types are the schema: the published `record.schema.json` is generated from them, and reading a line checks it
-against them. Keys that are not listed here are ignored, so that a newer writer can add some.
+These types are the schema: reading a line checks it against them, and `python -m parhelion.record.model > docs/record.schema.json`
+writes the published one. Keys that are not listed here are ignored, so that a newer writer can add some.
 """
 
+import math
+import re
+import signal
+from collections.abc import Callable
 from typing import Annotated, Any, NotRequired, TypedDict
 
+import msgspec
 from msgspec import Meta, Struct, field
 
+from ..base.numbers import shortened
 from ..errors import InputError
 
 SCHEMA = "parhelion.record/1"
@@ -128,5 +134,132 @@ class End(Struct, tag="end"):
 Line = Run | Launch | Plan | Case | Labels | End
 
 
+def exit_text(code: int) -> str:
+    """How a process ended, in words: launchers report a signal as 128 + its number."""
+    number = -code if code < 0 else code - 128
+    if code < 0 or 128 < code < 160:
+        try:
+            return f"killed by {signal.Signals(number).name}"
+        except ValueError:
+            pass
+    return f"exit status {code}"
+
+
 class RecordError(InputError):
     """A record cannot be read or written; the message says which, where in it, and what to do."""
+
+
+MOST_DEPTH = 8
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+
+
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SECONDS
+
+
+def _is_sides(value: Any) -> bool:
+    sides = isinstance(value, list) and 1 <= len(value) <= 4 and all(_is_whole(side) and side >= 1 for side in value)
+    return sides and math.prod(value) <= MOST
+
+
+WHOLE: Rule = (_is_whole, f"a whole number from 0 to {MOST}")
+SIDES: Rule = (_is_sides, "1 to 4 whole numbers of at least 1")
+EXTENT: Rule = (lambda value: _is_whole(value) or _is_sides(value), "a whole number, or one for each dimension")
+TEXT: Rule = (lambda value: isinstance(value, str), "text")
+PERIODIC: Rule = (
+    lambda value: isinstance(value, bool) or (isinstance(value, list) and all(isinstance(each, bool) for each in value)),
+    "true or false, or one for each dimension",
+)
+SECONDS: Rule = (_is_seconds, f"seconds from 0 to {MOST_SECONDS:g}")
+
+PARAMS: dict[str, Rule] = {
+    "ranks": WHOLE, "grid": SIDES, "extent": EXTENT, "halo": WHOLE, "fields": WHOLE, "components": WHOLE, "size": WHOLE,
+    "vdim": WHOLE, "rows_claimed": WHOLE, "rows_unique": WHOLE, "rows_moved": WHOLE, "rows_moved_total": WHOLE,
+    "element": TEXT, "dataset": TEXT,
+    "pattern": TEXT, "neighbors": TEXT, "order": TEXT, "transport": TEXT, "periodic": PERIODIC,
+}  # fmt: skip
+COLD: dict[str, Rule] = {"size": WHOLE, "first_s": SECONDS}
+
+
+def complaint(line: Any) -> str | None:
+    """What of a line no command could use; `None` when all is well. Parameters that nobody knows may be anything flat."""
+    match line:
+        case Case():
+            return _of_case(line)
+        case Launch():
+            return _of_launch(line)
+    return None
+
+
+def _of_case(case: Case) -> str | None:
+    if any(len(samples) != len(case.samples) for samples in case.samples_by_rank):
+        return "samples_by_rank and samples differ in length"
+    if {len(case.skew_s), len(case.last_rank)} not in ({0}, {len(case.samples)}):
+        return "skew_s, last_rank and samples differ in length"
+    return _first("params", case.params, PARAMS) or _too_deep("params", case.params)
+
+
+def _of_launch(launch: Launch) -> str | None:
+    cold = launch.cold_alltoall
+    return (_first("cold_alltoall", cold, COLD) if cold else None) or _too_deep("the launch", launch.mpi)
+
+
+def _first(where: str, found: dict[str, Any], rules: dict[str, Rule]) -> str | None:
+    for name, (holds, what) in rules.items():
+        if name in found and not holds(found[name]):
+            return f"{name} in {where} is {shortened(str(found[name]))}, not {what}"
+    return None
+
+
+def _too_deep(where: str, value: Any, depth: int = MOST_DEPTH) -> str | None:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if depth == 0:
+        return f"{where} is nested deeper than {MOST_DEPTH} levels"
+    return next((why for each in inner if (why := _too_deep(where, each, depth - 1))), None)
+
+
+Facts = list[tuple[str, str]]
+LONG_LIST = 40
+VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_|$)")  # UCX_TLS, OMPI_MCA_btl, PATH
+
+
+def flatten(value: Any, prefix: str = "") -> Facts:
+    """`{"cpu": {"model": "X"}}` as `("cpu model", "X")`; what is unknown or empty is left out."""
+    if isinstance(value, dict):
+        return [fact for key, each in value.items() for fact in flatten(each, f"{prefix} {_word(key)}".strip())]
+    if value is None or value in ([], ""):
+        return []
+    return [(prefix, _text(value))]
+
+
+def _word(key: Any) -> str:
+    """A key as words, unless it is the name of a variable, which people want to find as it is written."""
+    return str(key) if VARIABLE.match(str(key)) else str(key).replace("_", " ")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        shown = value[:LONG_LIST]
+        return "\n".join(shown) + (f"\n… and {len(value) - LONG_LIST} more" if len(value) > LONG_LIST else "")
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def record_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of each line of a record."""
+    schema = msgspec.json.schema(Line)
+    title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA}
+    return {**title, "description": "Each line of record.jsonl is one of these objects.", **schema}
+
+
+def schema_text() -> str:
+    """The schema as it is published."""
+    return msgspec.json.format(msgspec.json.encode(record_schema()), indent=2).decode() + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")

@@ -19,9 +19,9 @@ from msgspec import Meta, Struct, field
 from ..base.files import read_bounded
 from ..errors import InputError
 from ..launch.disk import writing
-from .store import Named
 
 SCHEMA = "parhelion.profile/1"
+INTERVAL_S = 0.01  # between looks at what a rank sleeps in
 KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # where no file is
 
 Seconds = Annotated[float, Meta(ge=0, description="seconds")]
@@ -118,7 +118,6 @@ class ProfileError(InputError):
 FILE_NAME = "profile.json"
 DEFAULT_STORE = Path("profiles")
 LARGEST = 2**30  # bytes of a profile
-PROFILE = Named(DEFAULT_STORE, FILE_NAME, "profile")
 
 
 def create_folder(program: str, path: Path | None) -> tuple[str, Path]:

@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from ..base.files import unfit
-from .check import complaint
-from .model import Case, DUET, End, Labels, Launch, Line, Plan, RecordError, Run, SCHEMA
+from .model import DUET, FINISHED, SCHEMA, UNAVAILABLE, Case, End, Labels, Launch, Line, Plan, RecordError, Run, complaint
 
 FILE_NAME = "record.jsonl"
 _decoder = msgspec.json.Decoder(Line)
@@ -56,6 +55,12 @@ def read_record(path: str | Path) -> Record:
     if unfinished:
         record.notes.append("the last line was cut short, as by a killed run, and is left out")
     return record
+
+
+def failed(record: Record) -> list[End]:
+    """How those launches ended that did not get to the end of their cases; one end per launch."""
+    last = {end.launch: end for end in record.ends}
+    return [end for end in last.values() if end.status not in (*FINISHED, UNAVAILABLE)]
 
 
 def record_file(path: str | Path) -> Path:

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ..analyze.changes import Change
+from ..analyze.comparison import Change
 from ..analyze.comparison import Comparison, Row
-from ..analyze.params import case_label, text, varying, wording
-from ..analyze.image_comparison import ImageComparison
-from ..analyze.evidence import Difference
-from ..analyze.profile_difference import Difference as ShareDifference, ProfileComparison
-from ..analyze.profile_shares import TABLES
-from ..analyze.history_series import ChangePoint, LEAST_RUNS, Series
+from ..analyze.results import case_label, text, varying, wording
+from ..analyze.images import ImageComparison
+from ..analyze.images import Difference
+from ..analyze.profile import Difference as ShareDifference, ProfileComparison
+from ..analyze.profile import TABLES
+from ..analyze.history import ChangePoint, LEAST_RUNS, Series
 from ..analyze.history import History, Turn
-from ..analyze.units import Kind
-from ..analyze.verdict import DIFFERENT, Verdict
+from ..analyze.statistics import Kind
+from ..analyze.statistics import DIFFERENT, Verdict
 from ..analyze.words import microseconds, p_value, percent, ratio, ratios, signed, significant
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, note, plots
 from .results import published_layout, section

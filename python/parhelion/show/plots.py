@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..analyze.results import CaseResult, Entry
-from ..analyze.params import case_label, some, text, varying
+from ..analyze.results import case_label, some, text, varying
 from ..analyze.results import BASELINE, OWN, contenders, ours
-from ..analyze.shift import NO_INTERVAL
+from ..analyze.statistics import NO_INTERVAL
 from ..analyze.words import size_text, times
 from . import Block, Drawing, Section, Text
 

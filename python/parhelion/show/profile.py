@@ -10,7 +10,7 @@ from . import Block, Section, Table, Text, note
 from ..analyze.words import percent
 from ..launch.disk import writing
 from ..record.profile import Frame, Profile, RankProfile
-from ..analyze.profile_shares import ASLEEP, Shares, TABLES, by_part, own_shares, tables, waiting_share
+from ..analyze.profile import ASLEEP, Shares, TABLES, by_part, own_shares, tables, waiting_share
 
 LEAST = 0.001
 MUCH = 0.1

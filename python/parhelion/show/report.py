@@ -9,20 +9,19 @@ import msgspec
 
 from ..place.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
 from ..analyze.results import CaseResult, Entry
-from ..analyze.document import failed
-from ..analyze.figures import COLUMNS
-from ..analyze.params import Wording, case_label, constant, in_order, text, varying, wording
-from ..analyze.published_form import applications, published_form
-from ..analyze.remarks import remarks
+from ..analyze.results import COLUMNS
+from ..analyze.results import Wording, case_label, constant, in_order, text, varying, wording
+from ..analyze.document import applications, published_form
+from ..analyze.results import remarks
 from ..analyze.results import OWN, PEER, entries, mean_speed, of_contender, ours, reasons, results
-from ..analyze.sweep_findings import sweep
-from ..record.read import Record
+from ..analyze.sweep import sweep
+from ..record.read import Record, failed
 from ..record.model import RecordError
-from ..record.facts import Facts, flatten
+from ..record.model import Facts, flatten
 from ..record.model import Launch
-from ..analyze.shift import Interval
-from ..analyze.ratios import geometric_mean
-from ..analyze.shift import NO_INTERVAL
+from ..analyze.statistics import Interval
+from ..analyze.statistics import geometric_mean
+from ..analyze.statistics import NO_INTERVAL
 from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write

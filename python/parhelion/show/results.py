@@ -3,18 +3,18 @@
 from collections.abc import Callable, Sequence
 
 from ..analyze.results import CaseResult, Entry
-from ..analyze.document import by_level, failed
-from ..analyze.params import constant, in_order, text, varying, wording
-from ..analyze.published_form import PublishedForm, applications, published_form
-from ..analyze.remarks import remarks
+from ..analyze.document import by_level
+from ..analyze.results import constant, in_order, text, varying, wording
+from ..analyze.document import PublishedForm, applications, published_form
+from ..analyze.results import remarks
 from ..analyze.results import BASELINE, OWN, PEER, contenders, entries, mean_speed, of_contender, reasons, results
-from ..analyze.sweep_changes import LEAST_SIZES
-from ..analyze.sweep_findings import Sweep, sweep
-from ..analyze.layouts import FIGURES, Matrix, MatrixRow, PublishedRow, WORDS
-from ..record.read import Record
+from ..analyze.sweep import LEAST_SIZES
+from ..analyze.sweep import Sweep, sweep
+from ..analyze.sweep import FIGURES, Matrix, MatrixRow, PublishedRow, WORDS
+from ..record.read import Record, failed
 from ..record.model import LEFT_OUT
-from ..analyze.shift import Interval
-from ..analyze.shift import NO_INTERVAL
+from ..analyze.statistics import Interval
+from ..analyze.statistics import NO_INTERVAL
 from ..analyze.words import microseconds, times, times_ends
 from . import Block, Cell, Section, Table, Text, Word, note
 

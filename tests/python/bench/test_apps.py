@@ -11,7 +11,7 @@ import pytest
 from parhelion import launch
 from parhelion.measure.apps import BY_HAND, PEERS
 from parhelion.measure.veros_program.grid import EXTENT, process_grid
-from parhelion.analyze.published_form import applications, over_hand_written, share
+from parhelion.analyze.document import applications, over_hand_written, share
 from parhelion.analyze.results import results
 from parhelion.record.model import Case as Line
 

@@ -11,7 +11,7 @@ from parhelion import launch
 from parhelion.measure.ghosts_program.contenders import ALL, ONLY_BY_NAME
 from parhelion.analyze.results import Entry
 from parhelion.record.model import Case as Line
-from parhelion.analyze.published_form import bandwidths
+from parhelion.analyze.document import bandwidths
 
 pytestmark = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
 SMALL = ("--quick", "--extent", "4", "--repetitions", "2")

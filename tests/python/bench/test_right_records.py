@@ -10,7 +10,7 @@ from measured import built, document, need_build, parhelion
 
 from parhelion.launch import flavors
 from parhelion.measure.gather import gather_groups, told_apart_by
-from parhelion.analyze.remarks import remarks
+from parhelion.analyze.results import remarks
 from parhelion.analyze.results import CaseResult, Entry, results
 from parhelion.record.read import read_record
 from parhelion.record.model import Case

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from measured import need_build, parhelion
 
 from parhelion.launch import default_flavor
-from parhelion.analyze.remarks import remarks, skew
+from parhelion.analyze.results import remarks, skew
 from parhelion.analyze.results import results
 from parhelion.cli.main import root
 from parhelion.record.model import RecordError

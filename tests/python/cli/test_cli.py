@@ -379,7 +379,7 @@ def test_80_columns_hold_the_longest_name_whole(tmp_path):
 
 def test_what_makes_figures_doubtful_is_said(tmp_path):
     from parhelion.analyze.results import results
-    from parhelion.analyze.remarks import remarks
+    from parhelion.analyze.results import remarks
 
     run = synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, ranks=4, environment={"cpu": {"usable_cores": 2}})
     record = read_record(run)
@@ -390,7 +390,7 @@ def test_what_makes_figures_doubtful_is_said(tmp_path):
 @pytest.mark.parametrize(("samples", "spread", "said"), [(3, 0.01, "unknown, for samples are too few, in"), (30, 2.0, "wider than 25%"), (30, 0.01, None)])
 def test_an_interval_that_is_not_known_is_not_a_narrow_one(tmp_path, samples, spread, said):
     from parhelion.analyze.results import results
-    from parhelion.analyze.remarks import remarks
+    from parhelion.analyze.results import remarks
 
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=spread, samples=samples))
     told = " ".join(remarks(record, results(record.cases)))
@@ -400,7 +400,7 @@ def test_an_interval_that_is_not_known_is_not_a_narrow_one(tmp_path, samples, sp
 @pytest.mark.parametrize("environment", [{}, {"cpu": "x", "load": ""}, {"cpu": {"usable_cores": "two"}, "load": 3}])
 def test_a_strange_environment_keeps_nobody_from_the_figures(tmp_path, environment):
     from parhelion.analyze.results import results
-    from parhelion.analyze.remarks import remarks
+    from parhelion.analyze.results import remarks
 
     record = read_record(synthetic.write_record(tmp_path / "run", launches=1, spread=2.0, environment=environment))
     assert remarks(record, results(record.cases))

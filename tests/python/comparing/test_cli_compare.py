@@ -11,11 +11,11 @@ import synthetic
 from click.testing import CliRunner
 
 from parhelion.analyze.comparison import compare
-from parhelion.analyze.sets import read_set
+from parhelion.analyze.comparison import read_set
 from parhelion.show.compare import notes
 from parhelion.cli.main import root
 from parhelion.record.read import read_record
-from parhelion.analyze.shift import Interval
+from parhelion.analyze.statistics import Interval
 
 ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}}
 

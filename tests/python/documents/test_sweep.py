@@ -10,9 +10,9 @@ from click import BadParameter
 from parhelion.cli.options import Share, Sizes
 from parhelion.analyze.results import results
 from parhelion.analyze.document import bench_document
-from parhelion.analyze.sweep_changes import KNEE, NOT_MONOTONE, changes, thresholds
-from parhelion.analyze.curves import curves
-from parhelion.analyze.layouts import published_rows
+from parhelion.analyze.sweep import KNEE, NOT_MONOTONE, changes, thresholds
+from parhelion.analyze.sweep import curves
+from parhelion.analyze.sweep import published_rows
 from parhelion.record.read import read_record
 
 POWERS = [2**power for power in range(23)]

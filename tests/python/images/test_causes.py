@@ -9,11 +9,11 @@ from made_up_images import OPEN_MPI, image
 from scipy.stats import false_discovery_control
 
 from made_up_machines import Noise, finds, images
-from parhelion.analyze.image_comparison import compare_images
+from parhelion.analyze.images import compare_images
 from parhelion.show.compare import headline, images_page
 from parhelion.show.files import html, markdown
 from parhelion.record.image import LoadedFile, read_image
-from parhelion.analyze.verdict import DIFFERENT, IMAGE_RULES, Rules, Verdict, difference
+from parhelion.analyze.statistics import DIFFERENT, IMAGE_RULES, Rules, Verdict, difference
 
 HARMLESS = {"host": "there", "software": {"python": "3.13", "compiler": "c++ 14", "packages": {"numpy": "3.0"}}}
 SLOW = "/opt/slow/libslow.so"

@@ -14,9 +14,9 @@ from perf import perf_works
 from synthetic import write_dataset
 
 from parhelion.launch import find_flavor
-from parhelion.analyze.image_comparison import compare_images
-from parhelion.analyze.causes import causes
-from parhelion.analyze.evidence import differences, evidence
+from parhelion.analyze.images import compare_images
+from parhelion.analyze.images import causes
+from parhelion.analyze.images import differences, evidence
 from parhelion.record.image import RAN, read_image
 from parhelion.machine.builds import told
 from parhelion.cli.main import root

@@ -18,9 +18,9 @@ from perf import NO_SAMPLES, perf_works
 from parhelion.launch import default_flavor
 from parhelion.cli.main import root
 from parhelion.record.profile import Profile, ProfileError, read_profile
-from parhelion.analyze.profile_difference import compare_profiles
+from parhelion.analyze.profile import compare_profiles
 from parhelion.record.profile import Frame, How, RankProfile, SCHEMA, Stack
-from parhelion.analyze.profile_shares import Key, by_part, charged_shares, own_shares, part_of
+from parhelion.analyze.profile import Key, by_part, charged_shares, own_shares, part_of
 from parhelion.measure.profile import rank_profile
 from parhelion.measure.perf import parse_script, read_samples
 from parhelion.show.profile import stacks as stacks_of

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from parhelion.analyze.results import results
 from parhelion.analyze.document import bench_document
-from parhelion.analyze.params import constant, in_order, varying
+from parhelion.analyze.results import constant, in_order, varying
 from parhelion.measure.ranks import Follower
 from parhelion.record.model import RecordError
 from parhelion.record.folder import RunFolder
 from parhelion.record.read import read_record
 from parhelion.record.folder import append_line
 from parhelion.record.model import End, Labels
-from parhelion.record.schema import schema_text
+from parhelion.record.model import schema_text
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 CONTENDERS = len(synthetic.OWN) + len(synthetic.BASELINES)
@@ -263,4 +263,4 @@ def test_parameters_that_all_cases_share_are_told_apart_from_those_that_vary(run
 
 
 def test_the_published_schema_is_the_one_that_reads():
-    assert (REPOSITORY / "docs/record.schema.json").read_text() == schema_text(), "run: python -m parhelion.record.schema"
+    assert (REPOSITORY / "docs/record.schema.json").read_text() == schema_text(), "run: python -m parhelion.record.model"

@@ -15,13 +15,13 @@ import synthetic
 from parhelion.show import Drawing, plots
 from parhelion.show.report import against_hand, headline, places, write_report
 from parhelion.analyze.results import results
-from parhelion.analyze.params import in_order, wording
-from parhelion.analyze.published_form import published_form
+from parhelion.analyze.results import in_order, wording
+from parhelion.analyze.document import published_form
 from parhelion.record.model import RecordError
 from parhelion.record.read import read_record
 from parhelion.record.model import Launch
-from parhelion.analyze.shift import Interval
-from parhelion.analyze.shift import Method
+from parhelion.analyze.statistics import Interval
+from parhelion.analyze.statistics import Method
 from parhelion.analyze.words import ranges
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}

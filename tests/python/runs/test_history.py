@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from parhelion.analyze.results import CaseResult
 from parhelion.cli.main import root
-from parhelion.analyze.history_series import Series, change_points
+from parhelion.analyze.history import Series, change_points
 
 CONTENDERS = ("auto", "hand_packed")
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parhelion.analyze.shift import Method
-from parhelion.analyze.shift import Interval
-from parhelion.analyze.ratios import geometric_mean, ratio
-from parhelion.analyze.summary import mean_std, median_interval, summarize
-from parhelion.analyze.summary import value_with_uncertainty
+from parhelion.analyze.statistics import Method
+from parhelion.analyze.statistics import Interval
+from parhelion.analyze.statistics import geometric_mean, ratio
+from parhelion.analyze.statistics import mean_std, median_interval, summarize
+from parhelion.analyze.statistics import value_with_uncertainty
 from parhelion.analyze.words import duration, microseconds, significant
 
 SEED = 20260101

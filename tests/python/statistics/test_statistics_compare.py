@@ -6,11 +6,11 @@ from scipy import stats
 
 from made_up_sides import NOISES, sides
 
-from parhelion.analyze.calibration import slowed
-from parhelion.analyze.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
-from parhelion.analyze.shift import Interval, MOST_FREEDOM, Shift, TRIM, center, independent, middle, paired, stratified
-from parhelion.analyze.states import Launch, by_state, state_boundary, typical_probes
-from parhelion.analyze.units import Kind
+from parhelion.analyze.comparison import slowed
+from parhelion.analyze.statistics import DIFFERENT, Difference, Rules, Verdict, difference, judge
+from parhelion.analyze.statistics import Interval, MOST_FREEDOM, Shift, TRIM, center, independent, middle, paired, stratified
+from parhelion.analyze.statistics import Launch, by_state, state_boundary, typical_probes
+from parhelion.analyze.statistics import Kind
 
 SEED = 20260101
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from made_up_sides import NOISES, sides
 
-from parhelion.analyze.calibration import IN_TURN, ONE_AFTER_THE_OTHER, Sides, judged, splits
-from parhelion.analyze.states import Launch
-from parhelion.analyze.verdict import DIFFERENT, IMAGE_RULES, Verdict
+from parhelion.analyze.comparison import IN_TURN, ONE_AFTER_THE_OTHER, Sides, judged, splits
+from parhelion.analyze.statistics import Launch
+from parhelion.analyze.statistics import DIFFERENT, IMAGE_RULES, Verdict
 
 STARTS = ((2, 2), (3, 3), (4, 4), (5, 5), (10, 10), (3, 10))
 EFFECTS = (0.0, 0.02, 0.05, 0.10, 0.30)
@@ -90,8 +90,8 @@ if __name__ == "__main__":
     elif sys.argv[1:]:
         from pathlib import Path
 
-        from parhelion.analyze.sets import read_set
-        from parhelion.analyze.calibration import starts_by_case
+        from parhelion.analyze.comparison import read_set
+        from parhelion.analyze.comparison import starts_by_case
 
         print("\n".join(lines([*real_grid(starts_by_case(read_set(Path(sys.argv[1]))))])))
     else:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parhelion.analyze.shift import CONFIDENCE
-from parhelion.analyze.states import Launch
-from parhelion.analyze.verdict import DIFFERENT, Difference, Rules, Verdict, difference, judge
+from parhelion.analyze.statistics import CONFIDENCE
+from parhelion.analyze.statistics import Launch
+from parhelion.analyze.statistics import DIFFERENT, Difference, Rules, Verdict, difference, judge
 from error_rates import Cell
 from made_up_sides import FAR_NS, NEAR_NS, SAMPLE, SLOW, TYPICAL_S
-from parhelion.analyze.calibration import ONE_AFTER_THE_OTHER, Sides
+from parhelion.analyze.comparison import ONE_AFTER_THE_OTHER, Sides
 
 FIGURES = (24, 28, 10, 10)  # of alltoall, halo, gather and set-up
 SAMPLES = 10

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parhelion.analyze.calibration import Sides
-from parhelion.analyze.states import Launch
+from parhelion.analyze.comparison import Sides
+from parhelion.analyze.statistics import Launch
 
 SAMPLES = 30
 START, SAMPLE = 0.015, 0.05  # standard deviations of logarithms

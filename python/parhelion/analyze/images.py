@@ -1,18 +1,193 @@
-"""What could explain the difference between two images, most probable first.
+"""Two software images side by side: figures, profiles, what differs, and likely causes, most probable first.
 
 Weights are judgments, in points of a hundred: how often such a difference is why, where the figures changed. Signs in figures and
 profiles move them. Every difference belongs to one cause: what follows from another MPI or from a variable is told under it.
 """
 
+import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePath
+from typing import Any
 
-from .layouts import mpi_name
-from .profile_shares import part_of
+import numpy as np
+
+from ..record.image import RAN, ImageError, MeasuredImage
+from ..record.model import RecordError
+from .comparison import Change, Comparison, Matched, RecordSet, Row, changes, compare_all, comparison_document, differing, match
+from .profile import ASLEEP, WAITING, ProfileComparison, compare_profiles, part_of
+from .profile import Difference as ShareDifference
+from .profile import comparison_document as profile_document
+from .results import in_order, results
+from .statistics import IMAGE_RULES, Rules, Verdict
+from .sweep import PublishedRow, mpi_name, published_rows
 from .words import percent
-from ..record.image import MeasuredImage
-from .evidence import Difference, Evidence, OWN, Pool, SLOW_RANKS, Sleeper, base_name
+
+VARIABLE = ("variables ", "control variable ")  # of the command line's environment, and of the ranks'
+OWN = "MPI's own "
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One fact that differs. `kind`: environment, ranks, libraries, files, channels or behavior."""
+
+    kind: str
+    change: Change
+
+    @property
+    def name(self) -> str:
+        return self.change.name
+
+    @property
+    def sides(self) -> tuple[str | None, str | None]:
+        return self.change.first, self.change.second
+
+    @property
+    def variable(self) -> str | None:
+        """The environment variable that this tells of."""
+        return next((self.name.removeprefix(each) for each in VARIABLE if self.name.startswith(each)), None)
+
+    @property
+    def one_sided(self) -> bool:
+        """Only one of the images has it."""
+        return None in self.sides
+
+
+class Pool:
+    """Differences that no cause has been found for yet."""
+
+    def __init__(self, found: Iterable[Difference]) -> None:
+        self.left = list(found)
+
+    def take(self, wanted: Callable[[Difference], bool]) -> list[Difference]:
+        """Those that `wanted` tells, which then belong to one cause and to no other."""
+        taken = [each for each in self.left if wanted(each)]
+        self.left = [each for each in self.left if each not in taken]
+        return taken
+
+
+def differences(first: MeasuredImage, second: MeasuredImage) -> list[Difference]:
+    """Everything that was recorded and differs."""
+    found = changes(*(RecordSet(each.image.image, list(each.records.values())) for each in (first, second)))
+    kinds = {"environment": found.environment, "ranks": [*found.ranks, *_binding(first, second)], "libraries": found.libraries,
+             "files": _contents(first, second), "channels": _channels_changed(first, second),
+             "behavior": found.behavior}  # fmt: skip
+    return [Difference(kind, each) for kind, listed in kinds.items() for each in listed]
+
+
+def _channels_changed(first: MeasuredImage, second: MeasuredImage) -> list[Change]:
+    """Channels that differ, where both told any: an MPI that is silent, or a run that was cut short, has not changed them."""
+    told = [side.image.providers for side in (first, second)]
+    return differing(*told) if all(told) else []
+
+
+def _contents(first: MeasuredImage, second: MeasuredImage) -> list[Change]:
+    """Files of one name and another content."""
+    shared = [path for path in first.image.files if path in second.image.files]
+    told = [{path: f"{side.image.files[path].bytes} bytes, SHA-256 {side.image.files[path].sha256}…" for path in shared} for side in (first, second)]
+    return differing(*told)
+
+
+def _binding(first: MeasuredImage, second: MeasuredImage) -> list[Change]:
+    return differing(*({"binding of ranks": bindings} if (bindings := _bindings(side)) else {} for side in (first, second)))
+
+
+def _bindings(side: MeasuredImage) -> str:
+    """The hardware threads of every rank, in each of the ways in which starts had them."""
+    bindings = [launch.binding for record in side.records.values() for launch in record.launches if launch.binding]
+    return " | ".join(sorted({", ".join(f"{rank}: {each}" for rank, each in enumerate(binding)) for binding in bindings}))
+
+
+def base_name(path: str | None) -> str:
+    """A file's name without its folder and what follows `.so`."""
+    return PurePath(path or "").name.partition(".so")[0]
+
+
+THROUGH_MPI = re.compile(r"^(mpi_|hand_|pairwise|spread_out|bruck)")
+PAST_MPI = re.compile(r"^(shared|staged_shared|xpmem|node_aware)$")
+COPYING = re.compile(r"^floor_")
+GROUPS = {"through MPI": THROUGH_MPI, "past MPI": PAST_MPI, "copying alone": COPYING}
+CHANGED = (Verdict.SLOWER, Verdict.FASTER)
+CLEAR_SLEEP = 0.05  # of a rank's time more than the other image's same rank, apart from the other ranks
+SLOW_RANKS = re.compile(r"^slow ranks of (\S+) on \d+ ranks$")
+MUCH = math.log(1.2)
+
+
+@dataclass(frozen=True)
+class Sleeper:
+    """A rank that sleeps more in one image than in the other, and otherwise than the other ranks do."""
+
+    rank: int
+    benchmark: str
+    where: str
+    first: float
+    second: float
+
+    @property
+    def change(self) -> float:
+        return self.second - self.first
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`moved`: per group of contenders, the typical ratio B / A over its figures."""
+
+    images: tuple[MeasuredImage, MeasuredImage]
+    changed: list[tuple[str, Row]]
+    moved: dict[str, float]
+    profiles: Mapping[str, ProfileComparison]
+    sleepers: list[Sleeper] = field(default_factory=list)
+
+    @property
+    def machine_moved(self) -> bool:
+        """Even what does nothing but copy took another time: then the machine is suspected before MPI."""
+        copying, mpi = (abs(math.log(self.moved.get(name, 1.0))) for name in ("copying alone", "through MPI"))
+        return copying > MUCH and copying > mpi / 2
+
+    @property
+    def mpi_moved(self) -> bool:
+        """What goes through MPI took another time, and what goes past it did not."""
+        return abs(math.log(self.moved.get("through MPI", 1.0))) > MUCH and not self.machine_moved
+
+    @property
+    def waiting(self) -> ShareDifference | None:
+        """How much the ranks waited for cores that others had, in the profile where that changed most."""
+        found = [each for profile in self.profiles.values() for each in profile.parts if each.key.part == WAITING]
+        return max(found, key=lambda each: abs(each.change), default=None)
+
+    def library(self, name: str) -> tuple[float, float] | None:
+        """The share of the time of a library in both images, kernel and libc charged to it, in the profile where it changed most."""
+        found = [each for profile in self.profiles.values() for each in profile.charged if each.key.library and each.key.name == name]
+        most = max(found, key=lambda each: abs(each.change), default=None)
+        return (most.first, most.second) if most else None
+
+
+def evidence(images: tuple[MeasuredImage, MeasuredImage], compared: Mapping[str, Comparison], profiles: Mapping[str, ProfileComparison]) -> Evidence:
+    """Read all signs."""
+    rows = [(benchmark, row) for benchmark, found in compared.items() for row in found.rows]
+    changed = [(benchmark, row) for benchmark, row in rows if row.verdict in CHANGED and row.difference.ratio]
+    changed.sort(key=lambda each: -abs(math.log(each[1].difference.ratio or 1.0)))
+    return Evidence(images, changed, _moved(row for benchmark, row in rows if benchmark != "setup"), profiles, _sleepers(profiles))
+
+
+def _moved(rows: Iterable[Row]) -> dict[str, float]:
+    logs: dict[str, list[float]] = {}
+    for row in rows:
+        first, second = row.medians
+        name = next((name for name, pattern in GROUPS.items() if pattern.match(row.contender)), None)
+        if name and first and second:
+            logs.setdefault(name, []).append(math.log(second / first))
+    return {name: float(np.exp(np.median(values))) for name, values in logs.items()}
+
+
+def _sleepers(profiles: Mapping[str, ProfileComparison]) -> list[Sleeper]:
+    """Ranks that sleep apart from the others, the sleepiest first."""
+    found = [Sleeper(each.rank, benchmark, each.key.symbol or "unknown", each.first, each.second)
+             for benchmark, profile in profiles.items() for each in profile.ranks
+             if each.rank is not None and each.key.part == ASLEEP and abs(each.change) > CLEAR_SLEEP]  # fmt: skip
+    return sorted(found, key=lambda each: -abs(each.change))
+
 
 PROBABLE, POSSIBLE = 65.0, 35.0
 MESSAGING = ("MPI", "UCX", "libfabric", "RDMA")  # parts of the software
@@ -297,3 +472,105 @@ def _joined(listed: list[Cause]) -> list[Cause]:
                          [*sleeper.why, *library.why], [*library.facts, *sleeper.facts], sleeper.side)  # fmt: skip
             return [both, *(cause for cause in listed if cause not in (sleeper, library))]
     return listed
+
+
+@dataclass(frozen=True)
+class ImageComparison:
+    """B against A. `changed` is ranked by how much; `missing` says what cannot be compared and why."""
+
+    images: tuple[MeasuredImage, MeasuredImage]
+    benchmarks: dict[str, Comparison]
+    profiles: dict[str, ProfileComparison]
+    changed: list[tuple[str, Row]]
+    moved: dict[str, float]
+    differences: list[Difference]
+    causes: list[Cause]
+    missing: list[str]
+
+    @property
+    def total(self) -> int:
+        """Figures that both images have."""
+        return sum(len(found.rows) for found in self.benchmarks.values())
+
+    def count(self, verdict: Verdict) -> int:
+        """Figures of that verdict, over all benchmarks."""
+        return sum(found.count(verdict) for found in self.benchmarks.values())
+
+    @property
+    def failed(self) -> list[str]:
+        """What gave wrong values or broke down in B."""
+        return [name for found in self.benchmarks.values() for name in found.failed["B"]]
+
+    @property
+    def published(self) -> list[PublishedRow]:
+        """Both images in the layout of the published image test, size by size."""
+        records = [image.records["alltoall"] for image in self.images if "alltoall" in image.records]
+        rows = [row for record in records for row in published_rows(record, in_order(results(record.cases)))]
+        return sorted(rows, key=lambda row: (row.ranks, row.size))  # stable: A before B
+
+
+def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = IMAGE_RULES) -> ImageComparison:
+    """Compare B (`second`) with A (`first`); raises `ImageError` when they have no figure in common.
+
+    Causes are looked for where figures changed or values are wrong: without that there is nothing to explain.
+    """
+    images = (first, second)
+    compared, missing = _compared(images, rules)
+    if not compared:
+        raise ImageError(f"{first.image.image} and {second.image.image} have no figure in common: " + "; ".join(missing or ["nothing was measured"]))
+    profiles = {name: compare_profiles(profile, second.profiles[name]) for name, profile in first.profiles.items() if name in second.profiles}
+    signs, found = evidence(images, compared, profiles), differences(first, second)
+    unlike = signs.changed or any(each.failed["B"] for each in compared.values())
+    why = causes(found, signs) if unlike else []
+    return ImageComparison(images, compared, profiles, signs.changed, signs.moved, found, why, missing)
+
+
+def _compared(images: tuple[MeasuredImage, MeasuredImage], rules: Rules) -> tuple[dict[str, Comparison], list[str]]:
+    """The figures of all benchmarks are one family: equal images have nothing that differs, whatever there is to be compared."""
+    matched: dict[str, Matched] = {}
+    missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images, strict=True)
+               for part, why in image.image.parts.items() if why != RAN]  # fmt: skip
+    first, second = images
+    for benchmark in first.records:
+        if benchmark not in second.records:
+            continue
+        try:
+            matched[benchmark] = match(*(RecordSet(each.image.image, [each.records[benchmark]]) for each in images))
+        except RecordError as error:
+            missing.append(str(error))
+    return dict(zip(matched, compare_all(list(matched.values()), rules), strict=True)), missing
+
+
+SCHEMA = "parhelion.image-compare/1"
+
+
+def image_document(found: ImageComparison) -> dict[str, Any]:
+    """Causes first, the most probable one first; then every figure and every difference. Ratios are B / A."""
+    first, second = found.images
+    return {
+        "schema": SCHEMA, "A": _side(first), "B": _side(second),
+        "figures": {str(verdict): found.count(verdict) for verdict in Verdict},
+        "causes": [_cause(cause) for cause in found.causes],
+        "changed": [_changed(benchmark, row) for benchmark, row in found.changed],
+        "typical_ratios": found.moved,
+        "published": [asdict(row) for row in found.published],
+        "differences": [{"kind": each.kind, **asdict(each.change)} for each in found.differences],
+        "benchmarks": {name: comparison_document(each) for name, each in found.benchmarks.items()},
+        "profiles": {name: profile_document(each) for name, each in found.profiles.items()},
+        "missing": found.missing,
+    }  # fmt: skip
+
+
+def _side(image: MeasuredImage) -> dict[str, Any]:
+    told = image.image
+    return {"image": told.image, "created": told.created, "ranks": told.ranks, "flavor": told.flavor, "labels": told.labels, "providers": told.providers}
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {"title": cause.title, "likelihood": cause.likelihood, "weight": cause.weight, "why": cause.why,
+            "facts": [{"kind": each.kind, **asdict(each.change)} for each in cause.facts]}  # fmt: skip
+
+
+def _changed(benchmark: str, row) -> dict[str, Any]:
+    return {"benchmark": benchmark, "params": row.case.params, "contender": row.contender, "ratio": row.difference.ratio,
+            "ci95": list(row.difference.interval), "verdict": str(row.verdict)}  # fmt: skip

@@ -1,0 +1,660 @@
+"""The statistics of timings: intervals and summaries of one side, ratios, states of the machine, and what may be said of B against A.
+
+The launch is the unit, because samples of one launch are not independent of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+CONFIDENCE = 0.95
+TRIM = 0.1  # from each end, so from ten values on: with fewer, a launch taken away costs more than an outlier does
+MOST_FREEDOM = 1.5
+BATCHES = 5  # of the samples of a single launch: few enough to be long, and to differ as the machine does over some time
+MIDDLE = 0.25  # of the samples of a launch: nearly as sharp as a mean, nearly as robust as a median
+
+
+class Method(StrEnum):
+    """How an interval was found, in words for reports."""
+
+    ORDER = "order statistics of the samples of one launch"
+    LAUNCHES = "Student's t over the logarithms of the launches' medians"
+    RANGE = "the range of the launches' medians, some of which are 0"
+    RATIOS = "Student's t over the logarithms of the ratio in each launch"
+    BATCHES = f"Student's t over the logarithms of the ratio in {BATCHES} batches of one launch"
+    CHOSEN = ", in which the best of several is chosen by the other half of the launches"
+
+
+class Interval(NamedTuple):
+    """Both ends of a confidence interval, in the unit of the samples; `None` where no interval can be given."""
+
+    low: float | None
+    high: float | None
+
+    @property
+    def width(self) -> float | None:
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    def with_inside(self, value: float) -> Interval:
+        """The interval, widened where needed to hold the figure that it stands beside."""
+        return self if self.low is None or self.high is None else Interval(min(self.low, value), max(self.high, value))
+
+
+NO_INTERVAL = Interval(None, None)
+
+
+class Center(NamedTuple):
+    """A trimmed mean, the square of its standard error, and the degrees of freedom of that."""
+
+    mean: float
+    squared_error: float
+    freedom: int
+
+
+class Shift(NamedTuple):
+    """By how much the logarithms of B lie above those of A, as a t test sees it."""
+
+    shift: float
+    error: float
+    freedom: float
+
+    @property
+    def p(self) -> float:
+        """How probable a shift as large as this is where nothing differs."""
+        return self.p_beyond(0.0)
+
+    def p_beyond(self, most: float) -> float:
+        """The same where the sides differ by `most` at most, one way or the other."""
+        from scipy import special
+
+        if self.error == 0:  # nothing varies, as with a simulated clock
+            return float(abs(self.shift) <= most)
+        ends = (most - abs(self.shift), -most - abs(self.shift))
+        return min(1.0, float(sum(special.stdtr(self.freedom, end / self.error) for end in ends)))
+
+    def interval(self, confidence: float) -> Interval:
+        """The interval of the ratio."""
+        from scipy import special
+
+        half = self.error * special.stdtrit(self.freedom, (1 + confidence) / 2) if self.error else 0.0
+        return Interval(float(np.exp(self.shift - half)), float(np.exp(min(self.shift + half, 700.0))))
+
+
+def center(values: np.ndarray) -> Center:
+    """The trimmed mean of at least two values, with the error that follows from winsorized squares (Tukey and McLaughlin 1963)."""
+    count, cut = len(values), int(TRIM * len(values))
+    kept = count - 2 * cut
+    ordered = np.sort(values)
+    mean = float(ordered[cut : count - cut].mean())
+    ordered[:cut], ordered[count - cut :] = ordered[cut], ordered[count - cut - 1]
+    squares = float(((ordered - ordered.mean()) ** 2).sum())
+    return Center(mean, squares / (kept * (kept - 1)), kept - 1)
+
+
+def independent(first: np.ndarray, second: np.ndarray) -> Shift:
+    """The shift between two sides of at least two values each: Yuen's statistic for unequal variances (1974), untrimmed Welch's (1947)."""
+    return _between(center(first), center(second))
+
+
+def _between(first: Center, second: Center) -> Shift:
+    """The degrees of freedom are Welch's, but at most `MOST_FREEDOM` times those of the smaller side.
+
+    Welch's alone call two launches against ten different in up to 12 % at 5 %. Those of the smaller side alone never err (Mickey and Brown 1966),
+    but cost much where variances are about equal.
+    """
+    squares = first.squared_error + second.squared_error
+    least = min(first.freedom, second.freedom)
+    shares = first.squared_error**2 / first.freedom + second.squared_error**2 / second.freedom
+    freedom = min(squares**2 / shares, MOST_FREEDOM * least) if shares else least
+    return Shift(second.mean - first.mean, float(np.sqrt(squares)), float(freedom))
+
+
+def stratified(first: np.ndarray, second: np.ndarray) -> Shift:
+    """The shift between two tables of launches × states, NaN where a launch saw too little of a state: the mean over states, the more launches
+    tell of one the more it counts.
+
+    What states have in common within a launch is counted: the error is that of each launch's influence on the sum. Each state needs two launches on
+    each side. With one state this is Welch's t, untrimmed.
+    """
+    counts = np.array([np.isfinite(side).sum(axis=0) for side in (first, second)])
+    weights = 1 / (1 / counts).sum(axis=0)
+    weights /= weights.sum()
+    return _between(*(_sum_over_states(side, weights) for side in (first, second)))
+
+
+def _sum_over_states(side: np.ndarray, weights: np.ndarray) -> Center:
+    means, counts = np.nanmean(side, axis=0), np.isfinite(side).sum(axis=0)
+    influence = np.nansum((side - means) * weights / np.sqrt(counts * (counts - 1)), axis=1)
+    freedom = max(len(side) - len(weights), int(counts.min()) - 1)
+    return Center(float(means @ weights), float(influence @ influence), freedom)
+
+
+def paired(differences: np.ndarray) -> Shift:
+    """The shift from at least two differences of pairs: what met both of a pair has cancelled."""
+    found = center(differences)
+    return Shift(found.mean, float(np.sqrt(found.squared_error)), found.freedom)
+
+
+def middle(values: np.ndarray) -> float:
+    """The mean of the middle half."""
+    cut = int(MIDDLE * len(values))  # scipy's trim_mean does the same, at forty times the cost
+    return float(np.sort(values)[cut : len(values) - cut].mean())
+
+
+APART = np.log(1.6)  # states are told apart when their typical probes differ by at least this factor
+LEAST_SHARE = 0.05
+LEAST_SAMPLES = 5
+NEAR, FAR = "near", "far"
+
+
+class Launch(NamedTuple):
+    """Samples of one launch in seconds, and the probe beside each of them, or NaN, which tells no state.
+
+    `run` is the run that it belongs to; `pair` the number that it shares with a launch of the other side, if any.
+    """
+
+    samples: np.ndarray
+    probe: np.ndarray
+    run: int = 0
+    pair: tuple[str, int] | None = None
+
+
+Side = Sequence[Launch]
+
+
+def state_boundary(probe: np.ndarray) -> float | None:
+    """The probe value that parts two states best (Otsu 1979, on logarithms), or `None` when there is but one state."""
+    logs = np.sort(np.log(probe[probe > 0]))
+    count = len(logs)
+    least = max(LEAST_SAMPLES, int(LEAST_SHARE * count))
+    if count < 2 * least:
+        return None
+    sums = np.cumsum(logs)
+    left = np.arange(1, count)
+    between = (sums[-1] * left / count - sums[:-1]) ** 2 / (left * (count - left))
+    between[np.diff(logs) == 0] = 0  # equal probes are in one state
+    cut = least - 1 + int(np.argmax(between[least - 1 : count - least]))
+    if logs[cut] == logs[cut + 1] or np.median(logs[cut + 1 :]) - np.median(logs[: cut + 1]) < APART:
+        return None
+    return float(np.exp((logs[cut] + logs[cut + 1]) / 2))
+
+
+def typical_probes(probe: np.ndarray) -> dict[str | None, float]:
+    """The median probe in ns of each state that a side has; one that has but one state calls it `None`."""
+    known = probe[probe > 0]
+    boundary = state_boundary(known)
+    if boundary is None:
+        return {None: float(np.median(known))} if len(known) else {}
+    return {NEAR: float(np.median(known[known <= boundary])), FAR: float(np.median(known[known > boundary]))}
+
+
+class Matched(NamedTuple):
+    """The launches of both sides with the samples of one state alone; `state` is `None` where samples are taken as they are."""
+
+    state: str | None
+    first: list[Launch]
+    second: list[Launch]
+
+
+def by_state(first: Side, second: Side) -> list[Matched]:
+    """What is compared with what, state by state.
+
+    Near is compared with near and far with far where both sides have two states. A side of one state meets that state of the other
+    whose probe is like its own. Everything else is compared as it is, and its state is `None`. Of launches that saw a state in fewer than
+    five samples none are left.
+    """
+    probes = [np.concatenate([launch.probe for launch in side] or [np.empty(0)]) for side in (first, second)]
+    typical = [typical_probes(each) for each in probes]
+    bounds = [state_boundary(each) for each in probes]
+    return [
+        Matched(a or b, _of_state(first, bounds[0], a), _of_state(second, bounds[1], b))
+        for a, b in _matched(*typical)
+    ]
+
+
+Typical = dict[str | None, float]
+
+
+def _matched(first: Typical, second: Typical) -> list[tuple[str | None, str | None]]:
+    """The states that meet; `None` stands for all samples of a side."""
+    if len(first) == 2 == len(second):
+        return [(NEAR, NEAR), (FAR, FAR)]
+    if len(first) == 2 and len(second) == 1:
+        return [(_like(first, second[None]), None)]
+    if len(second) == 2 and len(first) == 1:
+        return [(None, _like(second, first[None]))]
+    return [(None, None)]
+
+
+def _like(two: Typical, probe: float) -> str | None:
+    """That of two states whose probe is like this one, or `None`."""
+    found = min(two, key=lambda state: abs(np.log(two[state] / probe)))
+    return found if abs(np.log(two[found] / probe)) < APART else None
+
+
+def _of_state(side: Side, boundary: float | None, state: str | None) -> list[Launch]:
+    if boundary is None or state is None:
+        return list(side)
+    return [_kept(launch, launch.probe > boundary if state == FAR else launch.probe <= boundary) for launch in side]
+
+
+def _kept(launch: Launch, which: np.ndarray) -> Launch:
+    which = which if which.sum() >= LEAST_SAMPLES else np.zeros(len(launch.samples), bool)
+    return launch._replace(samples=launch.samples[which], probe=launch.probe[which])
+
+
+LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
+
+
+def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> tuple[Interval, Method | None]:
+    """The interval of the median of all samples, and how it was found.
+
+    One launch: by order statistics (binomial), free of any assumption about the distribution, and of a confidence the higher the
+    more each sample resembles the one before it; it needs 6 samples for 95 %. Several launches: by a t interval of the logarithms of their medians, widened where needed to hold the median
+    of all samples. Samples that would be too few from one launch are too few from several.
+    """
+    if not enough(map(len, launches), confidence):
+        return NO_INTERVAL, None
+    if len(launches) == 1:
+        return _order_statistics(launches[0], confidence), Method.ORDER
+    medians = np.array([np.median(samples) for samples in launches])
+    if not medians.min() > 0:  # a clock of low resolution: no logarithms
+        return Interval(float(medians.min()), float(medians.max())), Method.RANGE
+    found = paired(np.log(medians)).interval(confidence)
+    return found.with_inside(float(np.median(np.concatenate(launches)))), Method.LAUNCHES
+
+
+def enough(counts: Iterable[int], confidence: float = CONFIDENCE) -> bool:
+    """Whether so many samples can tell where their median lies, were they all independent.
+
+    All of them lie on the same side of it by chance once in 2 ** (count - 1).
+    """
+    count = sum(counts)
+    return count > 1 and 0.5 ** (count - 1) <= 1 - confidence
+
+
+def _order_statistics(samples: np.ndarray, confidence: float) -> Interval:
+    from scipy import stats
+
+    wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + confidence) / 2) * _inflation(samples))
+    low, high = stats.quantile_test(samples, p=0.5).confidence_interval(wider)
+    return Interval(*(float(end) if np.isfinite(end) else None for end in (low, high)))
+
+
+def _inflation(samples: np.ndarray) -> float:
+    """By how much the error of a median grows because each sample resembles the one before it, as in a process AR(1); 1 where that may be chance."""
+    from scipy import stats
+
+    before, after = samples[:-1], samples[1:]
+    if len(samples) < LEAST_FOR_RESEMBLANCE or not (np.ptp(before) and np.ptp(after)):
+        return 1.0
+    found = stats.spearmanr(before, after, alternative="greater")
+    if found.pvalue > CHANCE:
+        return 1.0
+    resemblance = min(float(found.statistic), MOST_RESEMBLANCE)
+    return float(np.sqrt((1 + resemblance) / (1 - resemblance)))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Figures in seconds; `count` samples from `launches` launches."""
+
+    count: int
+    launches: int
+    median: float
+    interval: Interval
+    p5: float
+    p95: float
+    p99: float
+    mean: float
+    std: float | None
+    mean_std_us: str
+    method: Method | None = None
+
+
+def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | None:
+    """The summary of samples given launch by launch; `None` when there is no sample."""
+    arrays = [np.asarray(samples, dtype=float) for samples in launches if len(samples)]
+    if not arrays:
+        return None
+    samples = np.concatenate(arrays)
+    interval, method = median_interval(arrays)
+    p5, median, p95, p99 = (float(value) for value in np.quantile(samples, [0.05, 0.5, 0.95, 0.99]))
+    return Summary(
+        count=len(samples),
+        launches=len(arrays),
+        median=median,
+        interval=interval,
+        p5=p5,
+        p95=p95,
+        p99=p99,
+        mean=float(samples.mean()),
+        std=float(samples.std(ddof=1)) if len(samples) > 1 else None,
+        mean_std_us=mean_std((samples * 1e6).tolist()),
+        method=method,
+    )
+
+
+def mean_std(samples: Sequence[float], digits: int = 1) -> str:
+    """`mean(std)` of the samples: the digits in brackets stand for the last digits of the mean (GUM 7.2.2).
+
+    The standard deviation (of one sample, not of the mean) is rounded to `digits` significant digits and the mean to
+    the same decimal place. One sample has no standard deviation and is given without brackets, as the published
+    tables do; samples that are all equal give `(0)`.
+    """
+    import statistics
+
+    if not len(samples):
+        return "–"
+    if not all(map(math.isfinite, samples)):
+        return "–"
+    mean = statistics.fmean(samples)
+    if len(samples) == 1:
+        return f"{mean:.6g}"
+    return value_with_uncertainty(mean, statistics.stdev(samples), digits)
+
+
+def value_with_uncertainty(value: float, std: float, digits: int = 1) -> str:
+    """`value(std)`, both given; the package `uncertainties` knows the rounding (9.96 and 0.095 give `10.0(1)`)."""
+    from uncertainties import ufloat
+
+    if not (math.isfinite(value) and math.isfinite(std)):
+        return "–"
+    if std <= abs(value) * 1e-12:
+        return f"{value:.6g}(0)"
+    return f"{ufloat(value, std):.{digits}ufS}"
+
+
+# Two halves that choose for each other agree on a contender that is lucky in both: where all are alike, what they tell correlates with
+# 0.36 at most (of three contenders), and with uneven halves with more, which a t test does not see.
+HALVES_AGREE = math.sqrt(1.6)
+Starts = Mapping[Any, np.ndarray]  # samples of one contender by the number of the start
+Case = tuple[Sequence[Starts], Sequence[Starts]]  # the contenders whose fastest is divided by the fastest of the others
+
+
+class Ratio(NamedTuple):
+    """A ratio with its interval, and how that was found; without enough samples there is neither."""
+
+    value: float | None = None
+    interval: Interval = NO_INTERVAL
+    method: str | None = None
+
+
+def geometric_mean(ratios: Iterable[float | None]) -> float | None:
+    """The geometric mean of the positive ratios, or `None` when there is none."""
+    values = [value for value in ratios if value and math.isfinite(value)]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def ratio(cases: Sequence[Case], confidence: float = CONFIDENCE) -> Ratio:
+    """The geometric mean over cases of fastest of `above` / fastest of `below`, as `(above, below)` for each case.
+
+    Only launches in which all were measured count, so that what a launch did to all alike cancels; of a single launch,
+    consecutive batches are compared.
+    """
+    contenders = [starts for above, below in cases for starts in (*above, *below)]
+    common = sorted(set.intersection(*(set(starts) for starts in contenders))) if contenders else []
+    if not common or not all(above and below for above, below in cases):
+        return Ratio()
+    if not all(enough((len(starts[number]) for number in common), confidence) for starts in contenders):
+        return Ratio()
+    logs = [_fastest(above, common) - _fastest(below, common) for above, below in cases]
+    found = paired(np.mean(logs, axis=0))
+    method: str = Method.RATIOS if len(common) > 1 else Method.BATCHES
+    if any(len(side) > 1 for case in cases for side in case):
+        found, method = found._replace(error=HALVES_AGREE * found.error), method + Method.CHOSEN
+    return Ratio(math.exp(found.shift), found.interval(confidence), str(method))
+
+
+def _fastest(side: Sequence[Starts], common: Sequence[int]) -> np.ndarray:
+    """Logarithms of the medians of the fastest contender, launch by launch, or batch by batch of the only launch.
+
+    Which one that is, the other half of the launches tells: in the launches that chose it, the fastest of several is also the luckiest.
+    """
+    parts = [[starts[number] for number in common] if len(common) > 1 else np.array_split(starts[common[0]], BATCHES) for starts in side]
+    logs = np.log(np.maximum([[np.median(samples) for samples in each] for each in parts], 1e-12))
+    launches = np.arange(logs.shape[1])
+    half = launches < len(launches) // 2
+    chosen = np.where(half, logs[:, ~half].mean(axis=1).argmin(), logs[:, half].mean(axis=1).argmin())
+    return logs[chosen, launches]
+
+
+LEAST_OF_SINGLE = 3  # of the one launch of a side
+RUNS_DIFFER = 0.02  # p of an analysis of variance
+
+
+class Kind(StrEnum):
+    """What one value stands for."""
+
+    LAUNCHES = "launches"
+    PAIRS = "pairs of launches"
+    RUNS = "runs"
+    BATCHES = "batches of samples"
+
+
+class Units(NamedTuple):
+    """Tables of both sides, units × states, with the middles of logarithms; NaN where a unit saw too little of a state."""
+
+    kind: Kind
+    first: np.ndarray
+    second: np.ndarray
+    states: list[str | None]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return len(self.first), len(self.second)
+
+    def shift(self) -> Shift | None:
+        """B − A with its error; `None` with fewer than two units on a side."""
+        if min(self.counts) < 2:
+            return None
+        if self.kind is Kind.PAIRS:
+            return paired(np.nanmean(self.second - self.first, axis=1))
+        return independent(self.first[:, 0], self.second[:, 0]) if len(self.states) == 1 else stratified(self.first, self.second)
+
+    def ratios(self) -> dict[str, float]:
+        """B / A in each state that has a name."""
+        columns = zip(self.states, self.first.T, self.second.T, strict=True)
+        seen = [(state, a[np.isfinite(a)], b[np.isfinite(b)]) for state, a, b in columns if state]
+        return {state: float(np.exp(b.mean() - a.mean())) for state, a, b in seen if len(a) and len(b)}
+
+
+def units(first: Side, second: Side) -> Units:
+    """The units of two sides with at least one launch each.
+
+    Launches that were made in pairs stay together, if there are two pairs. A side with one launch is cut into batches. Runs are
+    the units where both sides have several and those of a side differ by more than their starts.
+    """
+    matched = by_state(first, second)
+    states = [each.state for each in matched]
+    tables = _table([each.first for each in matched]), _table([each.second for each in matched])
+    pairs = _paired_rows(first, second, *tables)
+    if len(pairs[0]) > 1:
+        return Units(Kind.PAIRS, *pairs, states)
+    if min(len(first), len(second)) == 1:
+        return _batches(matched)
+    runs = [_by_run(side, table) for side, table in zip((first, second), tables, strict=True)]
+    if min(map(len, runs)) > 1 and any(map(_differ, runs)):
+        return _common(Kind.RUNS, _means(runs[0]), _means(runs[1]), states)
+    return _common(Kind.LAUNCHES, *tables, states)
+
+
+def _table(by_state: Sequence[Sequence[Launch]]) -> np.ndarray:
+    return np.array([[middle(np.log(launch.samples)) if len(launch.samples) else np.nan for launch in state] for state in by_state]).T
+
+
+def _paired_rows(first: Side, second: Side, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of those pairs that saw a common state, pair by pair."""
+    partners = {launch.pair: number for number, launch in enumerate(second) if launch.pair}
+    found = [(number, partners[launch.pair]) for number, launch in enumerate(first) if launch.pair in partners]
+    chosen = a[[number for number, _ in found]], b[[number for _, number in found]]
+    seen = np.isfinite(chosen[0] + chosen[1]).any(axis=1)
+    return chosen[0][seen], chosen[1][seen]
+
+
+def _batches(matched: Sequence[Matched]) -> Units:
+    """Batches of the only launch of a side, in the state that both sides saw most of."""
+    most = max(matched, key=lambda each: min(sum(len(launch.samples) for launch in side) for side in (each.first, each.second)))
+    return Units(Kind.BATCHES, _of_single(most.first), _of_single(most.second), [most.state])
+
+
+def _of_single(side: Side) -> np.ndarray:
+    if len(side) > 1:
+        table = _table([side])
+        return table[np.isfinite(table[:, 0])]
+    samples = side[0].samples
+    batches = np.array_split(np.log(samples), min(BATCHES, len(samples))) if len(samples) >= LEAST_OF_SINGLE else []
+    # Consecutive samples, so that batches resemble each other far less than neighboring samples do.
+    return np.array([middle(batch) for batch in batches]).reshape(-1, 1)
+
+
+def _by_run(side: Side, table: np.ndarray) -> list[np.ndarray]:
+    """The rows of each run that has any."""
+    seen = np.isfinite(table).any(axis=1)
+    numbers = np.array([launch.run for launch in side])
+    return [table[(numbers == run) & seen] for run in dict.fromkeys(numbers[seen].tolist())]
+
+
+def _means(runs: Sequence[np.ndarray]) -> np.ndarray:
+    """One row per run; a state that none of its launches saw stays NaN."""
+    rows = [[column[np.isfinite(column)] for column in run.T] for run in runs]
+    return np.array([[column.mean() if len(column) else np.nan for column in row] for row in rows])
+
+
+def _differ(runs: Sequence[np.ndarray]) -> bool:
+    """Whether runs differ by more than their launches do: something drifted between them."""
+    from scipy import stats
+
+    centers = np.nanmean(np.concatenate(runs), axis=0)
+    values = [np.nanmean(run - centers, axis=1) for run in runs]
+    together = np.concatenate(values)
+    return 1 < len(runs) < len(together) and np.ptp(together) > 0 and bool(stats.f_oneway(*values).pvalue < RUNS_DIFFER)
+
+
+def _common(kind: Kind, first: np.ndarray, second: np.ndarray, states: Sequence[str | None]) -> Units:
+    """The states that at least two units of each side saw, and the units that saw one of them."""
+    usable = np.all([np.isfinite(table).sum(axis=0) > 1 for table in (first, second)], axis=0)
+    kept = [table[:, usable] for table in (first, second)]
+    kept = [table[np.isfinite(table).any(axis=1)] for table in kept]
+    return Units(kind, kept[0], kept[1], [state for state, use in zip(states, usable, strict=True) if use])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """B against A. `ratio` above 1: B takes longer. Without enough samples the figures are `None`.
+
+    `units` is how many values of which `kind` were compared on each side. `states` has the ratio in each state of the machine
+    that was compared, where it has states.
+    """
+
+    ratio: float | None = None
+    interval: Interval = NO_INTERVAL
+    shift: Shift | None = None
+    cliffs_delta: float | None = None
+    units: tuple[int, int] = (0, 0)
+    kind: Kind = Kind.LAUNCHES
+    states: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def p(self) -> float | None:
+        return self.shift and self.shift.p
+
+    @property
+    def single_launch(self) -> bool:
+        """A side has but one launch, so that its samples had to be compared."""
+        return self.kind is Kind.BATCHES
+
+
+def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
+    """Compare two sides, given launch by launch in the order of time, each state of the machine with its like (see `units`).
+
+    The middle of each launch, on logarithms, is one value in a t test, whose interval becomes that of the ratio. Launches that
+    were made in pairs are compared pair by pair. Where a side has but one launch, its samples in five batches are the
+    values instead: that says nothing about what another launch would have drawn, and `single_launch` tells so.
+    """
+    if not (first and second):
+        return Difference(units=(len(first), len(second)))
+    found = units(first, second)
+    shift = found.shift()
+    if shift is None:
+        return Difference(units=found.counts, kind=found.kind)
+    samples = [np.concatenate([launch.samples for launch in side]) for side in (first, second)]
+    return Difference(
+        float(np.exp(shift.shift)), shift.interval(confidence), shift, _cliffs_delta(*samples), found.counts, found.kind, found.ratios()
+    )
+
+
+def _cliffs_delta(first: np.ndarray, second: np.ndarray) -> float:
+    """1: every B sample is longer than every A sample."""
+    ordered = np.sort(first)
+    below, not_above = ordered.searchsorted(second, "left").sum(), ordered.searchsorted(second, "right").sum()
+    return float(below + not_above) / (len(first) * len(second)) - 1
+
+
+class Verdict(StrEnum):
+    """B against A."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    NO_DIFFERENCE = "no difference beyond the margin"
+    NOT_ENOUGH = "not enough samples"
+
+
+DIFFERENT = (Verdict.SLOWER, Verdict.FASTER)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When a difference counts.
+
+    `alpha` bounds the share of false findings (Benjamini & Hochberg 1995); when nothing has changed, it bounds the
+    chance that anything at all is found. By default 3 %, so that it stays below 5 % where noise is not as normal as t tests assume. A difference below `least` is never one; with one launch, where the launch
+    itself may make the difference, below `least_single`. Nothing found counts as "no difference beyond the margin" only when
+    the interval leaves no room for a difference of `margin`. A machine that drifts makes a shift of `drift` by itself from one run to
+    the next: only what is surely beyond that is a difference.
+    """
+
+    alpha: float = 0.03
+    least: float = 0.01
+    least_single: float = 0.03
+    margin: float = 0.05
+    drift: float = 0.0
+
+
+DEFAULT_RULES = Rules()
+IMAGE_RULES = Rules(drift=0.03)  # nobody can measure two software images in turn
+
+
+class Judged(NamedTuple):
+    """A difference with its p value, adjusted for the number of differences, and what may be said of it."""
+
+    difference: Difference
+    p_adjusted: float | None
+    verdict: Verdict
+
+
+def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> list[Judged]:
+    """What may be said of each difference; all of them are one family of tests."""
+    from scipy import stats
+
+    known = [each.shift.p_beyond(math.log1p(rules.drift)) for each in differences if each.shift]
+    adjusted = iter(stats.false_discovery_control(known) if len(known) > 1 else known)
+    values = [float(next(adjusted)) if each.shift else None for each in differences]
+    return [Judged(each, p, _verdict(each, p, rules)) for each, p in zip(differences, values, strict=True)]
+
+
+def _verdict(found: Difference, p: float | None, rules: Rules) -> Verdict:
+    if p is None or found.ratio is None:
+        return Verdict.NOT_ENOUGH
+    least = rules.least_single if found.single_launch else rules.least
+    if p <= rules.alpha and not 1 / (1 + least) < found.ratio < 1 + least:
+        return Verdict.SLOWER if found.ratio > 1 else Verdict.FASTER
+    low, high = found.interval
+    narrow = low is not None and high is not None and low > 1 / (1 + rules.margin) and high < 1 + rules.margin
+    return Verdict.NO_DIFFERENCE if narrow else Verdict.NOT_ENOUGH
