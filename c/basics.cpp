@@ -13,6 +13,7 @@ namespace parhelion::c {
 namespace {
 
 thread_local std::string last_error;
+thread_local std::exception_ptr last_exception;
 thread_local Unfinished* current = nullptr;
 
 int keep(const char* message, int status) noexcept {
@@ -38,6 +39,7 @@ void Unfinished::add(std::function<void()> undo) {
 }
 
 int report_exception() noexcept {
+    last_exception = std::current_exception();
     try {
         throw;
     } catch (const Error& error) {
@@ -51,6 +53,10 @@ int report_exception() noexcept {
     } catch (...) {
         return keep("an exception that is not from the library", PHL_ERROR_INTERNAL);
     }
+}
+
+void require_status(int status) {
+    if (status != PHL_SUCCESS) std::rethrow_exception(last_exception);
 }
 
 void require_array(const void* pointer, std::int64_t count, const char* name) {

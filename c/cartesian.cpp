@@ -98,33 +98,25 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
 
 }  // namespace
 
-void parhelion::c::make_grid(
-    const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
-    const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read) {
-    std::vector<global_index> extents;
-    CartesianOptions chosen;
-    const auto check = [&] {
-        require_output(domain, "domain");
-        if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
-            throw Error("a Cartesian domain has 1 to 4 dimensions, not " +
-                        std::to_string(dimensions));
-        const auto [first, given] = read();
-        extents.assign(first, first + dimensions);
-        chosen = cartesian_options_from(given, dimensions, comm.size());
-    };
-    collective(comm, call, 0, check, [&] {
-        keep(CartesianObject{{std::move(extents), std::move(chosen), comm}}, *domain);
-    });
-}
-
 extern "C" {
 
 int phl_cartesian_create(MPI_Comm handle, int dimensions, const int64_t* extents,
                          const phl_cartesian_options* options, phl_cartesian* domain) {
     return guarded([&] {
-        make_grid(Communicator(handle), "phl_cartesian_create", dimensions, domain, [&] {
+        const Communicator comm(handle);
+        CartesianOptions chosen;
+        const auto check = [&] {
+            require_output(domain, "domain");
+            if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
+                throw Error("a Cartesian domain has 1 to 4 dimensions, not " +
+                            std::to_string(dimensions));
             require_array(extents, dimensions, "extents");
-            return std::pair{extents, options != nullptr ? *options : phl_cartesian_options{}};
+            chosen = cartesian_options_from(options != nullptr ? *options : phl_cartesian_options{},
+                                            dimensions, comm.size());
+        };
+        collective(comm, "phl_cartesian_create", 0, check, [&] {
+            keep(CartesianObject{{{extents, extents + dimensions}, std::move(chosen), comm}},
+                 *domain);
         });
     });
 }

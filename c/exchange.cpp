@@ -8,23 +8,6 @@ using namespace parhelion::c;
 
 namespace {
 
-// Of a field of a grid one for each block, of one of an index map owned cells and ghosts.
-std::byte* array_of(const phl_field& field, std::size_t array) {
-    if (field.blocks != nullptr) return static_cast<std::byte*>(field.blocks[array]);
-    return static_cast<std::byte*>(array == 0 ? field.cells : field.ghosts);
-}
-
-MadeField made_from(const phl_field& given, const Field& view) {
-    std::vector<std::byte*> arrays{array_of(given, 0)};
-    if (view.indexed && given.ghosts != nullptr)
-        arrays.push_back(static_cast<std::byte*>(given.ghosts));
-    for (std::size_t b = 1; !view.indexed && b < view.blocks.size(); ++b)
-        arrays.push_back(array_of(given, b));
-    MadeField made(view, arrays);
-    made.from_c = given;
-    return made;
-}
-
 // `own_halo` without widths is easily said by mistake, and would move nothing.
 void require_some_halo(const std::vector<Group>& groups) {
     for (const Group& group : groups) {
@@ -44,7 +27,6 @@ void add(Exchange exchange, MadeFields made, phl_exchange& handle) {
     ExchangeObject object{std::move(exchange), std::move(made)};
     object.transport = object.exchange.transport();
     object.places.reserve(object.exchange.plan().bases.size());
-    object.addresses.resize(count_arrays(object.made));
     keep(std::move(object), handle);
 }
 
@@ -66,16 +48,22 @@ int create(int count, const phl_group* given, const phl_exchange_options* option
                 "an exchange needs at least one group: pass a domain or map with its fields");
         require_array(given, count, "group");
         const Source first(given[0].domain, given[0].map, 0);
-        make_exchange(first, "phl_exchange_create", options, exchange,
-                      [&](std::vector<Group>& groups, MadeFields& made) {
-                          for (int g = 0; g < count; ++g) {
-                              const Source source = g == 0 ? first : source_of(given[g], g);
-                              auto fields = source.views(given[g].field, given[g].fields, "field");
-                              for (std::size_t f = 0; f < fields.size(); ++f)
-                                  made.push_back(made_from(given[g].field[f], fields[f]));
-                              groups.push_back(source.group(std::move(fields)));
-                          }
-                      });
+        std::vector<Group> groups;
+        MadeFields made;
+        const auto check = [&] {
+            require_output(exchange, "exchange");
+            for (int g = 0; g < count; ++g) {
+                const Source source = g == 0 ? first : source_of(given[g], g);
+                auto fields = source.views(given[g].field, given[g].fields, "field");
+                for (std::size_t f = 0; f < fields.size(); ++f)
+                    made.emplace_back(given[g].field[f], fields[f]);
+                groups.push_back(source.group(std::move(fields)));
+            }
+            require_some_halo(groups);
+        };
+        collective(first.communicator(), "phl_exchange_create", limit_of(options), check, [&] {
+            add(Exchange(std::move(groups), options_from(options)), std::move(made), *exchange);
+        });
     });
 }
 
@@ -130,15 +118,18 @@ ArrayList arrays_of(ExchangeObject& object, const phl_field* fields, int count) 
                     std::to_string(object.made.size()) +
                     ": pass one for each, in that order, or none for those that it was made with");
     for (std::size_t f = 0; f < object.made.size(); ++f)
-        require_like(fields[f], object.made[f].from_c, f);
-    return object.arrays(
-        [&](std::size_t f, std::size_t array) { return array_of(fields[f], array); });
+        require_like(fields[f], object.made[f].given, f);
+    object.places.clear();
+    for (std::size_t f = 0; f < object.made.size(); ++f)
+        for (const auto& [array, offset] : object.made[f].places) {
+            std::byte* const start = array_of(fields[f], array);
+            object.places.push_back(start == nullptr ? nullptr : start + offset);
+        }
+    return ArrayList(object.places);
 }
 
 int call(phl_exchange exchange, Call call, int reduction, const phl_field* fields, int count) {
-    return with(exchange, [&](auto& object) {
-        run(object, call, reduction, arrays_of(object, fields, count));
-    });
+    return with(exchange, [&](auto& object) { run(object, call, reduction, fields, count); });
 }
 
 phl_stale_ghost stale_from(const StaleGhost& found) {
@@ -155,21 +146,6 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
 
 namespace parhelion::c {
 
-void make_exchange(const Source& first, const char* call, const phl_exchange_options* options,
-                   phl_exchange* exchange,
-                   const std::function<void(std::vector<Group>&, MadeFields&)>& read) {
-    std::vector<Group> groups;
-    MadeFields made;
-    const auto check = [&] {
-        require_output(exchange, "exchange");
-        read(groups, made);
-        require_some_halo(groups);
-    };
-    collective(first.communicator(), call, limit_of(options), check, [&] {
-        add(Exchange(std::move(groups), options_from(options)), std::move(made), *exchange);
-    });
-}
-
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
     const auto object = get(whole);
     MadeFields made;
@@ -178,7 +154,8 @@ void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
     add(object->exchange.only(only), std::move(made), subset);
 }
 
-void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arrays) {
+void run(ExchangeObject& object, Call call, int reduction, const phl_field* fields, int count) {
+    const ArrayList arrays = arrays_of(object, fields, count);
     Exchange& exchange = object.exchange;
     switch (call) {
         case Call::forward: return exchange(arrays);
@@ -193,18 +170,6 @@ void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arra
     }
     object.transport = exchange.transport();
     object.explanation.clear();
-}
-
-void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity,
-                phl_stale_ghost* first, int32_t* told) {
-    const StaleGhosts found = object.exchange.stale(arrays);
-    const auto few = first == nullptr ? 0
-                                      : std::min(found.first.size(),
-                                                 static_cast<std::size_t>(std::max(capacity, 0)));
-    std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few),
-                   first, stale_from);
-    if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
-    if (told != nullptr) *told = static_cast<int32_t>(few);
 }
 
 }  // namespace parhelion::c
@@ -278,7 +243,15 @@ int phl_exchange_end(phl_exchange exchange) {
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts,
                        int32_t capacity, phl_stale_ghost* first, int32_t* told) {
     return with(exchange, [&](auto& object) {
-        copy_stale(object, arrays_of(object, fields, count), counts, capacity, first, told);
+        const StaleGhosts found = object.exchange.stale(arrays_of(object, fields, count));
+        const auto few =
+            first == nullptr
+                ? std::size_t{0}
+                : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
+        std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few),
+                       first, stale_from);
+        if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
+        if (told != nullptr) *told = static_cast<int32_t>(few);
     });
 }
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {

@@ -19,6 +19,8 @@ public:
 /// Keeps the message for phl_last_error and returns the status of the exception that is being
 /// handled.
 int report_exception() noexcept;
+/// Throws again what a C function of this thread has just reported.
+void require_status(int status);
 
 /// What calls of this thread have put under handles goes again where the outermost of them fails:
 /// all ranks have it then, or none.

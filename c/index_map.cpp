@@ -87,6 +87,71 @@ int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& wo
     });
 }
 
+// On the communicator of a map.
+template <class Check, class Work>
+int on_map(phl_index_map map, const char* call, Check&& check, Work&& work) {
+    return with(map, [&](auto& object) {
+        collective(
+            object.map.communicator(), call, 0, [&] { check(object.map); },
+            [&] { work(object.map); });
+    });
+}
+
+void keep_map(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
+    IndexMap made(std::move(domain), options);
+    keep(IndexMapObject{std::move(made), std::move(options)}, *map);
+}
+
+// A map of the cells that `make` gives.
+template <class Check, class Make>
+int make_map(MPI_Comm handle, const char* call, const phl_exchange_options* options,
+             phl_index_map* map, Check&& check, Make&& make) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        const auto read = [&] {
+            require_output(map, "map");
+            check(comm);
+        };
+        collective(comm, call, limit_of(options), read,
+                   [&] { keep_map(make(comm), options_from(options), map); });
+    });
+}
+
+// A map that comes from another one, with its options.
+template <class Check, class Make>
+int derive_map(phl_index_map from, const char* call, phl_index_map* map, Check&& check,
+               Make&& make) {
+    return with(from, [&](const auto& base) {
+        const auto read = [&] {
+            require_output(map, "map");
+            check(base.map);
+        };
+        collective(base.map.communicator(), call, 0, read,
+                   [&] { keep_map(make(base.map), base.options, map); });
+    });
+}
+
+// The map gets the cells that `make` gives in the place of its own, unless an exchange is under
+// way.
+template <class Check, class Make>
+int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) {
+    return with(map, [&](auto& object) {
+        const auto read = [&] {
+            check(object.domain());
+            if (object.map.under_way())
+                throw Error(
+                    "an exchange of the map is under way: end it before the map gets further "
+                    "ghosts");
+        };
+        object.map = collective(object.map.communicator(), call, 0, read,
+                                [&] { return IndexMap(make(object.domain()), object.options); });
+    });
+}
+
+// Where all cells of a map are on one rank: `all` there, `owned` everywhere.
+using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray,
+                          byte_count);
+
 int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_element element,
              const phl_cells& all, const phl_cells& owned) {
     CellArray everything, mine;
@@ -99,22 +164,12 @@ int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_e
         everything = array_from(all, width, "all");
         count = all.count;
     };
-    return collective(map, call, check, [&](const IndexMap& m) {
+    return on_map(map, call, check, [&](const IndexMap& m) {
         move(m.domain(), root, everything, count, mine, width);
     });
 }
 
 }  // namespace
-
-void parhelion::c::keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
-    IndexMap made(std::move(domain), options);
-    keep(IndexMapObject{std::move(made), std::move(options)}, *map);
-}
-
-IndexedDomain parhelion::c::read_domain(const char* path, const Communicator& comm) {
-    PartitionPart part = read_partition(path, comm);
-    return IndexedDomain(part.owned, std::move(part.ghosts), comm);
-}
 
 extern "C" {
 
@@ -164,12 +219,15 @@ int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_optio
     return make_map(
         comm, "phl_index_map_read", options, map,
         [&](const Communicator&) { require_output(path, "path"); },
-        [&](const Communicator& own) { return read_domain(path, own); });
+        [&](const Communicator& own) {
+            PartitionPart part = read_partition(path, own);
+            return IndexedDomain(part.owned, std::move(part.ghosts), own);
+        });
 }
 
 int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity,
                             int64_t* keys) {
-    return collective(
+    return on_map(
         map, "phl_index_map_read_keys", [&](const IndexMap&) { require_output(path, "path"); },
         [&](const IndexMap& m) {
             const PartitionKeys read = read_partition_keys(path, m.communicator());
@@ -286,7 +344,7 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
         require_array(ids, count, "ids");
         require_array(ranks, count, "ranks");
     };
-    return collective(map, "phl_index_map_owners", check, [&](const IndexMap& m) {
+    return on_map(map, "phl_index_map_owners", check, [&](const IndexMap& m) {
         const auto owners = m.domain().owners_of(span_of(ids, count));
         std::copy(owners.begin(), owners.end(), ranks);
     });

@@ -35,16 +35,13 @@ HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions,
 }
 
 Field field_of(const CartesianDomain& domain, const phl_field& given) {
-    ArrayLayout layout = layout_from(given);
-    const int dimensions = domain.dimensions();
-    if (given.own_halo)
-        layout.array_halo =
-            width_from(given.halo_lower, given.halo_upper, dimensions, "halo width");
-    if (given.own_depth)
-        layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
-    for (int d = 0; d < dimensions; ++d)
-        layout.stagger.along[d] = static_cast<std::int16_t>(std::clamp(given.stagger[d], -1, 1000));
-    return view_grid(domain, arrays_from(given), element_from(given.element), layout);
+    const std::vector<std::byte*> arrays = arrays_from(given);
+    for (std::size_t b = 0; b < arrays.size() && b < domain.blocks().size(); ++b)
+        if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
+            throw Error(
+                "a field's array is a null pointer: allocate it before the exchange is made");
+    return view_blocks(domain, arrays, element_from(given.element),
+                       grid_layout(given, domain.dimensions()));
 }
 
 Field field_of(const IndexedDomain& domain, const phl_field& given) {
@@ -71,6 +68,23 @@ template HandleTable<CartesianObject>& table();
 template HandleTable<ExchangeObject>& table();
 template HandleTable<RedistributionObject>& table();
 template HandleTable<PointSumsObject>& table();
+
+ArrayLayout grid_layout(const phl_field& given, int dimensions) {
+    ArrayLayout layout = layout_from(given);
+    if (given.own_halo)
+        layout.array_halo =
+            width_from(given.halo_lower, given.halo_upper, dimensions, "halo width");
+    if (given.own_depth)
+        layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
+    for (int d = 0; d < dimensions; ++d)
+        layout.stagger.along[d] = static_cast<std::int16_t>(std::clamp(given.stagger[d], -1, 1000));
+    return layout;
+}
+
+std::byte* array_of(const phl_field& field, std::size_t array) {
+    if (field.blocks != nullptr) return static_cast<std::byte*>(field.blocks[array]);
+    return static_cast<std::byte*>(array == 0 ? field.cells : field.ghosts);
+}
 
 int in_range(int number, int last, const char* what) {
     if (number < 0 || number > last)
@@ -130,21 +144,13 @@ std::vector<Field> Source::views(const phl_field* given, int count, const char* 
     return all;
 }
 
-Field view_grid(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element,
-                const ArrayLayout& layout) {
-    for (std::size_t b = 0; b < arrays.size() && b < domain.blocks().size(); ++b)
-        if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
-            throw Error(
-                "a field's array is a null pointer: allocate it before the exchange is made");
-    return view_blocks(domain, std::move(arrays), element, layout);
-}
-
 // Of an index map ghosts may lie behind the owned cells.
-MadeField::MadeField(const Field& view, const std::vector<std::byte*>& arrays) {
+MadeField::MadeField(const phl_field& field, const Field& view) : given(field) {
+    const bool apart = view.indexed && field.ghosts != nullptr;
     for (std::size_t b = 0; b < view.blocks.size(); ++b) {
-        const std::size_t array = std::min(b, arrays.size() - 1);
-        places.push_back(
-            {array, arrays[array] == nullptr ? 0 : view.blocks[b].first - arrays[array]});
+        const std::size_t array = view.indexed && !apart ? 0 : b;
+        std::byte* const start = array_of(field, array);
+        places.push_back({array, start == nullptr ? 0 : view.blocks[b].first - start});
     }
 }
 

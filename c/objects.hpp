@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -94,6 +93,17 @@ struct CartesianObject {
     const CartesianDomain& domain() const { return grid; }
 };
 
+/// Runs `check`, then `work`, whose result it returns. All ranks are told what either throws.
+/// Collective.
+template <class Check, class Work>
+decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s,
+                          Check&& check, Work&& work) {
+    return collectively(comm, call, timeout_s, [&]() -> decltype(auto) {
+        validate_together(comm, check);
+        return work();
+    });
+}
+
 /// The domain or map of a handle, and views of its arrays.
 class Source {
 public:
@@ -121,9 +131,10 @@ private:
     std::shared_ptr<IndexMapObject> map_;
 };
 
-/// A view of one array for each block.
-Field view_grid(const CartesianDomain& domain, std::vector<std::byte*> arrays, Element element,
-                const ArrayLayout& layout);
+/// Of a field of a grid one for each block, of one of an index map owned cells and ghosts.
+std::byte* array_of(const phl_field& field, std::size_t array);
+/// Of a field of a grid. Throws Error for what cannot be.
+ArrayLayout grid_layout(const phl_field& given, int dimensions);
 
 /// A Fortran array: type and bytes of its elements, and extents. Plain data: Fortran keeps those of
 /// groups.
@@ -145,41 +156,22 @@ struct MadeField {
         std::size_t array;
         byte_count offset;  ///< from its start to the first owned cell, or the first ghost
     };
-    MadeField(const Field& view, const std::vector<std::byte*>& arrays);
-    std::vector<Place> places;
-    phl_field from_c = {};
-    std::vector<ArrayShape> shapes = {};  ///< from Fortran
+    MadeField(const phl_field& given, const Field& view);
+    phl_field given;
+    std::vector<Place> places = {};
+    std::vector<ArrayShape> shapes = {};  ///< of its arrays, if they are Fortran's
 };
 using MadeFields = std::vector<MadeField>;
-/// Those that Fortran has passed.
-inline std::size_t count_arrays(const MadeFields& made) {
-    std::size_t count = 0;
-    for (const MadeField& field : made) count += field.shapes.size();
-    return count;
-}
 
 struct ExchangeObject {
     static constexpr unsigned kind = 3;
     static constexpr const char* name = "exchange";
     Exchange exchange;
     MadeFields made;
-    std::vector<std::byte*> places = {};     ///< of the native arrays of a call
-    std::vector<std::byte*> addresses = {};  ///< of the arrays of a call from Fortran
+    std::vector<std::byte*> places = {};  ///< of the native arrays of a call
     std::string transport = {}, explanation = {};
     std::optional<Step> step = {};
     bool under_way() const { return step.has_value(); }
-
-    /// The native arrays of a call: `address(field, array)` is that of one that was passed.
-    template <class Address>
-    ArrayList arrays(Address&& address) {
-        places.clear();
-        for (std::size_t f = 0; f < made.size(); ++f)
-            for (const auto& [array, offset] : made[f].places) {
-                std::byte* const start = address(f, array);
-                places.push_back(start == nullptr ? nullptr : start + offset);
-            }
-        return ArrayList(places);
-    }
 };
 
 struct RedistributionObject {
@@ -188,6 +180,13 @@ struct RedistributionObject {
     Redistribution redistribution;
     Source from, to;
     bool called = false;
+
+    /// Runs `work`, of whose errors all ranks are told until there was a call, which is collective.
+    template <class Work>
+    void read(Work&& work) const {
+        if (called) work();
+        else collective(from.communicator(), "the first call of a redistribution", 0, work, [] {});
+    }
 };
 
 struct PointSumsObject {
@@ -195,7 +194,6 @@ struct PointSumsObject {
     static constexpr const char* name = "sums of points";
     PointSums sums;
     Source domain;
-    std::vector<Field> views = {};  ///< with those of Fortran
     MadeFields made = {};
     std::optional<Step> step = {};
     bool under_way() const { return sums.under_way(); }
@@ -252,115 +250,18 @@ int free_handle(Handle* handle, const char* name) {
     });
 }
 
-/// Runs `check`, then `work`, whose result it returns. All ranks are told what either throws.
-/// Collective.
-template <class Check, class Work>
-decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s,
-                          Check&& check, Work&& work) {
-    return collectively(comm, call, timeout_s, [&]() -> decltype(auto) {
-        validate_together(comm, check);
-        return work();
-    });
-}
-
-/// The same of a map.
-template <class Check, class Work>
-int collective(phl_index_map map, const char* call, Check&& check, Work&& work) {
-    return with(map, [&](auto& object) {
-        collective(
-            object.map.communicator(), call, 0, [&] { check(object.map); },
-            [&] { work(object.map); });
-    });
-}
-
 /// Null: none.
 ExchangeOptions options_from(const phl_exchange_options* options);
 inline double limit_of(const phl_exchange_options* options) {
     return options != nullptr ? options->timeout_s : 0;
 }
 
-/// A map of these cells, under a handle.
-void keep(IndexedDomain domain, ExchangeOptions options, phl_index_map* map);
-
-/// A map of the cells that `make` gives. The communicator is MPI_Comm or FortranComm.
-template <class Comm, class Check, class Make>
-int make_map(Comm handle, const char* call, const phl_exchange_options* options, phl_index_map* map,
-             Check&& check, Make&& make) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        const auto read = [&] {
-            require_output(map, "map");
-            check(comm);
-        };
-        collective(comm, call, limit_of(options), read,
-                   [&] { keep(make(comm), options_from(options), map); });
-    });
-}
-
-/// A map that comes from another one, with its options.
-template <class Check, class Make>
-int derive_map(phl_index_map from, const char* call, phl_index_map* map, Check&& check,
-               Make&& make) {
-    return with(from, [&](const auto& base) {
-        const auto read = [&] {
-            require_output(map, "map");
-            check(base.map);
-        };
-        collective(base.map.communicator(), call, 0, read,
-                   [&] { keep(make(base.map), base.options, map); });
-    });
-}
-
-/// The map gets the cells that `make` gives in the place of its own, unless an exchange is under
-/// way.
-template <class Check, class Make>
-int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) {
-    return with(map, [&](auto& object) {
-        const auto read = [&] {
-            check(object.domain());
-            if (object.map.under_way())
-                throw Error(
-                    "an exchange of the map is under way: end it before the map gets further "
-                    "ghosts");
-        };
-        object.map = collective(object.map.communicator(), call, 0, read,
-                                [&] { return IndexMap(make(object.domain()), object.options); });
-    });
-}
-
-/// Every rank's part of a partition on disk, as what makes a map.
-IndexedDomain read_domain(const char* path, const Communicator& comm);
-
-/// Where all cells of a map are on one rank: `all` there, `owned` everywhere.
-using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray,
-                          byte_count);
-
-/// A grid of the extents and options that `read` gives, of whose errors all ranks are told.
-/// Collective.
-void make_grid(const Communicator& comm, const char* call, int dimensions, phl_cartesian* domain,
-               const std::function<std::pair<const int64_t*, phl_cartesian_options>()>& read);
-
-/// The exchange of what `read` reads, of whose errors all ranks are told. Collective.
-void make_exchange(const Source& first, const char* call, const phl_exchange_options* options,
-                   phl_exchange* exchange,
-                   const std::function<void(std::vector<Group>&, MadeFields&)>& read);
 /// The exchange of a subset, under a handle of its own.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
-/// What an exchange does with the arrays of a call; Fortran knows the numbers.
+/// What an exchange does with the fields of a call; Fortran knows the numbers.
 enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, prepare };
-void run(ExchangeObject& object, Call call, int reduction, const ArrayList& arrays);
-void copy_stale(ExchangeObject& object, const ArrayList& arrays, int64_t* counts, int32_t capacity,
-                phl_stale_ghost* first, int32_t* told);
-
-/// Sums of the points of what `read` reads, as make_exchange.
-void make_sums(const Source& domain, const phl_exchange_options* options, phl_point_sums* sums,
-               const std::function<void(std::vector<Field>&, MadeFields&)>& read);
-void run(PointSumsObject& object, bool begin, int reduction, std::span<const Field> fields);
-
-/// Moves what `read` reads, of whose errors all ranks are told at the first call, which is
-/// collective.
-void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read);
+void run(ExchangeObject& object, Call call, int reduction, const phl_field* fields, int count);
 
 /// Enumerations arrive as int: throws Error for numbers that they do not have.
 Element element_from(phl_element element);

@@ -4,44 +4,6 @@
 using namespace parhelion;
 using namespace parhelion::c;
 
-namespace parhelion::c {
-
-void make_sums(const Source& domain, const phl_exchange_options* options, phl_point_sums* sums,
-               const std::function<void(std::vector<Field>&, MadeFields&)>& read) {
-    std::vector<Field> fields;
-    MadeFields made;
-    const auto check = [&] {
-        require_output(sums, "sums");
-        read(fields, made);
-    };
-    collective(domain.communicator(), "phl_point_sums_create", limit_of(options), check, [&] {
-        keep(
-            PointSumsObject{
-                {*domain.grid(), fields, options_from(options)}, domain, fields, std::move(made)},
-            *sums);
-    });
-}
-
-void run(PointSumsObject& object, bool begin, int reduction, std::span<const Field> fields) {
-    const Reduction how = reduction_from(reduction);
-    if (begin) object.step.emplace(object.sums.begin(how, fields));
-    else object.sums.reduce(how, fields);
-}
-
-void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read) {
-    std::vector<Move> moves;
-    const auto check = [&] { moves = read(); };
-    if (object.called) check();
-    else
-        collective(object.from.communicator(), "the first call of a redistribution", 0, check,
-                   [] {});
-    if (back) object.redistribution.back(moves);
-    else object.redistribution.forward(moves);
-    object.called = true;
-}
-
-}  // namespace parhelion::c
-
 namespace {
 
 template <class Handle>
@@ -72,20 +34,25 @@ int create(Handle from, Handle to, const phl_exchange_options* options,
 int call(phl_redistribution redistribution, bool back, const phl_field* from, const phl_field* to,
          int count) {
     return with(redistribution, [&](auto& object) {
-        move(object, back, [&] {
-            std::vector<Move> moves;
+        std::vector<Move> moves;
+        object.read([&] {
             const auto sources = object.from.views(from, count, "from"),
                        targets = object.to.views(to, count, "to");
             for (std::size_t i = 0; i < sources.size(); ++i)
                 moves.push_back({sources[i], targets[i]});
-            return moves;
         });
+        if (back) object.redistribution.back(moves);
+        else object.redistribution.forward(moves);
+        object.called = true;
     });
 }
 
 int call(phl_point_sums sums, bool begin, int reduction, const phl_field* fields, int count) {
     return with(sums, [&](auto& object) {
-        run(object, begin, reduction, object.domain.views(fields, count));
+        const auto views = object.domain.views(fields, count);
+        const Reduction how = reduction_from(reduction);
+        if (begin) object.step.emplace(object.sums.begin(how, views));
+        else object.sums.reduce(how, views);
     });
 }
 
@@ -97,8 +64,18 @@ int phl_point_sums_create(phl_cartesian domain, int count, const phl_field* give
                           const phl_exchange_options* options, phl_point_sums* sums) {
     return guarded([&] {
         const Source source(domain);
-        make_sums(source, options, sums, [&](std::vector<Field>& fields, MadeFields&) {
+        std::vector<Field> fields;
+        MadeFields made;
+        const auto check = [&] {
+            require_output(sums, "sums");
             fields = source.views(given, count);
+            for (std::size_t f = 0; f < fields.size(); ++f) made.emplace_back(given[f], fields[f]);
+        };
+        collective(source.communicator(), "phl_point_sums_create", limit_of(options), check, [&] {
+            keep(
+                PointSumsObject{
+                    {*source.grid(), fields, options_from(options)}, source, std::move(made)},
+                *sums);
         });
     });
 }

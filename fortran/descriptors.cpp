@@ -7,12 +7,12 @@
 namespace parhelion::fortran {
 namespace {
 
-Scalar integer_of(std::size_t bytes) {
+int integer_of(std::int64_t bytes) {
     switch (bytes) {
-        case 1: return Scalar::int8;
-        case 2: return Scalar::int16;
-        case 4: return Scalar::int32;
-        case 8: return Scalar::int64;
+        case 1: return PHL_INT8;
+        case 2: return PHL_INT16;
+        case 4: return PHL_INT32;
+        case 8: return PHL_INT64;
         default:
             throw Error(
                 "integers of " + std::to_string(bytes) + " bytes are not known: use 1, 2, 4 or 8",
@@ -25,33 +25,16 @@ bool is_integer(CFI_type_t type) {
            type == CFI_type_int64_t;
 }
 
+}  // namespace
+
 bool is_logical(CFI_type_t type) {
 #ifdef CFI_type_Logical  // gfortran: any kind
     return (type & CFI_type_mask) == CFI_type_Logical;
-#else  // flang: those of more than a byte have the codes of C's "least" integers; where these are
-       // integers here, they are found before
-    return type == CFI_type_Bool || type == CFI_type_int_least16_t ||
-           type == CFI_type_int_least32_t || type == CFI_type_int_least64_t;
+#else  // flang: those of more than a byte have the codes of C's "least" integers
+    return !is_integer(type) && (type == CFI_type_Bool || type == CFI_type_int_least16_t ||
+                                 type == CFI_type_int_least32_t || type == CFI_type_int_least64_t);
 #endif
 }
-
-template <class T>
-void store(std::byte* at, global_index value, const char* name) {
-    const T narrow = static_cast<T>(value);
-    if (narrow != value)
-        throw Error(std::to_string(value) + " does not fit the integers of " + name +
-                    ": use a larger kind");
-    std::memcpy(at, &narrow, sizeof narrow);
-}
-
-template <class T>
-global_index load(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-
-}  // namespace
 
 c::ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on) {
     static_assert(CFI_MAX_RANK <= c::ArrayShape::most_dimensions);
@@ -70,19 +53,19 @@ bool is_contiguous(const CFI_cdesc_t& array) {
     return true;
 }
 
-Kind kind_of(const c::ArrayShape& array) {
+phl_element element_of(const c::ArrayShape& array) {
     const auto type = static_cast<CFI_type_t>(array.type);
-    const auto bytes = static_cast<std::size_t>(array.bytes);
-    const auto size = static_cast<std::int32_t>(array.bytes);
-    if (is_integer(type)) return {{integer_of(bytes), size}};
-    if (is_logical(type)) return {{integer_of(bytes), size}, true};
-    if (type == CFI_type_float) return {{Scalar::float32, size}};
-    if (type == CFI_type_double) return {{Scalar::float64, size}};
-    if (type == CFI_type_float_Complex) return {{Scalar::complex64, size}};
-    if (type == CFI_type_double_Complex) return {{Scalar::complex128, size}};
+    const auto of = [&](int scalar) {
+        return phl_element{scalar, 1, static_cast<std::int32_t>(array.bytes)};
+    };
+    if (is_integer(type) || is_logical(type)) return of(integer_of(array.bytes));
+    if (type == CFI_type_float) return of(PHL_FLOAT32);
+    if (type == CFI_type_double) return of(PHL_FLOAT64);
+    if (type == CFI_type_float_Complex) return of(PHL_COMPLEX64);
+    if (type == CFI_type_double_Complex) return of(PHL_COMPLEX128);
     if (type == CFI_type_cptr)
         throw Error("addresses mean nothing on other ranks: exchange values", ErrorKind::type);
-    return {{Scalar::bytes, size}};
+    return of(PHL_BYTES);
 }
 
 void require_extents(const c::ArrayShape& array, const char* name) {
@@ -106,19 +89,18 @@ int components_of(const c::ArrayShape& array, const char* name) {
     return static_cast<int>(components);
 }
 
-Cells cells_of(const CFI_cdesc_t& array, const char* name) {
+phl_values cells_of(const CFI_cdesc_t& array, const char* name) {
     const c::ArrayShape shape = shape_of(array);
     const int components = components_of(shape, name), last = array.rank - 1;
+    phl_element element = element_of(shape);
+    element.components = components;
     auto dense = static_cast<byte_count>(array.elem_len);
     for (int d = 0; d < last; dense *= array.dim[d++].extent)
         if (array.dim[d].extent > 1 && array.dim[d].sm != dense)
             throw Error(std::string(name) +
                         " has cells that are not contiguous: pass all of the first dimensions");
-    const byte_count count = array.dim[last].extent;
-    return {kind_of(shape),
-            components,
-            count,
-            {static_cast<std::byte*>(array.base_addr), count > 1 ? array.dim[last].sm : dense}};
+    const std::int64_t count = array.dim[last].extent;
+    return {element, {array.base_addr, count, count > 1 ? array.dim[last].sm : dense}, {}};
 }
 
 namespace {
@@ -151,8 +133,10 @@ std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name
     const bool logical = array.type != CFI_type_int32_t && array.type != CFI_type_int64_t;
     std::vector<global_index> values;
     for_each(array, name, [&](const std::byte* at) {
-        const global_index value =
-            array.elem_len == 4 ? load<std::int32_t>(at) : load<std::int64_t>(at);
+        std::int32_t four = 0;
+        global_index value = 0;
+        if (array.elem_len == 8) std::memcpy(&value, at, sizeof value);
+        else std::memcpy(&four, at, sizeof four), value = four;
         values.push_back(logical ? value != 0 : value);
     });
     return values;
@@ -167,8 +151,13 @@ void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, c
                     std::to_string(values.size()) + ": pass an array of that size");
     auto next = values.begin();
     for_each(array, name, [&](std::byte* at) {
-        if (array.elem_len == 4) store<std::int32_t>(at, *next++, name);
-        else store<std::int64_t>(at, *next++, name);
+        const global_index value = *next++;
+        const auto four = static_cast<std::int32_t>(value);
+        if (array.elem_len == 4 && four != value)
+            throw Error(std::to_string(value) + " does not fit the integers of " + name +
+                        ": use a larger kind");
+        if (array.elem_len == 8) std::memcpy(at, &value, sizeof value);
+        else std::memcpy(at, &four, sizeof four);
     });
 }
 

@@ -9,34 +9,26 @@
 
 namespace parhelion::fortran {
 
-/// What an array holds. Logicals are integers that can only be combined bit by bit.
-struct Kind {
-    Element element;
-    bool logical = false;
-};
+/// Absent optional arguments arrive as null pointers.
+using Array = CFI_cdesc_t*;
 
 c::ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on = false);
 bool is_contiguous(const CFI_cdesc_t& array);
 
-/// Throws Error for addresses. Characters and derived types are opaque bytes.
-Kind kind_of(const c::ArrayShape& array);
-inline Kind kind_of(const CFI_cdesc_t& array) { return kind_of(shape_of(array)); }
+/// Of an array, with one component. Logicals are integers, characters and derived types opaque
+/// bytes. Throws Error for addresses.
+phl_element element_of(const c::ArrayShape& array);
+/// What can only be combined bit by bit.
+bool is_logical(CFI_type_t type);
 
 /// Throws Error for arrays of assumed size.
 void require_extents(const c::ArrayShape& array, const char* name);
 /// Of each cell, which the last dimension holds. Throws Error for scalars, too.
 int components_of(const c::ArrayShape& array, const char* name);
 
-/// An array whose last dimension is distributed: its cells, and how many components each has.
-struct Cells {
-    Kind kind;
-    int components = 1;
-    byte_count count = 0;
-    CellArray array;
-};
-
-/// Throws Error for scalars, arrays of assumed size, and arrays whose cells are not contiguous.
-Cells cells_of(const CFI_cdesc_t& array, const char* name);
+/// An array whose last dimension is distributed, as owned cells. Throws Error for scalars, arrays
+/// of assumed size, and arrays whose cells are not contiguous.
+phl_values cells_of(const CFI_cdesc_t& array, const char* name);
 
 /// Integers of any kind and rank as a list, logicals as 1 and 0; throws Error for other types.
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name);
@@ -44,12 +36,18 @@ std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name
 /// kind.
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name);
 
-/// What a C function has told, as it would be thrown.
-inline void require_status(int status) {
-    if (status != PHL_SUCCESS) throw Error(phl_last_error(), static_cast<ErrorKind>(status));
-}
+inline Communicator communicator_of(const int* comm) { return Communicator(FortranComm{*comm}); }
+inline Communicator communicator_of(phl_index_map map) { return c::get(map)->map.communicator(); }
 
-/// Absent optional arguments arrive as null pointers.
-using Array = CFI_cdesc_t*;
+/// Reads arrays of Fortran's on every rank, whose mistakes all ranks are told, and then calls C.
+/// `on`: a communicator, or a map that has one. Collective.
+template <class On, class Read, class Call>
+int read_and_call(On on, const char* name, const phl_exchange_options* options, Read&& read,
+                  Call&& call) {
+    return c::guarded([&] {
+        c::collective(communicator_of(on), name, c::limit_of(options), read,
+                      [&] { c::require_status(call()); });
+    });
+}
 
 }  // namespace parhelion::fortran

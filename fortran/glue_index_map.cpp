@@ -1,9 +1,7 @@
 // The index map behind the Fortran module: descriptors become pointers, ids lose one.
 #include <algorithm>
-#include <initializer_list>
 
 #include "descriptors.hpp"
-#include "parhelion/index_map/derive.hpp"
 
 using namespace parhelion;
 using namespace parhelion::c;
@@ -11,24 +9,20 @@ using namespace parhelion::fortran;
 
 namespace {
 
-std::vector<global_index> ids_from_zero(const CFI_cdesc_t& array, const char* name) {
-    auto ids = integers_of(array, name);
-    for (auto& id : ids) --id;
+using Ids = std::vector<global_index>;
+
+int64_t size_of(const Ids& ids) { return static_cast<int64_t>(ids.size()); }
+
+Ids plus(Ids ids, global_index shift) {
+    for (auto& id : ids) id += shift;
     return ids;
 }
-
-// An int would keep the low half of it, which may be a rank.
-int rank_from(global_index given, const Communicator& comm) {
-    if (given < 0 || given >= comm.size())
-        throw Error("a cell is pushed to rank " + std::to_string(given) +
-                    ", which does not exist: use ranks from 0 to " +
-                    std::to_string(comm.size() - 1));
-    return static_cast<int>(given);
+Ids ids_from_zero(const CFI_cdesc_t& array, const char* name) {
+    return plus(integers_of(array, name), -1);
 }
 
-void require_equal_cells(const Cells& a, const Cells& b) {
-    if (!(a.kind.element == b.kind.element) || a.kind.logical != b.kind.logical ||
-        a.components != b.components)
+void require_equal_cells(const phl_element& a, const phl_element& b) {
+    if (a.scalar != b.scalar || a.bytes != b.bytes || a.components != b.components)
         throw Error(
             "the two arrays differ in type or in their first dimensions: only the last one may "
             "differ",
@@ -42,64 +36,45 @@ void require_count(byte_count given, byte_count needed, const char* what) {
                     ": make them equal");
 }
 
-CellValues values_from(const IndexedDomain& domain, const CFI_cdesc_t& x,
-                       const CFI_cdesc_t* ghosts) {
-    const Cells cells = cells_of(x, "the array");
-    CellValues values{cells.array, {}, cells.kind.element, cells.components};
-    if (ghosts == nullptr) {
-        require_count(cells.count, domain.size(), "the array of owned cells and ghosts");
-        return values;
-    }
-    const Cells others = cells_of(*ghosts, "the array of ghosts");
-    require_equal_cells(cells, others);
-    require_count(cells.count, domain.owned(), "the array of owned cells");
-    require_count(others.count, domain.ghosts(), "the array of ghosts");
-    values.ghosts = others.array;
-    return values;
-}
-
 // Compilers without a code for logicals of every kind pass them as "other".
-CellValues combinable(CellValues values, const CFI_cdesc_t& x, Reduction reduction) {
-    const bool bits = reduction == Reduction::bit_and || reduction == Reduction::bit_or;
-    if (kind_of(x).logical && !bits && reduction.by() == nullptr && reduction != Reduction::replace)
+phl_values values_from(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, int reduction) {
+    phl_values values = cells_of(x, "the array");
+    const bool bits = reduction == PHL_AND || reduction == PHL_OR;
+    if (is_logical(x.type) && !bits && reduction != PHL_REPLACE && reduction < Reduction::user)
         throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
-    if (bits && values.element.scalar == Scalar::bytes && x.type == CFI_type_other &&
-        values.element.size == 4)
-        values.element.scalar = Scalar::int32;
+    require_count(
+        values.owned.count, ghosts == nullptr ? map.size() : map.owned(),
+        ghosts == nullptr ? "the array of owned cells and ghosts" : "the array of owned cells");
+    if (ghosts != nullptr) {
+        const phl_values others = cells_of(*ghosts, "the array of ghosts");
+        require_equal_cells(values.element, others.element);
+        require_count(others.owned.count, map.ghosts(), "the array of ghosts");
+        values.ghosts = others.owned;
+    }
+    if (bits && x.type == CFI_type_other && values.element.bytes == 4)
+        values.element.scalar = PHL_INT32;
     return values;
 }
 
 enum Call { forward, reverse, shared };
 enum Phase { whole, begin_only, end_only };
 
-void run(const IndexMap& map, int call, int phase, const CellArrays& arrays, const Reduction& how) {
-    switch (3 * call + phase) {
-        case 3 * forward + whole: return map.forward(arrays);
-        case 3 * forward + begin_only: return map.begin_forward(arrays);
-        case 3 * forward + end_only: return map.end_forward(arrays);
-        case 3 * reverse + whole: return map.reverse(arrays, how);
-        case 3 * reverse + begin_only: return map.begin_reverse(arrays, how);
-        case 3 * reverse + end_only: return map.end_reverse(arrays);
-        case 3 * shared + whole: return map.reduce_shared(arrays, how);
-        case 3 * shared + begin_only: return map.begin_reduce_shared(arrays, how);
-        default: return map.end_reduce_shared(arrays);
-    }
-}
-
-int transfer(const char* call, Transfer run, phl_index_map map, int root, const CFI_cdesc_t& all,
-             const CFI_cdesc_t& x) {
-    Cells mine{}, everything{};
-    const auto check = [&](const IndexMap& m) {
+int transfer(const char* name, decltype(phl_distribute) run, phl_index_map map, int root,
+             const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
+    phl_values mine{}, everything{};
+    const auto read = [&] {
+        const IndexMap& m = get(map)->map;
         mine = cells_of(x, "the array of owned cells");
-        if (mine.count != m.size())
-            require_count(mine.count, m.owned(), "the array of owned cells");
+        if (mine.owned.count != m.size())
+            require_count(mine.owned.count, m.owned(), "the array of owned cells");
+        mine.owned.count = m.owned();
         if (m.communicator().rank() != root) return;
         everything = cells_of(all, "the array of all cells");
-        require_equal_cells(mine, everything);
+        require_equal_cells(mine.element, everything.element);
     };
-    return collective(map, call, check, [&](const IndexMap& m) {
-        const byte_count width = byte_count{mine.kind.element.size} * mine.components;
-        run(m.domain(), root, everything.array, everything.count, mine.array, width);
+    return read_and_call(map, name, nullptr, read, [&] {
+        return run == phl_distribute ? run(map, root, mine.element, everything.owned, mine.owned)
+                                     : run(map, root, mine.element, mine.owned, everything.owned);
     });
 }
 
@@ -109,178 +84,209 @@ extern "C" {
 
 int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
                            const phl_exchange_options* options, phl_index_map* map) {
-    std::vector<global_index> ids;
-    return make_map(
-        FortranComm{*comm}, "index_map%init", options, map,
-        [&](const Communicator&) { ids = ids_from_zero(*ghosts, "ghosts"); },
-        [&](const Communicator& own) { return IndexedDomain(owned, std::move(ids), own); });
+    Ids ids;
+    return read_and_call(
+        comm, "index_map%init", options, [&] { ids = ids_from_zero(*ghosts, "ghosts"); },
+        [&] {
+            return phl_index_map_create(comm_from_fortran(*comm), owned, size_of(ids), ids.data(),
+                                        options, map);
+        });
 }
 
 int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts,
                                     const phl_exchange_options* options, phl_index_map* map) {
-    std::vector<global_index> owned, ids;
-    const auto read = [&](const Communicator&) {
+    Ids owned, ids;
+    const auto read = [&] {
         owned = ids_from_zero(*owned_ids, "owned");
         ids = ids_from_zero(*ghosts, "ghosts");
     };
-    return make_map(FortranComm{*comm}, "index_map%init", options, map, read,
-                    [&](const Communicator& own) {
-                        return IndexedDomain::with_owned_ids(
-                            std::move(owned), std::move(ids), own,
-                            self_ghosts != 0 ? SelfGhosts::allowed : SelfGhosts::refused);
-                    });
+    return read_and_call(comm, "index_map%init", options, read, [&] {
+        return phl_index_map_create_with_ids(comm_from_fortran(*comm), size_of(owned), owned.data(),
+                                             size_of(ids), ids.data(), self_ghosts, options, map);
+    });
 }
 
 int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts,
                                      Array ghosts, const phl_exchange_options* options,
                                      phl_index_map* map) {
-    std::vector<global_index> sizes, numbers, ids;
-    const auto read = [&](const Communicator& own) {
-        if (own.rank() != root) return;
+    Ids sizes, numbers, ids;
+    const auto read = [&] {
+        if (communicator_of(comm).rank() != root) return;
         sizes = integers_of(*owned, "owned");
         numbers = integers_of(*counts, "ghost_counts");
         ids = ids_from_zero(*ghosts, "ghosts");
+        if (sizes.size() != numbers.size())
+            throw Error("owned has " + std::to_string(sizes.size()) + " entries and ghost_counts " +
+                        std::to_string(numbers.size()) + ": give one of each rank");
     };
-    return make_map(FortranComm{*comm}, "index_map%init", options, map, read,
-                    [&](const Communicator& own) {
-                        return domain_from_root({sizes, numbers, ids}, root, own);
-                    });
+    return read_and_call(comm, "index_map%init", options, read, [&] {
+        return phl_index_map_create_from_root(comm_from_fortran(*comm), root, size_of(sizes),
+                                              sizes.data(), numbers.data(), size_of(ids),
+                                              ids.data(), options, map);
+    });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
-    std::vector<global_index> numbers;
-    const auto read = [&](const IndexMap& base) {
+    Ids numbers;
+    const auto read = [&] {
+        const IndexMap& base = get(rows)->map;
         numbers = integers_of(*counts, "counts");
-        if (static_cast<local_index>(numbers.size()) == base.size())  // with those of ghost rows
+        if (size_of(numbers) == base.size())  // with those of ghost rows
             numbers.resize(static_cast<std::size_t>(base.owned()));
     };
-    return derive_map(rows, "index_map%init", map, read,
-                      [&](const IndexMap& base) { return ragged_domain(base, numbers); });
+    return read_and_call(rows, "index_map%init", nullptr, read, [&] {
+        return phl_index_map_create_ragged(rows, size_of(numbers), numbers.data(), map);
+    });
 }
 
 int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_options* options,
                          phl_index_map* map) {
-    return make_map(
-        FortranComm{*comm}, "index_map%read", options, map, [](const Communicator&) {},
-        [&](const Communicator& own) { return read_domain(path, own); });
+    return guarded(
+        [&] { require_status(phl_index_map_read(comm_from_fortran(*comm), path, options, map)); });
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-    std::vector<local_index> pushed;
-    std::vector<int> to;
-    const auto read = [&](const IndexMap& base) {
+    std::vector<int32_t> pushed, to;
+    const auto read = [&] {
+        const IndexMap& base = get(owners)->map;
         for (const global_index cell : integers_of(*cells, "cells")) {
             if (cell < 1 || cell > base.owned())
                 throw Error("pushed cell " + std::to_string(cell) + " is not owned here: use 1 … " +
                             std::to_string(base.owned()));
-            pushed.push_back(static_cast<local_index>(cell - 1));
+            pushed.push_back(static_cast<int32_t>(cell - 1));
         }
-        for (const global_index rank : integers_of(*ranks, "ranks"))
-            to.push_back(rank_from(rank, base.communicator()));
+        for (const global_index rank : integers_of(*ranks, "ranks")) {
+            if (rank < 0 || rank >= base.communicator().size())  // an int may keep the low half
+                throw Error("a cell is pushed to rank " + std::to_string(rank) +
+                            ", which does not exist: use ranks from 0 to " +
+                            std::to_string(base.communicator().size() - 1));
+            to.push_back(static_cast<int32_t>(rank));
+        }
+        if (pushed.size() != to.size())
+            throw Error("cells has " + std::to_string(pushed.size()) + " entries and ranks " +
+                        std::to_string(to.size()) + ": name a rank for each cell");
     };
-    return derive_map(owners, "index_map%push", map, read, [&](const IndexMap& base) {
-        return IndexMap::push(base.domain(), pushed, to).domain();
+    return read_and_call(owners, "index_map%push", nullptr, read, [&] {
+        return phl_index_map_create_push(owners, static_cast<int64_t>(to.size()), pushed.data(),
+                                         to.data(), map);
     });
 }
 
 // The owned entries' ids with those of the ghost entries.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
-    const auto check = [&](const IndexMap& map) {
-        auto values = integers_of(*ids, "ids");
-        if (static_cast<local_index>(values.size()) != map.owned())
+    phl_values values{};
+    const auto read = [&] {
+        const IndexMap& map = get(entries)->map;
+        auto all = integers_of(*ids, "ids");
+        if (size_of(all) != map.owned())
             throw Error("the counts of the owned rows add up to " + std::to_string(map.owned()) +
-                        " and there are " + std::to_string(values.size()) +
-                        " ids: make them equal");
-        values.resize(static_cast<std::size_t>(map.size()));
-        assign(*cells, values, "cells");
+                        " and there are " + std::to_string(all.size()) + " ids: make them equal");
+        all.resize(static_cast<std::size_t>(map.size()));
+        assign(*cells, all, "cells");
+        values = values_from(map, *cells, nullptr, PHL_REPLACE);
     };
-    return collective(entries, "index_map%localize_ragged", check, [&](const IndexMap& map) {
-        map.forward(values_from(map.domain(), *cells, nullptr));
-    });
+    return read_and_call(entries, "index_map%localize_ragged", nullptr, read,
+                         [&] { return phl_map_forward(entries, &values, 1); });
 }
 
 // As in phl_index_map.fypp: arrays of owned cells and ghosts, or one with its ghosts apart.
 int phl_f_map_call(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c,
                    Array d, Array e, Array f, Array g, Array h, Array ghosts) {
-    return with(map, [&](auto& object) {
-        const Reduction how = reduction_from(reduction);
-        object.arrays.clear();
+    phl_values v[8];
+    int n = 0;
+    const int status = with(map, [&](const auto& object) {
         for (Array x : {a, b, c, d, e, f, g, h})
-            if (x != nullptr)
-                object.arrays.push_back(
-                    combinable(values_from(object.domain(), *x, ghosts), *x, how));
-        run(object.map, call, phase, object.arrays, how);
+            if (x != nullptr) v[n++] = values_from(object.map, *x, ghosts, reduction);
     });
+    if (status != PHL_SUCCESS) return status;
+    switch (3 * call + phase) {
+        case 3 * forward + whole: return phl_map_forward(map, v, n);
+        case 3 * forward + begin_only: return phl_map_begin_forward(map, v, n);
+        case 3 * forward + end_only: return phl_map_end_forward(map, v, n);
+        case 3 * reverse + whole: return phl_map_reverse(map, reduction, v, n);
+        case 3 * reverse + begin_only: return phl_map_begin_reverse(map, reduction, v, n);
+        case 3 * reverse + end_only: return phl_map_end_reverse(map, v, n);
+        case 3 * shared + whole: return phl_map_reduce_shared(map, reduction, v, n);
+        case 3 * shared + begin_only: return phl_map_begin_reduce_shared(map, reduction, v, n);
+        default: return phl_map_end_reduce_shared(map, v, n);
+    }
 }
 
 int phl_f_distribute(phl_index_map map, int root, Array all, Array x) {
-    return transfer("index_map%distribute", &distribute, map, root, *all, *x);
+    return transfer("index_map%distribute", phl_distribute, map, root, *all, *x);
 }
 int phl_f_collate(phl_index_map map, int root, Array x, Array all) {
-    return transfer("index_map%collate", &collate, map, root, *all, *x);
+    return transfer("index_map%collate", phl_collate, map, root, *all, *x);
 }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
     return with(map, [&](const auto& object) {
-        const IndexedDomain& domain = object.domain();
-        auto values = integers_of(*cells, "cells");
-        for (auto& value : values) {
-            if (value < 1 || value > domain.size())
-                throw Error("local cell " + std::to_string(value) + " does not exist: use 1 … " +
-                            std::to_string(domain.size()));
-            value = domain.global_of(static_cast<local_index>(value - 1)) + 1;
+        std::vector<int32_t> numbers;
+        for (const global_index cell : integers_of(*cells, "cells")) {
+            if (cell < 1 || cell > object.map.size())
+                throw Error("local cell " + std::to_string(cell) + " does not exist: use 1 … " +
+                            std::to_string(object.map.size()));
+            numbers.push_back(static_cast<int32_t>(cell - 1));
         }
-        assign(*ids, values, "ids");
+        Ids values(numbers.size());
+        require_status(
+            phl_index_map_to_global(map, size_of(values), numbers.data(), values.data()));
+        assign(*ids, plus(std::move(values), 1), "ids");
     });
 }
 
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
-    return with(map, [&](const auto& object) {
-        auto values = ids_from_zero(*ids, "ids");
-        for (auto& value : values) value = object.domain().local_of(value) + 1;
-        assign(*cells, values, "cells");
+    return guarded([&] {
+        const Ids values = ids_from_zero(*ids, "ids");
+        std::vector<int32_t> numbers(values.size());
+        require_status(phl_index_map_to_local(map, size_of(values), values.data(), numbers.data()));
+        assign(*cells, plus({numbers.begin(), numbers.end()}, 1), "cells");
     });
 }
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
-    std::vector<global_index> values;
-    const auto check = [&](const IndexMap&) {
+    Ids values;
+    std::vector<int32_t> owners;
+    const auto read = [&] {
         values = ids_from_zero(*ids, "ids");
         assign(*ranks, values, "ranks");  // it fits
+        owners.resize(values.size());
     };
-    return collective(map, "index_map%owners", check, [&](const IndexMap& m) {
-        const auto owners = m.domain().owners_of(values);
-        assign(*ranks, {owners.begin(), owners.end()}, "ranks");
+    return read_and_call(map, "index_map%owners", nullptr, read, [&] {
+        const int status = phl_index_map_owners(map, size_of(values), values.data(), owners.data());
+        if (status == PHL_SUCCESS) assign(*ranks, {owners.begin(), owners.end()}, "ranks");
+        return status;
     });
 }
 
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
-    std::vector<global_index> values, wanted;
-    const auto check = [&](const IndexedDomain& domain) {
+    Ids values;
+    std::vector<int32_t> numbers;
+    const auto read = [&] {
         values = integers_of(*ids, "ids");
         assign(*cells, values, "cells");  // it fits
-        for (global_index id : values) {
-            if (id < 0 || id > domain.global_size())
+        const global_index last = get(map)->map.domain().global_size();
+        for (const global_index id : values)
+            if (id < 0 || id > last)
                 throw Error("index " + std::to_string(id) + " is outside of 1 … " +
-                            std::to_string(domain.global_size()) + " (0: none)");
-            if (id > 0) wanted.push_back(id - 1);
-        }
+                            std::to_string(last) + " (0: none)");
+        values = plus(std::move(values), -1);
+        numbers.resize(values.size());
     };
-    return change_map(map, "index_map%localize", check, [&](const IndexedDomain& before) {
-        IndexedDomain domain = with_added_ghosts(before, wanted);
-        for (auto& id : values) id = id == 0 ? 0 : domain.local_of(id - 1) + 1;
-        assign(*cells, values, "cells");
-        return domain;
+    return read_and_call(map, "index_map%localize", nullptr, read, [&] {
+        const int status =
+            phl_index_map_localize(map, size_of(values), values.data(), numbers.data());
+        if (status == PHL_SUCCESS)
+            assign(*cells, plus({numbers.begin(), numbers.end()}, 1), "cells");
+        return status;
     });
 }
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
     return with(map, [&](const auto& object) {
-        const auto& wanted = object.domain().ghost_ids();
-        const auto& from = object.domain().ghost_owners();
-        std::vector<global_index> numbers(wanted.begin(), wanted.end());
-        for (auto& id : numbers) ++id;
-        if (ids) assign(*ids, numbers, "ids");
+        const auto& wanted = object.map.domain().ghost_ids();
+        const auto& from = object.map.domain().ghost_owners();
+        if (ids) assign(*ids, plus({wanted.begin(), wanted.end()}, 1), "ids");
         if (owners) assign(*owners, {from.begin(), from.end()}, "owners");
     });
 }
