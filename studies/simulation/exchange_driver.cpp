@@ -23,7 +23,7 @@
 
 using namespace parhelion;
 
-extern std::atomic<long> live_bytes;  // of all ranks: counted_new.cpp
+extern std::atomic<long> live_bytes;  // of all ranks: memory.cpp
 extern double between_polls_s;        // one_process.cpp
 
 namespace {
@@ -91,7 +91,7 @@ float expected(global_index id, std::size_t field) {
     return static_cast<float>(id % 100003) + static_cast<float>(field);
 }
 
-// As many fields of floats as are wanted, in memory that ranks may share (folded_memory.cpp).
+// As many fields of floats as are wanted, in memory that ranks may share (memory.cpp).
 template <class Domain>
 class Fields {
 public:

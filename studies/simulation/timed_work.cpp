@@ -13,7 +13,7 @@
 
 #include "parhelion/plan/program.hpp"
 
-void* received_into(void* buffer, std::size_t bytes);  // folded_memory.cpp
+void* received_into(void* buffer, std::size_t bytes);  // memory.cpp
 
 namespace parhelion {
 

@@ -1,16 +1,21 @@
-// Memory of simulated ranks. Thousands of ranks live in one process; their large arrays are cut
-// from one window of memory that is walked through again and again, so that arrays of different
-// ranks share it: a simulation needs the sizes of messages, not their values. Set PARHELION_FOLD=0
-// to keep arrays apart, as the check of values does.
+// Memory of simulated ranks, thousands of which live in one process.
+//
+// Large arrays are cut from one window of memory that is walked through again and again, so that
+// arrays of different ranks share it: a simulation needs the sizes of messages, not their values.
+// PARHELION_FOLD=0 keeps arrays apart, as the check of values does. What is asked for by new and
+// not given back yet is counted; MPI's own is not in it.
+#undef malloc  // SMPI's headers have names of their own for these
+#undef free
+#undef calloc
+#undef realloc
+#include <malloc.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-
-// smpicxx replaces these by macros; here the real ones are meant.
-#undef free
 
 extern "C" void __libc_free(void*);
 extern "C" void* __libc_memalign(std::size_t, std::size_t);
@@ -70,3 +75,19 @@ extern "C" void free(void* memory) {
 
 // What smpicxx makes of free in the sources.
 extern "C" void smpi_shared_free(void* memory) { free(memory); }
+
+std::atomic<long> live_bytes{0};
+
+void* operator new(std::size_t bytes) {
+    void* memory = std::malloc(bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    live_bytes += static_cast<long>(malloc_usable_size(memory));
+    return memory;
+}
+
+void operator delete(void* memory) noexcept {
+    if (memory != nullptr) live_bytes -= static_cast<long>(malloc_usable_size(memory));
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
