@@ -131,7 +131,8 @@ apps: setup $(STAMPS)/apps ## Install Veros, one of the applications of `parheli
 PEER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR)
 
 peer-ghex:
-	@$(BIN)/python scripts/get_source.py requirements/peers.txt build/peers
+	@[ -d build/peers/ghex-$(GHEX) ] || { cd build/peers && $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary ghex \
+	  -r ../../requirements/peers.txt && mkdir -p part && tar -xzf ghex-$(GHEX).tar.gz -C part && mv part/ghex-$(GHEX) .; }
 	@$(PEER_CMAKE) -S bench/peers/ghex -B $(BUILD)/peers/ghex -DGHEX_SOURCE=$(CURDIR)/build/peers/ghex-$(GHEX)
 	@$(TOOLS)/cmake --build $(BUILD)/peers/ghex --target phl_peer_ghex --parallel $(JOBS)
 

@@ -4,12 +4,14 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from launch_package import load_launch
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-FlavorError, find_flavor, load_flavor = (getattr(load_launch(), name) for name in ("FlavorError", "find_flavor", "load_flavor"))
-ends_by_signals, run_command = load_launch(".ending").ends_by_signals, load_launch(".process").run_command
-BAD_INPUT = 2
+from parhelion.errors import BAD_INPUT
+from parhelion.launch import FlavorError, find_flavor, load_flavor, run_command
+from parhelion.launch.ending import ends_by_signals
+
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,11 +5,10 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
-from launch_package import load_launch
+from parhelion import launch
 
-launch = load_launch()
 SKIPPED = 77  # exit status that CTest takes for "skipped"
 
 

@@ -24,21 +24,20 @@ class CartesianDomain:
     Construction is collective over `comm`; every rank passes the same arguments. Ranks fill the process grid with the
     last dimension fastest, or as `rank_order` says. Extents that do not divide give the first ranks one cell more.
 
-    Parameters
-    ----------
-    extents: cells of the whole grid in each dimension.
-    halo: ghost cells around each block: one width, one per dimension, or (lower, upper) per dimension.
-    periodic: whether opposite ends are neighbors, for all dimensions or for each.
-    process_grid: ranks in each dimension; by default the grid with the least halo.
-    splits: per dimension None (even), or the cells of each process coordinate.
-    blocks_per_rank: blocks that each rank holds in each dimension; by default one.
-    neighbors: "full" fills edges and corners too, "faces" only what lies straight across a face.
-    algorithm: "standard" sends one message to each neighbor, "staged" goes dimension by dimension with fewer messages.
-    rank_order: how ranks fill the process grid: "last" or "first" dimension fastest; the rank at each place, places counted with the
-        last dimension fastest; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
-    boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
-        many of them as the array's depth, so that they travel to its neighbors, too.
-    comm: an mpi4py communicator; MPI.COMM_WORLD by default.
+    Args:
+        extents: cells of the whole grid in each dimension.
+        halo: ghost cells around each block: one width, one per dimension, or (lower, upper) per dimension.
+        periodic: whether opposite ends are neighbors, for all dimensions or for each.
+        process_grid: ranks in each dimension; by default the grid with the least halo.
+        splits: per dimension None (even), or the cells of each process coordinate.
+        blocks_per_rank: blocks that each rank holds in each dimension; by default one.
+        neighbors: "full" fills edges and corners too, "faces" only what lies straight across a face.
+        algorithm: "standard" sends one message to each neighbor, "staged" goes dimension by dimension with fewer messages.
+        rank_order: how ranks fill the process grid: "last" or "first" dimension fastest; the rank at each place, places counted with the
+            last dimension fastest; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
+        boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
+            many of them as the array's depth, so that they travel to its neighbors, too.
+        comm: an mpi4py communicator; MPI.COMM_WORLD by default.
 
     Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks.
 

@@ -25,12 +25,11 @@ class IndexedDomain:
     ids in rank order: rank r owns the `owned` ids that follow those of rank r − 1. `with_owned_ids` makes a domain with
     any other ownership. Construction is collective over `comm`; a rank may own nothing and may have no ghosts.
 
-    Parameters
-    ----------
-    owned: number of cells that this rank owns.
-    ghosts: global ids of cells of other ranks that this rank needs.
-    comm: an mpi4py communicator; MPI.COMM_WORLD by default.
-    self_ghosts: whether a ghost may be a cell that this rank owns itself; it is then copied locally.
+    Args:
+        owned: number of cells that this rank owns.
+        ghosts: global ids of cells of other ranks that this rank needs.
+        comm: an mpi4py communicator; MPI.COMM_WORLD by default.
+        self_ghosts: whether a ghost may be a cell that this rank owns itself; it is then copied locally.
 
     Raises ValueError on every rank for a ghost that is out of range, owned by nobody, or owned by its reader.
 

@@ -45,29 +45,28 @@ class Exchange(_core.Exchange):
     Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once. Other Python
     threads run while it waits.
 
-    Parameters
-    ----------
-    source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share. Or a list of groups, each a tuple
-        (source, *arrays): their arrays travel together, one message for each neighbor. All sources have one communicator.
-    arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
-        used in place; the exchange keeps them alive. `u = u + 1` makes another array, which it does not know: write
-        `u[...] = u + 1`, or name the array at the call. Cartesian: cells with halo in the first axes, components after them;
-        a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
-        to be told by a Field. They may differ in stagger and depth, which arrays of `domain.zeros` know and a Field tells. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
-        arrays share no cells. All fields for a neighbor travel together.
-    transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
-        None: the environment variable PARHELION_TRANSPORT, else "auto".
-    timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
-    check: checked mode. A rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
-        says who asked for what, as does the neighbor, instead of both waiting. Ghosts hold signalling NaNs, or bytes of 0xdb, while
-        an exchange that fills them is under way, and owned cells that are written meanwhile (reverse: ghosts) are a ValueError of this
-        rank at the end. Without `timeout` there is one of 30 s. Takes some messages and copies for each call. Equal on all ranks.
-        False: as the environment variable PARHELION_CHECK says (1: yes).
-    overlap: the exchange will be begun and ended around work, and "auto" measures it so. Equal on all ranks. False: as
-        PARHELION_OVERLAP says (1: yes).
-    at_once: a promise that the exchange is called only, never begun, by all ranks, none of which waits for another one's call to
-        return before its own: then "auto" tries to go dimension by dimension and node by node, too. Equal on all ranks. `begin` raises
-        ValueError.
+    Args:
+        source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share. Or a list of groups, each a tuple
+            (source, *arrays): their arrays travel together, one message for each neighbor. All sources have one communicator.
+        arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
+            used in place; the exchange keeps them alive. `u = u + 1` makes another array, which it does not know: write
+            `u[...] = u + 1`, or name the array at the call. Cartesian: cells with halo in the first axes, components after them;
+            a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
+            to be told by a Field. They may differ in stagger and depth, which arrays of `domain.zeros` know and a Field tells. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
+            arrays share no cells. All fields for a neighbor travel together.
+        transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
+            None: the environment variable PARHELION_TRANSPORT, else "auto".
+        timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
+        check: checked mode. A rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
+            says who asked for what, as does the neighbor, instead of both waiting. Ghosts hold signalling NaNs, or bytes of 0xdb, while
+            an exchange that fills them is under way, and owned cells that are written meanwhile (reverse: ghosts) are a ValueError of this
+            rank at the end. Without `timeout` there is one of 30 s. Takes some messages and copies for each call. Equal on all ranks.
+            False: as the environment variable PARHELION_CHECK says (1: yes).
+        overlap: the exchange will be begun and ended around work, and "auto" measures it so. Equal on all ranks. False: as
+            PARHELION_OVERLAP says (1: yes).
+        at_once: a promise that the exchange is called only, never begun, by all ranks, none of which waits for another one's call to
+            return before its own: then "auto" tries to go dimension by dimension and node by node, too. Equal on all ranks. `begin` raises
+            ValueError.
 
     Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
     dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
@@ -129,11 +128,10 @@ class Exchange(_core.Exchange):
         beside the whole and other subsets that share no cells with it. Local, and equal subsets are one exchange. Its first use is
         collective, for then its transports are made (`prepare` makes that where it suits): those of the whole, without measuring.
 
-        Parameters
-        ----------
-        fields: numbers of the arrays, from 0, in the order in which they were passed, group after group. None: all.
-        depth: how many of the ghosts next to the owned cells are filled (reverse: given back), as a halo is told: one number, one
-            per dimension, or pairs of both sides. At most the widest halo; narrower arrays stay as they are. None: as made.
+        Args:
+            fields: numbers of the arrays, from 0, in the order in which they were passed, group after group. None: all.
+            depth: how many of the ghosts next to the owned cells are filled (reverse: given back), as a halo is told: one number, one
+                per dimension, or pairs of both sides. At most the widest halo; narrower arrays stay as they are. None: as made.
 
         ValueError or TypeError for arrays that there are not, or are named twice, and for depths beyond the halos.
 

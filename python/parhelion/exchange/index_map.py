@@ -154,13 +154,12 @@ def localize(
 ) -> tuple[IndexMap, np.ndarray]:
     """The nodes of this rank's cells as a map, and the cells' nodes by their local numbers. Collective.
 
-    Parameters
-    ----------
-    connectivity: global ids of the nodes of this rank's cells, any shape, such as (cells, 4). −1 is none, as in a table of cells of different
-        sizes, and stays −1.
-    nodes: global ids of the nodes that this rank owns, or a domain that tells who owns them, whose ghosts stay. None: a node belongs to the lowest
-        rank that has it in a cell.
-    comm: an mpi4py communicator; MPI.COMM_WORLD by default, or that of the domain.
+    Args:
+        connectivity: global ids of the nodes of this rank's cells, any shape, such as (cells, 4). −1 is none, as in a table of cells of different
+            sizes, and stays −1.
+        nodes: global ids of the nodes that this rank owns, or a domain that tells who owns them, whose ghosts stay. None: a node belongs to the lowest
+            rank that has it in a cell.
+        comm: an mpi4py communicator; MPI.COMM_WORLD by default, or that of the domain.
 
     Returns the map, in which missing nodes are ghosts, in ascending order of id behind the others, and an array of int32 in the shape of
     `connectivity`. Time and memory grow with a rank's own cells. Raises ValueError or TypeError on every rank for a node that nobody owns.

@@ -20,11 +20,11 @@ class PointSums(_core.PointSums):
     everywhere. Points that a rank holds on both ends of a periodic dimension, or in two of its blocks, are added up on it first. Layers around the
     points are neither read nor written.
 
-    Parameters
-    ----------
-    domain: a CartesianDomain of cells.
-    arrays: of one stagger, equal extents and order, as for an Exchange; dtypes may differ. Kept, for calls that name none.
-    transport, timeout: as for an Exchange.
+    Args:
+        domain: a CartesianDomain of cells.
+        arrays: of one stagger, equal extents and order, as for an Exchange; dtypes may differ. Kept, for calls that name none.
+        transport: as for an Exchange.
+        timeout: as for an Exchange.
 
     Raises ValueError or TypeError on every rank for arrays that do not fit.
 

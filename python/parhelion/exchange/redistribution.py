@@ -24,10 +24,11 @@ class Redistribution:
     has none). Ghosts are neither read nor written. Grids: each rank finds out alone with whom it shares cells. Index maps: cells are those of
     equal global id. One message goes from each rank to each that gets cells of it, for all arrays of a call.
 
-    Parameters
-    ----------
-    source, target: two CartesianDomains of equal extents, or two IndexedDomains of the same global ids.
-    transport, timeout: as for an Exchange.
+    Args:
+        source: a CartesianDomain, or an IndexedDomain.
+        target: another one of equal extents, or of the same global ids.
+        transport: as for an Exchange.
+        timeout: as for an Exchange.
 
     Raises ValueError or TypeError on every rank for domains of other cells or communicators.
 

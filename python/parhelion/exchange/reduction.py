@@ -19,11 +19,12 @@ class Reduction(_core.Reduction):
     It need not be commutative: values are combined in ascending order of rank, so that results repeat bit for bit. It is called with
     whole rows of values, about once for each neighbor and array, not once for each cell: a NumPy ufunc is as fast as NumPy.
 
-    Parameters
-    ----------
-    function: takes two rows (n,) of `dtype` and returns the row of their combinations. What it raises is raised where the exchange ends; ranks to which its values go on
-        get a ValueError that names this rank.
-    dtype: of the arrays that it combines: numbers, or structures of them. Components of a cell are elements of their own.
+    Args:
+        function: takes two rows (n,) of `dtype` and returns the row of their combinations. What it raises is raised where the exchange ends; ranks to which its values go on
+            get a ValueError that names this rank.
+        dtype: of the arrays that it combines: numbers, or structures of them. Components of a cell are elements of their own.
+
+    Such as the sum of values that are kept as logarithms:
 
         log_sum = ph.Reduction(np.logaddexp, "float64")
         exchange.reverse(log_sum, u)

@@ -32,12 +32,11 @@ class GhostArray(Rows):
     The rows lie in node-shared memory that the array owns, from which neighbors on the node can be served without messages;
     it lives as long as any view of it. Construction is collective, so that every rank raises, or none.
 
-    Parameters
-    ----------
-    map: the map whose rows these are; arrays of different layouts can share it.
-    shape: what a row is: () a number, 5 or (5,) a vector, (3, 3) a matrix.
-    dtype: any dtype of fixed size, structures too. Numbers can be summed in a reverse exchange, others replaced.
-    alignment: every row begins at a multiple of so many bytes.
+    Args:
+        map: the map whose rows these are; arrays of different layouts can share it.
+        shape: what a row is: () a number, 5 or (5,) a vector, (3, 3) a matrix.
+        dtype: any dtype of fixed size, structures too. Numbers can be summed in a reverse exchange, others replaced.
+        alignment: every row begins at a multiple of so many bytes.
 
     Raises ValueError or TypeError on every rank for what cannot be, ResourceError when memory is short.
 

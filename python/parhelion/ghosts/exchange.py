@@ -16,11 +16,10 @@ class GhostExchange(_core.GhostExchange):
     the sizes of ragged ghost rows. Then a rank waits for its neighbors only. An array that was compressed or rebound since
     is noticed: every rank raises ValueError until `refresh`. Other Python threads run while it waits.
 
-    Parameters
-    ----------
-    arrays: GhostArrays of one map. They are kept alive.
-    transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR"; None: PARHELION_TRANSPORT, else "auto".
-    timeout: seconds after which waiting is an error. None: PARHELION_TIMEOUT, else never.
+    Args:
+        arrays: GhostArrays of one map. They are kept alive.
+        transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR"; None: PARHELION_TRANSPORT, else "auto".
+        timeout: seconds after which waiting is an error. None: PARHELION_TIMEOUT, else never.
 
     Raises ValueError or TypeError on every rank for arrays of different maps, or that differ between ranks.
 

@@ -10,8 +10,8 @@ from nbclient.exceptions import CellExecutionError
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import pages  # noqa: E402
 import run_notebooks  # noqa: E402
-from pages import notebooks  # noqa: E402
 
 NAMES = sorted(path.stem for path in run_notebooks.FOLDER.glob("*.ipynb"))
 TIMED = "measuring"  # its figures are others each time
@@ -50,5 +50,5 @@ def test_notebooks_are_stored_as_executed():
 
 
 def test_pages_show_cells_and_what_came_out():
-    page = notebooks.pages(ROOT)["first-exchange"]
+    page = pages.notebook_page(run_notebooks.FOLDER / "first-exchange.ipynb")
     assert "<svg" in page and "exchange()" in page and "[57 50 51" in page and page.startswith("# A first exchange\n")

@@ -1,13 +1,15 @@
-"""Names that headers in C and C++ declare for their users, with the comments above them."""
+"""Names that headers in C and C++ declare for their users, and those of them that no comment says anything of."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
-from .entry import Entry, SourceFile, prose
 
 PARSER = Parser(Language(tree_sitter_cpp.language()))
 CLASSES = {"class_specifier", "struct_specifier", "enum_specifier", "union_specifier"}
@@ -27,11 +29,30 @@ NOT_FOR_USERS = re.compile(
 )
 
 
-def read_header(path: Path, name: str) -> SourceFile:
+@dataclass
+class Entry:
+    """Declarations without a blank line or a comment between them, and whether there is a comment above or beside."""
+
+    names: list[str]
+    told: bool
+    line: int
+    plain: list[str]  # values, constructors, questions without arguments: the comment of the class may cover them
+    members: list[Entry] = field(default_factory=list)
+
+    def undocumented(self) -> list[str]:
+        inner = [(name, member.plain) for member in self.members for name in member.undocumented()]
+        return [*([] if self.told else self.names), *(f"{self.names[0]}::{name}" for name, plain in inner if not (self.told and name in plain))]
+
+
+def declarations(path: Path) -> list[Entry]:
     """All that a header declares outside of `namespace detail`."""
     root = PARSER.parse(path.read_bytes()).root_node
-    first = _first_comment(root)
-    return SourceFile(name, _text(first), list(_entries(root, skip=len(first))))
+    return list(_entries(root, skip=len(_first_comment(root))))
+
+
+def undocumented(path: Path) -> list[str]:
+    """Public names of a header that no comment says anything of."""
+    return [f"{path}:{entry.line} {name}" for entry in declarations(path) for name in entry.undocumented()]
 
 
 def _first_comment(root: Node) -> list[Node]:
@@ -62,15 +83,15 @@ def _entries(node: Node, skip: int = 0, public: bool = True, within: str = "") -
             public, entry = child.text == b"public", None
         elif child.type == "comment" and row == end:
             if entry:
-                entry.code += "  " + child.text.decode()
-                entry.text = entry.text or _text([child])
+                entry.told = True
         elif child.type == "comment":
             above = [*above, child] if above and row == above[-1].end_point.row + 1 else [child]
             entry = None
         elif child.type in DECLARATIONS and public and _is_for_users(child):
             made = _entry(child, above if above and row == above[-1].end_point.row + 1 else [], within)
-            if entry and row == end + 1 and entry.takes(made):
-                entry.add(made)
+            if entry and row == end + 1 and not (made.told or made.members or entry.members):
+                entry.names += made.names
+                entry.plain += made.plain
             else:
                 yield (entry := made)
             end, above = child.end_point.row, []
@@ -79,9 +100,10 @@ def _entries(node: Node, skip: int = 0, public: bool = True, within: str = "") -
 
 
 def _entry(node: Node, above: list[Node], within: str) -> Entry:
-    code, names = _code(node), _names(node)
-    is_plain = "(" not in code or "()" in code or names[0] == within
-    return Entry(list(names), code, _text(above), node.start_point.row + 1, list(names) if is_plain else [], _members(node))
+    names = _names(node)
+    head = _head(node)
+    is_plain = "(" not in head or "()" in head or names[0] == within
+    return Entry(names, bool(above), node.start_point.row + 1, list(names) if is_plain else [], _members(node))
 
 
 def _is_for_users(node: Node) -> bool:
@@ -123,19 +145,13 @@ def _name(node: Node | None) -> str:
     return _name(inner or next((child for child in node.named_children if child.type in NAMES or "declarator" in child.type), None))
 
 
-def _code(node: Node) -> str:
-    """The declaration without a function's body or a class's members, which follow by themselves."""
-    text, made = node.text.decode(), _class_of(node)
+def _head(node: Node) -> str:
+    """The declaration without a function's body or a class's members."""
+    made = _class_of(node)
     definition = node.named_children[-1] if node.type == "template_declaration" else node
     body = (made or definition).child_by_field_name("body")
     if body is None or (made and made.type == "enum_specifier"):
-        return text
+        return node.text.decode()
     head = node.text[: body.start_byte - node.start_byte].decode()
     initial = None if made else re.search(r"\)\s*(noexcept\s*)?:\s", head)  # values of a constructor
-    return (head[: initial.start() + 1] if initial else head).rstrip() + ";"
-
-
-def _text(comments: list[Node]) -> str:
-    """Comments without their marks; indented lines stay what they are, code."""
-    lines = [line for comment in comments for line in comment.text.decode().splitlines()]
-    return prose(re.sub(r"^\s*(///<|///|//|/\*+|\*/|\*(?!\*))? ?", "", line).removesuffix("*/").rstrip() for line in lines)
+    return head[: initial.start() + 1] if initial else head
