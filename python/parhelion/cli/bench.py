@@ -1,30 +1,111 @@
-"""`parhelion bench`, the group of measurements: one of them, or one under every combination of MPI and network."""
+"""`parhelion bench` and `parhelion demo`: options become one `Measurement`, which is measured, analyzed and shown."""
 
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
-from .main import LazyGroup
-from .options import Names
+from ..analyze.document import bench_document, exit_status
+from ..errors import InputError
+from ..launch import find_flavor
+from ..launch.remedies import need
+from ..measure import cases
+from ..measure.cases import usual_ranks
+from ..measure.measurement import (
+    Group,
+    LAUNCHES,
+    MIN_SAMPLE_S,
+    Measurement,
+    QUICK_LAUNCHES,
+    QUICK_MIN_SAMPLE_S,
+    QUICK_REPETITIONS,
+    REPETITIONS,
+    TIMEOUT_S,
+)
+from ..record.folder import DEFAULT_STORE, parse_labels
+from ..record.model import RecordError
+from ..record.read import Record
+from ..show.results import summary
+from ..show.terminal import Output
+from .options import (
+    MOST_COMPONENTS,
+    MOST_EXTENT,
+    MOST_FIELDS,
+    MOST_HALO,
+    MOST_LAUNCHES,
+    MOST_RANKS,
+    MOST_REPETITIONS,
+    Names,
+    Numbers,
+    PanelCommand,
+    Periodic,
+    RANKS,
+    SECONDS,
+    SEED,
+    Share,
+    Sizes,
+    Whole,
+    flavor_option,
+    json_option,
+    labels_option,
+    launcher_option,
+    no_bind_option,
+    options_of,
+    out_option,
+)
 
-BENCHMARKS = {
-    "halo": ("parhelion.measure.halo", "halo", "Halo exchange of a structured grid beside hand-written MPI."),
-    "ghosts": ("parhelion.measure.ghosts", "ghosts", "Row arrays with ghosts from Python, the published way beside."),
-    "gather": ("parhelion.measure.gather", "gather", "Index-map gather on partitioned meshes beside hand-written MPI."),
-    "alltoall": ("parhelion.measure.alltoall", "alltoall", "MPI_Alltoall over message sizes, beside other ways to do it."),
-    "apps": ("parhelion.measure.apps", "apps", "Whole applications with hand-written exchange and with the library's."),
-    "setup": ("parhelion.measure.setup", "setup", "MPI_Init, communicator, pattern, plan, first exchange, as ranks grow."),
-    "image": ("parhelion.cli.image", "run_image", "A software image as a whole: all of these, profiles, libraries."),
-}
+MATRIX_TIMEOUT_S = 60.0
+ELEMENT_NAMES = Names(tuple(cases.ELEMENT_BYTES), "element type")
+WORK, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "Contenders and samples", "Builds and ranks", "Output"))
+
+per_node_option = SAMPLES("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
+ranks_option = click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+quick_option = SAMPLES("--quick", is_flag=True, help="A short run: fewer launches and samples.")
+SHARED = (
+    SAMPLES("--contenders", type=Names(), default=(), help="Only these [all]."),
+    SAMPLES("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
+    SAMPLES("--precision", type=Share(), metavar="SHARE", help="Sample until the half-width of the median's 95 % confidence interval is below "
+            "this share of the median, such as 5%."),
+    SAMPLES("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
+    SAMPLES("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
+    quick_option,
+    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the order of cases."),
+    flavor_option,
+    launcher_option,
+    BUILDS("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build in turn with this one, launch by launch, "
+           "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
+    no_bind_option,
+    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after so long: here without a finished case [300; matrix: 60]."),
+    out_option,
+    labels_option,
+    json_option,
+)  # fmt: skip
 
 
-@click.group(cls=LazyGroup, table=BENCHMARKS)
+def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every measurement, which `command` gets as one dictionary, and its own ones by name."""
+
+    @wraps(command)
+    def packed(**given: Any) -> Any:
+        return command({name: given.pop(name) for name in shared}, **given)
+
+    for option in reversed(SHARED):
+        packed = option(packed)
+    shared = [param.name for param in packed.__click_params__]  # type: ignore[attr-defined]
+    return packed
+
+
+@click.group()
 @click.option("--flavors", type=Names(), default=(), help="Under each of these builds, or all [one; with --networks all].")
 @click.option("--networks", type=Names(), default=(), help="Over each: of default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [what the MPI takes; with --flavors all].")
-@click.option("--report", "report_dir", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+@click.option("--report", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Where report.html and report.md over several go [the run folder].")
 @click.pass_context
-def bench(context: click.Context, flavors: tuple[str, ...], networks: tuple[str, ...], report_dir: Path | None) -> None:
+def bench(context: click.Context, **sides: Any) -> None:
     """Measure. Every value is verified, every sample is kept; a crash loses no finished case.
 
     \b
@@ -35,7 +116,301 @@ def bench(context: click.Context, flavors: tuple[str, ...], networks: tuple[str,
     What follows the benchmark's name are its own options. With --flavors or --networks it runs under each combination, interleaved,
     into one run and one report; what a combination cannot do here is a row with its reason.
     """  # fmt: skip
-    from ..measure.matrix import MatrixRequest
+    context.obj = sides
 
-    if flavors or networks:
-        context.obj = MatrixRequest.checked(flavors, networks, report_dir)
+
+@bench.command(cls=PanelCommand, short_help="Halo exchange of a structured grid beside hand-written MPI.")
+@ranks_option
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
+@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
+@click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
+@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
+@click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
+              help="Neighbors across edges and corners too, or faces only.")
+@click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
+@click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
+@WORK("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
+      help="Begin and end each exchange around so many microseconds of work, which do not count.")
+@WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
+      help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
+@click.option("--peers", type=Names(tuple(cases.PLUG_INS["halo"]), "peer"), default=(), metavar="NAMES",
+              help=f"Other libraries beside the rest: {', '.join(cases.PLUG_INS['halo'])}, as `make peers` builds them.")
+@per_node_option
+@shared_options
+def halo(options: dict[str, Any], peers: tuple[str, ...], per_node: bool, **grid: Any) -> None:
+    """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
+
+    The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
+    """  # fmt: skip
+    _measure("halo", [cases.halo(**grid)], options, peers, per_node=per_node)
+
+
+@bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, the published way beside.")
+@ranks_option
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per rank, along each dimension.")
+@click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")
+@click.option("--element", type=ELEMENT_NAMES, default="float64", show_default=True, help="Element type.")
+@click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
+              help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")
+@per_node_option
+@shared_options
+def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
+    """Row arrays with ghosts, driven from Python on every rank, beside the published way and mpi4py by hand.
+
+    Every rank has a block of 32³ rows and pulls those beyond its six faces: 6,144 claimed, of which each one that another
+    rank owns moves once. Every value is verified.
+    """  # fmt: skip
+    _measure("ghosts", [cases.ghosts(contenders=options["contenders"], **rows)], options, per_node=per_node)
+
+
+COARRAY = "coarray"
+GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
+PEER_WORDS: dict[str, tuple[str, ...]] = {"built": GATHERED, "all": GATHERED, "none": ()}
+
+
+@bench.command(cls=PanelCommand, short_help="Index-map gather on partitioned meshes beside hand-written MPI.")
+@click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
+@click.option("--element", type=ELEMENT_NAMES, default="int32", show_default=True, help="Element type.")
+@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
+@click.option("--peers", type=Names((*GATHERED, *PEER_WORDS), "peer"), default=None, metavar="NAMES",
+              help=f"Other libraries beside the rest: {', '.join(GATHERED)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
+@per_node_option
+@shared_options
+def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str, ...] | None, per_node: bool, **how: Any) -> None:
+    """Index-map gather on partitioned meshes beside hand-written MPI, every ghost verified.
+
+    DATASET is a folder with one file per rank, `data001` …, as `parhelion partition` writes it. Each set is run on
+    the number of ranks that it was partitioned for.
+    """  # fmt: skip
+    from ..measure.coarrays import Coarrays, builds_here
+
+    groups = cases.gather(datasets, **how)
+    flavor, against = find_flavor(options["flavor"], measuring=True), options["against"]
+    if against and COARRAY in (peers or ()):
+        raise InputError("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
+    asked = peers or ("none" if options["contenders"] else "built",)
+    if len(asked) > 1 and (word := next((name for name in asked if name in PEER_WORDS), None)):
+        raise InputError(f"--peers {','.join(asked)}: give {word} alone, or names")
+    wanted = [name for name in PEER_WORDS.get(asked[0], asked) if name != COARRAY or not against]
+    builds = builds_here() if COARRAY in wanted else []
+    missing = [name for name in wanted if not (builds if name == COARRAY else (flavor.directory / f"libphl_peer_{name}.so").exists())]
+    if missing:
+        text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(missing)}"
+        Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
+    # Who asks for a library by name is told by the measuring program, too, that it is not there.
+    plug_ins = [name for name in wanted if name != COARRAY and (asked[0] != "built" or name not in missing)]
+    _measure("gather", groups, options, plug_ins, per_node=per_node, coarrays=Coarrays(builds) if builds else None)
+
+
+@bench.command(cls=PanelCommand, short_help="MPI_Alltoall over message sizes, beside other ways to do it.")
+@click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [one per usable core, at least 2].")
+@click.option("--size", type=Sizes(), default="1-4M", show_default=True,
+              help="Bytes that each rank sends to each: a list, or a range of powers of two.")
+@click.option("--first-size", type=Sizes(), help="Size of the very first call after MPI_Init [the first of the sizes].")
+@click.option("--single-calls", is_flag=True, help="A sample is one call, as in the published test [a batch of calls].")
+@shared_options
+def alltoall(
+    options: dict[str, Any], ranks: tuple[int, ...] | None, size: tuple[int, ...], first_size: tuple[int, ...] | None, single_calls: bool
+) -> None:
+    """MPI_Alltoall over message sizes, every byte verified, beside other ways to do the same.
+
+    The very first call after MPI_Init is reported apart: it makes MPI's connections. Ends with the published layout,
+    mean(std) per image and network, and with the sizes at which another algorithm seems to take over. Ten samples per size
+    and launch, or as many as --precision needs. Name image, reservation and notes with --label.
+    """  # fmt: skip
+    first = first_size or size[:1]
+    if len(first) != 1:
+        raise InputError(f"--first-size has {len(first)} sizes: give one, for a process makes its connections once")
+    single: dict[str, Any] = {"min_sample_s": 0.0} if single_calls else {}
+    _measure("alltoall", cases.alltoall(ranks, size), options, usual_repetitions=10, program_options=(f"--first-size={first[0]}",), **single)
+
+
+@bench.command(cls=PanelCommand, short_help="Whole applications with hand-written exchange and with the library's.")
+@click.option("--app", "--apps", "apps", type=Names(cases.APPS, "application"), default=None, metavar="NAMES",
+              help=f"Which: {', '.join(cases.APPS)} [all, Veros where it is installed].")
+@ranks_option
+@click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
+              help="Cells per rank, along each dimension: of hydrodynamics, and rows of multigrid_cg, with up to 4 levels, as often as it can be halved.")
+@click.option("--mesh", type=Whole(4, cases.MOST_MESH), default=128, show_default=True,
+              help="Sides of the whole mesh: cells of shallow_water, squares of two triangles of finite_volume, nodes of poisson, a power of two.")
+@shared_options
+def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | None, extent: tuple[int, ...], mesh: int) -> None:
+    """Whole applications: time per step with hand-written exchange and with the library's, every bit of the state compared.
+
+    multigrid_cg: conjugate gradients with a multigrid preconditioner on the 27-point stencil, over index maps. finite_volume: Euler's
+    equations on an unstructured mesh. poisson: finite elements solved by conjugate gradients, also over vectors of PETSc and of DOLFINx
+    (`make peers`). shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
+    components summed at nodes that up to eight ranks hold. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
+    replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
+    """  # fmt: skip
+    count = ranks or usual_ranks()
+    why_not = cases.reason_against_veros(count)
+    if why_not and apps and "veros" in apps:
+        raise InputError(f"--app veros: {why_not}")
+    if why_not and not apps:
+        Output(options["json_file"]).errors.print(f"veros is left out: {why_not}", style="dim", markup=False, soft_wrap=True)
+    wanted = apps or tuple(name for name in cases.APPS if name != "veros" or not why_not)
+    _measure("apps", cases.apps(wanted, count, extent, mesh, options["contenders"]), options)
+
+
+@bench.command(cls=PanelCommand, short_help="MPI_Init, communicator, pattern, plan, first exchange, as ranks grow.")
+@click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [powers of two up to 8, or to the usable cores if more].")
+@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+@click.option("--halo", "width", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
+@click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
+@click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
+@click.option("--transport", type=Names(), default="auto,mpi", show_default=True, help="What moves the data: whose plans are made.")
+@shared_options
+def setup(options: dict[str, Any], **how: Any) -> None:
+    """What comes before the first exchange, as the number of ranks grows: MPI_Init, communicator, pattern, plan, first exchange.
+
+    Each repetition sets everything up anew on a fresh duplicate of the world, and verifies the exchange. Stages stand in
+    the table where contenders stand elsewhere, and --contenders chooses among them.
+    """  # fmt: skip
+    _measure("setup", cases.setup(**how), options, usual_repetitions=10)
+
+
+def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
+    """Measure the groups, print, write the document; leaves the process with the exit status."""
+    from ..measure.run import NAMES, measure
+
+    sides = click.get_current_context().obj
+    output, quick, beside = Output(options["json_file"]), options["quick"], [name for peer in peers for name in cases.PLUG_INS[benchmark][peer]]
+    what = Measurement(
+        benchmark, groups, flavors=sides["flavors"], networks=sides["networks"], bind=not options["no_bind"],
+        contenders=(*(options["contenders"] or ("all",)), *beside) if beside else options["contenders"],
+        repetitions=options["repetitions"] or (QUICK_REPETITIONS if quick else usual_repetitions),
+        launches=options["launches"] or (QUICK_LAUNCHES if quick else LAUNCHES),
+        timeout=options["timeout"] or (MATRIX_TIMEOUT_S if sides["flavors"] or sides["networks"] else TIMEOUT_S), labels=parse_labels(options["labels"]),
+        **{name: options[name] for name in ("precision", "most_repetitions", "seed", "flavor", "against", "out")},
+        **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
+    )  # fmt: skip
+    records = measure(what, output.errors)
+    for letter, record in zip(NAMES, records):
+        if what.against:
+            output.console.print(f"{letter}: {record.labels['image']}", markup=False, soft_wrap=True)
+        output.show(summary(record, output.fits))
+    status = max(map(exit_status, records))
+    if what.against:
+        raise SystemExit(status or _compare(records, status, output))
+    output.document(bench_document(records[0]))
+    if what.combined:
+        _report(records, sides["report"] or records[0].path.parent, output)
+    raise SystemExit(status)
+
+
+def _compare(records: list[Record], status: int, output: Output) -> int:
+    """B against A, as `parhelion compare` says it with its usual options; the document of `--json` is that of the comparison."""
+    first, second = (record.path.parent for record in records)
+    output.console.print(f"parhelion compare {first} {second}", style="dim", markup=False, soft_wrap=True)
+    try:
+        context = click.get_current_context()
+        compare = context.find_root().command.get_command(context, "compare")  # type: ignore[attr-defined]
+        context.invoke(compare, a=first, b=second, json_file=output.json_file)
+    except SystemExit as end:
+        return int(end.code or 0)
+    except RecordError as error:
+        if not status:
+            raise
+        output.errors.print(str(error), markup=False, soft_wrap=True)  # ranks failed before anything could be compared
+    return 0
+
+
+def _report(records: list[Record], folder: Path, output: Output) -> dict[str, str]:
+    from ..show.report import write_report
+
+    html, markdown = (folder / name for name in ("report.html", "report.md"))
+    with output.errors.status("drawing the report"):
+        write_report(records, html, markdown)
+    output.console.print(f"report: {html.resolve()}", markup=False, soft_wrap=True)
+    return {"html": str(html.resolve()), "markdown": str(markdown.resolve())}
+
+
+@bench.command(cls=PanelCommand, short_help="A software image as a whole: all of these, profiles, libraries.")
+@click.argument("name")
+@OUTPUT("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for what this writes [images/NAME].")
+@BUILDS("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+@flavor_option
+@BUILDS("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [5; quick: 2].")
+@quick_option
+@click.option("--dataset", "datasets", type=click.Path(path_type=Path), multiple=True, metavar="DATASET",
+              help="Index maps for the gather; may be repeated [a demo mesh, made here].")
+@click.option("--no-profile", is_flag=True, help="Take no profiles.")
+@no_bind_option
+@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after so long: here without a finished case.")
+@labels_option
+@json_option
+def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,
+          labels: tuple[str, ...], json_file: str | None, **how: Any) -> None:
+    """Measure an image as a whole and call it NAME: alltoall with its first calls, halo, gather, set-up, a profile of each
+    where perf is, the environment, loaded libraries with their checksums, and the channels that the MPI has chosen.
+
+    \b
+    parhelion bench image v0.4 --label network=OFI --label reservation=full
+    parhelion compare images/v0.3 images/v0.4
+
+    A part that cannot be had here is left out with its reason. Exit status as for every benchmark.
+    """  # fmt: skip
+    from ..measure.image import ImageRequest, take_image
+
+    sides = click.get_current_context().obj
+    if sides["flavors"] or sides["networks"]:
+        raise InputError("an image is measured under one build and network: leave out --flavors and --networks, or measure an image for each")
+    plain = re.sub(r"[^\w.-]", "_", name).strip("._")
+    if not plain:
+        raise InputError(f"{name!r} makes no name of a folder: give the image a name with letters, or a folder with --out")
+    output = Output(json_file)
+    request = ImageRequest(name, out or Path("images") / plain, ranks or usual_ranks(), launches=launches or (2 if quick else 5), quick=quick,
+                           profile=not no_profile, bind=not no_bind, labels=parse_labels(labels), **how)  # fmt: skip
+    taken, status = take_image(request, output.errors)
+    output.console.print(f"image: {request.folder}", markup=False, soft_wrap=True)
+    output.document({"schema": taken.schema, "folder": str(request.folder), "image": name, "ranks": taken.ranks, "flavor": taken.flavor,
+                     "labels": taken.labels, "parts": taken.parts, "providers": taken.providers})  # fmt: skip
+    raise SystemExit(status)
+
+
+HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
+GATHERS = (("int32", 1), ("float64", 8))
+CELLS = 200_000
+
+
+@click.command()
+@ranks_option
+@flavor_option
+@click.option("--mesh-cells", "cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Cells of the mesh.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")
+@json_option
+def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file: str | None) -> None:
+    """Measure the main job on this machine: halo exchange and gather on a mesh, beside hand-written MPI.
+
+    Ends with a table and with report.html.
+    """
+    from ..measure.run import measure
+
+    need("matplotlib", "netgen", "pymetis")
+    from ..mesh.demo import demo_partition
+
+    output = Output(json_file)
+    count = ranks or usual_ranks()
+    say = output.console.print
+    short = Measurement("", [], repetitions=QUICK_REPETITIONS, launches=QUICK_LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, flavor=flavor)
+
+    def measured(benchmark: str, group: Group) -> Record:
+        (record,) = measure(replace(short, benchmark=benchmark, groups=[group]), output.errors)
+        output.show(summary(record, output.fits))
+        say()
+        return record
+
+    say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
+    say("Every contender fills the same ghosts; every value is verified before a time counts.\n")
+    records = [measured("halo", cases.halo(count, halo=HALO_WIDTHS, fields=FIELDS))]
+    with output.errors.status("meshing a casting and partitioning it with METIS"):
+        dataset = demo_partition(DEFAULT_STORE / "meshes", count, cells).resolve()
+    records.append(measured("gather", Group(count, [{"dataset": str(dataset), "element": kind, "components": each} for kind, each in GATHERS])))
+    files = _report(records, out, output)
+    output.document({"schema": "parhelion.demo/1", "files": files, "runs": [bench_document(record) for record in records]})
+    raise SystemExit(max(exit_status(record) for record in records))

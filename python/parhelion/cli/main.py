@@ -22,7 +22,7 @@ COMMANDS = {
     "place": ("parhelion.cli.place", "place", "Put the process grid onto the machine and score it."),
     "partition": ("parhelion.cli.mesh", "partition", "Partition a mesh and write index maps; check such maps."),
     "doctor": ("parhelion.cli.doctor", "doctor", "Say what this machine offers and which transports work here."),
-    "demo": ("parhelion.measure.demo", "demo", "Measure halo and gather on this machine and write report.html."),
+    "demo": ("parhelion.cli.bench", "demo", "Measure halo and gather on this machine and write report.html."),
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
     "runs": ("parhelion.cli.main", "runs", "List, show, tag, export and query runs."),
     "model": ("parhelion.cli.main", "model", "Predict what an exchange costs; simulate it; check it on published figures."),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,9 +15,6 @@ from ..base.numbers import shortened, whole_number
 from ..errors import InputError
 from ..launch.flavor import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
-from ..record import folder as record, image, profile
-
-ELEMENTS = ("float32", "float64", "int8", "int16", "int32", "int64", "complex64", "complex128")
 
 # Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
 LARGEST = 2**31 - 1
@@ -201,13 +197,12 @@ def options_of(panel: str) -> Callable[..., Any]:
 
 
 RANKS = Whole(1, MOST_RANKS)
-ELEMENT_NAMES = Names(ELEMENTS, "element type")
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
 FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}  # which verdicts give exit status 1
 TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here."
 
-_measured, _builds, _kept = options_of("Contenders and samples"), options_of("Builds and ranks"), options_of("Output")
+_builds, _kept = options_of("Builds and ranks"), options_of("Output")
 
 out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
 flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one built last].")
@@ -223,86 +218,3 @@ labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", h
 def _take_launcher(ctx: click.Context, given: str | None) -> None:
     """For all that this command starts; the root's context ends also where another option is refused."""
     ctx.find_root().with_resource(launcher_named(given))
-
-
-per_node_option = _measured("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
-
-_OPTIONS = (
-    _measured("--contenders", type=Names(), default=(), help="Only these [all]."),
-    _measured("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
-    _measured("--precision", type=Share(), metavar="SHARE", help="Go on until the median's 95 % interval reaches no further "
-              "than this from it, such as 5%."),
-    _measured("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
-    _measured("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
-    _measured("--quick", is_flag=True, help="A short run: fewer launches and samples."),
-    _measured("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the order of cases."),
-    flavor_option,
-    launcher_option,
-    _builds("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Measure another build in turn with this one, launch by launch, "
-            "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
-    no_bind_option,
-    _builds("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after so long: here without a finished case [300; matrix: 60]."),
-    out_option,
-    labels_option,
-    json_option,
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class MeasuringOptions:
-    """What the options of every measurement say."""
-
-    contenders: tuple[str, ...]
-    repetitions: int | None
-    precision: float | None
-    most_repetitions: int
-    launches: int | None
-    quick: bool
-    flavor: str | None
-    against: str | None
-    out: Path | None
-    seed: int
-    no_bind: bool
-    labels: tuple[str, ...]
-    timeout: float | None
-    json_file: str | None
-
-    def beside(self, contenders: Sequence[str]) -> MeasuringOptions:
-        """The same with more contenders, beside those that run anyway."""
-        return replace(self, contenders=(*(self.contenders or ("all",)), *contenders)) if contenders else self
-
-
-def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every measurement, which `command` gets as one `MeasuringOptions`, and its own ones by name."""
-
-    @wraps(command)
-    def packed(**options: Any) -> Any:
-        common = MeasuringOptions(**{each.name: options.pop(each.name) for each in fields(MeasuringOptions)})
-        return command(common, **options)
-
-    for option in reversed(_OPTIONS):
-        packed = option(packed)
-    return packed
-
-
-class Named(click.ParamType):
-    """What a store keeps, where a command takes it: a path, a name in the store, or a part of one. Completes names in a shell."""
-
-    def __init__(self, store: Path, file: str, what: str) -> None:
-        self.store, self.file, self.name = store, file, what
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        return value if isinstance(value, Path) else record.find_run(value, self._store(ctx), self.file, self.name)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[click.shell_completion.CompletionItem]:
-        names = [folder.name for folder in record.folders_with(self.file, self._store(ctx))]
-        found = [click.shell_completion.CompletionItem(name) for name in names if name.startswith(incomplete)]
-        return [*found, *click.Path().shell_complete(ctx, param, incomplete)]
-
-    def _store(self, ctx: click.Context | None) -> Path:
-        return (ctx.params.get("store") if ctx else None) or self.store
-
-
-RUN = Named(record.DEFAULT_STORE, record.FILE_NAME, "run")
-IMAGE = Named(image.DEFAULT_STORE, image.FILE_NAME, "image")
-PROFILE = Named(profile.DEFAULT_STORE, profile.FILE_NAME, "profile")

@@ -16,7 +16,8 @@ STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Outp
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
 @STARTED("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 @flavor_option
-@SAMPLES("--tool", type=click.Choice(["perf", "hpctoolkit"]), default="perf", show_default=True, help="What takes the samples.")
+@SAMPLES("--tool", type=click.Choice(["perf", "watch"]), default="perf", show_default=True,
+         help="What takes the samples; watch takes none, needs no privileges, and tells where ranks sleep and what they load.")
 @SAMPLES("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
 @SAMPLES(
     "--call-graph",

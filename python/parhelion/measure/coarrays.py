@@ -1,7 +1,7 @@
-"""The gather on coarrays: programs that `make peers` built, the ways in which each can do it, their jobs (Fortran namelists), and their
-runs: after the other contenders of a launch, into the same record.
+"""The gather on coarrays: programs that `make peers` built, the methods of each, their jobs (Fortran namelists), and their runs: after the other
+contenders of a launch, into the same record.
 
-One that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
+A method that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
 """
 
 import json
@@ -17,12 +17,9 @@ import numpy as np
 from ..launch import Flavor, Launch, flavor
 from ..launch.disk import writing
 from ..launch.program import single_threaded
-from ..analyze.results import CaseResult
-from ..analyze.results import in_order
-from ..analyze.results import results
+from ..analyze.results import CaseResult, in_order, results
 from .measurement import Group, Measurement
-from ..record.model import exit_text
-from .ranks import Follower, Ranks, RunProgress, first_words, rank_message
+from .ranks import Follower, Ranks, RunProgress, first_words
 from ..record.folder import RunFolder
 from ..record.read import read_record
 from ..record.model import Case
@@ -32,7 +29,7 @@ WORD = 4
 LONGEST = 2000  # characters of a name there
 
 
-class Way(NamedTuple):
+class Method(NamedTuple):
     """What crosses between images (numbers of the Fortran module), how long coarrays live, whom an image waits for."""
 
     name: str
@@ -41,21 +38,21 @@ class Way(NamedTuple):
     images: bool
 
 
-WAYS = (  # those that may take seconds last
-    Way("section-all", 3, kept=True, images=False),
-    Way("section-images", 3, kept=True, images=True),
-    Way("section-fresh", 3, kept=False, images=True),
-    Way("put-all", 4, kept=True, images=False),
-    Way("put-images", 4, kept=True, images=True),
-    Way("put-fresh", 4, kept=False, images=True),
-    Way("indexed-images", 2, kept=True, images=True),
-    Way("elements-all", 1, kept=True, images=False),
-    Way("elements-images", 1, kept=True, images=True),
+METHODS = (  # those that may take seconds last
+    Method("section-all", 3, kept=True, images=False),
+    Method("section-images", 3, kept=True, images=True),
+    Method("section-fresh", 3, kept=False, images=True),
+    Method("put-all", 4, kept=True, images=False),
+    Method("put-images", 4, kept=True, images=True),
+    Method("put-fresh", 4, kept=False, images=True),
+    Method("indexed-images", 2, kept=True, images=True),
+    Method("elements-all", 1, kept=True, images=False),
+    Method("elements-images", 1, kept=True, images=True),
 )
 
 
 @dataclass(frozen=True)
-class CoarrayBuild:
+class Build:
     """One compiler with one coarray library, and a setting of its MPI."""
 
     toolchain: str
@@ -69,7 +66,7 @@ class CoarrayBuild:
     def label(self) -> str:
         return f"{self.toolchain}-{self.mpi}"
 
-    def contender(self, way: Way) -> str:
+    def contender(self, way: Method) -> str:
         """Toolchain × variant × MPI, as the published table has its columns."""
         return f"{self.toolchain}/{way.name}/{self.mpi}"
 
@@ -81,7 +78,7 @@ class CoarrayBuild:
         return Launch([str(program), str(job)], {**os.environ, **added, self.images_variable: str(images)}, notes)
 
 
-def coarray_builds() -> list[CoarrayBuild]:
+def builds_here() -> list[Build]:
     """All that is built. Under Debian's MPICH, gets and puts within a node bring old values unless it is told to take the
     network there too: both settings are contenders, so that the table shows it."""
     builds = []
@@ -91,15 +88,15 @@ def coarray_builds() -> list[CoarrayBuild]:
     return builds
 
 
-def _settings(file: Path) -> list[CoarrayBuild]:
+def _settings(file: Path) -> list[Build]:
     text = json.loads(file.read_text())
     toolchain, mpi = str(text["toolchain"]), str(text["name"])
     if "images_variable" in text:
-        return [CoarrayBuild(toolchain, mpi, file.parent, None, str(text["images_variable"]))]
+        return [Build(toolchain, mpi, file.parent, None, str(text["images_variable"]))]
     told = flavor.load_flavor(file)
-    builds = [CoarrayBuild(toolchain, mpi, file.parent, told)]
+    builds = [Build(toolchain, mpi, file.parent, told)]
     if told.kind == "mpich":
-        builds.append(CoarrayBuild(toolchain, f"{mpi}-nolocal", file.parent, told, setting={"MPIR_CVAR_NOLOCAL": "1"}))
+        builds.append(Build(toolchain, f"{mpi}-nolocal", file.parent, told, setting={"MPIR_CVAR_NOLOCAL": "1"}))
     return builds
 
 
@@ -110,7 +107,7 @@ def words_of(case: dict[str, Any]) -> int | None:
 
 
 def job_text(
-    record: Path, launch: int, case: CaseResult, build: CoarrayBuild, ways: Sequence[Way], repetitions: int, least_s: float, budget_s: float
+    record: Path, launch: int, case: CaseResult, build: Build, ways: Sequence[Method], repetitions: int, least_s: float, budget_s: float
 ) -> str:
     """One case in several ways."""
     head = {"record": str(record), "launch": launch, "repetitions": repetitions, "least_s": least_s, "budget_s": budget_s,
@@ -144,10 +141,10 @@ END_S = 2.0  # to leave in order
 
 
 @dataclass
-class CoarrayContenders:
+class Coarrays:
     """What `bench gather` starts beside its own measuring program, once per rank count."""
 
-    builds: list[CoarrayBuild]
+    builds: list[Build]
     stopped: dict[str, str] = field(default_factory=dict)  # contender → why
 
     def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
@@ -158,8 +155,8 @@ class CoarrayContenders:
                 progress.starting(launch, group.ranks)
                 self._case(folder, what, launch, case, build, progress)
 
-    def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, progress: RunProgress) -> None:
-        ways = [way for way in WAYS if self._keep(folder, launch, case, build, way)]
+    def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, progress: RunProgress) -> None:
+        ways = [way for way in METHODS if self._keep(folder, launch, case, build, way)]
         while ways:
             done, why = self._start(folder, what, launch, case, build, ways, progress)
             ways = ways[done:]
@@ -168,25 +165,25 @@ class CoarrayContenders:
                 folder.append(_line(launch, case, build, ways[0], error=why))
                 ways = [way for way in ways[1:] if self._keep(folder, launch, case, build, way)]
 
-    def _keep(self, folder: RunFolder, launch: int, case: CaseResult, build: CoarrayBuild, way: Way) -> bool:
+    def _keep(self, folder: RunFolder, launch: int, case: CaseResult, build: Build, way: Method) -> bool:
         reason = self._reason(case, build, way)
         if reason:
             folder.append(_line(launch, case, build, way, skipped=reason))
         return reason is None
 
-    def _reason(self, case: CaseResult, build: CoarrayBuild, way: Way) -> str | None:
+    def _reason(self, case: CaseResult, build: Build, way: Method) -> str | None:
         if words_of(case.params) is None:
             return "the coarray program has cells of whole 32-bit words"
         if why := self.stopped.get(build.contender(way)):
             return f"left out after: {why}"
         here = _place(case)
-        ended = [why for name, why in self.stopped.items() if name in map(build.contender, WAYS) and why.endswith(here)]
+        ended = [why for name, why in self.stopped.items() if name in map(build.contender, METHODS) and why.endswith(here)]
         if len(ended) >= MOST_STOPPED:
             return f"{len(ended)} other ways of {build.label} had to be stopped ({ended[-1]})"
         return None
 
     def _start(
-        self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, ways: list[Way], progress: RunProgress
+        self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, ways: list[Method], progress: RunProgress
     ) -> tuple[int, str]:
         """How many of the ways were finished in one launch of the program, and how that ended."""
         name = f"{launch}-{build.label}"
@@ -207,7 +204,7 @@ class CoarrayContenders:
         folder.drop_unfinished_line()
         if late:
             return done, f"no result within {limit:g} s"
-        return done, f"{exit_text(ranks.returncode)}: {first_words(rank_message(ranks.said), 80)}"
+        return done, f"{ranks.ending}: {first_words(ranks.message(), 80)}"
 
 
 def _place(case: CaseResult) -> str:
@@ -221,5 +218,5 @@ def _new_cases(follower: Follower, progress: RunProgress) -> int:
     return progress.done - before
 
 
-def _line(launch: int, case: CaseResult, build: CoarrayBuild, way: Way, skipped: str | None = None, error: str | None = None) -> Case:
+def _line(launch: int, case: CaseResult, build: Build, way: Method, skipped: str | None = None, error: str | None = None) -> Case:
     return Case(launch, case.name, build.contender(way), case.params, "peer", verified=False, error=error, skipped=skipped)

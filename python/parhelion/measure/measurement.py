@@ -1,12 +1,9 @@
-"""What is to be measured, and the options that ask the ranks for it."""
+"""What is to be measured: one value, between the options of a command and the options of the ranks."""
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from ..launch import Flavor
 
 REPETITIONS, QUICK_REPETITIONS = 30, 10
 LAUNCHES, QUICK_LAUNCHES = 3, 1
@@ -15,48 +12,24 @@ TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True)
-class Combination:
-    """`flavor` is None where that MPI is not built; `reason` says why nothing can be started."""
-
-    mpi: str
-    network: str
-    flavor: Flavor | None = None
-    variables: dict[str, str] = field(default_factory=dict, hash=False, compare=False)
-    reason: str | None = None
-
-    @property
-    def params(self) -> dict[str, str]:
-        """What tells its cases from those of other combinations."""
-        return {"mpi": self.mpi, "network": self.network}
-
-    def __str__(self) -> str:
-        return f"{self.mpi} over {self.network}"
-
-
-@dataclass(frozen=True)
 class Group:
-    """Cases that run in one launch, because they need the same number of them."""
+    """Cases that run in one launch, because they need the same number of ranks."""
 
     ranks: int
     cases: list[dict[str, Any]]
-    combination: Combination | None = None
-    module: str | None = None  # a Python program that measures these cases; None: the measurement's
+    module: str | None = None  # a Python program that measures; None: phl-bench
     contenders: tuple[str, ...] | None = None  # of these cases; None: the measurement's
-
-    def params(self) -> dict[str, str]:
-        """What the combination adds to the parameters of every case."""
-        return self.combination.params if self.combination else {}
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A whole run: each group is started `launches` times."""
+    """A whole run: each group is launched `launches` times, on each side (see `sides`)."""
 
     benchmark: str
     groups: list[Group]
     repetitions: int = REPETITIONS
     launches: int = LAUNCHES
-    precision: float = 0.0
+    precision: float | None = None
     most_repetitions: int = 1000
     min_sample_s: float = MIN_SAMPLE_S
     contenders: tuple[str, ...] = ()
@@ -64,47 +37,36 @@ class Measurement:
     bind: bool = True
     per_node: bool = False  # count messages by the level of the machine that they stay within
     flavor: str | None = None
+    against: str | None = None  # interleaved A/B: another build, a checkout or a software image
+    flavors: tuple[str, ...] = ()  # each of these under each of the networks
+    networks: tuple[str, ...] = ()
     out: Path | None = None
     timeout: float = TIMEOUT_S
     labels: dict[str, str] = field(default_factory=dict)
-    module: str | None = None  # a Python program that measures; None: phl-bench
     program_options: tuple[str, ...] = ()
-    paired: bool = False  # launches take turns with those of another build
-    companions: tuple[Any, ...] = ()  # contenders with programs of their own, run after the first launch of each group
+    coarrays: Any = None  # `coarrays.Coarrays`: programs of their own, run after the first launch of each group
 
     @property
-    def starts(self) -> list[tuple[int, Group]]:
-        """Every launch with its number; groups take turns, so that a drift meets all of them.
-
-        Combinations of a matrix take their turns in an order drawn anew for each round.
-        """
-        return list(enumerate(group for launch in range(self.launches) for group in self._round(launch)))
-
-    def _round(self, launch: int) -> list[Group]:
-        groups = list(self.groups)
-        if any(group.combination for group in groups):
-            random.Random(f"{self.seed}/order/{launch}").shuffle(groups)
-        return groups
-
-    def module_of(self, group: Group) -> str | None:
-        return group.module or self.module
+    def combined(self) -> bool:
+        """Whether it runs under several combinations of MPI and network."""
+        return bool(self.flavors or self.networks)
 
     def contenders_of(self, group: Group) -> tuple[str, ...]:
         return self.contenders if group.contenders is None else group.contenders
 
-    def arguments(self, launch: int, group: Group) -> list[str]:
-        """Benchmark and options of the measuring program for one launch, in which it draws the order of the cases anew."""
-        told = {"ranks": group.ranks, "launch": launch, "seed": self.seed, "repetitions": self.repetitions,
-                "min_sample_s": self.min_sample_s}  # fmt: skip
+    def arguments(self, launch: int, group: Group, params: dict[str, str]) -> list[str]:
+        """Benchmark and options of the measuring program for one launch; `params` are added to those of every case."""
+        told: dict[str, Any] = {"ranks": group.ranks, "launch": launch, "seed": self.seed, "repetitions": self.repetitions,
+                                "min_sample_s": self.min_sample_s}  # fmt: skip
         if self.precision:
             told |= {"precision": self.precision, "most_repetitions": self.most_repetitions}
-        if self.paired:
+        if self.against:
             told["pair"] = launch
+        if contenders := self.contenders_of(group):
+            told["contenders"] = contenders
         words = [self.benchmark, *self.program_options, *_words(told)]
         words += ["--no-bind"] * (not self.bind) + ["--per-node"] * self.per_node
-        words += [f"--param={key}={value}" for key, value in group.params().items()]
-        if self.contenders_of(group):
-            words.append("--contenders=" + ",".join(self.contenders_of(group)))
+        words += [f"--param={key}={value}" for key, value in params.items()]
         return words + list(_cases(group.cases))
 
 

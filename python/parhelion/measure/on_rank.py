@@ -145,26 +145,19 @@ def _read(path: str) -> str:
         return ""
 
 
-REPLACED = ("hpcrun",)  # sets its environment and becomes the program; perf stays beside it
-
-
 def main(arguments: list[str]) -> None:
     """Never returns: the process becomes the tool."""
     folder, command = arguments[:2]
-    tool, program = _split(arguments[3:])
+    place = arguments.index("--", 3)
+    tool, program = arguments[3:place], arguments[place + 1 :]
     here = inside_launcher()
     rank = here.rank if here else 0
-    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"), not tool or os.path.basename(tool[0]) in REPLACED)
+    _start_watcher(os.getpid(), command, os.path.join(folder, f"rank-{rank}.json"), not tool)
     argv = [word.replace("{rank}", str(rank)).replace("{folder}", folder) for word in tool] + program
     try:
         os.execvp(argv[0], argv)
     except OSError as error:
         sys.exit(f"parhelion: cannot start {argv[0]}: {error.strerror}")
-
-
-def _split(words: list[str]) -> tuple[list[str], list[str]]:
-    place = words.index("--")
-    return words[:place], words[place + 1 :]
 
 
 def _start_watcher(root: int, command: str, file: str, becomes: bool) -> None:

@@ -1,24 +1,44 @@
-"""Taking a profile: start the ranks under a tool, read what it wrote, keep one document."""
+"""Taking a profile: start the ranks under Linux perf, or under `watch`, which takes no samples; read what was written, keep one document."""
 
 import json
+import os
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..launch import Completed, Flavor, run_command
+from ..launch import Flavor
+from ..launch.child import ask, child
 from ..launch.ending import Ended
+from ..launch.process import Completed, run_command
 from ..launch.program import program_words
 from ..machine.collect import collect
+from ..record.profile import Frame, How, KERNEL, Profile, ProfileError, RankProfile, SCHEMA, Stack, UNKNOWN, create_folder, write_profile
 from ..record.variables import without_secrets
-from ..record.profile import Frame, How, Profile, ProfileError, RankProfile, SCHEMA, Stack, create_folder, write_profile
-from .perf import Sample, Tool, find_tool, read_samples
 
 WATCHER_GRACE_S = 5.0
 OWN_BENCH = "phl-bench"
+CALL_GRAPHS = {"dwarf": ["--call-graph", "dwarf,16384"], "fp": ["--call-graph", "fp"], "none": []}
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+
+
+class Sample(NamedTuple):
+    """One sample: the command, its process, how long it stands for, and frames from the outermost caller inwards."""
+
+    command: str
+    process: int
+    seconds: float
+    frames: tuple[Frame, ...]
 
 
 @dataclass(frozen=True)
@@ -45,9 +65,10 @@ class Request:
 
 def take_profile(request: Request, on_line: Callable[[str], None] | None = None) -> tuple[Profile, Path, Completed]:
     """Run the program under the tool; returns the profile, its folder and how the program ended."""
-    tool = find_tool(request.tool, request.frequency, request.call_graph)
+    perf = request.tool == "perf"
+    version, tool = perf_words(request.frequency, request.call_graph) if perf else ("", [])
     profile_id, folder = create_folder(request.program[0], request.out)
-    words = ["-m", "parhelion.measure.on_rank", folder.resolve(), request.wanted, "--", *tool.argv, "--", *program_words(request.program)]
+    words = ["-m", "parhelion.measure.on_rank", str(folder.resolve()), request.wanted, "--", *tool, "--", *program_words(request.program)]
     launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
     environment = collect()
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -58,15 +79,15 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
         raise
     seen = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
     unread: list[str] = []
-    frames, stacks = _stacks(request, folder, unread) if tool.name == "perf" else ([], [[] for _ in seen])
+    frames, stacks = _stacks(request, folder, unread) if perf else ([], [[] for _ in seen])
     profile = Profile(
         schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
         program=without_secrets(request.program),
-        tool=How(tool.name, tool.version, "cpu-clock", request.frequency, request.call_graph, request.wanted), frames=frames,
+        tool=How(request.tool, version, "cpu-clock", request.frequency, request.call_graph, request.wanted), frames=frames,
         flavor=request.flavor.name, labels=request.labels,
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
-        notes=[*_ending(completed), *unread, *_elsewhere(tool, folder)],
+        notes=[*_ending(completed), *unread, *([] if perf else ["no samples were taken: sleep and libraries alone are told"])],
     )  # fmt: skip
     write_profile(profile, folder)
     return profile, folder, completed
@@ -83,15 +104,6 @@ def _ending(completed: Completed) -> list[str]:
     if completed.timed_out:
         return ["the program was stopped at the time limit"]
     return [] if completed.ok else [f"the program ended with exit status {completed.returncode}"]
-
-
-def _elsewhere(tool: Tool, folder: Path) -> list[str]:
-    if tool.name == "watch":
-        return ["no samples were taken: sleep and libraries alone are told"]
-    if tool.name == "perf":
-        return []
-    return [f"samples lie in {folder}/hpctoolkit-measurements: run hpcprof on them and open the result with hpcviewer; "
-            "shares per library and function are told from perf alone"]  # fmt: skip
 
 
 def _seen(file: Path, rank: int) -> dict[str, Any]:
@@ -130,3 +142,109 @@ def _rank_stacks(samples: Iterable[Sample], command: str, numbers: dict[Frame, i
         stack.seconds += sample.seconds
         stack.samples += 1
     return list(found.values())
+
+
+def perf_words(frequency: int, call_graph: str) -> tuple[str, list[str]]:
+    """perf's version, and what each rank is started with; raises `ProfileError` with the reason when it cannot take samples here."""
+    program = shutil.which("perf")
+    if program is None:
+        raise ProfileError("perf is not installed: install it (Debian: linux-perf; Ubuntu: linux-tools-generic), or use --tool watch")
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = ask([program, "record", "-q", "-e", "cpu-clock", "-o", os.path.join(folder, "data"), "--", "true"], seconds=60)
+        except subprocess.TimeoutExpired:
+            raise ProfileError("perf takes no sample of /bin/true within 60 s: see what it waits for, or use --tool watch") from None
+    if done.returncode:
+        told = next((line.strip() for line in done.stderr.splitlines() if line.strip()), "it failed")
+        level = PARANOID.read_text().strip() if PARANOID.exists() else "absent"
+        raise ProfileError(f"perf cannot take samples here: {told} (kernel.perf_event_paranoid is {level}: it must be 2 or less, "
+                           "and a container must allow perf_event_open)")  # fmt: skip
+    version = ask([program, "--version"], seconds=30).stdout.removeprefix("perf version").strip()
+    # cpu-clock is a timer of the kernel: it is there in virtual machines, which often have no hardware counters.
+    options = ["record", "-q", "-e", "cpu-clock", "-F", str(frequency), *CALL_GRAPHS[call_graph]]
+    return version, [program, *options, "-o", "{folder}/rank-{rank}.data", "--"]
+
+
+SAMPLE = re.compile(r"^\s*(?P<command>.*\S)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<period>\d+)")
+FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<rest>.*\))$")
+
+
+READ_S = 600.0
+
+
+@contextmanager
+def _killed_after(seconds: float, process: subprocess.Popen[str]) -> Iterator[threading.Timer]:
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        yield timer
+    finally:
+        timer.cancel()
+
+
+def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Iterator[Sample]:
+    """Every sample of one rank, each as soon as perf has told it. Where not all can be read, `notes` gets a line that says why."""
+    # Inlined functions cost a look into debug information per address, and tell nothing about libraries.
+    words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
+    count = 0
+    with tempfile.TemporaryFile("w+", errors="replace") as errors, child(words, stdout=subprocess.PIPE, stderr=errors) as perf, _killed_after(limit_s, perf) as timer:
+        assert perf.stdout
+        for sample in parse_script(perf.stdout):
+            count += 1
+            yield sample
+        status = perf.wait()
+        if status and timer.is_alive():
+            errors.seek(0)
+            told = next((line.strip() for line in reversed(errors.readlines()) if line.strip()), f"perf script failed with status {status}")
+        elif status:
+            told = f"perf script takes longer than {limit_s:g} s"
+    if status and not count:
+        raise ProfileError(f"{file} cannot be read: {told}")
+    if status:
+        notes.append(f"{file.name}: the first {count} samples are told, the others cannot be read: {told}")
+
+
+def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
+    """Samples out of the text of `perf script`; lines of other kinds are passed over."""
+    head, frames = None, list[Frame]()
+    for line in lines:
+        if found := FRAME.match(line):
+            frames.append(_frame(found["rest"]))
+        elif not line.strip():
+            if head:
+                yield _sample(head, frames)
+            head, frames = None, []
+        elif found := SAMPLE.match(line):
+            head, frames = found, []
+    if head:
+        yield _sample(head, frames)
+
+
+@lru_cache(maxsize=10_000)  # samples repeat their frames
+def _frame(text: str) -> Frame:
+    return frame(*_split(text))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Symbol and library of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses."""
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[:place].rstrip(), text[place + 1 : -1]
+    return text, UNKNOWN
+
+
+def frame(symbol: str, library: str) -> Frame:
+    """A frame with the kernel's many names as one."""
+    if library.startswith("[kernel") or library.endswith(".ko") or library.startswith("[guest.kernel"):
+        library = KERNEL
+    elif library.startswith(("[", "//anon")) and library not in ("[vdso]", "[vsyscall]"):
+        library = UNKNOWN  # callers that were guessed from a stack without tables
+    # A library that was replaced or removed while it ran.
+    return Frame(library.removesuffix(" (deleted)"), symbol.partition("+0x")[0] or UNKNOWN)
+
+
+def _sample(head: re.Match[str], frames: list[Frame]) -> Sample:
+    outwards = frames or [Frame(UNKNOWN, UNKNOWN)]
+    return Sample(head["command"], int(head["pid"]), int(head["period"]) * 1e-9, tuple(reversed(outwards)))

@@ -7,16 +7,16 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ..errors import InputError
 from ..launch import Launch
 from ..launch.process import Job
-from ..cli.errors import BadInput
-from ..record.model import Case, Line, Plan
+from ..record.model import Case, Line, Plan, exit_text
 from ..record.read import parse_line
-from .measurement import Combination
 
 LINES_KEPT = 10_000
 
@@ -24,17 +24,18 @@ LINES_KEPT = 10_000
 class Ranks:
     """Ranks under a launcher; what they print goes to `log`. A context: leaving it stops what still runs."""
 
-    def __init__(self, launch: Launch, log: Path, own_session: bool = True) -> None:
+    def __init__(self, launch: Launch, log: Path) -> None:
         # Kept here too: where the disk is full, the log is empty, and only this tells why the ranks ended.
         self.said: deque[str] = deque(maxlen=LINES_KEPT)
+        self._log: TextIO | None = None
         try:
             self._log = log.open("a", buffering=1, encoding="utf-8", errors="replace")
         except OSError:
-            self._log = None
+            pass
         try:
-            self._job = Job(launch.argv, launch.env, on_line=self._hear, false_start=launch.false_start, own_session=own_session)
+            self._job = Job(launch.argv, launch.env, on_line=self._hear, false_start=launch.false_start)
         except OSError as error:
-            raise BadInput(f"cannot start {launch.argv[0]}: {error.strerror}") from None
+            raise InputError(f"cannot start {launch.argv[0]}: {error.strerror}") from None
 
     def __enter__(self) -> Ranks:
         return self
@@ -42,14 +43,18 @@ class Ranks:
     def __exit__(self, *_: object) -> None:
         self._job.end()
 
-    @property
-    def returncode(self) -> int | None:
-        """How the launcher ended, negative after a signal; None while anything runs."""
-        return self._job.returncode
-
     def running(self, wait_s: float) -> bool:
         """Wait for up to `wait_s` and tell whether the ranks still run."""
         return not self._job.wait(wait_s)
+
+    @property
+    def ending(self) -> str:
+        """How the launcher ended, in words."""
+        return exit_text(self._job.returncode or 0)
+
+    def message(self) -> str | None:
+        """The ranks' own error, once; without one, the last distinct lines that were printed."""
+        return rank_message(self.said)
 
     def _hear(self, line: str) -> None:
         self.said.append(line)
@@ -93,44 +98,39 @@ class Follower:
 class RunProgress:
     """Counts finished case × contender lines over all launches; a launch that is still to come counts as the last plan."""
 
-    def __init__(self, console: Console, benchmark: str, starts: int) -> None:
-        self.starts = starts
-        self.now = 0
+    def __init__(self, console: Console, benchmark: str, launches: int) -> None:
+        self.launches = launches
+        self.now = self.done = 0
         self.plans: dict[int, int] = {}
-        self.done = 0
         self.bar = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
             TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
             TextColumn("[dim]{task.fields[now]}"), console=console, transient=True,
         )  # fmt: skip
-        self.task: TaskID = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
+        self.task = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
 
-    def starting(self, number: int, ranks: int, of: Combination | str | None = None) -> None:
+    def starting(self, number: int, ranks: int, side: str = "") -> None:
         """A launch begins, of all the one with this number."""
         self.now = number
-        under = f", {of}" if of else ""
-        self.bar.update(self.task, now=f"launch {number + 1} of {self.starts}, {ranks} ranks{under}")
+        self.bar.update(self.task, now=f"launch {number + 1} of {self.launches}, {ranks} ranks{side and f', {side}'}")
 
     def left_out(self, number: int) -> None:
         """A launch will not happen."""
-        self.plans[number] = 0
-        self.bar.update(self.task, completed=self.done, total=self._total())
+        self._plan(number, 0)
 
     def line(self, line: Line) -> None:
         """A line was added to the record."""
-        match line:
-            case Plan():
-                self.plans[self.now] = line.cases
-            case Case():
-                self.done += 1
-        self.bar.update(self.task, completed=self.done, total=self._total())
+        self.done += isinstance(line, Case)
+        self._plan(self.now, line.cases if isinstance(line, Plan) else self.plans.get(self.now))
 
-    def _total(self) -> int | None:
-        if not self.plans:
-            return None
-        known = list(self.plans.values())
-        typical = max(known[-1], round(sum(known) / len(known)))
-        return sum(known) + (self.starts - len(known)) * typical
+    def _plan(self, number: int, cases: int | None) -> None:
+        if cases is not None:
+            self.plans[number] = cases
+        total = None
+        if known := list(self.plans.values()):
+            typical = max(known[-1], round(sum(known) / len(known)))
+            total = sum(known) + (self.launches - len(known)) * typical
+        self.bar.update(self.task, completed=self.done, total=total)
 
 
 RANK_PREFIX = re.compile(r"^\s*(\[[\w.:/-]*\d[\w.:/, -]*\]|rank\s+\d+:|\d+:)\s*", re.IGNORECASE)

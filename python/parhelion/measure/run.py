@@ -1,94 +1,209 @@
-"""From a bench command's options to its exit status; with `--against` two runs, and what `parhelion compare` says of them."""
+"""One measurement from its first launch to its last: ranks are started, their record is followed, what failed is not started again.
 
-from typing import Any
+Interleaved A/B takes turns launch by launch, so that whatever the machine does meanwhile meets both sides (Bulej et al., "Duet Benchmarking",
+ICPE 2020, run both at once; ranks that need all cores cannot). Each side writes a run of its own; both have the same label `duet`, and
+launches of a pair the same number `pair`. All other sides write one run.
+"""
 
-import click
+import random
+import secrets
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from ..cli.errors import BadInput
-from ..cli.options import MeasuringOptions
-from ..show.terminal import Output
-from .duet import NAMES, measure_pairs
-from .measurement import Group, LAUNCHES, MIN_SAMPLE_S, Measurement, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S
-from .session import measure
-from ..record.read import Record
-from ..record.model import RecordError
-from ..record.folder import parse_labels
-from ..show.results import summary
-from ..analyze.document import bench_document, exit_status
-from .matrix import MATRIX_TIMEOUT_S, MatrixRequest, matrix_groups, write_matrix_report
+from rich.console import Console
+
+from ..launch.ending import Ended
+from ..machine.builds import built_contenders
+from ..machine.collect import collect
+from ..record.folder import RunFolder
+from ..record.model import Case, DUET, End, FINISHED, LEFT_OUT, Line, RecordError, UNAVAILABLE
+from ..record.read import Record, read_record
+from .measurement import Measurement
+from .ranks import Follower, Ranks, RunProgress, first_words
+from .sides import Side, sides_of
+
+LOOK_EVERY_S = 0.1
+NAMES = "AB"
 
 
-def run(
-    benchmark: str,
-    groups: list[Group],
-    options: MeasuringOptions,
-    usual_repetitions: int = REPETITIONS,
-    **special: Any,
-) -> None:
-    """Measure the groups, print, write the document; leaves the process when the status is not 0.
+class Turn(NamedTuple):
+    """One launch of one group on one side; both by their place."""
 
-    With `--flavors` or `--networks`, every group is measured under each of its combinations. With `--against`, another build takes
-    turns with this one, and the comparison decides about the status, too. `special`: what else this `Measurement` has.
+    launch: int
+    group: int
+    side: int
+
+
+def measure(what: Measurement, console: Console) -> list[Record]:
+    """Launch as often as asked; returns what has been recorded, whatever happened: with `against`, the records of A and B, else one.
+
+    A signal passes through, with a note of where the finished cases are. Raises `InputError` for what cannot be measured so.
     """
-    output = Output(options.json_file)
-    quick = options.quick
-    asked = click.get_current_context().find_object(MatrixRequest)
-    measurement = Measurement(
-        benchmark,
-        matrix_groups(groups, asked, options.flavor) if asked else groups,
-        repetitions=options.repetitions or (QUICK_REPETITIONS if quick else usual_repetitions),
-        precision=options.precision or 0.0,
-        most_repetitions=options.most_repetitions,
-        launches=options.launches or (QUICK_LAUNCHES if quick else LAUNCHES),
-        contenders=options.contenders,
-        seed=options.seed,
-        bind=not options.no_bind,
-        flavor=options.flavor,
-        out=options.out,
-        timeout=options.timeout or (MATRIX_TIMEOUT_S if asked else TIMEOUT_S),
-        labels=parse_labels(options.labels),
-        **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
-    )
-    if options.against:
-        if asked:
-            raise BadInput(f"--against {options.against}: a matrix compares its combinations by itself; leave out one of both")
-        raise SystemExit(run_pairs(measurement, options.against, output))
-    record = measure(measurement, output)
-    output.show(summary(record, output.fits))
-    output.document(bench_document(record))
-    if asked:
-        write_matrix_report(record, asked, output)
-    raise SystemExit(exit_status(record))
+    return Run(what, sides_of(what), console).run()
 
 
-def run_pairs(measurement: Measurement, against: str, output: Output) -> int:
-    """Measure both, print both, compare them; the document of `--json` is that of the comparison.
+class Run:
+    """A measurement under way. `failed`: how the ranks of a group ended on a side, where they are started no more."""
 
-    Returns the exit status: what went wrong while measuring, else that of `compare`.
-    """
-    records = measure_pairs(measurement, against, output)
-    for letter, record in zip(NAMES, records, strict=True):
-        output.console.print(f"{letter}: {record.labels['image']}", markup=False, soft_wrap=True)
-        output.show(summary(record, output.fits))
-    status = max(map(exit_status, records))
-    try:
-        compared = _compared(records, output)
-    except RecordError as error:
-        if not status:
+    def __init__(self, what: Measurement, sides: list[Side], console: Console) -> None:
+        self.what, self.sides = what, sides
+        self.turns = list(turns(what, len(sides)))
+        self.folders = _folders(what, sides)
+        self.progress = RunProgress(console, what.benchmark, len(self.turns))
+        self.failed: dict[tuple[int, int], End] = {}
+        self.lost: list[tuple[RunFolder, End]] = []  # ends that the disk took no line about
+        for note in self._notes():
+            console.print(note, style="dim", markup=False, soft_wrap=True)
+
+    def run(self) -> list[Record]:
+        """All turns."""
+        try:
+            with self.progress.bar:
+                for number, turn in enumerate(self.turns):
+                    if not self._left_out(turn):
+                        self._launch(number, turn)
+                    else:
+                        self.progress.left_out(number)
+        except Ended as ended:
+            for folder in self.folders:
+                folder.drop_unfinished_line()
+            ended.add_note(f"{self.progress.done} finished cases are kept in {' and '.join(str(folder.path) for folder in self.folders)}")
             raise
-        output.errors.print(str(error), markup=False, soft_wrap=True)  # ranks failed before anything could be compared
-        return status
-    return status or compared
+        return [self._record(folder) for folder in self.folders]
+
+    def _record(self, folder: RunFolder) -> Record:
+        record = read_record(folder.path)
+        record.ends += [end for where, end in self.lost if where is folder]
+        return record
+
+    def _notes(self) -> list[str]:
+        what, named = self.what, [f"{letter}: {side.name}" for letter, side in zip(NAMES, self.sides)] if self.what.against else []
+        notes = dict.fromkeys(note for side in self.sides for note in side.notes(what))
+        pairs = f"{len(self.turns) // 2} pairs of launches, A first in every other one, cases in the same order on both sides (seed {what.seed})"
+        return [*named, *notes, *([pairs] if what.against else [])]
+
+    def _folder(self, turn: Turn) -> RunFolder:
+        return self.folders[turn.side if self.what.against else 0]
+
+    def _left_out(self, turn: Turn) -> bool:
+        """Ranks that failed once fail again, and a launch without its partner tells nothing."""
+        partners = range(len(self.sides)) if self.what.against else [turn.side]
+        for side in partners:
+            if failure := self.failed.get((turn.group, side)):
+                of = f" of {NAMES[side]}" if self.what.against else ""
+                if failure.status != UNAVAILABLE:  # that has its rows
+                    self._append(turn, End(turn.launch, f"{LEFT_OUT}the same cases{of} failed in launch {failure.launch + 1}"))
+                return True
+        if reason := self.sides[turn.side].reason:
+            self.failed[turn.group, turn.side] = self._unavailable(turn, reason)
+            return True
+        return False
+
+    def _launch(self, number: int, turn: Turn) -> None:
+        """Start the ranks once and follow their record."""
+        what, group, side = self.what, self.what.groups[turn.group], self.sides[turn.side]
+        name = side.name if what.combined else f"{NAMES[turn.side]}: {side.name}" if what.against else ""
+        self.progress.starting(number, group.ranks, name)
+        folder, before = self._folder(turn), self.progress.done
+        launch = side.launch(what, group, [*what.arguments(turn.launch, group, side.params), f"--json={folder.record.resolve()}"])
+        follower = Follower(folder.record)
+        finished = idle = False
+        try:
+            with Ranks(launch, folder.path / f"launch-{turn.launch}.log") as ranks:
+                while not idle and ranks.running(LOOK_EVERY_S):
+                    finished = self._note(follower.new_lines()) or finished
+                    idle = follower.quiet_s > what.timeout
+        except Ended as ended:
+            if not self._note(follower.new_lines()):
+                self._append(turn, End(turn.launch, str(ended), None))
+            raise
+        if not (self._note(follower.new_lines()) or finished):
+            why = f"no case finished for {what.timeout:g} s" if idle else ranks.ending
+            self.failed[turn.group, turn.side] = self._close(turn, why, ranks.message(), any_case=self.progress.done > before)
+        elif what.coarrays and turn.launch < len(what.groups) and not (what.combined or what.against):
+            what.coarrays.run(folder, what, turn.launch, group, self.progress)
+
+    def _note(self, lines: list[Line]) -> bool:
+        for line in lines:
+            self.progress.line(line)
+        return any(isinstance(line, End) and line.status in FINISHED for line in lines)
+
+    def _close(self, turn: Turn, why: str, message: str | None, any_case: bool) -> End:
+        """Say how a launch ended; a combination that came to no case at all is one that this machine does not have."""
+        if self.what.combined and not any_case:
+            self._folder(turn).drop_unfinished_line()
+            return self._unavailable(turn, f"the ranks did not start ({why}): {first_words(message)}")
+        return self._append(turn, End(turn.launch, why, message))
+
+    def _append(self, turn: Turn, end: End) -> End:
+        folder = self._folder(turn)
+        try:
+            folder.drop_unfinished_line()
+            folder.append(end)
+        except (OSError, RecordError):
+            self.lost.append((folder, end))  # the disk is full: what is said of the end says so
+        return end
+
+    def _unavailable(self, turn: Turn, reason: str) -> End:
+        """A row with the reason for every case and contender that cannot be measured; returns the end of the launch."""
+        what, group, side, folder = self.what, self.what.groups[turn.group], self.sides[turn.side], self._folder(turn)
+        for case in group.cases:
+            for contender, role in self._contenders(turn):
+                params = {**case, "ranks": group.ranks, **side.params}
+                folder.append(Case(turn.launch, what.benchmark, contender, params, role, verified=False, skipped=reason))
+        folder.append(end := End(turn.launch, UNAVAILABLE, f"{side.name}: {reason}"))
+        return end
+
+    def _contenders(self, turn: Turn) -> list[tuple[str, str]]:
+        """With their roles, as the first build tells that can."""
+        asked = self.what.contenders_of(self.what.groups[turn.group])
+        for side in (self.sides[turn.side], *self.sides):
+            listed = built_contenders(side.flavor).get(self.what.benchmark, []) if side.flavor else []
+            if chosen := [each for each in listed if each["name"] in asked or not (asked or each.get("only_by_name"))]:
+                return [(each["name"], each["role"]) for each in chosen]
+        return [(name, "own") for name in asked or ("any",)]
 
 
-def _compared(records: tuple[Record, Record], output: Output) -> int:
-    """B against A, as the command says it with its usual options."""
-    first, second = (record.path.parent for record in records)
-    output.console.print(f"parhelion compare {first} {second}", style="dim", markup=False, soft_wrap=True)
+def turns(what: Measurement, sides: int) -> Iterator[Turn]:
+    """Groups take turns, so that a drift meets all of them, and so do combinations, in an order drawn anew for each round."""
+    groups = range(len(what.groups))
+    if what.against:
+        for launch, group in enumerate([*groups] * what.launches):
+            first = first_of_pair(launch, len(groups))
+            yield from (Turn(launch, group, side) for side in (first, 1 - first))
+        return
+    launch = 0
+    for number in range(what.launches):
+        order = [(group, side) for group in groups for side in range(sides)]
+        if what.combined:
+            random.Random(f"{what.seed}/order/{number}").shuffle(order)
+        for group, side in order:
+            yield Turn(launch, group, side)
+            launch += 1
+
+
+def first_of_pair(launch: int, groups: int) -> int:
+    """Which side goes first: for each group of cases it changes from pair to pair, and with the groups."""
+    return (launch // groups + launch % groups) % 2
+
+
+def _folders(what: Measurement, sides: list[Side]) -> list[RunFolder]:
+    """One run; with `against` two, or none. A label `image` that was given is this side's."""
+    if not what.against:
+        return [RunFolder.create(what.benchmark, command_line(), collect(), what.out, what.labels)]
+    common, made = {**what.labels, DUET: secrets.token_hex(4)}, list[RunFolder]()
+    named = ({**common, "image": sides[0].name}, {"image": sides[1].name, **common})
     try:
-        context = click.get_current_context()
-        compare = context.find_root().command.get_command(context, "compare")  # type: ignore[attr-defined]
-        context.invoke(compare, a=first, b=second, json_file=output.json_file)
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+        for letter, side, labels in zip(NAMES, sides, named, strict=True):
+            environment, out = side.environment or collect(), what.out / letter if what.out else None
+            made.append(RunFolder.create(what.benchmark, command_line(), environment, out, labels))
+    except RecordError:
+        for folder in made:
+            folder.record.unlink(missing_ok=True)
+        raise
+    return made
+
+
+def command_line() -> list[str]:
+    return ["parhelion", *sys.argv[1:]]

@@ -13,17 +13,16 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 from measured import ROOT, need_build, parhelion
+from rich.console import Console
 from synthetic import jobs
 
 from parhelion.launch import default_flavor
 from parhelion.launch.keeper import descendants
 from parhelion.cli.main import root
-from parhelion.show.terminal import Output
 from parhelion.analyze.document import failed
-from parhelion.measure.duet import first_of_pair, measure_pairs
-from parhelion.measure.apptainer import Image
 from parhelion.measure.measurement import Group, Measurement
-from parhelion.measure.session import measure
+from parhelion.measure.run import first_of_pair, measure, turns
+from parhelion.measure.sides import SoftwareImage
 from parhelion.record.read import read_record
 
 HALO = ("bench", "halo", "--ranks", "2", "--halo", "1", "--fields", "1,2", "--repetitions", "8", "--out", "runs")
@@ -145,21 +144,21 @@ def launches_of(record, halo):
 
 def untold(record, what):
     """Launches without figures that no end line speaks of."""
-    return set(range(len(what.starts))) - {case.launch for case in record.cases} - {end.launch for end in record.ends if end.status != "ok"}
+    return {turn.launch for turn in turns(what, 1)} - {case.launch for case in record.cases} - {end.launch for end in record.ends if end.status != "ok"}
 
 
 def test_a_group_that_fails_ends_no_other_group_of_as_many_ranks_and_each_launch_left_out_is_told(bench):
     bench("--version", one=FAILS_IN_ONE)
     what = Measurement("halo", TWO_GROUPS, launches=3, repetitions=5, out=Path("runs"))
-    record = measure(what, Output(None))
+    (record,) = measure(what, Console(quiet=True))
     assert launches_of(record, 1) == [0, 2, 4] and launches_of(record, 2) == [] and not untold(record, what)
     assert [str(end.status) for end in failed(record)] == ["exit status 1", *["not started, because the same cases failed in launch 2"] * 2]
 
 
 def test_a_group_that_fails_on_one_side_ends_that_group_alone_on_both(bench):
     bench("--version", two=FAILS_IN_ONE)
-    what = Measurement("halo", TWO_GROUPS, launches=3, repetitions=5, out=Path("runs"))
-    first, second = measure_pairs(what, "two", Output(None))
+    what = Measurement("halo", TWO_GROUPS, launches=3, repetitions=5, against="two", out=Path("runs"))
+    first, second = measure(what, Console(quiet=True))
     assert launches_of(first, 1) == launches_of(second, 1) == [0, 2, 4] and not launches_of(first, 2)
     assert not untold(first, what) and not untold(second, what)
     assert "the same cases of A failed in launch 2" in str(second.ends[-1].status)
@@ -251,7 +250,7 @@ def test_an_image_is_measured_by_its_own_mpi_inside_it(tmp_path, benchmark):
 
 def test_folders_of_any_name_are_seen_in_an_image():
     folder = Path('/a,b:c/"d"')
-    words = Image(Path("v1.sif"), "apptainer", "python3", "mpich", "phl-bench").words([folder])
+    words = SoftwareImage(Path("v1.sif"), "apptainer", "python3", "mpich", "phl-bench").words([folder])
     assert words[:3] == ["apptainer", "exec", "--mount"]
     assert next(csv.reader([words[3]])) == ["type=bind", f"src={folder}", f"dst={folder}"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.measure.apps import BY_HAND, PEERS
-from parhelion.measure.veros_program.grid import EXTENT, process_grid
+from parhelion.measure.cases import BY_HAND, PEERS
+from parhelion.measure.programs import EXTENT, process_grid
 from parhelion.analyze.document import applications, over_hand_written, share
 from parhelion.analyze.results import results
 from parhelion.record.model import Case as Line

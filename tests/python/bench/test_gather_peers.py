@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from rich.console import Console
 from synthetic import write_dataset
 
-from parhelion.measure.coarrays import CoarrayBuild, CoarrayContenders, WAYS, coarray_builds
+from parhelion.measure.coarrays import Build, Coarrays, METHODS, builds_here
 from parhelion.show import terminal
 from parhelion.show.results import summary
 from parhelion.analyze.results import results
@@ -49,18 +49,18 @@ def run(folder, dataset, ranks, builds, element="int32", components=1):
     run_folder = RunFolder.create("gather", [], {}, folder)
     run_folder.append(Case(0, f"gather {dataset.name} {element}x{components}", "auto", params, verified=True, samples=[1e-6]))
     what = Measurement("gather", [Group(ranks, [params])], repetitions=2, timeout=30)
-    CoarrayContenders(builds).run(run_folder, what, 0, what.groups[0], RunProgress(Console(quiet=True), "gather", 1))
+    Coarrays(builds).run(run_folder, what, 0, what.groups[0], RunProgress(Console(quiet=True), "gather", 1))
     return results(read_record(folder).cases)[0].entries
 
 
 @pytest.mark.parametrize(("ranks", "element", "components"), [(2, "int32", 1), (3, "float64", 3)])
 def test_the_gather_on_coarrays_brings_every_ghost_in_every_way(built, tmp_path, monkeypatch, ranks, element, components):
     monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: built)
-    builds = [build for build in coarray_builds() if build.mpi == "openmpi"] or pytest.skip("skipped: no OpenCoarrays over Open MPI (Debian: apt install libcoarrays-openmpi-dev)")
+    builds = [build for build in builds_here() if build.mpi == "openmpi"] or pytest.skip("skipped: no OpenCoarrays over Open MPI (Debian: apt install libcoarrays-openmpi-dev)")
     entries = run(tmp_path / "run", write_dataset(tmp_path / f"mesh-{ranks}", ranks), ranks, builds, element, components)
-    for way in WAYS:
-        entry = entries[builds[0].contender(way)]
-        assert entry.verified and entry.median, (way.name, entry.error, entry.skipped)
+    for method in METHODS:
+        entry = entries[builds[0].contender(method)]
+        assert entry.verified and entry.median, (method.name, entry.error, entry.skipped)
         assert len(entry.lines[0].samples_by_rank) == ranks
         assert entry.lines[0].bytes == 4 * components * (2 if element == "float64" else 1)
 
@@ -86,13 +86,13 @@ def fake_build(folder, act="pass"):
     program = folder / "phl-coarray-gather"
     program.write_text(PROGRAM.format(python=sys.executable, act=act))
     program.chmod(0o755)
-    return CoarrayBuild("fake", "shared", folder, None, "FAKE_IMAGES")
+    return Build("fake", "shared", folder, None, "FAKE_IMAGES")
 
 
 def test_a_way_that_crashes_is_told_and_the_others_go_on(tmp_path):
     build = fake_build(tmp_path / "fake", 'if "elements-images" in contender: sys.exit("out of luck")')
     entries = run(tmp_path / "run", write_dataset(tmp_path / "mesh-2", 2), 2, [build])
-    assert len(entries) == 1 + len(WAYS)
+    assert len(entries) == 1 + len(METHODS)
     assert "out of luck" in entries["fake/elements-images/shared"].error and entries["fake/elements-images/shared"].failed
     assert entries["fake/section-images/shared"].median == 1e-3
 
@@ -100,7 +100,7 @@ def test_a_way_that_crashes_is_told_and_the_others_go_on(tmp_path):
 def test_a_program_that_crashes_always_is_left_alone_after_two_tries(tmp_path):
     entries = run(tmp_path / "run", write_dataset(tmp_path / "mesh-2", 2), 2, [fake_build(tmp_path / "fake", "sys.exit(9)")])
     assert [entry.failed for entry in entries.values()].count(True) == 2
-    assert [bool(entry.skipped) for entry in entries.values()].count(True) == len(WAYS) - 2
+    assert [bool(entry.skipped) for entry in entries.values()].count(True) == len(METHODS) - 2
 
 
 def test_wrong_values_stand_in_the_published_table_as_wrong(tmp_path):

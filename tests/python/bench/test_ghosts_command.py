@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.measure.ghosts_program.contenders import ALL, ONLY_BY_NAME
+from parhelion.measure.programs import GHOSTS, ONLY_BY_NAME, names
 from parhelion.analyze.results import Entry
 from parhelion.record.model import Case as Line
 from parhelion.analyze.document import bandwidths
@@ -27,13 +27,13 @@ def bench(folder, *words):
 def test_every_contender_is_verified_and_timed_on_every_case(tmp_path):
     done, document = bench(tmp_path, "--ranks", "2", "--vdim", "2,5")
     assert done.returncode == 0, done.stdout + done.stderr
-    names = set(ALL) - ONLY_BY_NAME - {entry["contender"] for entry in document["not_run"]}
-    assert {"auto", "published_hindexed", "packed_persistent", "mpi4py_isend", "floor_put"} <= names
+    every = set(names(GHOSTS)) - ONLY_BY_NAME - {entry["contender"] for entry in document["not_run"]}
+    assert {"auto", "published_hindexed", "packed_persistent", "mpi4py_isend", "floor_put"} <= every
     by_case = {}
     for entry in document["cases"]:
         assert entry["verified"] is True and entry["median_s"] > 0 and len(entry["samples"]) == 2
         by_case.setdefault(entry["params"]["vdim"], set()).add(entry["contender"])
-    assert by_case == {2: names, 5: names}
+    assert by_case == {2: every, 5: every}
     assert all("petsc4py" in entry["skipped"] for entry in document["not_run"])
     assert "OMP_NUM_THREADS" in done.stderr and "set to 1" in done.stderr
     said = " ".join(done.stdout.split())

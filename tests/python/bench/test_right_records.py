@@ -1,15 +1,12 @@
 """What a record says is what was measured: parameters, repetitions, names of data sets, cores, starts side by side."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 import synthetic
 from measured import built, document, need_build, parhelion
 
-from parhelion.launch import flavors
-from parhelion.measure.gather import gather_groups, told_apart_by
+from parhelion.measure.cases import gather, told_apart_by
 from parhelion.analyze.results import remarks
 from parhelion.analyze.results import CaseResult, Entry, results
 from parhelion.record.read import read_record
@@ -25,17 +22,6 @@ def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path
     cases = document(tmp_path)["cases"]
     assert {(case["params"]["mpi"], case["params"]["network"]) for case in cases} == {(mpi, "default"), (mpi, "tcp")}
     assert [len(case["samples"]) for case in cases] == [3, 3]
-
-
-@pytest.mark.parametrize("name", built("mpich", "openmpi"))
-def test_where_rank_0_can_make_no_folder_no_other_rank_waits_for_it(tmp_path, name):
-    """Started by the MPI's own launcher, the others are in MPI_Init by then."""
-    (tmp_path / "file").touch()
-    words = ["-m", "parhelion", "bench", "alltoall", "--ranks", "2", "--size", "64", "--quick", "--flavor", name, "--out", "file/run"]
-    argv, env = flavors()[name].command(2, sys.executable, words)
-    done = subprocess.run(argv, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert done.stderr.count("cannot make the run folder") == 1 and "TERMINATION" not in done.stdout + done.stderr
 
 
 def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):
@@ -67,7 +53,7 @@ def test_data_sets_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert list(apart) == sets and apart[sets[3]] == {}
     told = [apart[each]["from"] for each in sets[:3]]
     assert told[0] == "a" and len(set(told)) == 3 and told[2] == "x:b" and "/" not in "".join(told)
-    cases = gather_groups((sets[0], sets[1], sets[0]), None, ("int32",), (1,))[0].cases
+    cases = gather((sets[0], sets[1], sets[0]), None, ("int32",), (1,))[0].cases
     assert [case.get("from") for case in cases] == ["a", "b"]
 
 

@@ -186,7 +186,7 @@ def test_a_rank_that_sleeps_in_a_loaded_library_is_named_first(plain, measure, t
 
 @pytest.mark.timeout(400)
 def test_without_perf_the_sleep_of_ranks_is_told_all_the_same(measure, tmp_path, monkeypatch):
-    monkeypatch.setattr("parhelion.measure.perf.shutil.which", lambda name: None)
+    monkeypatch.setattr("parhelion.measure.profile.shutil.which", lambda name: None)
     found = read_image(measure("watched"))
     assert "perf is not installed" in found.image.parts["profile of halo"]
     assert all(rank.wall_s > 0 and rank.libraries for rank in found.profiles["halo"].ranks)

@@ -1,17 +1,156 @@
-"""The contenders: the library's arrays, mpi4py by hand, the published way among it, PETSc's star forest, and copies alone as a floor."""
+"""Rows of cells with ghosts: blocks on a periodic process grid, the rows that each rank wants of the others, the check that they are right, and the
+variants: the library's arrays, mpi4py by hand, the published way among it, PETSc's star forest, and copies alone as a floor."""
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import parhelion as ph
 from mpi4py import MPI
 
-from .case import Case, Exchange, Rows, Skipped, private_rows
+from . import GHOSTS as ROLES
+from .protocol import Skipped, Variant
+
+__all__ = ["ROLES", "VARIANTS", "Case"]
+
+FACES, ALL_FROM_ONE = "faces", "all-from-one"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case as the job tells it, seen from one rank. Rows are numbered block after block, in C order within a block."""
+
+    comm: MPI.Intracomm
+    grid: tuple[int, ...]
+    extent: int
+    vdim: int
+    element: str
+    pattern: str
+
+    @classmethod
+    def read(cls, job: dict[str, Any], comm: MPI.Intracomm) -> "Case":
+        """ValueError for a case that these ranks cannot run."""
+        grid = tuple(int(side) for side in job["grid"])
+        if int(np.prod(grid)) != comm.size:
+            raise ValueError(f"the process grid {'x'.join(map(str, grid))} makes {np.prod(grid)} ranks and {comm.size} run: make them agree")
+        if job["pattern"] not in (FACES, ALL_FROM_ONE):
+            raise ValueError(f"unknown pattern {job['pattern']!r}: use {FACES} or {ALL_FROM_ONE}")
+        return cls(comm, grid, int(job["extent"]), int(job["vdim"]), str(job["element"]), job["pattern"])
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self.element)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a block."""
+        return self.extent**3
+
+    @property
+    def row_bytes(self) -> int:
+        return self.vdim * self.dtype.itemsize
+
+    @cached_property
+    def claimed(self) -> np.ndarray:
+        """Global ids of the rows beyond the six faces, face after face, repeated where the periodic grid is small."""
+        return np.concatenate([self._face(axis, side) for axis in range(3) for side in (-1, 1)])
+
+    @cached_property
+    def unique(self) -> np.ndarray:
+        return np.unique(self.claimed)
+
+    @cached_property
+    def wanted(self) -> np.ndarray:
+        """The rows that really move: each once, and only those of other ranks; ascending, hence owner after owner."""
+        return self.unique[self.unique // self.rows != self.comm.rank]
+
+    @cached_property
+    def map(self) -> "ph.GhostMap":
+        """Collective the first time."""
+        return ph.GhostMap.pull(self.rows, self.wanted, self.comm)
+
+    @cached_property
+    def sent(self) -> list[tuple[int, np.ndarray]]:
+        """Own rows that each other rank wants, in the order in which it wants them. Collective the first time."""
+        owners = self.wanted // self.rows
+        asked = self.comm.alltoall([self.wanted[owners == rank] - rank * self.rows for rank in range(self.comm.size)])
+        return [(rank, rows) for rank, rows in enumerate(asked) if len(rows)]
+
+    @property
+    def sent_bytes(self) -> int:
+        return sum(len(rows) for _, rows in self.sent) * self.row_bytes
+
+    @cached_property
+    def received(self) -> list[tuple[int, int, int]]:
+        """(owner, first row, rows): where the rows of each owner lie behind the own ones."""
+        owners, starts = np.unique(self.wanted // self.rows, return_index=True)
+        ends = np.append(starts[1:], len(self.wanted)).tolist() if len(starts) else []
+        return [(int(rank), self.rows + int(a), b - int(a)) for rank, a, b in zip(owners, starts, ends, strict=True)]
+
+    def params(self) -> dict[str, Any]:
+        """Parameters of the case, and how many rows the rank with the most of them claims and moves. Collective."""
+        counts = np.array([len(self.claimed), len(self.unique), len(self.wanted)])
+        most = np.empty_like(counts)
+        self.comm.Allreduce(counts, most, MPI.MAX)
+        total = int(self.comm.allreduce(len(self.wanted)))
+        return {
+            "ranks": self.comm.size, "grid": list(self.grid), "extent": self.extent, "vdim": self.vdim, "element": self.element,
+            "pattern": self.pattern, "rows_claimed": int(most[0]), "rows_unique": int(most[1]), "rows_moved": int(most[2]),
+            "rows_moved_total": total,
+        }  # fmt: skip
+
+    def _face(self, axis: int, side: int) -> np.ndarray:
+        """Rows of the neighbor's block that touch this block's face. All from one: of rank 0's, whoever asks."""
+        place = list(np.unravel_index(self.comm.rank, self.grid))
+        place[axis] = (place[axis] + side) % self.grid[axis]
+        owner = 0 if self.pattern == ALL_FROM_ONE else int(np.ravel_multi_index(place, self.grid))
+        numbers = np.arange(self.rows).reshape((self.extent,) * 3)
+        layer = 0 if side > 0 else self.extent - 1
+        return owner * self.rows + np.take(numbers, layer, axis).ravel()
+
+
+class Rows:
+    """Owned rows, then ghosts, in `array` of shape (rows, vdim). Every value tells its row, its component and the round."""
+
+    def __init__(self, case: Case, array: np.ndarray, ghosts: np.ndarray | None = None) -> None:
+        self.case, self.array = case, array
+        first = case.comm.rank * case.rows
+        self.ids = np.concatenate([np.arange(first, first + case.rows), case.wanted if ghosts is None else ghosts])
+
+    def refresh(self, turn: int) -> None:
+        """This round's values into the owned rows, poison into the ghosts."""
+        self.array[: self.case.rows] = self._expected(slice(0, self.case.rows), turn)
+        self.array[self.case.rows :] = -1
+
+    def count_wrong(self, turn: int) -> int:
+        return int(np.count_nonzero(self.array != self._expected(slice(None), turn)))
+
+    def _expected(self, part: slice, turn: int) -> np.ndarray:
+        column = np.arange(self.case.vdim)
+        return ((self.ids[part, None] * 131 + column * 7 + turn * 17) % 8191).astype(self.array.dtype)
+
+
+def private_rows(case: Case) -> Rows:
+    """In ordinary memory of this process."""
+    return Rows(case, np.zeros((case.rows + len(case.wanted), case.vdim), case.dtype))
+
+
+class Exchange(Variant):
+    """What the variants below share. `sent`: the rows of each message."""
+
+    bytes = messages = 0
+    sent: list[tuple[int, np.ndarray]] = []
+
+    def traffic(self) -> dict[str, Any]:
+        sent = [(rank, len(rows) * self.rows.case.row_bytes) for rank, rows in self.sent]
+        return {"bytes": self.bytes, "messages": self.messages, "sent": sent}
 
 
 class ByHand(Exchange):
-    """What the contenders below share."""
+    """Over mpi4py."""
 
     def __init__(self, case: Case) -> None:
         self.comm, self.rows, self.sent, self.received = case.comm, private_rows(case), case.sent, case.received
@@ -24,7 +163,7 @@ class Hindexed(ByHand):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
-        sides = [(self.comm.Recv_init, rank, np.arange(first, first + count)) for rank, first, count in self.received]
+        sides: list[tuple[Any, int, np.ndarray]] = [(self.comm.Recv_init, rank, np.arange(first, first + count)) for rank, first, count in self.received]
         sides += [(self.comm.Send_init, rank, rows) for rank, rows in self.sent]
         self.requests = [self._request(start, rank, rows, case.row_bytes) for start, rank, rows in sides]
 
@@ -140,7 +279,7 @@ class Put(Exchange):
         array = self._array_of(comm.rank, len(case.wanted))
         array[:] = 0
         self.rows = Rows(case, array)
-        self.flags = [np.frombuffer(self.flag_window.Shared_query(rank)[0], np.int64, 1) for rank in range(comm.size)]
+        self.flags = [_shared(self.flag_window, rank, np.dtype(np.int64), 1) for rank in range(comm.size)]
         self.flags[comm.rank][0] = self.step = 0
         places = dict(self._places())
         self.copies = [self._copy(rank, rows, places[rank]) for rank, rows in case.sent]
@@ -149,9 +288,8 @@ class Put(Exchange):
         comm.Barrier()
 
     def _array_of(self, rank: int, ghosts: int) -> np.ndarray:
-        memory, _ = self.window.Shared_query(rank)
         case = self.case
-        return np.frombuffer(memory, case.dtype, (case.rows + ghosts) * case.vdim).reshape(-1, case.vdim)
+        return _shared(self.window, rank, case.dtype, (case.rows + ghosts) * case.vdim).reshape(-1, case.vdim)
 
     def _places(self) -> list[tuple[int, int]]:
         """Where the rows from here begin in each reader's array."""
@@ -183,6 +321,11 @@ class Put(Exchange):
         self.flag_window.Free()
 
 
+def _shared(window: MPI.Win, rank: int, dtype: np.dtype, count: int) -> np.ndarray:
+    memory: Any = window.Shared_query(rank)[0]
+    return np.frombuffer(memory, dtype, count)
+
+
 class InProcess(Exchange):
     """The same copies from own rows to own ghosts: no other rank, no other core."""
 
@@ -196,3 +339,15 @@ class InProcess(Exchange):
 
     def run(self, times: int) -> None:
         self.call.run_many(times)
+
+
+VARIANTS: dict[str, Callable[[Case], Variant]] = {name: partial(Own, transport=name) for name in ("auto", "shared", "staged_shared", "mpi")} | {
+    "auto_from_cpp": partial(Own, transport="auto", native=True),
+    "published_hindexed": Hindexed,
+    "packed_persistent": Packed,
+    "mpi4py_isend": Plain,
+    "planted_fault": PlantedFault,
+    "petsc_sf": StarForest,
+    "floor_put": Put,
+    "floor_in_process": InProcess,
+}

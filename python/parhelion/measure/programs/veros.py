@@ -1,4 +1,4 @@
-"""Veros's setup acc_basic over one way to exchange overlaps or another, as contenders of a program that measures them."""
+"""Veros's setup acc_basic over its own exchange of overlaps and over this library's."""
 
 import inspect
 import re
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from ..ghosts_program.case import Skipped
-from ..ghosts_program.contenders import Contender
-from ..ghosts_program.main import Program
-from .grid import ALL, CONTENDERS, EXTENT, ONLY_BY_NAME, process_grid
+from . import EXTENT, VEROS as ROLES, process_grid
+from .protocol import Skipped, Variant
+
+__all__ = ["ROLES", "VARIANTS", "Case"]
 
 Overlap = Callable[[Any, Any, bool], Any]
 
@@ -147,8 +147,8 @@ class Case:
         return Reference(self.comm)
 
 
-class Running:
-    """A contender: the model over one way to exchange. It is its own values, too; in round n it is looked at from step n on."""
+class Running(Variant):
+    """The model over one method to exchange. It is its own values, too; in round n it is looked at from step n on."""
 
     def __init__(self, case: Case, make_overlap: Callable[[], Any]) -> None:
         if find_spec("veros") is None:
@@ -157,6 +157,7 @@ class Running:
         self.case, self.overlap = case, make_overlap()
         self.model = Model(case.comm, self.overlap)
         self.rows = self
+        self.setup_s = getattr(self.overlap, "setup_s", 0.0)
 
     def refresh(self, turn: int) -> None:
         self.model.restart()
@@ -167,10 +168,6 @@ class Running:
 
     def run(self, times: int) -> None:
         self.model.run(times)
-
-    def setup_s(self) -> float:
-        """Of the exchange alone."""
-        return getattr(self.overlap, "setup_s", 0.0)
 
     def step_held(self) -> float:
         return self.model.step_held()
@@ -188,15 +185,9 @@ class Running:
             return [with_parhelion]
         return [distributed.get_process_neighbors, distributed.send, distributed.recv, distributed.sendrecv, distributed.exchange_overlap]
 
-    def traffic(self) -> None:
-        """Veros does not tell."""
-
     def explain(self) -> Any:
         made = list(getattr(self.overlap, "kinds", {}).values())
         return made[0][1].explain() if made else None
-
-    def free(self) -> None:
-        pass
 
 
 def lines_of_code(part: Any) -> int:
@@ -238,10 +229,5 @@ def _with_a_fault() -> Any:
     return overlap
 
 
-def contenders() -> list[Contender]:
-    """In the order of their roles."""
-    ways = {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}
-    return [Contender(name, role, partial(Running, make_overlap=ways[name])) for role, names in CONTENDERS.items() for name in names]
-
-
-VEROS = Program(Case.read, contenders, set(ALL) - ONLY_BY_NAME)
+VARIANTS = {name: partial(Running, make_overlap=make) for name, make in
+            {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}.items()}  # fmt: skip

@@ -1,23 +1,17 @@
-"""The protocol of phl-bench, which asks what it needs to know and calls the exchanges."""
+"""The protocol of phl-bench, which asks what it needs to know and calls the exchanges (bench/callback.hpp).
+
+A program is a module with `Case` (`read(options, communicator)`, `params()`), `ROLES`, the names of its variants, and `VARIANTS`, how each is made
+for a case.
+"""
 
 import ctypes
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import _core
-from .case import Skipped
-
-
-class Program(NamedTuple):
-    """What is measured: cases by `read(options of the case, communicator)`, contenders, and the names of those that need no naming."""
-
-    read: Callable[[dict[str, Any], Any], Any]
-    contenders: Callable[[], list[Any]]
-    usual: set[str]
-
+from . import ONLY_BY_NAME
 
 ANSWER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)
 EXCHANGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int64)
@@ -29,7 +23,42 @@ class Measured(ctypes.Structure):
     _fields_ = (("answer", ANSWER), ("exchange", EXCHANGE))
 
 
-def main(imports: dict[str, float], program: Program) -> int:
+class Skipped(Exception):
+    """A variant cannot run here; says why, on every rank alike."""
+
+
+class Variant:
+    """One method to exchange the values of `rows`, which has `refresh(round)` and `count_wrong(round)`. Making one is collective, and so is freeing it."""
+
+    rows: Any
+    held = False  # whether all ranks must have ended before one may change its rows
+    setup_s: float | None = None  # of a whole application its exchange alone
+
+    def run(self, times: int) -> None:
+        for _ in range(times):
+            self.exchange()
+
+    def exchange(self) -> None:
+        raise NotImplementedError
+
+    def traffic(self) -> dict[str, Any] | None:
+        """Where it is known."""
+
+    def explain(self) -> str | None:
+        """Where there is something to say."""
+
+    def step_held(self) -> float | None:
+        """Of a whole application: one more step with the ranks brought together before each exchange; seconds inside exchanges."""
+
+    def exchange_lines(self) -> int:
+        """Of a whole application: the lines of code that exchange."""
+        return 0
+
+    def free(self) -> None:
+        pass
+
+
+def main(imports: dict[str, float], program: Any) -> int:
     """Collective over MPI.COMM_WORLD. Returns the exit status."""
     library = ctypes.PyDLL(str(Path(str(_core.__file__)).with_name("libphl_measure.so")))
     answers = Answers(imports, program)
@@ -41,11 +70,10 @@ def main(imports: dict[str, float], program: Program) -> int:
 class Answers:
     """One method for each question."""
 
-    def __init__(self, imports: dict[str, float], program: Program) -> None:
+    def __init__(self, imports: dict[str, float], program: Any) -> None:
         from mpi4py import MPI
 
         self.comm, self.seconds, self.program = MPI.COMM_WORLD.Dup(), imports, program
-        self.known = {each.name: each for each in program.contenders()}
         self.made: list[Any] = []
         self.here: Any = None
         self.text: Any = None
@@ -56,7 +84,7 @@ class Answers:
         asked = json.loads(question)
         variant, what = asked.pop("variant", None), asked.pop("what")
         try:
-            told = {"told": getattr(self, what)(**asked) if variant is None else self.of_variant(self.made[variant], what, asked["round"])}
+            told = {"told": getattr(self, what)(**asked) if variant is None else self._of_variant(self.made[variant], what, asked["round"])}
         except Skipped as reason:
             told = {"skipped": str(reason)}
         except ValueError as error:
@@ -80,35 +108,28 @@ class Answers:
         return {name: {"mean": sum(each[name] for each in every) / len(every), "max": max(each[name] for each in every)} for name in self.seconds}
 
     def variants(self) -> list[dict[str, Any]]:
-        return [{"name": each.name, "role": each.role, "only_by_name": each.name not in self.program.usual} for each in self.known.values()]
+        return [{"name": name, "role": role, "only_by_name": name in ONLY_BY_NAME} for role, names in self.program.ROLES.items() for name in names]
 
     def check(self, case: dict[str, Any]) -> None:
-        self.program.read(case, self.comm)
+        self.program.Case.read(case, self.comm)
 
     def case(self, case: dict[str, Any]) -> dict[str, Any]:
         """Parameters of the case that is measured now."""
-        self.here, self.made = self.program.read(case, self.comm), []
+        self.here, self.made = self.program.Case.read(case, self.comm), []
         return dict(self.here.params())
 
     def make(self, name: str) -> dict[str, Any]:
-        made = self.known[name].make(self.here)
+        made = self.program.VARIANTS[name](self.here)
         self.made.append(made)
-        told = {"variant": len(self.made) - 1, "held": getattr(made, "held", False)}
-        return told | ({"setup_s": made.setup_s()} if hasattr(made, "setup_s") else {})  # of a whole application its exchange alone
+        told = {"variant": len(self.made) - 1, "held": made.held}
+        return told | ({} if made.setup_s is None else {"setup_s": made.setup_s})
 
-    def of_variant(self, made: Any, what: str, turn: int) -> Any:
+    def _of_variant(self, made: Variant, what: str, turn: int) -> Any:
         match what:
-            case "refresh":
-                made.rows.refresh(turn)
-            case "count_wrong":
-                return made.rows.count_wrong(turn)
+            case "refresh" | "count_wrong":
+                return getattr(made.rows, what)(turn)
             case "failure":
                 raise RuntimeError(self.error)
             case "free":
                 self.made[self.made.index(made)] = None
-                made.free()
-            case "step_held" | "exchange_lines":
-                return getattr(made, what)() if hasattr(made, what) else 0 if what == "exchange_lines" else None
-            case _:
-                return getattr(made, what)()
-        return None
+        return getattr(made, what)()

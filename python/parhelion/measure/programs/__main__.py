@@ -1,0 +1,35 @@
+"""Measures what the options ask for. Exit status: 0; 1 when a value was wrong; 2 for bad input."""
+
+import importlib
+import sys
+import time
+
+BEFORE_S = time.process_time()  # the interpreter and the package, nothing else yet
+
+
+def timed_imports() -> dict[str, float]:
+    """Seconds for NumPy, for mpi4py (which starts MPI) and for the first use of the package: hundreds of ranks import at once from a
+    cluster's file system before they can do anything."""
+    return {
+        "interpreter_s": BEFORE_S,
+        "numpy_s": _seconds("numpy"),
+        "mpi4py_and_mpi_init_s": _seconds("mpi4py.MPI"),
+        "parhelion_s": _seconds("parhelion", "GhostExchange"),
+        "modules": float(len(sys.modules)),
+    }
+
+
+def _seconds(module: str, *names: str) -> float:
+    start = time.perf_counter()
+    imported = importlib.import_module(module)
+    for name in names:
+        getattr(imported, name)  # the package loads what is asked for
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    imports = timed_imports()
+    program = importlib.import_module(".veros" if sys.argv[1:2] == ["apps"] else ".ghosts", __package__)
+    from .protocol import main
+
+    raise SystemExit(main(imports, program))

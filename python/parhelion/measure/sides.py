@@ -1,0 +1,255 @@
+"""What is measured side by side with the same cases: one build; builds × networks; or interleaved A/B, this build and another one.
+
+The other build is one of this checkout, another checkout, or a software image of Apptainer, whose ranks are started inside it by its own MPI.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..errors import InputError
+from ..launch import Flavor, FlavorError, Launch, find_flavor, flavors, inside_launcher
+from ..launch.hosts import Hosts
+from ..launch.inside import by_srun
+from ..launch.networks import NETWORKS, network_setting
+from ..launch.process import run_command
+from ..launch.remedies import build_for
+from ..machine.builds import built_contenders
+from ..machine.collect import collect
+from .measurement import Group, Measurement
+from .ranks import first_words
+
+USUAL_MPIS = ("mpich", "openmpi", "impi")
+FLAVORS = Path("python", "parhelion", "_flavors")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of those that are compared. `params` tell its cases from those of other sides of the same run; with a `reason` it cannot be started."""
+
+    name: str = ""
+    flavor: Flavor | None = None
+    setting: dict[str, str] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+    reason: str | None = None
+    environment: dict[str, Any] | None = None  # what its figures depend on, where that is not what they depend on here
+    package: Path | None = None  # the Python package of another checkout, for ranks in Python
+    image: SoftwareImage | None = None
+
+    def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
+        """How the measuring program is started, once."""
+        if self.image:
+            return self.image.launch(what, group, arguments)
+        assert self.flavor
+        setting = dict(self.setting)
+        program = [str(self.flavor.program)]
+        if group.module:
+            program = [sys.executable, "-m", group.module]
+            setting["PARHELION_FLAVOR"] = self.flavor.name  # several builds may fit the MPI that a rank in Python loads
+            if self.package:
+                paths = (str(self.package), os.environ.get("PYTHONPATH", ""))
+                setting |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"}
+        return self.flavor.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=setting)
+
+    def notes(self, what: Measurement) -> list[str]:
+        """What the user should know of how so many ranks are started."""
+        return [] if self.reason else self.launch(what, what.groups[0], []).notes
+
+    def check(self, what: Measurement) -> Side:
+        """Refuse before a run folder is made: unknown names (a build that cannot tell refuses them itself), and an MPI that has gone, which
+        every rank in Python would tell with a traceback."""
+        flavor = self.flavor
+        if not flavor:
+            return self
+        known = [entry["name"] for entry in built_contenders(flavor).get(what.benchmark, [])]
+        named = [name for group in what.groups if group.module is None for name in what.contenders_of(group)]
+        for unknown in [name for name in named if known and name not in [*known, "all"]]:
+            raise InputError(f"--contenders {unknown}: flavor {flavor.name} has {', '.join(known)}")
+        if any(group.module for group in what.groups) and not flavor.mpi_library.exists():
+            raise InputError(f"flavor {flavor.name} is built for {flavor.mpi_library}, which is not there any more: {build_for(flavor.name, again=True)}")
+        return self
+
+
+def sides_of(what: Measurement) -> list[Side]:
+    """All sides; with `against`, the other build (A) and this one (B). Raises `InputError` for what cannot be measured here at all."""
+    _refuse_inside(what)
+    if what.combined:
+        return _combinations(what)
+    flavor = find_flavor(what.flavor, measuring=True)
+    this = Side(flavor.name, flavor).check(what)
+    return [_other(what.against, flavor.name).check(what), this] if what.against else [this]
+
+
+def _refuse_inside(what: Measurement) -> None:
+    here = inside_launcher()
+    if here is None or (here.size == 1 and by_srun(here)):
+        return
+    if here.rank > 0:
+        sys.exit(2)  # rank 0 says it
+    raise InputError(f"a launcher ({here.kind}) has already started this as one of its ranks: call `parhelion bench` once, without mpiexec or srun, for "
+                     f"it starts the ranks itself (--launcher says how), or have that launcher start the measuring program: phl-bench {what.benchmark}")  # fmt: skip
+
+
+def _combinations(what: Measurement) -> list[Side]:
+    """MPI by MPI, each with every network; those that cannot run carry the reason."""
+    if what.against:
+        raise InputError(f"--against {what.against}: a matrix compares its combinations by itself; leave out one of both")
+    if what.flavor:
+        raise InputError(f"--flavor {what.flavor}: several builds are named before the benchmark, such as `parhelion bench --flavors {what.flavor},… halo`")
+    mpis, networks = (() if names == ("all",) else names for names in (what.flavors, what.networks))
+    for unknown in [name for name in networks if name not in NETWORKS]:
+        raise InputError(f"--networks {unknown}: choose from {', '.join(NETWORKS)}")
+    sides = [_combination(mpi, network).check(what) for mpi in dict.fromkeys(mpis or [*USUAL_MPIS, *flavors()])
+             for network in dict.fromkeys(networks or NETWORKS)]  # fmt: skip
+    if all(side.reason for side in sides):
+        raise InputError("no combination can run here:\n" + "\n".join(dict.fromkeys(f"{side.name}: {side.reason}" for side in sides)))
+    return sides
+
+
+def _combination(mpi: str, network: str) -> Side:
+    side = Side(f"{mpi} over {network}", params={"mpi": mpi, "network": network})
+    try:
+        flavor = find_flavor(mpi, measuring=True)
+    except FlavorError as error:
+        return replace(side, reason=str(error))
+    variables, reason = network_setting(network, flavor.kind)
+    if network == "shm" and Hosts.told(os.environ).names:
+        reason = reason or "the ranks are on several hosts, which share no memory: the MPI would use a network after all"
+    return replace(side, flavor=flavor, setting=variables, reason=reason)
+
+
+def _other(text: str, here: str) -> Side:
+    """What `--against` names; raises `InputError` with what was tried."""
+    path = Path(text)
+    if text in flavors():
+        return Side(text, find_flavor(text, measuring=True))
+    if is_image(path):
+        image = SoftwareImage.open(path.resolve(), here)
+        return Side(path.name, environment={**collect(), **(image.environment or {"software": None})}, image=image)
+    if path.is_dir():
+        return _checkout(path.resolve(), here)
+    if path.exists():
+        raise InputError(f"--against {text}: the file is no image: it begins neither as SIF nor as a squashed file system does")
+    raise InputError(f"--against {text}: no flavor of that name is built here (built: {', '.join(flavors()) or 'none'}), and there is no folder and "
+                     "no file of that name: give a flavor, a checkout in which `make build` was run, or an image of Apptainer")  # fmt: skip
+
+
+def _checkout(path: Path, here: str) -> Side:
+    """The flavor that is measured here, or the one that the checkout has built last."""
+    folder = path / FLAVORS
+    built = flavors(folder) if folder.is_dir() else {}
+    if not built:
+        raise InputError(f"--against {path}: the folder is no built checkout, for {FLAVORS} in it holds no flavor (and no image, "
+                         "for it has no .singularity.d): run `make build` there")  # fmt: skip
+    ours = os.environ.pop("PARHELION_FLAVOR", None)  # names a flavor of this checkout
+    try:
+        flavor = find_flavor(here if here in built else None, folder, measuring=True)
+    finally:
+        if ours is not None:
+            os.environ["PARHELION_FLAVOR"] = ours
+    return Side(f"{path.name}/{flavor.name}", flavor, environment=collect(path), package=path / "python")
+
+
+RUNTIMES = ("apptainer", "singularity")
+PROBE_S = 300.0  # an image is unpacked where it cannot be mounted
+OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_FLAVOR", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # of this installation
+SIF_AT, SIF, SQUASHED = 32, b"SIF_MAGIC", b"hsqs"
+
+ANSWER = "parhelion-image: "
+# The Python that has Parhelion: that of the command `parhelion`, or the usual one.
+FIND = """
+for python in "$(sed -n '1s/^#!//p' "$(command -v parhelion)" 2>/dev/null)" python3; do
+  if [ -n "$python" ] && "$python" -c 'import parhelion.launch' 2>/dev/null; then exec "$python" -c "$1" "$2"; fi
+done
+echo "neither the Python of a command parhelion nor python3 has the package parhelion there"
+exit 3
+"""
+ASK = f"""
+import json, sys
+from parhelion.launch import FlavorError, find_flavor, flavors
+try:
+    flavor = find_flavor(sys.argv[1] if sys.argv[1] in flavors() else None, measuring=True)
+except FlavorError as error:
+    sys.exit(str(error))
+told = dict(python=sys.executable, flavor=flavor.name, program=str(flavor.program))
+try:
+    from parhelion.machine import collect
+    told["environment"] = collect()
+except ImportError:
+    pass
+print("{ANSWER}" + json.dumps(told))
+"""
+
+
+@dataclass(frozen=True)
+class SoftwareImage:
+    """An image of Apptainer (or Singularity) and what is in it; `environment` is `None` where its Python cannot tell."""
+
+    path: Path
+    runtime: str
+    python: str
+    flavor: str
+    program: str
+    environment: dict[str, Any] | None = None
+
+    @classmethod
+    def open(cls, path: Path, wanted: str) -> SoftwareImage:
+        """The image with what is to be started in it: the `wanted` flavor where it has that. Raises `InputError`."""
+        runtime = next(filter(None, map(shutil.which, RUNTIMES)), None)
+        if runtime is None:
+            raise InputError(f"--against {path}: it is an image, and neither {' nor '.join(RUNTIMES)} is on PATH: install one, or give a flavor or a checkout")
+        if Hosts.told(os.environ).names:
+            raise InputError(f"--against {path}: the ranks of an image are started inside it, on this host alone: unset PARHELION_HOSTS")
+        said: list[str] = []
+        done = run_command([runtime, "exec", str(path), "sh", "-c", FIND, "sh", ASK, wanted], _environment(), timeout=PROBE_S, on_line=said.append)
+        answer = next((line.removeprefix(ANSWER) for line in said if line.startswith(ANSWER)), None)
+        if not done.ok or answer is None:
+            why = f"no answer within {PROBE_S:g} s" if done.timed_out else first_words("\n".join(said[-5:]), 400)
+            raise InputError(f"--against {path}: {Path(runtime).name} found no built Parhelion in the image: {why}")
+        return cls(path, runtime, **msgspec.json.decode(answer))
+
+    def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
+        """The ranks of this host inside the image; folders that `arguments` and cases name are seen there."""
+        files = [Path(word.partition("=")[2]).parent for word in arguments if word.startswith("--json=")]
+        binds = dict.fromkeys([*files, *(Path(case["dataset"]).resolve() for case in group.cases if "dataset" in case)])
+        program = [self.program] if group.module is None else [self.python, "-m", group.module]
+        launcher = [self.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--flavor", self.flavor, *["--no-bind"] * (not what.bind)]
+        note = f"the ranks of {self.path.name} are started inside it, by its own MPI (flavor {self.flavor})"
+        return Launch([*self.words(list(binds)), *launcher, *program, *arguments], _environment() | {"PARHELION_FLAVOR": self.flavor}, [note])
+
+    def words(self, binds: list[Path]) -> list[str]:
+        """What comes before a command that is to run inside, where these folders are to be seen."""
+        return [self.runtime, "exec", *(word for folder in binds for word in ("--mount", _bound(folder))), str(self.path)]
+
+
+def is_image(path: Path) -> bool:
+    """A file in a form in which images come, or a folder that Apptainer has made one."""
+    if path.is_dir():
+        return (path / ".singularity.d").is_dir()
+    try:
+        with path.open("rb") as file:
+            begin = file.read(SIF_AT + len(SIF))
+    except OSError:
+        return False
+    return begin.startswith(SQUASHED) or begin[SIF_AT:] == SIF
+
+
+def _bound(folder: Path) -> str:
+    """A folder at its own place inside: fields of CSV, so that its name may have commas and colons, which cut what `--bind` takes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(["type=bind", f"src={folder}", f"dst={folder}"])
+    return line.getvalue()
+
+
+def _environment() -> dict[str, str]:
+    """Variables reach the inside of an image; those that tell where things are here would mislead it."""
+    return {name: value for name, value in os.environ.items() if name not in OURS}
