@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from ..analyze.document import bench_document, exit_status
 from ..errors import InputError
 from ..launch import find_flavor
 from ..launch.remedies import need
@@ -29,7 +28,6 @@ from ..measure.measurement import (
 from ..record.folder import DEFAULT_STORE, parse_labels
 from ..record.model import RecordError
 from ..record.read import Record
-from ..show.results import summary
 from ..show.terminal import Output
 from .options import (
     MOST_COMPONENTS,
@@ -95,7 +93,7 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in reversed(SHARED):
         packed = option(packed)
-    shared = [param.name for param in packed.__click_params__]  # type: ignore[attr-defined]
+    shared = [param.name for param in packed.__click_params__ if param.expose_value]  # type: ignore[attr-defined]
     return packed
 
 
@@ -276,7 +274,9 @@ def setup(options: dict[str, Any], **how: Any) -> None:
 
 def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
     """Measure the groups, print, write the document; leaves the process with the exit status."""
+    from ..analyze.document import bench_document, exit_status
     from ..measure.run import NAMES, measure
+    from ..show.results import summary
 
     sides = click.get_current_context().obj
     output, quick, beside = Output(options["json_file"]), options["quick"], [name for peer in peers for name in cases.PLUG_INS[benchmark][peer]]
@@ -296,7 +296,8 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers
         output.show(summary(record, output.fits))
     status = max(map(exit_status, records))
     if what.against:
-        raise SystemExit(status or _compare(records, status, output))
+        compared = _compare(records, status, output)
+        raise SystemExit(status or compared)
     output.document(bench_document(records[0]))
     if what.combined:
         _report(records, sides["report"] or records[0].path.parent, output)
@@ -389,7 +390,9 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
 
     Ends with a table and with report.html.
     """
+    from ..analyze.document import bench_document, exit_status
     from ..measure.run import measure
+    from ..show.results import summary
 
     need("matplotlib", "netgen", "pymetis")
     from ..mesh.demo import demo_partition

@@ -182,7 +182,7 @@ except FlavorError as error:
     sys.exit(str(error))
 told = dict(python=sys.executable, flavor=flavor.name, program=str(flavor.program))
 try:
-    from parhelion.machine import collect
+    from parhelion.machine.collect import collect
     told["environment"] = collect()
 except ImportError:
     pass
