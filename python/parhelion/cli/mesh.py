@@ -31,7 +31,7 @@ def partition(
     parhelion partition casting-12
 
     The folders NAME-PARTS that it writes are what `parhelion bench gather` takes.
-    """  # fmt: skip
+    """
     from ..mesh.maps import IndexMapError, inspect
     from ..mesh.partition import partition_mesh
     from ..show.placement import inspection_blocks, partition_blocks

@@ -15,7 +15,7 @@ from .options import (
     RUN,
     MOST_BYTES, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_NODES, MOST_PLACED_RANKS, MOST_REPETITIONS, Names, Numbers, PanelCommand, Periodic, Real, SECONDS,
     TOPOLOGY_HELP, Whole, json_option, options_of,
-)  # fmt: skip
+)
 from ..errors import InputError, RanksFailed
 from ..show.terminal import Output
 
@@ -88,7 +88,7 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
     Prints the scores of all members of the portfolio (Jsum: directed stencil edges that leave a unit, over all units;
     Jmax: the most that leave one) and what goes between nodes, and writes pictures and rank files. With --json the document holds the grid, the
     node of every grid point (last dimension fastest) and all scores.
-    """  # fmt: skip
+    """
     from ..place.case import parse_blocks
     from ..place.rank_files import write_rank_file
     from ..placement import read_parameters
@@ -132,7 +132,7 @@ def published(table: Path | None, out: Path | None, json_file: str | None) -> No
         for name, made in check.fits.items():
             write_parameters(made.parameters, out / f"{name.replace(' ', '-')}.json", "published Betzy rows")
     output.document({"schema": "parhelion.model.check/1", "held_out_median": median(map(abs, check.held_out())),
-                     "software": {name: made.document(check.held_out(name)) for name, made in check.fits.items()}})  # fmt: skip
+                     "software": {name: made.document(check.held_out(name)) for name, made in check.fits.items()}})
 
 
 @click.command()
@@ -174,7 +174,7 @@ def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
     parts = case.predict(described_case, read_parameters(parameters))
     output.show([prediction_table(parts)])
     output.document({"schema": "parhelion.model.prediction/1", "seconds": {name: sum(found.values()) for name, found in parts.items()},
-                     "parts": parts, "machine": described_case.machine.topology})  # fmt: skip
+                     "parts": parts, "machine": described_case.machine.topology})
 
 
 @click.command(cls=PanelCommand)
@@ -209,7 +209,7 @@ def simulate(
 
     Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table stands beside the published
     speed-ups where the machine is the published one.
-    """  # fmt: skip
+    """
     from ..place.case import Case
     from ..place.published import FLOAT32
     from ..place.simgrid import Simulation, SimulationError, find_program
@@ -225,7 +225,7 @@ def simulate(
         Case(topology, ranks_per_node=(ranks,), graph=maps, halo=width, fields=count, bytes_per_cell=FLOAT32, neighbors="full", periodic=True,
              extent=None if maps else extent, grid=None if maps else grid or default_grid(topology, ranks))
         for ranks in ranks_per_node for width, count in sizes
-    ]  # fmt: skip
+    ]
     figures = read_parameters(parameters) if parameters else default_figures()
     try:
         simulation = Simulation(find_program(build), figures, 1e-6 * overhead, iterations, timeout, verify)

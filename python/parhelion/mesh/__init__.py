@@ -9,4 +9,4 @@ __all__ = [
     "IndexMapError", "IndexMaps", "Mesh", "MeshError", "RankMap", "demo_mesh", "demo_partition", "describe", "dual_graph", "edge_cut",
     "index_maps", "inspect", "mesh_from_meshio", "partition_cells", "partition_mesh", "read_index_maps", "read_mesh", "read_rank_map",
     "write_index_maps",
-]  # fmt: skip
+]

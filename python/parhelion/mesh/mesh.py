@@ -67,7 +67,7 @@ _SHAPES = {
 _LAGRANGE = {
     "CURVE": "line", "TRIANGLE": "triangle", "QUADRILATERAL": "quad", "TETRAHEDRON": "tetra",
     "PYRAMID": "pyramid", "WEDGE": "wedge", "HEXAHEDRON": "hexahedron",
-}  # fmt: skip
+}
 
 # Cells without facets: they mark points in a file, and a mesh of them alone has no neighbors.
 POINT_KINDS = ("vertex", "VTK_VERTEX", "poly_vertex")
@@ -190,13 +190,13 @@ def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:
             read = meshio.read(path, file_format)
     except MemoryError:
         raise MeshError(f"{path}: the file announces more than its {size} bytes can hold, or there is not enough "
-                        "memory: check that it is whole") from None  # fmt: skip
+                        "memory: check that it is whole") from None
     except ImportError as error:
         raise MeshError(f"{path}: the file cannot be read: install the Python package {error.name or 'that this format needs'}") from error
     except (Exception, SystemExit) as error:
         why = said.getvalue() if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
         raise MeshError(f"{path}: the file cannot be read ({' '.join(why.split())}): "
-                        "check that the file is whole and that its suffix names its format") from error  # fmt: skip
+                        "check that the file is whole and that its suffix names its format") from error
     return mesh_from_meshio(read, path.stem, path)
 
 

@@ -27,7 +27,7 @@ AnyPlacement = Placement | GraphPlacement
 Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")
 OUTERMOST_FIRST = ("pack", "package", "socket", "numa", "numanode", "die", "l3", "l3cache", "l2", "l2cache", "core",
-                   "pu", "thread", "hwthread")  # fmt: skip
+                   "pu", "thread", "hwthread")
 GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "extent", "parameters")
 
 
@@ -146,7 +146,7 @@ class Case:
     def _place_parts(self, parts: PartGraph) -> GraphPlacement:
         if self.machine.size != len(parts.edges):
             raise PlacementError(f"{self.graph} has {len(parts.edges)} parts, the machine {self.machine.size} ranks: make them agree, "
-                                 "such as with --ranks-per-node")  # fmt: skip
+                                 "such as with --ranks-per-node")
         # The METIS in pymetis, with which meshes are partitioned, serves where the system has none that the library would load.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):

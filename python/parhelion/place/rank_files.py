@@ -70,7 +70,7 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
         if kind == "mpich" and binding and len(runs) > len(set(hosts)):
             # Seen with MPICH 5.0.2: a host named twice gets its list of cores from the start again.
             binding, note = "", ("hydra counts a host's ranks anew at each of its lines and cannot bind them to different "
-                                 "cores: ranks are placed by node only")  # fmt: skip
+                                 "cores: ranks are placed by node only")
     try:
         mpi = SPEAKS.get(find_flavor().kind, "pmi2")
     except FlavorError:

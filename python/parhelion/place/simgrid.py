@@ -28,7 +28,7 @@ OPTIONS = (
     "smpi/grow-injected-times:no", "smpi/test:0", "smpi/os:0:0:0", "smpi/ois:0:0:0", "smpi/or:0:0:0", "contexts/stack-size:256",
     # Detached sends would wait in one list of all ranks, which is searched for each of them.
     "smpi/send-is-detached-thresh:0",
-)  # fmt: skip
+)
 
 
 class SimulationError(RuntimeError):
@@ -104,7 +104,7 @@ class Simulation:
             "PARHELION_PATIENT": str(int(transport == "mpi")),
         }
         arguments = [*_problem(case, placement, numbering), str(self.iterations), str(int(self.verify)), TRANSPORTS[transport],
-                     str(case.halo), str(case.fields)]  # fmt: skip
+                     str(case.halo), str(case.fields)]
         start = time.monotonic()
         text = self._start(placement, numbering, moment, arguments, environment)
         found = next((json.loads(line) for line in text.splitlines() if line.startswith("{")), None)
@@ -123,7 +123,7 @@ class Simulation:
             hostfile.write_text("\n".join(hosts(placement, numbering)) + "\n")
             options = [f"--cfg={option}" for option in (*OPTIONS, f"surf/precision:{moment_s:.3e}")]
             command = [str(self.program.smpirun), "-quiet", "-np", str(ranks), "-hostfile", str(hostfile), "-platform", str(self.program.platform),
-                       *options, "--log=root.thres:critical", str(self.program.executable), *arguments]  # fmt: skip
+                       *options, "--log=root.thres:critical", str(self.program.executable), *arguments]
             environment = {**os.environ, **environment, "PARHELION_SIMULATED_MACHINE": str(machine)}
             done = run_command(command, environment, timeout=self.timeout_s, on_line=lines.append)
         if done.timed_out:

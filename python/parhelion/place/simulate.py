@@ -73,7 +73,7 @@ class Study:
 
 def _published(cell: Cell) -> dict[str, Any]:
     return {name: {"blocked_s": blocked, "placed_s": placed, "speed_up": cell.published_speed_ups[name], "off_by": cell.off_by(name)}
-            for name, (blocked, placed) in cell.published.items()}  # fmt: skip
+            for name, (blocked, placed) in cell.published.items()}
 
 
 def default_figures() -> Parameters:
@@ -110,9 +110,9 @@ def run_study(
                 made = simulation.run(case, placement, numbering, transport)
                 seconds[name] = made.seconds
                 study.launches.append({"ranks": placement.machine.size, "order": name, "halo": case.halo, "fields": case.fields,
-                                       "transport": transport, **asdict(made)})  # fmt: skip
+                                       "transport": transport, **asdict(made)})
                 say(f"{placement.machine.size} ranks, {name}, halo {case.halo}, fields {case.fields}, {transport}: "
-                    f"{1e3 * made.seconds:.3f} ms per exchange; the simulation took {made.wall_s:.0f} s")  # fmt: skip
+                    f"{1e3 * made.seconds:.3f} ms per exchange; the simulation took {made.wall_s:.0f} s")
             for name in names:
                 key = ranks, name, case.halo, case.fields
                 study.cells.append(Cell(*key, transport, seconds["blocked"], seconds[name], published.get(key, {}) if is_published else {}))

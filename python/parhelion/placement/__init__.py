@@ -20,4 +20,4 @@ __all__ = [
     "BetweenNodes", "GraphPlacement", "Machine", "Member", "NodeMessages", "Numbering", "Parameters", "PlacedComm",
     "Placement", "PlacementError", "Score", "Stencil", "choose_grid", "library", "node_pairs", "place",
     "place_by_hand", "place_graph", "place_parts", "read_parameters", "write_parameters",
-]  # fmt: skip
+]

@@ -46,7 +46,7 @@ class BetweenNodes:
         """From eight numbers."""
         numbers = list(values)
         told = [NodeMessages(count, None if size < 0 else size, most, None if largest < 0 else largest)
-                for count, size, most, largest in (numbers[:4], numbers[4:])]  # fmt: skip
+                for count, size, most, largest in (numbers[:4], numbers[4:])]
         return cls(*told)
 
 
@@ -56,7 +56,7 @@ def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) ->
     count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
     where = nodes.ndim, integers(nodes.shape), integers(periodic), integers(nodes.ravel())
     what = (len(stencil.offsets), stencil.steps(), long_integers(stencil.bytes), (stencil.cells and long_integers(stencil.cells)) or None,
-            stencil.halo, stencil.bytes_per_cell)  # fmt: skip
+            stencil.halo, stencil.bytes_per_cell)
     for _ in range(2):  # the first call tells how many there are
         pairs = np.empty(count.value, NODE_PAIR)
         found = pairs.ctypes.data_as(ctypes.POINTER(ctypes.c_int64))

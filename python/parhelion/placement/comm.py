@@ -65,7 +65,7 @@ class PlacedComm:
                 integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),
                 int(node_color), parameters and ctypes.byref(parameters.c_costs()), ctypes.byref(self._handle),
             )
-        )  # fmt: skip
+        )
         weakref.finalize(self, library().phl_placed_free, self._handle)
         self.comm: MPI.Comm = MPI.Comm.f2py(library().phl_placed_comm(self._handle))
         self.rank: int = library().phl_placed_rank(self._handle)
@@ -114,7 +114,7 @@ class PlacedComm:
     def scores(self, blocked: bool = False) -> dict[str, Score]:
         """Scores by level of the placement, or of ranks numbered node after node as a blocked launch does."""
         return {text("phl_placed_level", self._handle, level): Score.from_library("phl_placed_score", self._handle, level, int(blocked))
-                for level in range(library().phl_placed_levels(self._handle))}  # fmt: skip
+                for level in range(library().phl_placed_levels(self._handle))}
 
     def between_nodes(self, blocked: bool = False) -> BetweenNodes:
         """Messages and bytes between nodes, rank by rank and collected; or those of ranks numbered node after node."""

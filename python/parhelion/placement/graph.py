@@ -74,7 +74,7 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
             machine._handle, len(edges), integers(starts), integers(targets), long_integers(sizes),
             _objective(objective), positions,
         )
-    )  # fmt: skip
+    )
     name, _, note = text("phl_place_text").partition("; ")
     return GraphPlacement(machine, np.array(positions[: machine.size]), name, edges, note)
 
@@ -97,5 +97,5 @@ def place_parts(
             handle_of(comm), len(edges), integers(edges), long_integers(edges.values()), _objective(objective),
             int(node_color), ctypes.byref(placed),
         )
-    )  # fmt: skip
+    )
     return MPI.Comm.f2py(placed.value)

@@ -41,7 +41,7 @@ class Machine:
                 topology.encode(), integers([nodes or 0])[0], len(ranks), integers(ranks), int(binding == "compact"),
                 ctypes.byref(self._handle),
             )
-        )  # fmt: skip
+        )
         weakref.finalize(self, library().phl_machine_free, self._handle)
         self.topology = topology
         self.size: int = library().phl_machine_size(self._handle)

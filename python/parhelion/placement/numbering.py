@@ -21,7 +21,7 @@ class Numbering:
         """The rank at a grid point."""
         rank = ctypes.c_int()
         check(library().phl_numbering_rank(len(self.grid), integers(self.grid), self.name.encode(), integers(point),
-                                           ctypes.byref(rank)))  # fmt: skip
+                                           ctypes.byref(rank)))
         return rank.value
 
     def coords(self, rank: int) -> tuple[int, ...]:

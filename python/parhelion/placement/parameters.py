@@ -36,7 +36,7 @@ class CCosts(ctypes.Structure):
     """phl_exchange_costs."""
 
     _fields_ = (("levels", ctypes.c_char_p), ("message_s", ctypes.POINTER(ctypes.c_double)), ("byte_s", ctypes.POINTER(ctypes.c_double)),
-                ("copied_byte_s", ctypes.c_double), ("fixed_s", ctypes.c_double))  # fmt: skip
+                ("copied_byte_s", ctypes.c_double), ("fixed_s", ctypes.c_double))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Parameters:
         levels = list(dict.fromkeys([*self.latency_s, *self.bandwidth]))
         array = ctypes.c_double * max(1, len(levels))
         return CCosts(" ".join(levels).encode(), array(*(self.latency_s.get(level, 0.0) for level in levels)),
-                      array(*(1 / self.bandwidth.get(level, math.inf) for level in levels)), 1 / self.copy_bandwidth, self.fixed_s)  # fmt: skip
+                      array(*(1 / self.bandwidth.get(level, math.inf) for level in levels)), 1 / self.copy_bandwidth, self.fixed_s)
 
 
 def write_parameters(parameters: Parameters, path: str | Path, origin: str = "") -> None:

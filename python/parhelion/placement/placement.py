@@ -94,7 +94,7 @@ class Placement:
         """Scores of this placement by level, outermost first."""
         stencil = len(self.stencil.offsets), self.stencil.steps(), long_integers(self.stencil.bytes)
         return {level: Score.from_library("phl_placement_score", self._handle, *stencil, index)
-                for index, level in enumerate(self.machine.levels)}  # fmt: skip
+                for index, level in enumerate(self.machine.levels)}
 
     def node_pairs(self, blocked: bool = False) -> np.ndarray:
         """What goes from node to node (NODE_PAIR), rank by rank and collected; or in blocked order."""
@@ -192,7 +192,7 @@ def place_by_hand(
             machine._handle, dimensions, " ".join(blocks).encode(), integers(flat), _periodic(periodic, dimensions),
             numbering.encode(), ctypes.byref(handle),
         )
-    )  # fmt: skip
+    )
     return Placement(handle, machine, as_stencil(stencil, dimensions), each_periodic(periodic, dimensions))
 
 
@@ -216,7 +216,7 @@ def choose_grid(
             machine._handle, len(cells), long_integers(cells), len(stencil.offsets), stencil.steps(), int(halo),
             int(bytes_per_cell), _periodic(periodic, len(cells)), _objective(objective), grid, sizes,
         )
-    )  # fmt: skip
+    )
     largest = tuple(-(-cell // ranks) for cell, ranks in zip(cells, grid, strict=True))
     return tuple(grid), Stencil(stencil.offsets, tuple(sizes), largest, halo, bytes_per_cell)
 

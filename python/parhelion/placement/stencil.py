@@ -50,14 +50,14 @@ class Stencil:
             return getattr(cls, text)(dimensions)
         try:
             offsets = [tuple(whole_number(step.strip(), -MOST_STEP, MOST_STEP) for step in part.split(","))
-                       for part in text.split(";") if part.strip()]  # fmt: skip
+                       for part in text.split(";") if part.strip()]
         except ValueError as error:
             raise PlacementError(f"stencil offsets {shortened(text)}: write steps with commas and offsets with semicolons, "
-                                 f"such as '0,1;0,-1': {error}") from None  # fmt: skip
+                                 f"such as '0,1;0,-1': {error}") from None
         for offset in offsets:
             if len(offset) != dimensions:
                 raise PlacementError(f"stencil offset {offset} has {len(offset)} steps, but the process grid has "
-                                     f"{dimensions} dimensions")  # fmt: skip
+                                     f"{dimensions} dimensions")
             if not any(offset):
                 raise PlacementError(f"stencil offset {offset} leads to the point itself: leave it out")
         if not offsets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from ..placement import BetweenNodes, NodeMessages, Numbering, Placement, Placem
 from . import Block, Table, Text
 from .plots import BLUE, GREY, PALETTE
 from ..analyze.words import product
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FORMATS = (".svg", ".png", ".pdf")
 MOST_POINTS = 200_000
@@ -49,7 +46,7 @@ def _scores_table(placed: Placed) -> Table:
         return Table(("", *levels), [(name, *row) for name, row in cells.items()], foot=[last])
     times = [] if placement.seconds is None else ["Predicted, µs"]
     rows = [(each.name, *cells.get(each.name, [each.reason, *[""] * (len(levels) - 1)]), *_microseconds(each.seconds, times))
-            for each in placement.members if not placement.by_name]  # fmt: skip
+            for each in placement.members if not placement.by_name]
     return Table(("", *levels, *times), rows, foot=[[*last, *_microseconds(placement.seconds, times)]])
 
 
@@ -102,7 +99,7 @@ def _counts(counts: dict[str, int]) -> str:
 def check_blocks(check: Check) -> list[Block]:
     """What was fitted to the published rows of each software, how far held-out rows are off, and all rows that are far off."""
     head = ("software", "rows fitted", "latency inside a node, µs", "latency between nodes, µs", "node, GB/s", "out of a NUMA domain, GB/s",
-            "copying per NUMA domain, GB/s", "held-out rows", "median error", "worst")  # fmt: skip
+            "copying per NUMA domain, GB/s", "held-out rows", "median error", "worst")
     rows = []
     for name, made in check.fits.items():
         p, errors = made.parameters, np.abs(check.held_out(name))
@@ -113,14 +110,14 @@ def check_blocks(check: Check) -> list[Block]:
     held = np.abs(check.held_out())
     far = sorted((row for row in check.rows if abs(check.error(row)) > 0.25), key=lambda row: -abs(check.error(row)))
     off = [(*map(str, row.key), f"{row.ms:.3f}", f"{1e3 * check.predicted(row):.3f}", f"{100 * check.error(row):+.0f} %",
-            "fit" if row.calibrates else "held out") for row in far]  # fmt: skip
+            "fit" if row.calibrates else "held out") for row in far]
     return [
         Table(head, rows),
         Text(f"{held.size} held-out rows, median error {100 * np.median(held):.1f} %, nine in ten within {100 * np.quantile(held, 0.9):.0f} %, "
              f"the worst {100 * held.max():.0f} % off; {check.missing} rows have no published figure"),
         Table(("placement", "ranks/node", "numbering", "software", "halo", "fields", "published, ms", "model, ms", "error", "used for"), off, 6,
               title=f"{len(far)} of {len(check.rows)} rows are more than 25 % off"),
-    ]  # fmt: skip
+    ]
 
 
 def _figure(value: float, digits: int = 1) -> str:
@@ -148,7 +145,7 @@ def simulation_table(cells: Sequence[Cell]) -> Table:
         if other and other is not c:
             gain = f"×{other.blocked_s / c.blocked_s:.2f}, ×{other.placed_s / c.placed_s:.2f}"
         rows.append((*map(str, c.key), c.transport, f"{1e3 * c.blocked_s:.3f}", f"{1e3 * c.placed_s:.3f}", f"×{c.speed_up:.2f}",
-                     gain, published, off))  # fmt: skip
+                     gain, published, off))
     head = ("ranks/node", "numbering", "halo", "fields", "transport", "blocked, ms", "placed, ms", "speed-up", "gain", "published", "off by")
     return Table(head, rows, 5)
 
@@ -172,65 +169,42 @@ def draw_speed_ups(cells: Sequence[Cell], path: str | Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-def draw(placement: Placement, path: str | Path, title: str = "") -> str:
+def draw(placement: Placement, path: str | Path) -> str:
     """Draw every level into an SVG, PNG or PDF file. Returns what was left out, or an empty string.
 
     Two dimensions are one picture per level; of three or four the slices along the last ones stand side by side.
     Neighboring units have different colours; a colour may return farther away.
     """
+    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 
     if Path(path).suffix not in FORMATS:
         raise PlacementError(f"{path}: a picture's name ends with {', '.join(FORMATS)}")
-    if np.prod(placement.grid) > MOST_POINTS:
-        raise PlacementError(f"a drawing of {np.prod(placement.grid)} points shows nothing: draw at most {MOST_POINTS}")
-    levels = [level for level in placement.machine.levels if placement.machine.units(level) > 1]
-    levels = levels or placement.machine.levels[:1]
-    slices = _slices(placement.units(levels[0]))
+    grid = (*placement.grid, 1)[: max(2, len(placement.grid))]
+    if math.prod(grid) > MOST_POINTS:
+        raise PlacementError(f"a drawing of {math.prod(grid)} points shows nothing: draw at most {MOST_POINTS}")
+    machine = placement.machine
+    levels = [level for level in machine.levels if machine.units(level) > 1] or machine.levels[:1]
+    slices = list(np.ndindex(*grid[2:]))
     shown = slices[:MOST_SLICES]
-    width, height = _panel_size(shown[0][1].shape)
+    width, height = (max(least, 2.6 * extent / max(grid[:2])) for least, extent in zip((0.9, 0.6), grid, strict=False))
     figure = Figure(figsize=(0.9 + width * len(shown), 0.7 + (height + 0.35) * len(levels)), layout="constrained")
-    axes = figure.subplots(len(levels), len(shown), squeeze=False)
-    for row, level in zip(axes, levels, strict=True):
-        units = placement.units(level)
-        numbered = placement.machine.units(level) <= MOST_NUMBERS
-        for axis, (name, values), (_, colours) in zip(row, _slices(units), _slices(_colours(units)[units]), strict=False):
-            _panel(axis, values, colours, name, numbered)
+    for row, level in zip(figure.subplots(len(levels), len(shown), squeeze=False), levels, strict=True):
+        units = placement.units(level).reshape(grid)
+        colours = _colours(units)[units]
+        for axis, index in zip(row, shown, strict=True):
+            here = (slice(None), slice(None), *index)
+            axis.imshow(colours[here].T, origin="lower", cmap=ListedColormap(PALETTE), vmin=-0.5, vmax=len(PALETTE) - 0.5, interpolation="nearest")
+            axis.set_xticks([])
+            axis.set_yticks([])
+            axis.set_title(", ".join(f"{name} = {i}" for name, i in zip("zt", index, strict=False)), fontsize=7)
+            for unit in np.unique(units[here]) if machine.units(level) <= MOST_NUMBERS else ():
+                axis.text(*np.argwhere(units[here] == unit).mean(axis=0), unit, ha="center", va="center", fontsize=6)
         score = placement.scores[level]
         row[0].set_ylabel(f"{level}\nJsum {score.jsum}\nJmax {score.jmax}", fontsize=7)
-    figure.suptitle(title or f"{'x'.join(map(str, placement.grid))} on {placement.machine.nodes} nodes", fontsize=9)
+    figure.suptitle(f"{'x'.join(map(str, placement.grid))} on {machine.nodes} nodes", fontsize=9)
     figure.savefig(path, dpi=150)
     return "" if len(shown) == len(slices) else f"only the first {MOST_SLICES} of {len(slices)} slices are drawn"
-
-
-def _slices(values: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    if values.ndim <= 2:
-        return [("", values.reshape(len(values), -1))]
-    names = ["z", "t"][: values.ndim - 2]
-    found = []
-    for index in np.ndindex(*values.shape[2:]):
-        label = ", ".join(f"{n} = {i}" for n, i in zip(names, index, strict=True))
-        found.append((label, values[(slice(None), slice(None), *index)]))
-    return found
-
-
-def _panel_size(shape: tuple[int, ...]) -> tuple[float, float]:
-    scale = 2.6 / max(shape)
-    return max(0.9, shape[0] * scale), max(0.6, shape[1] * scale)
-
-
-def _panel(axis: Axes, values: np.ndarray, colours: np.ndarray, name: str, numbered: bool) -> None:
-    from matplotlib.colors import ListedColormap
-
-    axis.imshow(colours.T, origin="lower", cmap=ListedColormap(PALETTE), vmin=-0.5, vmax=len(PALETTE) - 0.5,
-                interpolation="nearest")  # fmt: skip
-    axis.set_xticks([])
-    axis.set_yticks([])
-    if name:
-        axis.set_title(name, fontsize=7)
-    for unit in np.unique(values) if numbered else ():
-        x, y = np.argwhere(values == unit).mean(axis=0)
-        axis.text(x, y, unit, ha="center", va="center", fontsize=6)
 
 
 def _colours(units: np.ndarray) -> np.ndarray:
@@ -238,7 +212,7 @@ def _colours(units: np.ndarray) -> np.ndarray:
     neighbors: list[set[int]] = [set() for _ in range(int(units.max()) + 1)]
     for axis in range(units.ndim):
         pairs = np.stack([np.take(units, range(1, units.shape[axis]), axis).ravel(),
-                          np.take(units, range(units.shape[axis] - 1), axis).ravel()], 1)  # fmt: skip
+                          np.take(units, range(units.shape[axis] - 1), axis).ravel()], 1)
         for a, b in np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0).tolist():
             neighbors[a].add(b)
             neighbors[b].add(a)
@@ -259,7 +233,7 @@ AXES = """Z |    / Y
 HWCART_NAMES = {
     "pu": "HWCART_MD_HWTHREAD", "core": "HWCART_MD_CORE", "l2": "HWCART_MD_L2CACHE", "l3": "HWCART_MD_L3CACHE",
     "numa": "HWCART_MD_NUMA", "pack": "HWCART_MD_SOCKET", "node": "HWCART_MD_NODE",
-}  # fmt: skip
+}
 
 
 def cube(values: np.ndarray) -> str:

@@ -62,7 +62,7 @@ def test_partitioning_again_replaces_what_was_there(tmp_path):
     ({"entities": "corners"}, "entities 'corners': use one of cells"),
     ({"entities": []}, "entities none"),
     ({"adjacency": "edges"}, "adjacency 'edges' is unknown"),
-])  # fmt: skip
+])
 def test_unknown_choices_are_refused_before_anything_is_written(options, what, tmp_path):
     with pytest.raises(MeshError, match=what):
         partition_mesh(mixed(), 2, out=tmp_path, **options)
@@ -100,7 +100,7 @@ def test_bad_input_ends_the_command_with_status_2_and_one_line(tmp_path):
     (tmp_path / "file").touch()
     cube = tmp_path / "cube.vtk"
     for arguments in (["nowhere.msh", "--parts", 2], [cube, "--parts", 9], [cube, "--parts", 2, "--entities", "x"],
-                      [cube, "--parts", 2, "--out", tmp_path / "file" / "below"]):  # fmt: skip
+                      [cube, "--parts", 2, "--out", tmp_path / "file" / "below"]):
         result = invoke("partition", *arguments)
         assert result.exit_code == 2, result.output
         assert result.output.startswith("Error: ") and result.output.count("\n") == 1

@@ -67,7 +67,7 @@ def test_one_ranks_part_equals_its_share_of_the_whole(tmp_path):
     ([[2, 0], [2, 2, 2, 1]], r"ghost 1 is not in ascending order \(id 1 follows 2\)"),
     ([[2, 0], [2, 2, 1, 1]], r"ghost 1 is not in ascending order \(id 1 follows 1\)"),
     ([[2**31 - 1, 0], [2**31 - 1, 0]], r"own 4294967294 ids together"),
-])  # fmt: skip
+])
 def test_a_broken_set_is_refused_with_file_rank_and_fault(files, what, tmp_path):
     folder = folder_of(tmp_path, *files)
     with pytest.raises(IndexMapError, match=what) as caught:
@@ -166,7 +166,7 @@ def test_maps_without_keys_leave_none_of_those_before(tmp_path):
     ([5, 2, 2, -1, 8, 8], "does not begin as a file of keys does"),
     ([2, 2, 2, -1, 8, 8], "the ranks' keys name different things"),
     ([3, 1, 2, -1], "the ranks' keys name different things"),
-])  # fmt: skip
+])
 def test_broken_keys_are_refused_without_a_large_allocation(words, what, tmp_path):
     folder = with_keys(tmp_path / "set-3")
     np.array(words, "<i8").tofile(folder / "keys003")

@@ -17,7 +17,7 @@ FORMATS = [
     ("gmsh22", "msh"), ("gmsh", "msh"), ("vtk42", "vtk"), ("vtk51", "vtk"), ("vtu", "vtu"), ("exodus", "e"),
     ("xdmf", "xdmf"), ("abaqus", "inp"), ("med", "med"), ("medit", "mesh"),
     ("nastran", "bdf"), ("cgns", "cgns"), ("h5m", "h5m"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("form, suffix", FORMATS)

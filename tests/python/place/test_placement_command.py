@@ -43,7 +43,7 @@ def test_every_published_score_is_reached_and_the_document_tells_the_truth(
 ):
     kind = ["--neighbors", stencil] if stencil in ("faces", "full") else ["--offsets", stencil]
     made = document("--grid", grid, "--nodes", nodes, "--ranks-per-node", ranks, *kind,
-                    "--periodic", "yes" if periodic else "no", "--objective", objective)  # fmt: skip
+                    "--periodic", "yes" if periodic else "no", "--objective", objective)
     shape = tuple(map(int, grid.split("x")))
     assert tuple(made["grid"]) == shape
     assert collections.Counter(made["node_of_rank"]) == dict.fromkeys(range(nodes), ranks)
@@ -73,7 +73,7 @@ def test_every_level_is_scored_for_every_member_that_applies():
 
 def test_the_grid_is_chosen_from_cells():
     made = document("--cells", "768x768x768", "--topology", "node:27 pack:2 numa:4 l3:4 core:4", "--ranks-per-node", 64,
-                    "--periodic", "yes")  # fmt: skip
+                    "--periodic", "yes")
     assert made["grid"] == [12, 12, 12]
     assert made["scores"]["automatic"]["node"]["jsum_bytes"] > made["scores"]["automatic"]["node"]["jsum"]
 
@@ -81,7 +81,7 @@ def test_the_grid_is_chosen_from_cells():
 def test_pictures_and_rank_files_are_written(tmp_path):
     result = place("--grid", "4x4x2", "--topology", "node:4 core:8", "--picture", tmp_path / "a.svg", "--picture", tmp_path / "a.png",
                    *[f"--rank-file={kind}:{tmp_path / kind}" for kind in ("mpich", "openmpi", "intel", "slurm")],
-                   "--host-names", "a,b,c,d")  # fmt: skip
+                   "--host-names", "a,b,c,d")
     assert result.exit_code == 0, result.output
     assert "<svg" in (tmp_path / "a.svg").read_text()
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -210,7 +210,7 @@ def test_parts_of_a_data_set_send_each_cell_once_to_a_node(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "says"), [("words", "no graph file of METIS"), ("3 1\n2\n1\n", "a line"), ("2 1\n2\n7\n", "from 1 to 2"),
-                                            ("2 2\n2\n1\n", "2 neighbors are listed for 2 edges"), ("2 1 1\n2\n1\n", "followed by its weight")])  # fmt: skip
+                                            ("2 2\n2\n1\n", "2 neighbors are listed for 2 edges"), ("2 1 1\n2\n1\n", "followed by its weight")])
 def test_a_damaged_graph_file_is_refused_with_the_reason(tmp_path, text, says):
     (tmp_path / "g").write_text(text)
     done = place("--graph", tmp_path / "g", "--topology", "node:2")

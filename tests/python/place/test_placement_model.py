@@ -98,14 +98,14 @@ def test_the_model_can_be_fitted_to_a_record_and_used(tmp_path):
     ]
     for halo in (1, 2, 4):
         params = {"grid": [2, 2], "extent": [32, 32], "halo": halo, "fields": 1, "element": "float64", "components": 1,
-                  "neighbors": "full", "periodic": True}  # fmt: skip
+                  "neighbors": "full", "periodic": True}
         lines.append({"type": "case", "launch": 0, "name": f"h{halo}", "contender": "mpi", "params": params,
-                      "verified": True, "samples": [1e-5 * halo] * 3})  # fmt: skip
+                      "verified": True, "samples": [1e-5 * halo] * 3})
     (tmp_path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = CliRunner().invoke(root, ["model", "fit", str(tmp_path), "--file", str(tmp_path / "fit.json")])
     assert result.exit_code == 0, result.output
     assert read_parameters(tmp_path / "fit.json").name == "mpi"
     predicted = CliRunner().invoke(root, ["model", "predict", "--parameters", str(tmp_path / "fit.json"), "--grid", "4x4",
-                                          "--topology", "node:4 core:4", "--extent", "32x32", "--json", "-"])  # fmt: skip
+                                          "--topology", "node:4 core:4", "--extent", "32x32", "--json", "-"])
     assert predicted.exit_code == 0, predicted.output
     assert set(json.loads(predicted.stdout)["seconds"]) == {"blocked", "placed"}

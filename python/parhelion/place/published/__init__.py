@@ -74,9 +74,9 @@ def read_rows(path: Path) -> list[Row]:
     for line in read_lines(path):
         long = "halo_width" in line
         cells = {(line["halo_width"], line["fields"]): line["seconds_per_10000_exchanges"]} if long else {
-            tuple(name.split("x")): cell for name, cell in line.items() if name[:1].isdigit()}  # fmt: skip
+            tuple(name.split("x")): cell for name, cell in line.items() if name[:1].isdigit()}
         rows += [Row(line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"], int(halo), int(fields),
-                     float(cell) / EXCHANGES if cell else None) for (halo, fields), cell in cells.items()]  # fmt: skip
+                     float(cell) / EXCHANGES if cell else None) for (halo, fields), cell in cells.items()]
     return rows
 
 
