@@ -153,7 +153,7 @@ test-cpp: build ## C++ tests of one flavor, also with SANITIZE=; TEST_TARGET=PRO
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
-test-python: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the flavor built last
+test-python: build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the flavor built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
@@ -187,8 +187,8 @@ docs: $(STAMPS)/docs $(STAMPS)/run $(STAMPS)/build ## The documentation site, wi
 	@$(call own,build/site)
 	@echo "file://$(CURDIR)/build/site/index.html"
 
-licenses: setup ## Licenses of all packages in .venv; one that is not allowed fails
-	@$(BIN)/python scripts/licenses.py
+licenses: setup $(STAMPS)/lint ## Licenses of all packages in .venv; one that is not allowed fails
+	@PYTHONPATH=$$(echo $(VENV)/opt/*/lib/python3*/site-packages | tr ' ' :) $(BIN)/pip-licenses
 
 ##@ Tidying
 clean: ## Remove what was compiled
