@@ -40,10 +40,10 @@ def incidence(mesh: Mesh, entities: str) -> Incidence:
     cells, found = [], []
     for block, table in zip(mesh.blocks, tables, strict=True):
         count = len(block.nodes)
-        rows = np.full((count, len(table), width), ABSENT, dtype=np.int64)
+        padded = np.full((count, len(table), width), ABSENT, dtype=np.int64)
         for place, corners in enumerate(table):
-            rows[:, place, : len(corners)] = _distinct(block.nodes[:, corners])
-        rows = rows.reshape(-1, width)
+            padded[:, place, : len(corners)] = _distinct(block.nodes[:, corners])
+        rows = padded.reshape(-1, width)
         whole = rows[:, {"nodes": 1, "edges": 2}.get(entities, block.shape.dimension) - 1] != ABSENT  # not collapsed into fewer points
         cells.append(np.repeat(np.arange(first, first + count), len(table))[whole])
         found.append(rows[whole])

@@ -4,7 +4,9 @@ import ctypes
 import functools
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import SupportsInt
 
 from ..errors import InputError
 from ..launch import find_flavor
@@ -42,23 +44,23 @@ def text(function: str, *arguments: object) -> str:
     return call(*arguments).decode()
 
 
-def integers(values: object) -> ctypes.Array:
+def integers(values: Iterable[SupportsInt]) -> ctypes.Array:
     """A C array of int."""
-    return _array(ctypes.c_int, 31, values)
+    return (ctypes.c_int * max(1, len(numbers := _within(31, values))))(*numbers)
 
 
-def long_integers(values: object) -> ctypes.Array:
+def long_integers(values: Iterable[SupportsInt]) -> ctypes.Array:
     """A C array of int64_t."""
-    return _array(ctypes.c_int64, 63, values)
+    return (ctypes.c_int64 * max(1, len(numbers := _within(63, values))))(*numbers)
 
 
-def _array(kind: type, bits: int, values: object) -> ctypes.Array:
-    # ctypes takes any number and keeps its lowest bits.
+def _within(bits: int, values: Iterable[SupportsInt]) -> list[int]:
+    """Whole numbers that fit: ctypes takes any and keeps its lowest bits."""
     numbers = [int(value) for value in values]
     for number in numbers:
         if not -(2**bits) <= number < 2**bits:
             raise PlacementError(f"{number} does not fit into {bits + 1} bits: give a smaller number")
-    return (kind * max(1, len(numbers)))(*numbers)
+    return numbers
 
 
 def _own_library() -> str:
