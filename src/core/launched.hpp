@@ -1,5 +1,5 @@
 // Whether this process's launcher and its MPI know each other. Python asks alike, with what
-// launchers leave in the environment: python/parhelion/launch/inside.py and
+// launchers leave in the environment: python/parhelion/launch/jobs.py and
 // python/parhelion/native/alone.py.
 #pragma once
 

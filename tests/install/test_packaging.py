@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from parhelion.launch.remedies import EXTRAS, PACKAGES
+from parhelion.errors import EXTRAS, PACKAGES
 from snippets import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, need
 from ..launch import find_flavor
-from ..launch.remedies import need
 from ..measure import cases
 from ..measure.cases import usual_ranks
 from ..measure.measurement import (

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from ..errors import BAD_INPUT, InputError, RANKS_FAILED, RanksFailed
+from ..errors import BAD_INPUT, InputError, RANKS_FAILED, RanksFailed, what_is_missing
 from ..launch.ending import ends_by_signals
-from ..launch.remedies import what_is_missing
 
 # The common ones first.
 COMMANDS = {
@@ -26,7 +25,7 @@ COMMANDS = {
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
     "runs": ("parhelion.cli.main", "runs", "List, show, tag, export and query runs."),
     "model": ("parhelion.cli.main", "model", "Predict what an exchange costs; simulate it; check it on published figures."),
-    "config": ("parhelion.cli.run", "config", "Say where headers, library, CMake and pkg-config files are."),
+    "config": ("parhelion.cli.config", "config", "Say where headers, library, CMake and pkg-config files are."),
 }
 
 PROFILE_VERBS = {

@@ -117,7 +117,7 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
 @json_option
 def published(table: Path | None, out: Path | None, json_file: str | None) -> None:
     """Fit the model to some of the published Betzy rows and check it on the others."""
-    from ..launch.disk import writing
+    from ..errors import writing
     from ..place.published import check_published
     from ..placement import write_parameters
     from ..show.placement import check_blocks

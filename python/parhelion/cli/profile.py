@@ -49,7 +49,7 @@ def run_profile(
     Exit status 3 when the program failed; what was sampled until then is kept.
     """  # fmt: skip
     from ..launch import usable_cores
-    from ..launch.linked import choose
+    from ..launch.program import choose
     from ..show.profile import blocks, profile_document, write_stacks
     from ..measure.profile import Request, take_profile
 

@@ -1,17 +1,23 @@
-"""`parhelion run` and `config`, which need no package but click beside the library's."""
+"""`parhelion run`, which needs no package but click beside the library's."""
 
+import math
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from ..launch.flavor import MOST_RANKS
-from .options import PanelCommand, options_of
-from .options import Real, SECONDS, Whole
-from .facts import OPTIONS, answer
+from ..errors import InputError
+from ..launch import Completed, inside_launcher, run_command
+from ..launch.flavor import MOST_RANKS, launcher_named
+from ..launch.jobs import SlurmJob, by_srun
+from .options import SECONDS, PanelCommand, Real, Whole, options_of
 
+GBIT = 1e9 / 8  # bytes per second
+STOPPED = 124  # as `timeout` ends
 RANKS, EXCHANGES, HOSTS, OUTPUT = map(options_of, ("Ranks", "Exchanges", "Hosts that this machine pretends to be", "Output"))
+OF_HOSTS = ("on_hosts", "once", "latency", "bandwidth")
 
 
 class Text(click.ParamType):
@@ -42,9 +48,8 @@ class Text(click.ParamType):
 @HOSTS("--once", is_flag=True, help="PROGRAM itself on the first host, not ranks of it; what it starts with parhelion is spread over all hosts.")
 @HOSTS("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
 @HOSTS("--bandwidth", type=Real(0.001, 1000), metavar="GBIT/S", help="Limit of each host's cable, each way, in Gbit/s [none].")
-@OUTPUT("--profile", is_flag=True, help="Sample the ranks, as `parhelion profile run` does, and say where the time went.")
 @OUTPUT("-v", "--verbose", is_flag=True, help="Show the launcher's command line, and what was set.")
-def run(program: tuple[str, ...], **wanted: Any) -> None:
+def run(program: tuple[str, ...], on_hosts: int | None, once: bool, latency: float, bandwidth: float | None, **how: Any) -> None:
     """Start PROGRAM as ranks, under the MPI that it is built for, bound to cores.
 
     \b
@@ -57,23 +62,87 @@ def run(program: tuple[str, ...], **wanted: Any) -> None:
     an allocation of Slurm, else that MPI's mpiexec, on the hosts of PBS, LSF or PARHELION_HOSTS. An exception on one rank of a Python
     program ends all ranks. Options go before PROGRAM. Exit status: the program's; 2 where it cannot be started so.
     """
-    from ..launch.start import Wanted, start
+    _refuse_inside()
+    with launcher_named(how["launcher"]):
+        if on_hosts:
+            from ..machine.hosts import run_on_hosts
 
-    sys.exit(start(Wanted(list(program), **wanted)))
+            command = program if once else [sys.executable, "-m", "parhelion", "run", *words_of(click.get_current_context())]
+            sys.exit(run_on_hosts(on_hosts, command, latency / 1000, bandwidth * GBIT if bandwidth else math.inf))
+        if once or latency or bandwidth:
+            raise InputError("--once, --latency and --bandwidth are for --on-hosts: say how many hosts, such as --on-hosts 2")
+        sys.exit(_start(program, how))
 
 
-def _flags(command: Callable) -> Callable:
-    for name, about in reversed(OPTIONS.items()):
-        command = click.option(f"--{name}", is_flag=True, help=about)(command)
-    return command
+def words_of(ctx: click.Context) -> list[str]:
+    """The options that were given, but for hosts, and the program, as a command line."""
+    words: list[str] = []
+    for option in ctx.command.params:
+        value = ctx.params[str(option.name)]
+        if option.name not in ("program", *OF_HOSTS) and value not in (None, False, ()):
+            name = option.opts[-1]
+            words += [name] if value is True else [f"{name}={each}" for each in (value if isinstance(value, tuple) else [value])]
+    return [*words, "--", *ctx.params["program"]]
 
 
-@click.command()
-@_flags
-@click.option("--flavor", "flavor", metavar="FLAVOR", help="Which build [that of the MPI that mpi4py is bound to].")
-def config(flavor: str | None, **asked: bool) -> None:
-    """Say where headers, library and files for CMake and pkg-config are.
+def setting(how: Mapping[str, Any]) -> dict[str, str]:
+    """The library's own variables, by which it hears of the options."""
+    told = {"PARHELION_TRANSPORT": how["transport"], "PARHELION_TIMEOUT": how["neighbor_timeout"] and f"{how['neighbor_timeout']:g}",
+            "PARHELION_CHECK": "1" if how["check"] else None}  # fmt: skip
+    return {name: value for name, value in told.items() if value}
 
-    Compile with the wrapper of your MPI: mpicxx -std=c++20 $(parhelion config --cflags) solver.cpp $(parhelion config --libs)
-    """
-    click.echo(answer([name for name, wanted in asked.items() if wanted], flavor))
+
+def _start(program: Sequence[str], how: Mapping[str, Any]) -> int:
+    """Exit status of the program. Raises `InputError` where it cannot be started so."""
+    from ..launch.program import choose
+
+    ranks = how["ranks"] or _tasks_of_the_job(program)
+    words, flavor, notes = choose(program, how["flavor"])
+    variables = setting(how)
+    launch = flavor.launch(ranks, words[0], words[1:], bind=not how["no_bind"], options=how["option"], setting=variables)
+    # Whatever is not as it was asked for is told in any case.
+    notes += [note for note in launch.notes if how["verbose"] or "share" in note or "srun offers" in note]
+    if how["verbose"]:
+        settings = [f"{name}={value}" for name, value in variables.items()]
+        notes += [f"MPI: {flavor.library_version} ({flavor.mpi_library})", " ".join([*settings, *launch.argv])]
+    for line in notes:
+        print(f"parhelion run: {line}", file=sys.stderr, flush=True)
+    try:
+        return _status(run_command(launch.argv, launch.env, timeout=how["timeout"], false_start=launch.false_start, reads=_has_input()), how["timeout"])
+    except OSError as error:
+        raise InputError(f"cannot start {error.filename}: {error.strerror}") from None
+
+
+def _refuse_inside() -> None:
+    here = inside_launcher()
+    if here is None or (here.size == 1 and by_srun(here)):
+        return
+    if here.rank > 0:
+        sys.exit(2)  # rank 0 says it
+    of = f" of {here.size}" if here.size else ""
+    raise InputError(f"a launcher ({here.kind}) has already started this as rank {here.rank}{of}: leave `parhelion run` out and let that launcher "
+                     "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
+
+
+def _tasks_of_the_job(program: Sequence[str]) -> int:
+    job = SlurmJob.told(os.environ)
+    if job and job.tasks:
+        return job.tasks
+    if late := next((word for word in program[1:] if word in ("-n", "-np", "--ranks")), None):
+        raise InputError(f"{late} stands after the program, which gets it: put it before, parhelion run {late} N {program[0]}")
+    raise InputError("say how many ranks are to be started, such as -n 4")
+
+
+def _status(done: Completed, timeout: float | None) -> int:
+    if done.returncode is None:
+        print(f"parhelion run: the ranks were stopped after {timeout:g} s (--timeout)", file=sys.stderr)
+        return STOPPED
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def _has_input() -> bool:
+    """A terminal stays with this process: ranks in a session of their own could not read it."""
+    try:
+        return not os.isatty(0)
+    except OSError:
+        return False

@@ -10,7 +10,7 @@ from ..base.together import own, together, total, total_before
 from ..domain.indexed import IndexedDomain
 from .exchange import fill_ghosts
 from ..exchange.index_map import IndexMap, checked_map
-from ..launch.remedies import install_extra
+from ..errors import install_extra
 from .storage import DetachedRows, detach
 
 SCHEMA = "parhelion.rows/1"

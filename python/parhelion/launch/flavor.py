@@ -1,27 +1,26 @@
-"""Flavors: one build of Parhelion per MPI, each in a directory told by ``flavor.json``."""
+"""Flavors: one build of Parhelion per MPI, each in a directory told by ``flavor.json``; and how ranks are started under one."""
+
+from __future__ import annotations
 
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..errors import InputError
+from ..errors import InputError, build_for
 from .cores import usable_cores
-from .hosts import Hosts
-from .inside import without_shell
+from .jobs import Hosts, SlurmJob, without_shell
 from .kinds import KINDS, Request
-from .program import program_words, single_threaded
-from .remedies import build_for
-from .schedulers import Job, job_told
-from .there import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
+from .mpi import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
+from .process import Completed, run_command
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
-
-
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 LAUNCHER = "PARHELION_LAUNCHER"  # words of a launcher, taken as they are
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 
@@ -117,19 +116,20 @@ class Flavor:
             raise ValueError(f"ranks is {ranks}: give at most {MOST_RANKS}")
         setting = dict(setting or {})
         base = without_shell(os.environ if env is None else env) | setting
-        job = job_told(base)
+        job = SlurmJob.told(base)
         request = Request(ranks, cores or (job.cores() if job else usable_cores()), bind, Hosts.told(base))
         threads, notes = single_threaded(base)
-        form = KINDS[self.kind](request, self)
+        kind = KINDS[self.kind]
+        form = kind.form(request, self)
         suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
         added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
         words, told = self._starter(base, None if options else job, request)
         if words is None:
             if self.mpiexec is None:
                 raise FlavorError(self._no_launcher(told))
-            words, told = [str(self.mpiexec), *form.options(added)], told + form.notes
-        argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(program), *map(os.fspath, args)])]
-        return Launch(argv, {**base, **added}, notes + told, form.false_start)
+            words, told = [str(self.mpiexec), *form.words(added)], told + request.notes()
+        argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(word) for word in (program, *args)])]
+        return Launch(argv, {**base, **added}, notes + told, kind.false_start)
 
     def environment(self) -> dict[str, str]:
         """For a program of this build that is no rank."""
@@ -151,14 +151,14 @@ class Flavor:
         launch = self.launch(ranks, program, args, bind=bind)
         return launch.argv, launch.env
 
-    def _starter(self, env: Mapping[str, str], job: Job | None, request: Request) -> tuple[list[str] | None, list[str]]:
+    def _starter(self, env: Mapping[str, str], job: SlurmJob | None, request: Request) -> tuple[list[str] | None, list[str]]:
         """The words before the program, and what the user should know. None for the words where ``mpiexec`` has to start the ranks."""
         if env.get(LAUNCHER):
             try:
                 return shlex.split(env[LAUNCHER]), []
             except ValueError as error:
                 raise FlavorError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
-        return job.starter(self.kind, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
+        return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
 
     def _no_launcher(self, told: Sequence[str]) -> str:
         why = "".join(f"; {each}" for each in told)
@@ -226,14 +226,13 @@ def load_flavor(file: str | os.PathLike) -> Flavor:
         words = {key: str(text[key]) for key in ("name", "library_version", "soname")}
         if "mpi_home" not in text:
             return WheelFlavor(**words, directory=file.parent)
-        words["kind"] = str(text["kind"])
-        paths: dict[str, Any] = {key: _absolute(file.parent, text[key]) for key in ("mpi_home", "library_dir")}
-        paths["mpiexec"] = _absolute(file.parent, text["mpiexec"]) if text["mpiexec"] else None
+        kind, mpi_home, library_dir = str(text["kind"]), _absolute(file.parent, text["mpi_home"]), _absolute(file.parent, text["library_dir"])
+        mpiexec = _absolute(file.parent, text["mpiexec"]) if text["mpiexec"] else None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FlavorError(f"{file} does not describe a flavor ({error!r}): {build_for('mpich', again=True)}") from error
-    if words["kind"] not in KINDS:
-        raise FlavorError(f"{file}: kind of MPI is {words['kind']!r}, known are {', '.join(KINDS)}")
-    return Flavor(**words, **paths, directory=file.parent)
+    if kind not in KINDS:
+        raise FlavorError(f"{file}: kind of MPI is {kind!r}, known are {', '.join(KINDS)}")
+    return Flavor(**words, kind=kind, mpi_home=mpi_home, mpiexec=mpiexec, library_dir=library_dir, directory=file.parent)
 
 
 def built_flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
@@ -288,3 +287,50 @@ def default_flavor(directory: str | os.PathLike | None = None) -> Flavor:
 def _absolute(base: Path, text: str) -> Path:
     # Not resolved: .venv/bin/mpiexec must stay where it is for MPI to find its prefix.
     return Path(os.path.normpath(base / text))
+
+
+def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Variables to add so that each rank has one thread, and a note; those already set are kept."""
+    added = {name: "1" for name in THREADS if name not in env}
+    kept = [f"{name}={env[name]}" for name in THREADS if name in env]
+    notes = [f"{', '.join(kept)} kept from the environment"] if kept else []
+    if added:
+        notes.insert(0, f"{', '.join(added)} set to 1")
+    return added, notes
+
+
+def program_words(words: Sequence[str]) -> list[str]:
+    """`words` as they are to be started: ``x.py``, and ``python`` without a path, mean the Python that runs here.
+
+    Another one that comes first on PATH would not have the packages of this one. A Python with a path is taken as it is.
+    """
+    program = words[0]
+    if program in ("python", "python3"):
+        return [sys.executable, *words[1:]]
+    if program.endswith(".py"):
+        return [sys.executable, *words]
+    return list(words)
+
+
+def run(
+    ranks: int,
+    program: str | os.PathLike,
+    args: Sequence[str | os.PathLike] = (),
+    *,
+    flavor: Flavor | None = None,
+    bind: bool = True,
+    env: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    timeout: float | None = None,
+    cwd: str | os.PathLike | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> Completed:
+    """Start `ranks` ranks of `program` under `flavor` (the default one) and wait.
+
+    Output streams to ours, or line by line to `on_line`. After `timeout` seconds every rank is
+    ended and ``Completed.timed_out`` is true. A launcher that failed before it started any rank, by a fault of its own, is
+    started again, and stderr says so.
+    """
+    flavor = flavor or default_flavor()
+    launch = flavor.launch(ranks, program, args, bind=bind, env=env, options=options)
+    return run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, false_start=launch.false_start)

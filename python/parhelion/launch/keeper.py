@@ -44,12 +44,13 @@ class Process(NamedTuple):
 class Keeper:
     """The command, and what is known of its end."""
 
+    root: subprocess.Popen
+
     def __init__(self, control: socket.socket, grace: float, ask_all: bool) -> None:
         self.control, self.grace, self.ask_all = control, grace, ask_all
         self.wake = _wakeup()
         self.watched = [control.fileno(), self.wake]
         self.ending = self.hurry = False
-        self.root: subprocess.Popen | None = None
         self.status: int | None = None
         self.memory: set[str] = set()
         self.pids: set[int] = set()

@@ -1,12 +1,17 @@
-"""What the ``mpiexec`` of each kind of MPI wants: options, environment, remarks."""
+"""The kinds of MPI: how to know one, what its ``mpiexec`` and ``srun`` want to be told, and the networks that it can be made to use.
+
+Another MPI is a line in `KINDS`, another network one in `NETWORKS`.
+"""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from .hosts import Hosts
+from .jobs import Hosts
 
 # Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
 FALSE_START = "The PMIx server's listener thread failed to start"
@@ -53,58 +58,47 @@ class Request:
 
 @dataclass
 class Form:
-    """Options before ``-n`` and variables for one kind; `export` passes variables to other hosts.
+    """Options of ``mpiexec`` before ``-n``, and variables. The user's own setting wins over `env`; nothing wins over `forced`.
 
-    The user's own setting wins over `env`; nothing wins over `forced`. `false_start`: what this launcher says when it fails by
-    its own fault before it starts anything.
+    `exports`: other hosts get only the variables that options name.
     """
 
-    fixed: list[str]
-    env: dict[str, str]
-    notes: list[str]
+    options: list[str]
+    env: dict[str, str] = field(default_factory=dict)
     forced: dict[str, str] = field(default_factory=dict)
-    export: Callable[[dict[str, str]], list[str]] = field(default=lambda added: [])
-    false_start: str | None = None
+    exports: bool = False
 
-    def options(self, added: dict[str, str]) -> list[str]:
-        return self.fixed + self.export(added)
+    def words(self, added: Iterable[str]) -> list[str]:
+        """The options, where the variables `added` are to reach every rank."""
+        return self.options + [word for name in sorted(added) if self.exports for word in ("-x", name)]
 
 
-def mpich(request: Request, installation: Installation) -> Form:
+def _mpich(request: Request, installation: Installation) -> Form:
     """Hydra passes the whole environment on by itself."""
     options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
-    env = {}
-    if request.oversubscribed:
-        # The collectives built for shared memory spin on each other: 30 times slower on shared cores.
-        env["MPIR_CVAR_DEVICE_COLLECTIVES"] = "none"
-    return Form(options, env, request.notes())
+    # The collectives built for shared memory spin on each other: 30 times slower on shared cores.
+    return Form(options, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"} if request.oversubscribed else {})
 
 
-def openmpi(request: Request, installation: Installation) -> Form:
+def _openmpi(request: Request, installation: Installation) -> Form:
     """Open MPI 4 and 5. Counting slots is left to us: both count only what the node grants."""
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
     options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, installation)]
-    env = {}
-    if request.oversubscribed:
-        env["OMPI_MCA_mpi_yield_when_idle"] = "1"
-    if os.geteuid() == 0:
-        # Containers have no other user; Open MPI refuses root unless told twice.
-        env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        env |= {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return Form(options, env, request.notes(), export=_export_each, false_start=FALSE_START)
+    env = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.oversubscribed else {}
+    if os.geteuid() == 0:  # containers have no other user; Open MPI refuses root unless told twice
+        env |= {f"{part}_ALLOW_RUN_AS_ROOT{twice}": "1" for part in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")}
+    return Form(options, env, exports=True)
 
 
-def impi(request: Request, installation: Installation) -> Form:
+def _impi(request: Request, installation: Installation) -> Form:
     """Intel MPI finds its parts by I_MPI_ROOT; its pinning is set by variables, not options."""
-    env = {"I_MPI_PIN": "1" if request.bound else "0"}
-    if request.bound:
-        env["I_MPI_PIN_DOMAIN"] = "core"
-    return Form(_hydra_hosts(request), env, request.notes(), {"I_MPI_ROOT": str(installation.mpi_home)})
+    env = {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"} if request.bound else {"I_MPI_PIN": "0"}
+    return Form(_hydra_hosts(request), env, {"I_MPI_ROOT": str(installation.mpi_home)})
 
 
-def no_options(request: Request, installation: Installation) -> Form:
+def _no_options(request: Request, installation: Installation) -> Form:
     """A launcher whose options are not known: srun's, or the one that the user names."""
-    return Form([], {}, request.notes())
+    return Form([])
 
 
 def _hydra_hosts(request: Request) -> list[str]:
@@ -116,7 +110,7 @@ def _hydra_hosts(request: Request) -> list[str]:
     shares = hosts.shares(request.ranks)
     if len({*shares.values()}) == 1:
         return [*shell, "-hosts", ",".join(shares), "-ppn", str(hosts.fullest(request.ranks))]
-    return [*shell, "-hosts", ",".join(f"{name}:{number}" for name, number in shares.items())]
+    return [*shell, "-hosts", _listed(shares)]
 
 
 def _openmpi_hosts(request: Request, installation: Installation) -> list[str]:
@@ -125,21 +119,89 @@ def _openmpi_hosts(request: Request, installation: Installation) -> list[str]:
     if not hosts.names:
         return []
     launcher, agent = ("--mca", "plm_rsh_agent") if "v4." in installation.library_version else ("--prtemca", "plm_ssh_agent")
-    options = ["--host", ",".join(f"{name}:{number}" for name, number in hosts.shares(request.ranks).items())]
-    options += [launcher, agent, hosts.shell] if hosts.shell else []
-    if hosts.subnet:
-        options += ["--mca", "btl_tcp_if_include", hosts.subnet, launcher, "oob_tcp_if_include", hosts.subnet]
-    return options
+    shell = [launcher, agent, hosts.shell] if hosts.shell else []
+    subnet = ["--mca", "btl_tcp_if_include", hosts.subnet, launcher, "oob_tcp_if_include", hosts.subnet] if hosts.subnet else []
+    return ["--host", _listed(hosts.shares(request.ranks)), *shell, *subnet]
 
 
-def _export_each(added: dict[str, str]) -> list[str]:
-    return [word for key in sorted(added) for word in ("-x", key)]
+def _listed(shares: dict[str, int]) -> str:
+    return ",".join(f"{name}:{number}" for name, number in shares.items())
 
 
-KINDS: dict[str, Callable[[Request, Installation], Form]] = {
-    "mpich": mpich,
-    "openmpi": openmpi,
-    "impi": impi,
-    "cray": no_options,
-    "other": no_options,
+class Kind(NamedTuple):
+    """`told_by`: words in what the library says that it is. `launchers`: names of its ``mpiexec``, which Debian tells apart by a suffix.
+    `pmi`: how its ranks learn their places from ``srun``, None where its own launcher asks Slurm. `false_start`: what its launcher says when it
+    fails by its own fault before it starts anything."""
+
+    form: Callable[[Request, Installation], Form]
+    told_by: tuple[str, ...] = ()
+    launchers: tuple[str, ...] = ()
+    pmi: str | None = None
+    false_start: str | None = None
+
+
+# In the order in which the words count: Intel's and Cray's say MPICH, too.
+KINDS = {
+    "openmpi": Kind(_openmpi, ("Open MPI", "Spectrum MPI"), ("mpiexec.openmpi", "mpiexec"), "pmix", FALSE_START),
+    "impi": Kind(_impi, ("Intel",), ("mpiexec.hydra", "mpiexec")),
+    "cray": Kind(_no_options, ("CRAY",), pmi="cray_shasta"),
+    "mpich": Kind(_mpich, ("MPICH", "MVAPICH"), ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "pmi2"),
+    "other": Kind(_no_options),
 }
+
+
+def kind_of(version: str) -> str:
+    """Which kind an MPI is, by what the library says it is."""
+    return next((name for name, kind in KINDS.items() if any(word in version for word in kind.told_by)), "other")
+
+
+class Network(NamedTuple):
+    """For each kind of MPI the variables to set, or the reason why it does not have this network."""
+
+    about: str
+    mpich: dict[str, str] | str
+    openmpi: dict[str, str] | str
+    impi: dict[str, str] | str
+
+
+_MPICH_OFI = {"MPIR_CVAR_CH4_NETMOD": "ofi"}
+_MPICH_UCX = {"MPIR_CVAR_CH4_NETMOD": "ucx"}
+_NO_SHM = {"MPIR_CVAR_NOLOCAL": "1"}
+_OMPI_OFI = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi"}
+# Without these two, Open MPI leaves UCX alone where there is no InfiniBand.
+_OMPI_UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}
+_UCX_TCP = {"UCX_TLS": "tcp,self"}
+_OFI_TCP = {"FI_PROVIDER": "tcp"}
+_OFI_NO_SHM = {"FI_PROVIDER": "^shm,sm2"}
+_IMPI_NO_UCX = "Intel MPI reaches UCX only through libfabric's mlx provider, which needs InfiniBand"
+
+NETWORKS = {
+    "default": Network("what the MPI chooses by itself", {}, {}, {}),
+    "shm": Network(
+        "shared memory and nothing else",
+        "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # sm or vader, by version
+        {"I_MPI_FABRICS": "shm"},
+    ),
+    "ofi": Network("libfabric; inside a node shared memory, as the MPI or libfabric chooses", _MPICH_OFI, _OMPI_OFI, {"I_MPI_FABRICS": "shm:ofi"}),
+    "ofi-noshm": Network(
+        "libfabric inside a node too, over the provider that it chooses",
+        _MPICH_OFI | _NO_SHM | _OFI_NO_SHM,
+        _OMPI_OFI | {"OMPI_MCA_mtl_ofi_provider_exclude": "shm,sm2,udp"},
+        {"I_MPI_FABRICS": "ofi", **_OFI_NO_SHM},
+    ),
+    "ucx": Network("UCX; shared memory inside a node", _MPICH_UCX, _OMPI_UCX, _IMPI_NO_UCX),
+    "ucx-noshm": Network("UCX inside a node too, over TCP", _MPICH_UCX | _NO_SHM | _UCX_TCP, _OMPI_UCX | _UCX_TCP, _IMPI_NO_UCX),
+    "tcp": Network(
+        "TCP inside a node too: Open MPI's own channel; libfabric's for the others, which have none",
+        _MPICH_OFI | _NO_SHM | _OFI_TCP,
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"},
+        {"I_MPI_FABRICS": "ofi", **_OFI_TCP},
+    ),
+}
+
+
+def network_setting(network: str, kind: str) -> tuple[dict[str, str], str | None]:
+    """Variables for a kind of MPI, and why they cannot be had; raises KeyError for an unknown network."""
+    told = getattr(NETWORKS[network], kind, f"nothing is known about {kind} here")
+    return ({}, told) if isinstance(told, str) else (dict(told), None)

@@ -1,15 +1,13 @@
-"""Running one command to its end, or ending it and everything that it started, and the ranks of a flavor so. All that starts ranks does it
-here.
+"""Running one command to its end, or ending it and everything that it started. All that starts ranks does it here.
 
-Each command runs under a keeper (keeper.py), a process of its own that ends all of it when this process is gone, however that
-came about.
+Each `Job` runs under a keeper (keeper.py), a process of its own that ends all of it when this process is gone, however that came about.
+Short commands that are asked for something, such as a version, need none: `ask`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import select
 import signal
 import socket
@@ -17,13 +15,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .ending import Ended, asked_again, check, held, to_end
-from .flavor import Flavor, default_flavor
 from .keeper import kill_remaining, marked
 
 GRACE_S = 3.0
@@ -32,6 +30,30 @@ LOOK_S = 0.5  # how long a signal that Python has lost may stay unseen
 READ_ON_S = 3.0
 KEEPER = Path(__file__).with_name("keeper.py")
 MARK = "PARHELION_JOB"  # in the environment of everything that a job has started
+
+
+@contextmanager
+def child(argv: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A command with text streams and `subprocess.Popen`'s options. It ends with the context.
+
+    A signal that ends us is raised once the command can be ended, too: inside `Popen` it would be running already, and nobody's.
+    """
+    process = None
+    try:
+        with held():
+            process = subprocess.Popen(argv, text=True, errors="replace", **options)
+        yield process
+    finally:
+        if process:
+            with process:
+                process.kill()
+
+
+def ask(argv: Sequence[str], env: Mapping[str, str] | None = None, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
+    """What a command answers. Raises OSError where it cannot be started, `subprocess.TimeoutExpired` after `seconds`."""
+    with child(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out, errors = process.communicate(timeout=seconds)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
 
 @dataclass(frozen=True)
@@ -119,12 +141,13 @@ class Job:
         self.returncode = None
         self.told: dict[str, object] = {}
         self.heard = b""
-        self.mark = secrets.token_hex(8)
+        self.mark = os.urandom(8).hex()
         self.control, theirs = socket.socketpair()
         with theirs:
             self._start_keeper(theirs)
         to_end.append(self)
-        self.follower = threading.Thread(target=self._follow, daemon=True) if self.keeper.stdout or self.keeper.stderr else None
+        stream = self.keeper.stdout or self.keeper.stderr
+        self.follower = threading.Thread(target=self._follow, args=(stream,), daemon=True) if stream else None
         if self.follower:
             self.follower.start()
         while "pid" not in self.told and self.returncode is None:
@@ -184,55 +207,20 @@ class Job:
     def _failed_to_start(self) -> bool:
         return self.seen and self.returncode != 0 and self.tries < TRIES
 
-    def _follow(self) -> None:
-        stream, hand_on = self.keeper.stdout or self.keeper.stderr, self.on_line or _to_stderr
+    def _follow(self, stream: Iterable[str]) -> None:
+        hand_on = self.on_line or _to_stderr
         for line in stream:
             self.seen = self.seen or (self.false_start is not None and self.false_start in line)
             hand_on(line.rstrip("\n"))
 
 
-def run_command(
-    argv: Sequence[str],
-    env: Mapping[str, str] | None = None,
-    *,
-    timeout: float | None = None,
-    cwd: str | os.PathLike | None = None,
-    on_line: Callable[[str], None] | None = None,
-    false_start: str | None = None,
-    foreground: bool = False,
-    reads: bool = False,
-    own_session: bool = True,
-) -> Completed:
-    """Run `argv` as a `Job` and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
+def run_command(argv: Sequence[str], env: Mapping[str, str] | None = None, *, timeout: float | None = None, **options: Any) -> Completed:
+    """Run `argv` as a `Job`, which has further `options`, and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
     start = time.monotonic()
-    with Job(argv, env, cwd=cwd, on_line=on_line, false_start=false_start, own_session=own_session, foreground=foreground, reads=reads) as job:
+    with Job(argv, env, **options) as job:
         timed_out = not job.wait(timeout)
     return Completed(job.argv, None if timed_out else job.returncode, timed_out, time.monotonic() - start)
 
 
 def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def run(
-    ranks: int,
-    program: str | os.PathLike,
-    args: Sequence[str | os.PathLike] = (),
-    *,
-    flavor: Flavor | None = None,
-    bind: bool = True,
-    env: Mapping[str, str] | None = None,
-    options: Sequence[str] = (),
-    timeout: float | None = None,
-    cwd: str | os.PathLike | None = None,
-    on_line: Callable[[str], None] | None = None,
-) -> Completed:
-    """Start `ranks` ranks of `program` under `flavor` (the default one) and wait.
-
-    Output streams to ours, or line by line to `on_line`. After `timeout` seconds every rank is
-    ended and ``Completed.timed_out`` is true. A launcher that failed before it started any rank, by a fault of its own, is
-    started again, and stderr says so.
-    """
-    flavor = flavor or default_flavor()
-    launch = flavor.launch(ranks, program, args, bind=bind, env=env, options=options)
-    return run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, false_start=launch.false_start)

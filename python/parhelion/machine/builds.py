@@ -6,8 +6,7 @@ import subprocess
 from collections.abc import Iterable
 
 from ..launch import Flavor
-from ..launch.child import ask
-from ..launch.process import run_command
+from ..launch.process import ask, run_command
 
 Listing = dict[str, list[dict[str, str]]]
 

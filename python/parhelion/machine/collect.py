@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..launch import usable_cores
-from ..launch.child import ask
+from ..launch.process import ask
 from ..launch.cores import cpu_quota
 from ..record.variables import variables
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..launch.there import remedy_of_no_build
+from ..errors import remedy_of_no_build
 from ..show import Block, Cell, Table, Text
 from .examination import Build, Examination
 from .probes import Finding

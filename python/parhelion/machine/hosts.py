@@ -7,8 +7,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from ..launch.child import ask
-from ..launch.process import run_command
+from ..errors import InputError
+from ..launch.process import ask, run_command
 
 TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "hostname": "hostname", "taskset": "util-linux"}
 # Administrators' tools are not on everybody's path.
@@ -19,7 +19,7 @@ MOST_HOSTS = 16
 TUN = "/dev/net/tun"
 
 
-class HostsError(RuntimeError):
+class HostsError(InputError):
     """Hosts cannot be made here; the message says why, and what to do."""
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..launch import Flavor
-from ..launch.child import ask
-from ..launch.schedulers import given
-from ..launch.slurm import SPEAKS, kinds_in
+from ..launch.process import ask
+from ..launch.jobs import given, kinds_in
+from ..launch.kinds import KINDS
 
 ANSWERS_S = 20.0
 SCHEDULERS = ("sbatch", "qsub", "bsub", "flux")
@@ -79,7 +79,7 @@ def why_not(flavor: Flavor, found: Iterable[Launcher]) -> str | None:
 
 def _srun(path: str, version: str) -> Launcher:
     kinds = kinds_in(_ask(path, "--mpi=list"))
-    starts = tuple(kind for kind, word in SPEAKS.items() if word in kinds)
+    starts = tuple(kind for kind, each in KINDS.items() if each.pmi in kinds)
     return Launcher(path, f"Slurm {version}", starts, ", ".join(f"--mpi={kind}" for kind in sorted(kinds)))
 
 

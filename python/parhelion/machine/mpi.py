@@ -8,9 +8,8 @@ from importlib import metadata
 from pathlib import Path
 
 from ..launch import Flavor, FlavorError
-from ..launch.child import ask
-from ..launch.linked import asked_version
-from ..launch.there import name_of
+from ..launch.process import ask
+from ..launch.mpi import asked_version, name_of
 from .builds import providers
 
 SHORTEST = ["alltoall", "--size=64", "--contenders=mpi_alltoall", "--repetitions=1", "--min-sample-s=0", "--no-bind"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ..launch.there import remedy_of_no_build
+from ..errors import remedy_of_no_build
 from .probes import Finding
 
 # What each transport needs from the machine, by names of checks; over MPI nothing is needed but a build.

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..errors import remedy_of_no_build
 from ..launch import Flavor, inside_launcher
-from ..launch.slurm import SPEAKS
-from ..launch.there import remedy_of_no_build
+from ..launch.kinds import KINDS
 from .checks import most_missed
 from .probes import Finding
 from .launchers import Launcher, why_not
@@ -35,9 +35,9 @@ def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator
     for wrong in filter(None, (why_not(flavor, found) for flavor in flavors[:1])):
         yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which takes the right launcher: {wrong}"
     srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
-    if srun and flavors and flavors[0].kind in SPEAKS and flavors[0].kind not in srun.starts:
+    if srun and flavors and KINDS[flavors[0].kind].pmi and flavors[0].kind not in srun.starts:
         yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].launcher} there: srun offers {srun.offers}, and "
-               f"build {flavors[0].name} needs --mpi={SPEAKS[flavors[0].kind]}")  # fmt: skip
+               f"build {flavors[0].name} needs --mpi={KINDS[flavors[0].kind].pmi}")  # fmt: skip
     here = inside_launcher()
     if here and here.size and here.size > 1:
         yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"

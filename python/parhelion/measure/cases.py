@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..launch import usable_cores
-from ..launch.hosts import Hosts
+from ..launch.jobs import Hosts
 from .measurement import Group
 from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
 

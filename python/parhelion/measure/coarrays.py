@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from ..errors import writing
 from ..launch import Flavor, Launch, flavor
-from ..launch.disk import writing
-from ..launch.program import single_threaded
+from ..launch.flavor import single_threaded
 from ..analyze.results import CaseResult, in_order, results
 from .measurement import Group, Measurement
 from .ranks import Follower, Ranks, RunProgress, first_words

@@ -15,9 +15,8 @@ from pathlib import Path
 from rich.console import Console
 
 from ..analyze.document import exit_status
-from ..errors import InputError
+from ..errors import InputError, what_is_missing
 from ..launch import Flavor, find_flavor
-from ..launch.remedies import what_is_missing
 from ..machine.builds import providers
 from ..machine.collect import collect
 from ..mesh.demo import demo_partition

@@ -13,7 +13,7 @@ import socket
 import sys
 import time
 
-from ..launch.inside import inside_launcher
+from ..launch.jobs import inside_launcher
 from ..record.profile import INTERVAL_S
 
 MAPS_ALWAYS = 50  # ticks: a program loads most of its libraries when it starts, and may be gone soon after

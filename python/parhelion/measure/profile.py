@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..launch import Flavor
-from ..launch.child import ask, child
+from ..launch.process import Completed, ask, child, run_command
 from ..launch.ending import Ended
-from ..launch.process import Completed, run_command
-from ..launch.program import program_words
+from ..launch.flavor import program_words
 from ..machine.collect import collect
 from ..record.profile import Frame, How, KERNEL, Profile, ProfileError, RankProfile, SCHEMA, Stack, UNKNOWN, create_folder, write_profile
 from ..record.variables import without_secrets

@@ -16,13 +16,11 @@ from typing import Any
 
 import msgspec
 
-from ..errors import InputError
+from ..errors import InputError, build_for
 from ..launch import Flavor, FlavorError, Launch, find_flavor, flavors, inside_launcher
-from ..launch.hosts import Hosts
-from ..launch.inside import by_srun
-from ..launch.networks import NETWORKS, network_setting
+from ..launch.jobs import Hosts, by_srun
+from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
-from ..launch.remedies import build_for
 from ..machine.builds import built_contenders
 from ..machine.collect import collect
 from .measurement import Group, Measurement

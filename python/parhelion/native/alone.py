@@ -6,9 +6,9 @@ import sys
 from types import ModuleType
 
 from ..errors import MpiMismatchError
-from ..launch.inside import Rank, by_srun, inside_launcher
-from ..launch.mpi_libraries import file_of, symbol_address
-from ..launch.there import kind_of, launcher_of, name_of
+from ..launch.jobs import Rank, by_srun, inside_launcher
+from ..launch.kinds import kind_of
+from ..launch.mpi import file_of, launcher_of, name_of, symbol_address
 
 LONGEST = 400  # of a command in a message
 

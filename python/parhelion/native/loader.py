@@ -7,8 +7,7 @@ from types import ModuleType
 
 from ..errors import MpiMismatchError
 from ..launch import Flavor, built_flavors
-from ..launch.mpi_libraries import loaded_mpi_libraries, symbol_address
-from ..launch.there import name_of
+from ..launch.mpi import loaded_mpi_libraries, name_of, symbol_address
 from . import mismatch
 from .alone import import_mpi, refuse_to_be_alone
 

@@ -1,15 +1,14 @@
 """What is said where the build, mpi4py's MPI and this Python do not fit each other, with the remedy. Ranks that are each alone: `alone`;
-compiled programs: `launch.linked`; builds that are missing: `launch.flavor`.
+compiled programs: `launch.program`; builds that are missing: `launch.flavor`.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..errors import build_for, remedy_of_no_mpi
 from ..launch import Flavor, flavor_directory
 from ..launch.flavor import WheelFlavor
-from ..launch.mpi_libraries import file_of
-from ..launch.remedies import build_for
-from ..launch.there import name_of, name_to_build, remedy_of_no_mpi
+from ..launch.mpi import file_of, name_of, name_to_build
 
 
 def no_mpi(error: Exception) -> str:

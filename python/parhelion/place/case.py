@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..base.numbers import shortened, whole_number
-from ..launch.schedulers import given
+from ..launch.jobs import given
 from ..placement import BetweenNodes, GraphPlacement, Machine, Parameters, Placement, PlacementError, Score, Stencil
 from ..placement import choose_grid, place, place_by_hand, place_graph
 from ..placement.machine import MOST_RANKS, parts_of_a_node

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import count, groupby
 from pathlib import Path
 
+from ..errors import writing
 from ..launch import FlavorError, find_flavor
-from ..launch.disk import writing
-from ..launch.slurm import SPEAKS
+from ..launch.kinds import KINDS
 from ..placement import GraphPlacement, Numbering, Placement, PlacementError
 
 # The launcher's option that binds a node's ranks in turn, and how to start with a file. `{mpi}` is how srun speaks to the MPI.
@@ -72,7 +72,7 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
             binding, note = "", ("hydra counts a host's ranks anew at each of its lines and cannot bind them to different "
                                  "cores: ranks are placed by node only")
     try:
-        mpi = SPEAKS.get(find_flavor().kind, "pmi2")
+        mpi = KINDS[find_flavor().kind].pmi or "pmi2"
     except FlavorError:
         mpi = "pmi2"
     counted = ",".join(f"{host}:{ranks}" for host, ranks in Counter(hosts).items())

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import SupportsInt
 
-from ..errors import InputError
+from ..errors import InputError, build_for
 from ..launch import find_flavor
 from ..launch.flavor import WheelFlavor
-from ..launch.remedies import build_for
 
 
 @functools.cache

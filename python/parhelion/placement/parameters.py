@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base.files import read_bounded
 from ..base.numbers import shortened
-from ..launch.disk import writing
+from ..errors import writing
 from .library import PlacementError
 
 SCHEMA = "parhelion.model/1"

@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import InputError
-from ..launch.disk import why
+from ..errors import InputError, why
 from .model import SCHEMA, Case, End, Labels, Launch, RecordError, Run
 from .read import FILE_NAME, Record, read_record
 from .variables import secret_labels, without_secrets

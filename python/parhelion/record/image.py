@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from ..base.files import read_bounded
-from ..errors import InputError
-from ..launch.disk import why, writing
+from ..errors import InputError, why, writing
 from .profile import FILE_NAME as PROFILE
 from .profile import Profile, read_profile
 from .read import FILE_NAME as RECORD

@@ -17,8 +17,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from ..base.files import read_bounded
-from ..errors import InputError
-from ..launch.disk import writing
+from ..errors import InputError, writing
 
 SCHEMA = "parhelion.profile/1"
 INTERVAL_S = 0.01  # between looks at what a rank sleeps in

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from ..launch.disk import why
+from ..errors import why
 from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
 

@@ -8,7 +8,7 @@ import msgspec
 
 from . import Block, Section, Table, Text, note
 from ..analyze.words import percent
-from ..launch.disk import writing
+from ..errors import writing
 from ..record.profile import Frame, Profile, RankProfile
 from ..analyze.profile import ASLEEP, Shares, TABLES, by_part, own_shares, tables, waiting_share
 

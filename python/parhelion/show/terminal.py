@@ -13,8 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.theme import Theme
 
-from ..errors import InputError
-from ..launch.disk import why, writing
+from ..errors import InputError, why, writing
 from . import Block, Cell, Items, Section, Table, Text, Word
 
 THEME = Theme({"note": "yellow", "good": "bold green", "bad": "bold red", "slower": "bold red", "faster": "bold green", "meta": "dim"})

@@ -7,7 +7,7 @@ import synthetic
 from measured import built, document, need_build, parhelion
 
 from parhelion.launch.kinds import KINDS
-from parhelion.launch.networks import NETWORKS, network_setting
+from parhelion.launch.kinds import NETWORKS, network_setting
 from parhelion.record.read import read_record
 
 

@@ -1,5 +1,6 @@
 """A command whose package is not installed says the one line that installs it."""
 
+import importlib.metadata
 import importlib.util
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 import synthetic
 from click.testing import CliRunner
 
-from parhelion.launch import remedies
+from parhelion import errors
 from parhelion.cli.main import root
 
 
@@ -36,8 +37,8 @@ REQUIRED = [
 def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, monkeypatch):
     synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
     monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
-    monkeypatch.setattr("parhelion.launch.remedies.in_checkout", lambda: False)
-    monkeypatch.setattr(remedies.metadata, "requires", lambda name: REQUIRED)
+    monkeypatch.setattr("parhelion.errors.in_checkout", lambda: False)
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: REQUIRED)
     monkeypatch.chdir(tmp_path)
     synthetic.write_record(tmp_path / "run", launches=1)
     (tmp_path / "mesh.vtk").write_text("x")
@@ -52,7 +53,7 @@ def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, mon
 
 
 def test_an_environment_without_pip_is_told_of_uv(monkeypatch):
-    monkeypatch.setattr(remedies, "in_checkout", lambda: False)
+    monkeypatch.setattr(errors, "in_checkout", lambda: False)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(remedies.metadata, "requires", lambda name: None)
-    assert remedies.install_extra("report", "matplotlib") == f"uv pip install --python {sys.executable} matplotlib"
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: None)
+    assert errors.install_extra("report", "matplotlib") == f"uv pip install --python {sys.executable} matplotlib"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parhelion import launch
-from parhelion.launch import inside, slurm
+from parhelion.launch import jobs
 from parhelion.launch.keeper import descendants
 
 BUILT = launch.flavors()
@@ -178,8 +178,8 @@ OF_PMI2, OF_PMIX = {"PMI_RANK": "0", "PMI_SIZE": "1", "PMI_FD": "11"}, {"PMIX_RA
 
 @pytest.mark.parametrize("told", [{}, OF_PMI2, OF_PMIX])
 def test_an_interactive_slurm_shell_is_no_rank_and_keeps_its_connection_to_itself(told):
-    assert inside.inside_launcher(SHELL | told, lambda: True) is None
-    assert inside.without_shell(SHELL | told, lambda: True) == SHELL
+    assert jobs.inside_launcher(SHELL | told, lambda: True) is None
+    assert jobs.without_shell(SHELL | told, lambda: True) == SHELL
 
 
 @pytest.mark.parametrize("told", [
@@ -188,14 +188,14 @@ def test_an_interactive_slurm_shell_is_no_rank_and_keeps_its_connection_to_itsel
     {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"},
 ])  # fmt: skip
 def test_ranks_of_another_launcher_in_such_a_shell_are_ranks(told):
-    assert inside.inside_launcher(SHELL | told, lambda: True) is not None
-    assert inside.without_shell(SHELL | told, lambda: True) == SHELL | told
+    assert jobs.inside_launcher(SHELL | told, lambda: True) is not None
+    assert jobs.without_shell(SHELL | told, lambda: True) == SHELL | told
 
 
 def test_a_step_that_such_a_shell_starts_has_no_terminal():
     step = SHELL | {"SLURM_STEP_ID": "1", "SLURM_STEP_NUM_TASKS": "2"}
-    assert inside.inside_launcher(step, lambda: False) == (0, 2, "slurm")
-    assert inside.without_shell(step | OF_PMIX, lambda: False) == step | OF_PMIX
+    assert jobs.inside_launcher(step, lambda: False) == (0, 2, "slurm")
+    assert jobs.without_shell(step | OF_PMIX, lambda: False) == step | OF_PMIX
 
 
 def test_the_launcher_that_is_named_is_taken_as_it_is(tmp_path):
@@ -214,7 +214,7 @@ def test_the_launcher_that_is_named_is_taken_as_it_is(tmp_path):
 def test_an_mpi_without_a_launcher_is_started_by_srun_or_asks_for_one(tmp_path, monkeypatch, offered, told):
     flavor = launch.load_flavor(write_flavor(tmp_path, "site", "cray", mpiexec="", library_version="MPI VERSION : CRAY MPICH version 8.1.25"))
     assert flavor.mpiexec is None and "launcher of MPI VERSION" in flavor.launcher
-    monkeypatch.setattr(slurm, "offered", lambda: frozenset(offered or ()))
+    monkeypatch.setattr(jobs, "offered", lambda: frozenset(offered or ()))
     env = {} if offered is None else {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": "8"}
     if told is None:
         assert flavor.launch(2, "a.out", env=env).argv[:4] == ["srun", "--overlap", "--export=ALL", "--mpi=cray_shasta"]

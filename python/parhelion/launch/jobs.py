@@ -1,0 +1,247 @@
+"""What launchers and schedulers tell by the environment: this process's rank, its job, the hosts given to it; and how Slurm starts ranks.
+
+Another launcher's variables are a line in `LAUNCHERS`, another scheduler is one in `SCHEDULERS`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from .cores import usable_cores
+from .process import ask
+
+ANSWERS_S = 20.0
+
+
+class Rank(NamedTuple):
+    """This process's place in the job that a launcher started; `size` is None when it is not told."""
+
+    rank: int
+    size: int | None
+    kind: str
+
+
+# Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK too.
+LAUNCHERS = (
+    ("openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+    ("pals", "PALS_RANKID", "PALS_SIZE"),
+    ("flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+    ("hydra", "PMI_RANK", "PMI_SIZE"),
+    ("slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    ("pmix", "PMIX_RANK", "PMIX_SIZE"),
+)
+
+
+OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # what a launcher gives to a rank, and an interactive step to its shell
+
+
+def has_terminal() -> bool:
+    """Whether this process has a controlling terminal."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+def inside_launcher(env: Mapping[str, str] | None = None, terminal: Callable[[], bool] = has_terminal) -> Rank | None:
+    """(rank, size, kind) of this process when a launcher started it, else None. Local."""
+    env = os.environ if env is None else env
+    for kind, rank, size in LAUNCHERS:
+        number = _integer(env.get(rank))
+        if number is not None and (kind != "slurm" or _is_slurm_step(env)):
+            here = Rank(number, _integer(env.get(size)), kind)
+            return None if _is_interactive(here, env, terminal) else here
+    return None
+
+
+def without_shell(env: Mapping[str, str], terminal: Callable[[], bool] = has_terminal) -> dict[str, str]:
+    """The environment for a launcher: in a shell of an interactive step, without that step's connection for its one rank."""
+    shell = "SLURM_PTY_PORT" in env and inside_launcher(env, terminal) is None
+    return {name: value for name, value in env.items() if not (shell and name.startswith(OF_A_SHELL))}
+
+
+def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
+    """Whether srun itself has given out the ranks, and no other launcher that it started on each node."""
+    env = os.environ if env is None else env
+    told = _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
+    return _is_slurm_step(env) and told == (here.rank, here.size)
+
+
+def _is_slurm_step(env: Mapping[str, str]) -> bool:
+    """A batch script has SLURM_PROCID too, but is no rank."""
+    step = env.get("SLURM_STEP_ID", env.get("SLURM_STEPID"))
+    return step is not None and "SLURM_STEP_NUM_TASKS" in env
+
+
+def _is_interactive(here: Rank, env: Mapping[str, str], terminal: Callable[[], bool]) -> bool:
+    """A shell from `srun --pty` is told to be a rank, and is none. Steps that it starts inherit the variable, but not the terminal."""
+    step = _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
+    return "SLURM_PTY_PORT" in env and here.rank == step[0] and here.size in (None, step[1]) and terminal()
+
+
+def _integer(text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """An allocation: how many nodes it has, CPUs on all of them as Slurm counts them, tasks where they are told, and CPUs for each."""
+
+    nodes: int
+    cpus: int
+    tasks: int | None = None
+    cpus_per_task: int | None = None
+
+    @classmethod
+    def told(cls, env: Mapping[str, str]) -> SlurmJob | None:
+        """What the environment of a batch script, of `salloc`, or of a step says; None elsewhere."""
+        if not env.get("SLURM_JOB_ID"):
+            return None
+        nodes, tasks, each = (_integer(env.get(f"SLURM_{name}")) for name in ("JOB_NUM_NODES", "NTASKS", "CPUS_PER_TASK"))
+        return cls(nodes or 1, counted(env.get("SLURM_JOB_CPUS_PER_NODE", "")), tasks, each)
+
+    def cores(self) -> int:
+        """Cores of the whole allocation; those of this process where Slurm tells no number."""
+        threads = len(os.sched_getaffinity(0)) / usable_cores()
+        return max(1, int(self.cpus / threads)) if self.cpus else usable_cores()
+
+    def srun(self, pmi: str | None, ranks: int, bind: bool) -> tuple[list[str] | None, list[str]]:
+        """The words before the program, and what the user should know. None for the words where `mpiexec` has to start the ranks.
+
+        `pmi`: how the MPI's ranks learn their places, see `kinds.Kind`.
+        """
+        if pmi is None:
+            return None, []
+        if pmi not in offered():
+            return None, [f"srun offers no {pmi} ({', '.join(sorted(offered())) or 'nothing'})"]
+        each = self.cpus_per_task or 1
+        crowded = ranks * each > self.cores()
+        words = ["srun", "--overlap", "--export=ALL", f"--mpi={pmi}", f"--cpu-bind={'cores' if bind and not crowded else 'none'}"]
+        # Slurm takes no number of nodes from a job for fewer tasks than that.
+        words += [f"--nodes={min(ranks, self.nodes)}"] + ([f"--cpus-per-task={each}"] if each > 1 else []) + (["--overcommit"] if crowded else [])
+        notes = [f"{ranks} ranks share {self.cores()} cores of the allocation and are not bound"] if crowded else []
+        return words, notes
+
+
+def counted(text: str) -> int:
+    """The sum of a list such as `16(x2),8`, as Slurm writes numbers by node; 0 for anything else."""
+    parts = [re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part) for part in text.split(",")]
+    return sum(int(part[1]) * int(part[2] or 1) for part in parts if part) if all(parts) else 0
+
+
+@functools.cache
+def offered() -> frozenset[str]:
+    """Kinds of MPI that this host's `srun` can start; none where it does not answer."""
+    try:
+        done = ask(["srun", "--mpi=list"], seconds=ANSWERS_S)
+    except (OSError, subprocess.SubprocessError):
+        return frozenset()
+    return frozenset(kinds_in(done.stdout + done.stderr))
+
+
+def kinds_in(text: str) -> list[str]:
+    """The names in what `srun --mpi=list` prints: one a line, in older versions after `srun: `, in newer ones with versions further down."""
+    words = [re.fullmatch(r"(?:srun: )?\s*([a-z]\w+)", line) for line in text.splitlines()]
+    return [word[1] for word in words if word]
+
+
+class Given(NamedTuple):
+    """Hosts by name, each once; `scheduler` is empty where none has given any. `shell` starts a command on one of them."""
+
+    scheduler: str = ""
+    hosts: tuple[str, ...] = ()
+    shell: str = ""
+
+
+class Scheduler(NamedTuple):
+    """`variable` is set in its jobs, and tells `hosts`. `shell`: its program that starts a command on one of them, "" where it starts ranks."""
+
+    name: str
+    variable: str
+    hosts: Callable[[str], list[str]]
+    shell: str
+
+
+def given(env: Mapping[str, str], *, without_launcher: bool = False) -> Given:
+    """What the environment tells of a job's hosts; on demand only of schedulers that start no ranks: the MPI's own launcher has to be told."""
+    for each in SCHEDULERS:
+        if (told := env.get(each.variable)) and not (without_launcher and not each.shell):
+            return Given(each.name, tuple(dict.fromkeys(each.hosts(told))), shutil.which(each.shell) or "")
+    return Given()
+
+
+def _nodes(names: str) -> list[str]:
+    """Slurm's own expansion of its list of nodes; none where `scontrol` does not answer."""
+    if not shutil.which("scontrol"):
+        return []
+    done = ask(["scontrol", "show", "hostnames", names], seconds=ANSWERS_S)
+    return done.stdout.split() if done.returncode == 0 else []
+
+
+def _words(file: str) -> list[str]:
+    try:
+        return Path(file).read_text().split()
+    except OSError:
+        return []
+
+
+SCHEDULERS = (
+    Scheduler("Slurm", "SLURM_JOB_NODELIST", _nodes, ""),
+    Scheduler("PBS", "PBS_NODEFILE", _words, "pbs_tmrsh"),
+    Scheduler("LSF", "LSB_MCPU_HOSTS", lambda told: told.split()[::2], "blaunch"),
+)
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """`shell` starts a command on a host as ssh does; empty for ssh itself. `subnet` is the one to use, or empty. `given`: by a scheduler,
+    so that their cores are this job's to bind ranks to. `room` is how many ranks each one was said to take, empty where it was not said.
+    `cores`: what all hosts have between them where they are one machine, else 0."""
+
+    names: tuple[str, ...] = ()
+    shell: str = ""
+    subnet: str = ""
+    given: bool = False
+    room: tuple[int, ...] = ()
+    cores: int = 0
+
+    @classmethod
+    def told(cls, env: Mapping[str, str]) -> Hosts:
+        """What the environment says; no names when it says nothing."""
+        words = [word.strip().partition(":") for word in env.get("PARHELION_HOSTS", "").split(",") if word.strip()]
+        names = tuple(name for name, _, _ in words)
+        room = tuple(int(number) for _, _, number in words if number.isdigit())
+        shell, subnet = env.get("PARHELION_REMOTE_SHELL", ""), env.get("PARHELION_SUBNET", "")
+        scheduled = given(env, without_launcher=True)
+        if not names and len(scheduled.hosts) > 1:
+            return cls(scheduled.hosts, shell or scheduled.shell, subnet, given=True)
+        cores = env.get("PARHELION_HOSTS_CORES", "")
+        return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isdigit() else 0)
+
+    def shares(self, ranks: int) -> dict[str, int]:
+        """How many ranks each host gets that gets any: as many as it was said to take where these are `ranks` in all, else evenly, the first
+        ones having one more."""
+        each, more = divmod(ranks, len(self.names))
+        even = [each + (number < more) for number in range(len(self.names))]
+        return {name: number for name, number in zip(self.names, self.room if sum(self.room) == ranks else even) if number}
+
+    def fullest(self, ranks: int) -> int:
+        """Ranks on the host that has the most of them."""
+        return max(self.shares(ranks).values())
+
+    def crowded(self, ranks: int, cores: int) -> bool:
+        """Whether a host has more ranks than `cores`, or all hosts more than the machine that they are."""
+        return self.fullest(ranks) > cores or ranks > (self.cores or ranks)
