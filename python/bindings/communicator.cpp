@@ -34,17 +34,6 @@ void bind_communicator(nb::module_& module) {
             },
             "fortran_handle"_a, Unlocked(),
             "Collective the first time for a communicator (it duplicates), local afterwards.")
-        .def_prop_ro(
-            "fortran_handle", [](const Communicator& comm) { return MPI_Comm_c2f(comm.handle()); },
-            "For mpi4py: MPI.Comm.f2py.")
-        .def(
-            "next_tag",
-            [](const Communicator& comm) {
-                Tag tag = comm.next_tag();
-                tag.keep();
-                return static_cast<int>(tag);
-            },
-            "A tag that nothing else uses here, now or later. The same on all ranks.")
         .def_prop_ro("rank", &Communicator::rank)
         .def_prop_ro("size", &Communicator::size)
         .def(
@@ -83,6 +72,14 @@ void bind_communicator(nb::module_& module) {
             },
             "values"_a, "call"_a, Unlocked(),
             "Collective. The sum of each value over the ranks before this one; all pass as many.")
+        .def(
+            "of_all",
+            [](const Communicator& comm, const std::vector<std::int64_t>& values,
+               const std::string& call) {
+                return doing(comm, call, 0, [&] { return of_all(comm, values); });
+            },
+            "values"_a, "call"_a, Unlocked(),
+            "Collective. The values of all ranks, rank after rank; all pass as many.")
         .def(
             "require_equal",
             [](const Communicator& comm, const std::string& what, const std::string& name,

@@ -68,6 +68,11 @@ class Communicator:
         Collective. The sum of each value over the ranks before this one; all pass as many.
         """
 
+    def of_all(self, values: Sequence[int], call: str) -> list[int]:
+        """
+        Collective. The values of all ranks, rank after rank; all pass as many.
+        """
+
     def require_equal(self, what: str, name: str, value: int, remedy: str, call: str, timeout_s: float) -> None:
         """
         Collective. Raises ValueError on every rank, with a rank that differs, unless all have the same value.

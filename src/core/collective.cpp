@@ -1,6 +1,7 @@
 #include "core/collective.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <new>
 #include <thread>
@@ -138,24 +139,11 @@ Met meet_unchecked(const Communicator& comm, const Brought& mine) {
 
 // ---- what a rank has to say, told to all ----
 
-// From rank `source`, along a tree of messages: whoever waits in it hears of a rank that has
-// failed.
-std::string broadcast(const Communicator& comm, std::string text, int source) {
-    const int size = comm.size(), place = (comm.rank() - source + size) % size;
-    const auto rank_at = [&](int other) { return (other + source) % size; };
-    const Tag tag = comm.next_tag();
-    int step = 1;
-    while (step <= place) step *= 2;
-    if (place > 0) {
-        const Parcel told = receive_parcel(comm, rank_at(place - step / 2), tag);
-        text.assign(reinterpret_cast<const char*>(told.bytes.data()), told.bytes.size());
-    }
-    for (; place + step < size; step *= 2) {
-        Parcel parcel{rank_at(place + step), {}};
-        parcel.append(text.data(), text.size());
-        send_parcel(comm, std::move(parcel), tag);
-    }
-    return text;
+std::string broadcast(const Communicator& comm, const std::string& text, int source) {
+    Parcel parcel;
+    parcel.append(text.data(), text.size());
+    const std::vector<char> told = broadcast(comm, std::move(parcel), source).values<char>();
+    return {told.begin(), told.end()};
 }
 
 // Collective, right after the reduction in which rank `source` complained.
@@ -495,6 +483,51 @@ void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> valu
     }
 }
 
+// Whoever waits in the tree hears of a rank that has failed.
+Parcel broadcast(const Communicator& comm, Parcel parcel, int source) {
+    const int size = comm.size(), place = (comm.rank() - source + size) % size;
+    const auto rank_at = [&](int other) { return (other + source) % size; };
+    const Tag tag = comm.next_tag();
+    int step = 1;
+    while (step <= place) step *= 2;
+    if (place > 0) parcel = receive_parcel(comm, rank_at(place - step / 2), tag);
+    for (; place + step < size; step *= 2)
+        send_parcel(comm, {rank_at(place + step), parcel.bytes}, tag);
+    return parcel;
+}
+
+// A rank has what it and the ranks behind it brought: those that follow each other in the tree.
+std::vector<Parcel> gather(const Communicator& comm, Parcel own) {
+    const Tag tag = comm.next_tag();
+    own.rank = comm.rank();
+    std::vector<Parcel> all;
+    all.push_back(std::move(own));
+    for (int step = 1; step < comm.size(); step *= 2) {
+        if ((comm.rank() & step) != 0) {
+            Parcel joined{comm.rank() - step, {}};
+            for (const Parcel& each : all) {
+                const std::uint64_t length = each.bytes.size();
+                joined.append(&length, 1);
+                joined.append(each.bytes.data(), each.bytes.size());
+            }
+            send_parcel(comm, std::move(joined), tag);
+            return {};
+        }
+        if (comm.rank() + step >= comm.size()) continue;
+        const Parcel joined = receive_parcel(comm, comm.rank() + step, tag);
+        for (std::size_t at = 0; at < joined.bytes.size();) {
+            std::uint64_t length = 0;
+            std::memcpy(&length, joined.bytes.data() + at, sizeof length);
+            at += sizeof length;
+            Parcel& each = all.emplace_back();
+            each.rank = comm.rank() + static_cast<int>(all.size()) - 1;
+            each.append(joined.bytes.data() + at, length);
+            at += length;
+        }
+    }
+    return all;
+}
+
 std::int64_t before_this_rank(
     const Communicator& comm, std::int64_t mine, std::int64_t first,
     const std::function<std::int64_t(std::int64_t, std::int64_t)>& combine) {
@@ -515,6 +548,15 @@ std::int64_t before_this_rank(
 std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std::int64_t> values) {
     for (std::int64_t& value : values) value = before_this_rank(comm, value, 0, std::plus<>());
     return values;
+}
+
+std::vector<std::int64_t> of_all(const Communicator& comm,
+                                 const std::vector<std::int64_t>& values) {
+    Parcel own, joined;
+    own.append(values.data(), values.size());
+    for (const Parcel& each : gather(comm, std::move(own)))
+        joined.append(each.bytes.data(), each.bytes.size());
+    return broadcast(comm, std::move(joined)).values<std::int64_t>();
 }
 
 void agree(const Communicator& comm, const Complaint& complaint) { meet(comm, complaint, {}); }

@@ -114,6 +114,12 @@ void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> valu
 void send_parcel(const Communicator& comm, Parcel parcel, const Tag& tag);
 Parcel receive_parcel(const Communicator& comm, int rank, const Tag& tag);
 
+/// Collective, along a tree of messages. The bytes of `source` on every rank.
+Parcel broadcast(const Communicator& comm, Parcel parcel, int source = 0);
+/// Collective, along a tree of messages. What all ranks have, in rank order, at rank 0; nothing
+/// elsewhere.
+std::vector<Parcel> gather(const Communicator& comm, Parcel own);
+
 /// Collective. The combination of the values of all ranks before this one, by messages; `first` on
 /// rank 0.
 std::int64_t before_this_rank(

@@ -2,39 +2,14 @@
 #include <map>
 #include <numeric>
 
+#include "core/collective.hpp"
 #include "core/usable_cores.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/placement/placed_comm.hpp"
 #include "placement/node_topology.hpp"
 
 namespace parhelion::placement {
 namespace {
-
-class OwnedComm {
-public:
-    OwnedComm() = default;
-    OwnedComm(const OwnedComm&) = delete;
-    OwnedComm& operator=(const OwnedComm&) = delete;
-    ~OwnedComm() {
-        if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
-    }
-    MPI_Comm* out() { return &comm_; }
-    operator MPI_Comm() const { return comm_; }
-    int rank() const {
-        int rank = 0;
-        MPI_Comm_rank(comm_, &rank);
-        return rank;
-    }
-    int size() const {
-        int size = 0;
-        MPI_Comm_size(comm_, &size);
-        return size;
-    }
-
-private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-};
 
 // Hardware threads on which this process may run; none where the system does not tell: bound to no
 // unit.
@@ -48,37 +23,45 @@ CpuSet own_binding() try {
     return {};
 }
 
-// Lists of different lengths, in rank order, at rank 0.
-std::vector<std::vector<int>> gather_lists(MPI_Comm comm, const std::vector<int>& own) {
-    int rank = 0, size = 0, length = static_cast<int>(own.size());
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    std::vector<int> lengths(static_cast<std::size_t>(size)),
-        starts(static_cast<std::size_t>(size) + 1, 0);
-    check_mpi(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
-    std::partial_sum(lengths.begin(), lengths.end(), starts.begin() + 1);
-    std::vector<int> all(rank == 0 ? static_cast<std::size_t>(starts.back()) : 0);
-    check_mpi(MPI_Gatherv(own.data(), length, MPI_INT, all.data(), lengths.data(), starts.data(),
-                          MPI_INT, 0, comm),
-              "MPI_Gatherv");
-    std::vector<std::vector<int>> lists;
-    for (int r = 0; rank == 0 && r < size; ++r)
-        lists.emplace_back(all.begin() + starts[static_cast<std::size_t>(r)],
-                           all.begin() + starts[static_cast<std::size_t>(r) + 1]);
-    return lists;
-}
+// Ranks of which the first collects from the others and hands out to them.
+struct Ranks {
+    const Communicator& comm;
+    Tag tag;
+    std::vector<int> all;
 
-void broadcast(MPI_Comm comm, std::vector<int>& words) {
-    int length = static_cast<int>(words.size());
-    check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
-    words.resize(static_cast<std::size_t>(length));
-    check_mpi(MPI_Bcast(words.data(), length, MPI_INT, 0, comm), "MPI_Bcast");
-}
+    // What each has, at the first; nothing elsewhere.
+    std::vector<std::vector<int>> collect(const std::vector<int>& own) const {
+        if (comm.rank() != all.front()) {
+            send(all.front(), own);
+            return {};
+        }
+        std::vector<std::vector<int>> lists{own};
+        for (std::size_t i = 1; i < all.size(); ++i)
+            lists.push_back(receive_parcel(comm, all[i], tag).values<int>());
+        return lists;
+    }
+    // This rank's of what the first has for each.
+    int hand_out(const std::vector<int>& values) const {
+        if (comm.rank() != all.front())
+            return receive_parcel(comm, all.front(), tag).values<int>().front();
+        for (std::size_t i = 1; i < all.size(); ++i) send(all[i], {values[i]});
+        return values.front();
+    }
 
-std::string broadcast(MPI_Comm comm, const std::string& text) {
-    std::vector<int> words(text.begin(), text.end());
-    broadcast(comm, words);
-    return {words.begin(), words.end()};
+private:
+    void send(int rank, const std::vector<int>& values) const {
+        Parcel parcel{rank, {}};
+        parcel.append(values.data(), values.size());
+        send_parcel(comm, std::move(parcel), tag);
+    }
+};
+
+template <class List>
+List from_first(const Communicator& comm, const List& list) {
+    Parcel parcel;
+    parcel.append(list.data(), list.size());
+    const auto values = broadcast(comm, std::move(parcel)).values<typename List::value_type>();
+    return {values.begin(), values.end()};
 }
 
 std::string joined(const NodeTopology& node, std::size_t first, std::size_t last) {
@@ -88,25 +71,12 @@ std::string joined(const NodeTopology& node, std::size_t first, std::size_t last
     return text;
 }
 
-// What a node's leader found out about it.
-struct Node {
-    NodeTopology topology;
-    std::vector<CpuSet> bindings;
-    int levels = 0;
-};
-
-// As many levels as every node has under the same names with all its ranks bound within them.
-// Collective over leaders.
-int common_levels(MPI_Comm leaders, const Node& node) {
-    const auto names = broadcast(leaders, joined(node.topology, 0, node.topology.levels.size()));
-    int mine = 0;
-    while (mine < node.levels &&
-           (names + " ")
-               .starts_with(joined(node.topology, 0, static_cast<std::size_t>(mine) + 1) + " "))
-        ++mine;
-    int all = 0;
-    check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, leaders), "MPI_Allreduce");
-    return all;
+// How many levels all nodes begin with alike: of names, each with a blank behind it.
+int common_levels(const std::vector<std::vector<int>>& nodes) {
+    std::vector<int> common = nodes.front();
+    for (const auto& names : nodes)
+        common.erase(std::ranges::mismatch(common, names).in1, common.end());
+    return static_cast<int>(std::ranges::count(common, int{' '}));
 }
 
 std::vector<int> pack(const NodeShape& shape) {
@@ -159,23 +129,12 @@ Machine unpack_machine(const std::vector<int>& words, const std::string& names) 
     return Machine(std::move(levels), std::move(shapes), {at, words.end()});
 }
 
-// From a local rank's place in the hierarchical order of its node.
-int scatter_places(MPI_Comm node, const std::vector<int>& order) {
+// Each local rank's place in the hierarchical order of its node.
+std::vector<int> places_in(const std::vector<int>& order) {
     std::vector<int> places(order.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         places[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
-    int place = 0;
-    check_mpi(MPI_Scatter(places.data(), 1, MPI_INT, &place, 1, MPI_INT, 0, node), "MPI_Scatter");
-    return place;
-}
-
-void split_into_nodes(MPI_Comm comm, int node_color, int rank, OwnedComm& node) {
-    // A barrier first: some implementations race when ranks arrive at the split far apart.
-    check_mpi(MPI_Barrier(comm), "MPI_Barrier");
-    check_mpi(node_color >= 0 ? MPI_Comm_split(comm, node_color, rank, node.out())
-                              : MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
-                                                    node.out()),
-              "MPI_Comm_split_type");
+    return places;
 }
 
 std::string left_out(const NodeTopology& node, int levels) {
@@ -188,40 +147,63 @@ std::string left_out(const NodeTopology& node, int levels) {
     return note;
 }
 
+// Nodes in the order of their lowest ranks, which lead them.
+struct Nodes {
+    std::vector<int> leaders, own;  // ranks; those of this rank's node
+    int index = 0;                  // of this rank's node
+};
+
+std::int64_t lowest_on_node(const Communicator& comm) {
+    comm.node();
+    return std::ranges::min(comm.node_ranks());
+}
+
+Nodes find_nodes(const Communicator& comm, int color) {
+    const std::int64_t mine = color >= 0 ? color : lowest_on_node(comm);
+    const auto ids = of_all(comm, {mine});
+    Nodes nodes;
+    std::map<std::int64_t, int> known;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+        const std::int64_t id = ids[static_cast<std::size_t>(rank)];
+        if (known.emplace(id, static_cast<int>(known.size())).second) nodes.leaders.push_back(rank);
+        if (id == mine) nodes.own.push_back(rank);
+    }
+    nodes.index = known.at(mine);
+    return nodes;
+}
+
+Discovered find(const Communicator& comm, int node_color) {
+    Nodes nodes = find_nodes(comm, node_color);
+    const Tag tag = comm.next_tag();
+    const Ranks node{comm, tag, nodes.own}, leaders{comm, tag, nodes.leaders};
+    const auto bindings = node.collect(own_binding());
+    std::vector<int> places, words;
+    std::string names, source, note;
+    if (!bindings.empty()) {
+        const NodeTopology here = detect_node_topology();
+        const auto usable = static_cast<std::size_t>(usable_levels(here, bindings));
+        const std::string told = joined(here, 0, usable) + " ";
+        const auto all = leaders.collect({told.begin() + (usable == 0), told.end()});
+        const int common = all.empty() ? 0 : common_levels(all);
+        const int levels = leaders.hand_out(std::vector<int>(nodes.leaders.size(), common));
+        const SortedRanks sorted = sort_ranks(here, bindings, levels);
+        places = places_in(sorted.order);
+        if (const auto shapes = leaders.collect(pack(sorted.shape)); !shapes.empty())
+            words = pack_machine(shapes);
+        names = joined(here, 0, static_cast<std::size_t>(levels));
+        source = here.source, note = left_out(here, levels);
+    }
+    const int place = node.hand_out(places);
+    Machine machine = unpack_machine(from_first(comm, words), from_first(comm, names));
+    const int position = machine.first_position(nodes.index) + place;
+    source = from_first(comm, source);
+    return {std::move(machine), position, std::move(source), from_first(comm, note)};
+}
+
 }  // namespace
 
-Discovered discover(MPI_Comm comm, int node_color) {
-    require_mpi();
-    int rank = 0;
-    check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    OwnedComm node, leaders;
-    split_into_nodes(comm, node_color, rank, node);
-    const bool leads = node.rank() == 0;
-    check_mpi(MPI_Comm_split(comm, leads ? 0 : 1, rank, leaders.out()), "MPI_Comm_split");
-
-    Node here;
-    here.bindings = gather_lists(node, own_binding());
-    std::vector<int> order, words;
-    std::string names, source, note;
-    int index = leads ? leaders.rank() : 0;
-    if (leads) {
-        here.topology = detect_node_topology();
-        here.levels = usable_levels(here.topology, here.bindings);
-        const int levels = common_levels(leaders, here);
-        const SortedRanks sorted = sort_ranks(here.topology, here.bindings, levels);
-        order = sorted.order;
-        words = pack_machine(gather_lists(leaders, pack(sorted.shape)));
-        names = joined(here.topology, 0, static_cast<std::size_t>(levels));
-        source = here.topology.source, note = left_out(here.topology, levels);
-    }
-    const int place = scatter_places(node, order);
-    check_mpi(MPI_Bcast(&index, 1, MPI_INT, 0, node), "MPI_Bcast");
-    // Rank 0 of the communicator leads its node, and is the leaders' rank 0.
-    broadcast(comm, words);
-    Machine machine = unpack_machine(words, broadcast(comm, names));
-    const int position = machine.first_position(index) + place;
-    source = broadcast(comm, source);
-    return {std::move(machine), position, std::move(source), broadcast(comm, note)};
+Discovered discover(const Communicator& comm, int node_color) {
+    return collectively(comm, "discover", [&] { return find(comm, node_color); });
 }
 
 }  // namespace parhelion::placement

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "core/collective.hpp"
 #include "core/made_comms.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -104,11 +105,10 @@ Scores unflat(const std::int64_t* values, int levels) {
 }
 
 template <class T>
-void broadcast(MPI_Comm comm, std::vector<T>& values) {
-    int length = static_cast<int>(values.size() * sizeof(T));
-    check_mpi(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
-    values.resize(static_cast<std::size_t>(length) / sizeof(T));
-    check_mpi(MPI_Bcast(values.data(), length, MPI_BYTE, 0, comm), "MPI_Bcast");
+void from_first(const Communicator& comm, std::vector<T>& values) {
+    Parcel parcel;
+    parcel.append(values.data(), values.size());
+    values = broadcast(comm, std::move(parcel)).values<T>();
 }
 
 // From rank 0 to all.
@@ -120,11 +120,11 @@ void send_to_all(const Communicator& comm, int levels, Plan& plan) {
     scores.insert(scores.end(), blocked.begin(), blocked.end());
     std::vector<BetweenNodes> between{plan.between, plan.between_blocked};
     std::vector<char> chosen(plan.chosen.begin(), plan.chosen.end());
-    broadcast(comm.handle(), grid);
-    broadcast(comm.handle(), plan.positions);
-    broadcast(comm.handle(), scores);
-    broadcast(comm.handle(), between);
-    broadcast(comm.handle(), chosen);
+    from_first(comm, grid);
+    from_first(comm, plan.positions);
+    from_first(comm, scores);
+    from_first(comm, between);
+    from_first(comm, chosen);
     plan.grid.dimensions = grid[0];
     std::copy_n(grid.begin() + 1, max_dimensions, plan.grid.extent.begin());
     std::copy_n(grid.begin() + 1 + max_dimensions, max_dimensions, plan.grid.periodic.begin());
@@ -209,7 +209,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
             comm, "the options of the placement",
             [&](Properties& told) { tell_options(told, options); },
             "pass equal ones on every rank");
-        Discovered found = discover(comm.handle(), options.node_color);
+        Discovered found = discover(comm, options.node_color);
         Plan plan;
         Numbering numbering(1);
         validate_together(comm, [&] {
@@ -226,6 +226,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
         state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
         auto& made = comm.shared_state<MadeComms>();
         made.free_dropped(comm);
+        agree(comm);  // nothing can be looked out of the split: all ranks enter it together
         check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
         state->use = made.add(state->comm);
         // The duplicate that was split returns errors; the user's communicator decides for what is

@@ -27,6 +27,8 @@
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/localize.hpp"
 #include "parhelion/parhelion.hpp"
+#include "parhelion/placement/graph.hpp"
+#include "parhelion/placement/placed_comm.hpp"
 
 using namespace parhelion;
 
@@ -260,6 +262,25 @@ Action first_move(MPI_Comm comm) {
     return [=] {
         static_cast<void>(before), static_cast<void>(after),
             Redistribution(*from, *to, std::move(*options)).forward(*moves);
+    };
+}
+
+Action discover_machine(MPI_Comm comm) {
+    const Communicator own(comm);
+    return [=] { placement::discover(own); };
+}
+
+Action make_placed_comm(MPI_Comm comm) {
+    const auto options = held(placement::PlacedOptions{.cells = {64, 64}});
+    return [=] { placement::PlacedComm(comm, *options); };
+}
+
+Action place_some_parts(MPI_Comm comm) {
+    const Communicator own(comm);
+    const auto edges = held(placement::PartEdges{{(own.rank() + 1) % own.size()}, {8}});
+    return [=] {
+        MPI_Comm placed = placement::place_parts(comm, *edges);
+        MPI_Comm_free(&placed);
     };
 }
 
@@ -527,7 +548,10 @@ const std::vector<Case>& all_cases() {
                                           {"first subset", first_subset},
                                           {"PointSums", make_point_sums},
                                           {"Redistribution", first_move},
-                                          {"ragged rows", compress_rows}};
+                                          {"ragged rows", compress_rows},
+                                          {"discover", discover_machine},
+                                          {"PlacedComm", make_placed_comm},
+                                          {"place_parts", place_some_parts}};
     return cases_;
 }
 

@@ -119,6 +119,8 @@ std::vector<std::int64_t> largest(const Communicator& comm, std::vector<std::int
 /// Collective, a logarithmic number of messages for each value. Of each the sum over the ranks
 /// before this one.
 std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std::int64_t> values);
+/// Collective, along a tree of messages. The values of all ranks, rank after rank.
+std::vector<std::int64_t> of_all(const Communicator& comm, const std::vector<std::int64_t>& values);
 
 /// Is told, one by one, the properties that must be equal on all ranks: those that say how many
 /// there are of others first. Each % in a name stands for one of `numbers`.

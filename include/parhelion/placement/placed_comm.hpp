@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "parhelion/core/communicator.hpp"
 #include "parhelion/placement/placement.hpp"
 
 namespace parhelion::placement {
@@ -21,12 +22,12 @@ struct Discovered {
     std::string note;    ///< levels that could not be used and why; empty when all could
 };
 
-/// Collective over `comm`. Nodes are the ranks that share memory (after a barrier), not those whose
-/// hosts have the same name; levels inside come from hwloc, or Linux' /sys, and the processors that
-/// each rank is bound to. Levels at which some rank is not bound to one unit are left out, on every
-/// node, and the note says so. `node_color` ≥ 0 on every rank overrides shared memory: equal colors
-/// are one node. Memory: O(nodes) per rank.
-Discovered discover(MPI_Comm comm, int node_color = -1);
+/// Collective over `comm`. Nodes are the ranks that share memory, not those whose hosts have the
+/// same name; levels inside come from hwloc, or Linux' /sys, and the processors that each rank is
+/// bound to. Levels at which some rank is not bound to one unit are left out, on every node, and
+/// the note says so. `node_color` ≥ 0 on every rank overrides shared memory: equal colors are one
+/// node. Memory: O(ranks) during the call, O(nodes) in the result.
+Discovered discover(const Communicator& comm, int node_color = -1);
 
 /// What is placed; one of `grid`, `cells` and `blocks` is needed.
 struct PlacedOptions {

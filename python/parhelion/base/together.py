@@ -11,7 +11,7 @@ from ..errors import CLASSES, kind_of
 from .handles import handle_of
 
 if TYPE_CHECKING:
-    from mpi4py.MPI import Comm, Intracomm
+    from mpi4py.MPI import Intracomm
 
 Result = TypeVar("Result")
 
@@ -32,13 +32,6 @@ def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
     return comm, _core.Communicator(handle_of(comm))
 
 
-def own(comm: "_core.Communicator") -> "Comm":
-    """The library's duplicate as mpi4py knows it: its messages and collective calls never meet the user's."""
-    from mpi4py import MPI
-
-    return MPI.Comm.f2py(comm.fortran_handle)
-
-
 def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     """Collective. The sum of each number over all ranks."""
     return np.array(comm.total([int(number) for number in numbers], _caller()), np.int64)
@@ -47,6 +40,11 @@ def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
 def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
     """Collective. The sum of each number over the ranks before this one."""
     return np.array(comm.total_before([int(number) for number in numbers], _caller()), np.int64)
+
+
+def of_all(comm: "_core.Communicator", number: int) -> np.ndarray:
+    """Collective. The number of each rank, by rank."""
+    return np.array(comm.of_all([int(number)], _caller()), np.int64)
 
 
 def _caller() -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.arguments import integer
-from ..base.together import own, resolve, together, total, total_before
+from ..base.together import of_all, resolve, together, total, total_before
 from .indexed import IndexedDomain, to_ids
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def from_star_forest(forest: Any, comm: "Intracomm | None" = None) -> tuple[Inde
     """
     comm, native = resolve(_comm_of(forest, comm))
     roots, leaves, remote = together(native, lambda: _graph(forest))
-    sizes = np.array(own(native).allgather(roots), np.int64)
+    sizes = of_all(native, roots)
     first = np.concatenate([[0], np.cumsum(sizes)])
     ghosts = together(native, lambda: _ids_of(remote, sizes, first))
     return IndexedDomain(roots, ghosts, comm, self_ghosts=True), leaves
@@ -46,7 +46,7 @@ def to_star_forest(domain: IndexedDomain, forest: Any) -> Any:
     """
     _, native = resolve(domain.comm)
     together(native, lambda: _need(forest, "setGraph", "a star forest such as petsc4py's PETSc.SF") and _blocks(domain))
-    first = np.array(own(native).allgather(domain.first), np.int64)
+    first = of_all(native, domain.first)
     owners = domain.ghost_owners
     pairs = np.stack([owners, domain.ghost_ids - first[owners]], axis=1)
     forest.setGraph(domain.owned, _narrow(np.arange(domain.owned, domain.size)), _narrow(pairs))

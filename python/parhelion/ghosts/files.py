@@ -1,12 +1,13 @@
 """Row arrays in HDF5 files."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from ..base.together import own, together, total, total_before
+from ..base.together import together, total, total_before
 from ..domain.indexed import IndexedDomain
 from .exchange import fill_ghosts
 from ..exchange.index_map import IndexMap, checked_map
@@ -109,7 +110,6 @@ def _load_part(h5py: Any, folder: Path, rank: int, ranks: int) -> DetachedRows:
 def _save_one(h5py: Any, map: IndexMap, rows: DetachedRows, place: Path) -> None:
     """All ranks' owned rows in rank order, one rank after the other: what fails on one is told by all."""
     native = map._native_comm
-    comm, turn = own(native), native.next_tag()
     count = int(rows.sizes[: map.owned].sum())
     first, size = total_before(native, map.owned, count), total(native, map.owned, count)
 
@@ -126,31 +126,14 @@ def _save_one(h5py: Any, map: IndexMap, rows: DetachedRows, place: Path) -> None
         if count:
             file["entries"][first[1] : first[1] + count] = _stored(h5py, rows.entries[:count])
 
-    together(native, lambda: create() if comm.rank == 0 else None)
-    failure = comm.recv(source=comm.rank - 1, tag=turn) if comm.rank > 0 else None
-    if failure is None:
-        failure = _attempt(lambda: _write_into(h5py, place, write))
-    if comm.rank + 1 < comm.size:
-        comm.send(failure, comm.rank + 1, tag=turn)
-    together(native, lambda: _raise(failure))
+    together(native, lambda: create() if native.rank == 0 else None)
+    for turn in range(native.size):
+        together(native, partial(_write_into, h5py, place, write) if turn == native.rank else lambda: None)
 
 
 def _write_into(h5py: Any, place: Path, write: Any) -> None:
     with _opened(h5py, place, "r+") as file:
         write(file)
-
-
-def _attempt(work: Any) -> str | None:
-    try:
-        work()
-    except Exception as error:
-        return str(error) or type(error).__name__
-    return None
-
-
-def _raise(failure: str | None) -> None:
-    if failure is not None:
-        raise ValueError(failure)
 
 
 def _load_own(h5py: Any, place: Path, map: IndexMap) -> DetachedRows:
