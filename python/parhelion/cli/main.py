@@ -30,7 +30,7 @@ COMMANDS = {
 
 PROFILE_VERBS = {
     "run": ("parhelion.cli.profile", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
-    "show": ("parhelion.cli.runs", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
+    "show": ("parhelion.cli.profile", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
 }
 RUNS_VERBS = {
     "list": ("parhelion.cli.runs", "list_runs", "List the runs in a store."),

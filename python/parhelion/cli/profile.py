@@ -1,11 +1,11 @@
-"""`parhelion profile run`."""
+"""`parhelion profile run` and `show`."""
 
 from pathlib import Path
 
 import click
 
-from ..errors import RANKS_FAILED
-from .options import PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
+from ..errors import InputError, RANKS_FAILED
+from .options import MOST_RANKS, PROFILE, PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
 from ..show.terminal import Output
 from ..record.folder import parse_labels
 
@@ -66,3 +66,28 @@ def run_profile(
     output.document(profile_document(found, folder))
     if not completed.ok:
         raise SystemExit(RANKS_FAILED)
+
+
+@click.command()
+@click.argument("profile", type=PROFILE)
+@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only that rank.")
+@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
+@speedscope_option
+@json_option
+def show_profile(
+    profile: Path, rank: int | None, most: int, speedscope: Path | None, json_file: str | None
+) -> None:
+    """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
+    from ..record.profile import read_profile
+    from ..show.profile import blocks, profile_document, write_stacks
+
+    output = Output(json_file)
+    found = read_profile(profile)
+    if rank is not None:
+        if rank >= len(found.ranks):
+            raise InputError(f"--rank {rank}: {profile} has ranks 0 to {len(found.ranks) - 1}")
+        found.ranks = [found.ranks[rank]]
+    output.show(blocks(found, most))
+    if speedscope:
+        output.paths(write_stacks([found], speedscope))
+    output.document(profile_document(found, profile))

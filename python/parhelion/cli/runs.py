@@ -1,4 +1,4 @@
-"""`parhelion runs list`, `show`, `tag`, `import`, `export` and `query`, what all verbs of `parhelion runs` share, and `parhelion profile show`."""
+"""`parhelion runs list`, `show`, `tag`, `import`, `export` and `query`, and what all verbs of `parhelion runs` share."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import click
 from ..errors import InputError
 from ..show import Table, Text
 from ..show.terminal import Output
-from .options import PROFILE, RUN, MOST_RANKS, RANKS, Whole, json_option, labels_option, out_option, speedscope_option
+from .options import RANKS, RUN, json_option, labels_option, out_option
 from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
 from ..record.folder import Stored, parse_labels, relabel, stored_runs
@@ -170,28 +170,3 @@ def query_runs(sql: str, store: Path, json_file: str | None) -> None:
     columns, rows = query(chosen((), store, output), sql)
     output.show([Table(columns, [["" if value is None else str(value) for value in row] for row in rows])])
     output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})
-
-
-@click.command()
-@click.argument("profile", type=PROFILE)
-@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only that rank.")
-@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
-@speedscope_option
-@json_option
-def show_profile(
-    profile: Path, rank: int | None, most: int, speedscope: Path | None, json_file: str | None
-) -> None:
-    """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
-    from ..record.profile import read_profile
-    from ..show.profile import blocks, profile_document, write_stacks
-
-    output = Output(json_file)
-    found = read_profile(profile)
-    if rank is not None:
-        if rank >= len(found.ranks):
-            raise InputError(f"--rank {rank}: {profile} has ranks 0 to {len(found.ranks) - 1}")
-        found.ranks = [found.ranks[rank]]
-    output.show(blocks(found, most))
-    if speedscope:
-        output.paths(write_stacks([found], speedscope))
-    output.document(profile_document(found, profile))
