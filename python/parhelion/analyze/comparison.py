@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -12,9 +12,8 @@ import numpy as np
 from ..record.folder import folders_with
 from ..record.model import Case, RecordError, flatten
 from ..record.model import Launch as RecordedLaunch
-from ..record.read import FILE_NAME, Record, read_record
-from .document import failed
-from .results import CaseResult, Entry, in_order, remarks, results, skew
+from ..record.read import FILE_NAME, Record, failed, read_record
+from .results import CaseResult, Entry, entries, in_order, remarks, results, skew
 from .statistics import APART, DEFAULT_RULES, DIFFERENT, Difference, Judged, Launch, Rules, Verdict, difference, judge, typical_probes
 
 
@@ -61,25 +60,22 @@ CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make le
 def slow_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     """Per contender the ranks whose time is clearly above that of the median rank, in the median over all its samples."""
     lines: dict[tuple[str, int], list[Case]] = {}
-    for case in cases:
-        for entry in case.entries.values():
-            for line in entry.lines:
-                if len(line.samples_by_rank) > 1 and line.samples:
-                    lines.setdefault((entry.contender, len(line.samples_by_rank)), []).append(line)
-    found = {key: _slow(each) for key, each in lines.items()}
-    return [(f"slow ranks of {contender} on {ranks} ranks", slow) for (contender, ranks), slow in found.items() if slow]
+    for entry in entries(cases):
+        for line in entry.lines:
+            if len(line.samples_by_rank) > 1 and line.samples:
+                lines.setdefault((entry.contender, len(line.samples_by_rank)), []).append(line)
+    found = {f"slow ranks of {contender} on {ranks} ranks": _slow(each) for (contender, ranks), each in lines.items()}
+    return [(name, slow) for name, slow in found.items() if slow]
 
 
 def late_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     """Per contender the ranks that come so late, in most samples of a case, that much of the time is the others' wait for them."""
-    found: dict[tuple[str, int], set[int]] = {}
-    for case in cases:
-        for entry in case.entries.values():
-            if (told := skew(entry)) and told.matters:
-                ranks = max(len(line.samples_by_rank) for line in entry.lines)
-                found.setdefault((entry.contender, ranks), set()).add(told.rank)
-    return [(f"ranks that come late to {contender} on {ranks} ranks", ", ".join(map(str, sorted(late))))
-            for (contender, ranks), late in found.items()]  # fmt: skip
+    found: dict[str, set[int]] = {}
+    for entry in entries(cases):
+        if (told := skew(entry)) and told.matters:
+            ranks = max(len(line.samples_by_rank) for line in entry.lines)
+            found.setdefault(f"ranks that come late to {entry.contender} on {ranks} ranks", set()).add(told.rank)
+    return [(name, ", ".join(map(str, sorted(late)))) for name, late in found.items()]
 
 
 def _slow(lines: Sequence[Case]) -> str:
@@ -89,7 +85,7 @@ def _slow(lines: Sequence[Case]) -> str:
     usual = np.sort(times, axis=0)[(len(times) - 1) // 2]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
-    return ", ".join(str(rank) for rank, ratio in enumerate(ratios) if ratio > CLEARLY)
+    return ", ".join(map(str, np.flatnonzero(ratios > CLEARLY)))
 
 
 # What differs between any two runs and means nothing.
@@ -123,12 +119,7 @@ class Changes:
 
 def changes(first: RecordSet, second: RecordSet) -> Changes:
     """Compare what both sides told; a fact that varies within a side is shown with all its values."""
-    return Changes(
-        environment=differing(_environment(first), _environment(second)),
-        ranks=differing(_ranks(first), _ranks(second)),
-        libraries=differing(_libraries(first), _libraries(second)),
-        behavior=differing(_behavior(first), _behavior(second)),
-    )
+    return Changes(*(differing(told(first), told(second)) for told in (_environment, _ranks, _libraries, _behavior)))
 
 
 Facts = dict[str, str]
@@ -153,13 +144,9 @@ def _environment(side: RecordSet) -> Facts:
 
 
 def _ranks(side: RecordSet) -> Facts:
-    return gathered(fact for launch in _launches(side) for fact in flatten(_told(launch)))
-
-
-def _told(launch: RecordedLaunch) -> dict[str, Any]:
-    return {"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by,
-            "hosts": len(set(map(str, launch.hosts))), "control variable": launch.cvars,
-            "MPI's own": launch.mpi_cvars}  # fmt: skip
+    told = ({"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by, "hosts": len(set(map(str, launch.hosts))),
+             "control variable": launch.cvars, "MPI's own": launch.mpi_cvars} for launch in _launches(side))  # fmt: skip
+    return gathered(fact for each in told for fact in flatten(each))
 
 
 def _libraries(side: RecordSet) -> Facts:
@@ -170,13 +157,11 @@ def _libraries(side: RecordSet) -> Facts:
 
 def _behavior(side: RecordSet) -> Facts:
     """Messages and bytes per exchange, what `auto` chose, ranks that take longer than the others, and those for which the others wait."""
-    facts = slow_ranks(side.cases) + late_ranks(side.cases)
-    for case in side.cases:
-        for entry in case.entries.values():
-            who = f"{entry.contender} on {case.name}"
-            for line in entry.lines[:1]:
-                told = {"messages": line.messages, "bytes": line.bytes, "choice": _choice(line.explain)}
-                facts += [(f"{what} of {who}", str(value)) for what, value in told.items() if value is not None]
+    facts = [*slow_ranks(side.cases), *late_ranks(side.cases)]
+    for entry in entries(side.cases):
+        for line in entry.lines[:1]:
+            told = {"messages": line.messages, "bytes": line.bytes, "choice": _choice(line.explain)}
+            facts += [(f"{what} of {entry.contender} on {entry.name}", str(value)) for what, value in told.items() if value is not None]
     return gathered(facts)
 
 
@@ -420,46 +405,28 @@ SCHEMA = "parhelion.compare/3"
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """Everything that was found; ratios are B / A, so above 1 means slower."""
-    first, second = comparison.sets
+    """The document of `parhelion compare --json`; ratios are B / A, so above 1 means slower."""
+    sides = {name: {"name": side.name, "runs": [record.id for record in side.records], "launches": side.launches, "notes": side.remarks}
+             for name, side in zip("AB", comparison.sets, strict=True)}  # fmt: skip
     return {
         "schema": SCHEMA,
-        "A": _side(first),
-        "B": _side(second),
-        "machines": [asdict(change) for change in comparison.machines],
-        "rules": asdict(comparison.rules),
+        **sides,
+        "machines": comparison.machines,
+        "rules": comparison.rules,
         "cases": [_case(row) for row in comparison.rows],
-        "only_in_A": comparison.only["A"],
-        "only_in_B": comparison.only["B"],
-        "failed_in_A": comparison.failed["A"],
-        "failed_in_B": comparison.failed["B"],
-        "changes": asdict(comparison.changes),
+        **{f"only_in_{name}": found for name, found in comparison.only.items()},
+        **{f"failed_in_{name}": found for name, found in comparison.failed.items()},
+        "changes": comparison.changes,
     }
-
-
-def _side(side: RecordSet) -> dict[str, Any]:
-    runs = [record.id for record in side.records]
-    return {"name": side.name, "runs": runs, "launches": side.launches, "notes": side.remarks}
 
 
 def _case(row: Row) -> dict[str, Any]:
     found = row.difference
-    return {
-        "name": row.case.name,
-        "params": row.case.params,
-        "contender": row.contender,
-        "median_s": list(row.medians),
-        "ratio": found.ratio,
-        "ci95": list(found.interval),
-        "ratio_by_state": found.states,
-        "p": found.p,
-        "p_adjusted": row.p_adjusted,
-        "cliffs_delta": found.cliffs_delta,
-        "compared": str(found.kind),
-        "units": list(found.units),
-        "single_launch": found.single_launch,
-        "verdict": str(row.verdict),
-    }
+    who = {"name": row.case.name, "params": row.case.params, "contender": row.contender, "median_s": row.medians}
+    figures = {"ratio": found.ratio, "ci95": found.interval, "ratio_by_state": found.states, "p": found.p, "p_adjusted": row.p_adjusted,
+               "cliffs_delta": found.cliffs_delta}  # fmt: skip
+    units = {"compared": found.kind, "units": found.units, "single_launch": found.single_launch}
+    return who | figures | units | {"verdict": row.verdict}
 
 
 Sides = tuple[list[Launch], list[Launch]]

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, PEER, CaseResult, Entry, contenders, entries, in_order, remarks, results, skew, text, told
+from .results import BASELINE, PEER, CaseResult, Entry, contenders, entries, in_order, remarks, results, skew, text, told, with_case
 from .sweep import sweep_document
 from .words import microseconds, ratio
 
@@ -43,7 +43,7 @@ def _gather(cases: Sequence[CaseResult]) -> PublishedForm:
 
 
 def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
-    timed = [case for case in cases if any(entry.median for entry in case.entries.values())]
+    timed = [case for case in cases if any(entry.median for entry in entries([case]))]
     columns = [who for who in contenders(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
     rows = [[text(case.params.get(name)) for name in names] + [scaled(case.entries.get(who), factor) for who in columns] for case in timed]
     return PublishedForm(caption, [*names, *columns], rows, len(names))
@@ -61,7 +61,7 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
                "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
     names = ("ranks", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
     rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
-            for case in cases if all(name in case.params for name in NEEDED) for entry in case.entries.values() if entry.median]  # fmt: skip
+            for case, entry in with_case(cases) if entry.median and all(name in case.params for name in NEEDED)]  # fmt: skip
     return PublishedForm(caption, [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows, len(names) + 1)
 
 
@@ -123,9 +123,8 @@ def share(entry: Entry) -> Share | None:
     told = [line.exchange_s for line in entry.lines if line.exchange_s]
     if not told or not entry.median:
         return None
-    lines = next((line.exchange_lines for line in entry.lines if line.exchange_lines), None)
     setup = sum(seconds for part, seconds in entry.setup_s.items() if part != "first")
-    return Share(entry.median, float(np.median(np.concatenate(told))), setup, lines)
+    return Share(entry.median, float(np.median(np.concatenate(told))), setup, entry.first("exchange_lines"))
 
 
 def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
@@ -137,7 +136,7 @@ def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
 
 def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
     """A row per application and contender; nothing where no case is one."""
-    rows = [_row(case, entry, found) for case in in_order(cases) for entry in case.entries.values() if (found := share(entry))]
+    rows = [_row(case, entry, found) for case, entry in with_case(in_order(cases)) if (found := share(entry))]
     return PublishedForm(CAPTION, HEAD, rows, HEAD.index("step")) if rows else None
 
 
@@ -162,16 +161,10 @@ def bench_document(record: Record) -> dict[str, Any]:
         "environment": record.run.environment,
         "notes": remarks(record, cases),
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
-        "cases": [case_object(case, entry) for case in cases for entry in case.entries.values() if entry.ran],
-        **_sweep(record, cases),
-        "not_run": [reason_object(entry) for entry in entries(cases) if not entry.ran],
+        "cases": [_timing(case, entry) for case, entry in with_case(cases) if entry.ran],
+        **(sweep_document(record, cases) if any({"size", "network"} & case.params.keys() for case in cases) else {}),
+        "not_run": [_who(entry) | {"skipped": entry.skipped, "error": entry.error} for entry in entries(cases) if not entry.ran],
     }
-
-
-def _sweep(record: Record, cases: list[CaseResult]) -> dict[str, Any]:
-    if not any("size" in case.params or "network" in case.params for case in cases):
-        return {}
-    return sweep_document(record, cases)
 
 
 def exit_status(record: Record) -> int:
@@ -188,54 +181,37 @@ def exit_status(record: Record) -> int:
     return WRONG_VALUE if wrong else OK
 
 
-def case_object(case: CaseResult, entry: Entry) -> dict[str, Any]:
-    """One contender on one case."""
+def _who(entry: Entry) -> dict[str, Any]:
+    return {"name": entry.name, "params": entry.params, "contender": entry.contender, "role": entry.role}
+
+
+def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
+    """One contender on one case. Keys of ranks that are apart, of applications and of levels are there where they are known."""
+    apart, levels = skew(entry), by_level(entry)
     return {
         **_who(entry),
         "verified": entry.verified,
         **told(entry.summary),
         "time_over_best_baseline": case.relative(entry.contender),
         "samples": [sample for line in entry.lines for sample in line.samples],
-        **_skew(entry),
+        **({"skew_s": apart.apart, "together_s": apart.together, "last_rank": apart.rank, "last_rank_share": apart.share} if apart else {}),
         **_exchange(case, entry),
         "launches": [line.launch for line in entry.lines],
         "setup_s": entry.setup_s,
-        "bytes": next((line.bytes for line in entry.lines if line.bytes is not None), None),
-        "messages": next((line.messages for line in entry.lines if line.messages is not None), None),
-        **({"traffic_by_level": levels} if (levels := by_level(entry)) else {}),
-        "explain": next((line.explain for line in entry.lines if line.explain), None),
+        "bytes": entry.first("bytes"),
+        "messages": entry.first("messages"),
+        **({"traffic_by_level": levels} if levels else {}),
+        "explain": entry.first("explain"),
         "error": entry.error,
     }
 
 
-def _skew(entry: Entry) -> dict[str, Any]:
-    found = skew(entry)
-    return {"skew_s": found.apart, "together_s": found.together, "last_rank": found.rank, "last_rank_share": found.share} if found else {}
+def _exchange(case: CaseResult, entry: Entry) -> dict[str, Any]:
+    found = share(entry)
+    return {"exchange_s": found.exchange, "exchange_share": found.of_step, "exchange_with_setup_s": found.with_setup,
+            "exchange_over_best_baseline": over_hand_written(case, entry), "exchange_lines": found.lines} if found else {}  # fmt: skip
 
 
 def by_level(entry: Entry) -> dict[str, dict[str, int]] | None:
     """Messages and bytes by level of the machine, where that was asked for and is known."""
-    return next((line.traffic_by_level for line in entry.lines if line.traffic_by_level), None)
-
-
-def _exchange(case: CaseResult, entry: Entry) -> dict[str, Any]:
-    """Of whole applications."""
-    found = share(entry)
-    if not found:
-        return {}
-    return {
-        "exchange_s": found.exchange,
-        "exchange_share": found.of_step,
-        "exchange_with_setup_s": found.with_setup,
-        "exchange_over_best_baseline": over_hand_written(case, entry),
-        "exchange_lines": found.lines,
-    }
-
-
-def reason_object(entry: Entry) -> dict[str, Any]:
-    """A contender that gave no timing of a case, and why."""
-    return {**_who(entry), "skipped": entry.skipped, "error": entry.error}
-
-
-def _who(entry: Entry) -> dict[str, Any]:
-    return {"name": entry.name, "params": entry.params, "contender": entry.contender, "role": entry.role}
+    return entry.first("traffic_by_level") or None

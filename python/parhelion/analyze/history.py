@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 import numpy as np
 
 from ..record.read import Record
 from .comparison import Change, RecordSet, changes, identity
-from .results import CaseResult, results, text
+from .results import CaseResult, results, text, with_case
 
 
 @dataclass(frozen=True)
@@ -36,13 +37,12 @@ def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], boo
     found: dict[tuple[str, bytes, str, str], Series] = {}
     for record in sorted(records, key=lambda each: (each.run.created, each.id)):
         benchmark, flavor = record.run.benchmark, str(next((launch.flavor for launch in record.launches), None) or "")
-        for case in results(record.cases):
-            for entry in case.entries.values():
-                if entry.median and wanted(case, entry.contender):
-                    key = (benchmark, identity(case.params), entry.contender, flavor)
-                    series = found.setdefault(key, Series(benchmark, case, entry.contender, flavor))
-                    series.records.append(record)
-                    series.seconds.append(entry.median)
+        for case, entry in with_case(results(record.cases)):
+            if entry.median and wanted(case, entry.contender):
+                key = (benchmark, identity(case.params), entry.contender, flavor)
+                series = found.setdefault(key, Series(benchmark, case, entry.contender, flavor))
+                series.records.append(record)
+                series.seconds.append(entry.median)
     return list(found.values())
 
 
@@ -149,9 +149,6 @@ def _resemblance(*sides: np.ndarray) -> float:
     return math.sqrt((1 + share) / (1 - share)) if 0 < share < 1 else 1.0
 
 
-KINDS = ("environment", "ranks", "libraries")  # what the library did follows from these
-
-
 @dataclass(frozen=True)
 class Turn:
     """A run at which figures changed, the run before it in these series, and what was recorded that differs between the two."""
@@ -164,8 +161,7 @@ class Turn:
     @property
     def typical(self) -> float:
         """The middle ratio."""
-        ratios = sorted(point.ratio for point in self.points)
-        return ratios[len(ratios) // 2]
+        return median_high(point.ratio for point in self.points)
 
 
 @dataclass(frozen=True)
@@ -228,15 +224,16 @@ def turns(points: Sequence[ChangePoint]) -> list[Turn]:
     found: dict[str, list[ChangePoint]] = {}
     for point in points:
         found.setdefault(point.series.records[point.place].id, []).append(point)
-    listed = [_turn(each) for each in found.values()]
-    return sorted(listed, key=lambda turn: turn.record.run.created, reverse=True)
+    return sorted(map(_turn, found.values()), key=lambda turn: turn.record.run.created, reverse=True)
 
 
 def _turn(points: list[ChangePoint]) -> Turn:
     series, place = points[0].series, points[0].place
     before, here = series.records[place - 1], series.records[place]
     found = changes(RecordSet("before", [before]), RecordSet("here", [here]))
-    return Turn(here, before, sorted(points, key=lambda point: -point.ratio), [each for kind in KINDS for each in getattr(found, kind)])
+    # What the library did follows from these.
+    around = [*found.environment, *found.ranks, *found.libraries]
+    return Turn(here, before, sorted(points, key=lambda point: -point.ratio), around)
 
 
 def history_document(found: History, store: Path) -> dict[str, Any]:
@@ -244,16 +241,15 @@ def history_document(found: History, store: Path) -> dict[str, Any]:
     return {
         "schema": "parhelion.history/1", "store": str(store), "runs": found.runs, "figures": len(found.series), "too_few_runs": found.short,
         "turns": [{"run": turn.record.id, "created": turn.record.run.created, "before": turn.before.id,
-                   "changes": [_point(point) for point in turn.points], "around": [asdict(each) for each in turn.around]} for turn in found.turns],
-        "slower_at_last": [_who(point) for point in found.latest if point.slower],
+                   "changes": [_told(point) for point in turn.points], "around": turn.around} for turn in found.turns],
+        "slower_at_last": [_who(point.series) for point in found.latest if point.slower],
     }  # fmt: skip
 
 
-def _point(point: ChangePoint) -> dict[str, Any]:
-    return _who(point) | {"ratio": point.ratio, "ci95": list(point.interval), "p": point.p, "before_s": point.before_s, "after_s": point.after_s,
-                          "runs_before": point.place, "runs_since": len(point.series.seconds) - point.place}  # fmt: skip
+def _told(point: ChangePoint) -> dict[str, Any]:
+    return _who(point.series) | {"ratio": point.ratio, "ci95": point.interval, "p": point.p, "before_s": point.before_s, "after_s": point.after_s,
+                                 "runs_before": point.place, "runs_since": len(point.series.seconds) - point.place}  # fmt: skip
 
 
-def _who(point: ChangePoint) -> dict[str, Any]:
-    series = point.series
+def _who(series: Series) -> dict[str, Any]:
     return {"benchmark": series.benchmark, "params": series.case.params, "contender": series.contender, "flavor": series.flavor}

@@ -6,7 +6,7 @@ What ranks waited for a core is told by part alone, as a share of the wall-clock
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from .comparison import Change, differing, gathered
 ASLEEP = "asleep"
 WAITING = "waiting for a core"
 OWN = "own code"
+SERVANTS = ("kernel", "libc", "unknown")  # what they do is done for their caller
 
 RULES = (
     ("libfabric", r"libfabric|lib\w+-fi\.so|libpsm|libopx"),
@@ -30,7 +31,6 @@ RULES = (
     ("libc", r"libc[.-]|libm[.-]|libpthread|ld-|librt[.-]|\[v(dso|syscall)\]|libmvec"),
     ("Python", r"python|libpython"),
 )
-_rules = [(part, re.compile(rf"^({pattern})")) for part, pattern in RULES]
 
 
 def library_name(library: str) -> str:
@@ -48,15 +48,9 @@ def _part_of(library: str, program: tuple[str, ...]) -> str:
     if library in (KERNEL, UNKNOWN, ASLEEP, WAITING):
         return library.strip("[]")
     name = PurePath(library).name
-    part = next((part for part, pattern in _rules if pattern.match(name)), None)
-    if part:
-        return part
-    return OWN if _is_program(name, program) else "other libraries"
-
-
-def _is_program(name: str, program: Sequence[str]) -> bool:
     # Whatever is mapped and is no shared library is a program: the one that was named, or one that it started.
-    return ".so" not in name or any(name == PurePath(word).name for word in program)
+    own = ".so" not in name or any(name == PurePath(word).name for word in program)
+    return next((part for part, pattern in RULES if re.match(pattern, name)), OWN if own else "other libraries")
 
 
 class Key(NamedTuple):
@@ -78,7 +72,6 @@ class Key(NamedTuple):
 
 Shares = dict[Key, float]
 Naming = Callable[[Frame], Key]
-SERVANTS = ("kernel", "libc", "unknown")  # what they do is done for their caller
 
 
 def by_part(profile: Profile) -> Naming:
@@ -98,31 +91,36 @@ def by_symbol(profile: Profile) -> Naming:
 
 def own_shares(profile: Profile, naming: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
     """Shares by where the ranks were themselves, and by what they slept in."""
-    ranks = profile.ranks if ranks is None else ranks
-    keys = [naming(frame) for frame in profile.frames]
-    innermost = ((keys[stack.frames[-1]], stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames)
-    return _shares(innermost, naming, ranks)
+    return _shares(profile, naming, lambda frames: frames[-1:], ranks)
 
 
 def charged_shares(profile: Profile, naming: Naming) -> Shares:
     """The same, with the time of the kernel and of libc charged to whatever called them."""
-    keys = [naming(frame) for frame in profile.frames]
     served = [part_of(frame.library, profile.program) not in SERVANTS for frame in profile.frames]
-    caller = (
-        (keys[_caller(served, stack.frames)], stack.seconds) for rank in profile.ranks for stack in rank.stacks if stack.frames
-    )
-    return _shares(caller, naming, profile.ranks)
+    return _shares(profile, naming, lambda frames: [next((number for number in reversed(frames) if served[number]), frames[-1])])
 
 
 def total_shares(profile: Profile) -> Shares:
     """Shares of functions together with everything that they called, each counted once in a stack."""
-    naming = by_symbol(profile)
+    return _shares(profile, by_symbol(profile), set)
+
+
+def _shares(
+    profile: Profile, naming: Naming, counted: Callable[[list[int]], Iterable[int]], ranks: Sequence[RankProfile] | None = None
+) -> Shares:
+    """The largest first. `counted` tells which frames of a stack its time counts for."""
+    ranks = profile.ranks if ranks is None else ranks
     keys = [naming(frame) for frame in profile.frames]
-    found: list[tuple[Key, float]] = []
-    for rank in profile.ranks:
-        for stack in rank.stacks:
-            found += [(keys[number], stack.seconds) for number in set(stack.frames)]
-    return _shares(found, naming, profile.ranks)
+    spent = [(keys[number], stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames for number in counted(stack.frames)]
+    spent += [(naming(Frame(ASLEEP, where)), seconds) for rank in ranks for where, seconds in rank.asleep.items()]
+    whole = sum(rank.whole_s for rank in ranks) or 1.0
+    found: Shares = {}
+    for key, seconds in spent:
+        found[key] = found.get(key, 0.0) + seconds / whole
+    waiting = naming(Frame(WAITING, WAITING))
+    if not waiting.library and (share := waiting_share(ranks)):
+        found[waiting] = share
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 TABLES: dict[str, tuple[str, Callable[[Profile], Shares]]] = {
@@ -139,35 +137,9 @@ def tables(profile: Profile) -> dict[str, Shares]:
     return {name: shares(profile) for name, (_, shares) in TABLES.items()}
 
 
-def seconds(ranks: Iterable[RankProfile]) -> float:
-    """What shares are shares of; never 0."""
-    return sum(rank.whole_s for rank in ranks) or 1.0
-
-
 def waiting_share(ranks: Sequence[RankProfile]) -> float:
     """What share of their wall-clock time ranks wanted to run while others had the core; it is no part of other shares."""
     return sum(rank.waiting_s for rank in ranks) / (sum(rank.wall_s for rank in ranks) or 1.0)
-
-
-def looks(ranks: Iterable[RankProfile]) -> float:
-    """How many independent looks stand behind shares: samples of cores, and looks at sleeping ranks."""
-    return max(1.0, sum(rank.samples + sum(rank.asleep.values()) / INTERVAL_S for rank in ranks))
-
-
-def _caller(served: Sequence[bool], frames: Sequence[int]) -> int:
-    return next((number for number in reversed(frames) if served[number]), frames[-1])
-
-
-def _shares(counted: Iterable[tuple[Key, float]], naming: Naming, ranks: Sequence[RankProfile]) -> Shares:
-    asleep = [(naming(Frame(ASLEEP, where)), spent) for rank in ranks for where, spent in rank.asleep.items()]
-    found: Shares = {}
-    for key, spent in (*counted, *asleep):
-        found[key] = found.get(key, 0.0) + spent
-    whole = seconds(ranks)
-    waiting = naming(Frame(WAITING, WAITING))
-    if not waiting.library and (share := waiting_share(ranks)):
-        found[waiting] = share * whole
-    return dict(sorted(((key, spent / whole) for key, spent in found.items()), key=lambda item: -item[1]))
 
 
 SCHEMA = "parhelion.profile-compare/1"
@@ -213,35 +185,34 @@ class ProfileComparison:
 def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
     """Every table ranked by how much the share of the time changed."""
     pair = (first, second)
-    return ProfileComparison(
-        profiles=pair,
-        **{name: _ranked(pair, shares) for name, (_, shares) in TABLES.items()},
-        ranks=_lone_ranks(pair),
-        changes=differing(_facts(first), _facts(second)),
-    )
+    ranks = [each.ranks for each in pair]
+    found = {name: _differences([_by_name(shares(each)) for each in pair], ranks) for name, (_, shares) in TABLES.items()}
+    return ProfileComparison(pair, **found, ranks=_lone_ranks(pair), changes=differing(_facts(first), _facts(second)))
 
 
 def comparison_document(found: ProfileComparison) -> dict[str, Any]:
     """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
     first, second = found.profiles
     tables = {name: list(map(_told, getattr(found, name))) for name in (*TABLES, "ranks")}
-    return {"schema": SCHEMA, "A": first.profile, "B": second.profile, **tables, "changes": [asdict(each) for each in found.changes]}
+    return {"schema": SCHEMA, "A": first.profile, "B": second.profile, **tables, "changes": found.changes}
 
 
 def _told(each: Difference) -> dict[str, Any]:
     rank = {} if each.rank is None else {"rank": each.rank}
-    figures = {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
-    return rank | each.key.told() | figures
+    return rank | each.key.told() | {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
 
 
-def _ranked(pair: tuple[Profile, Profile], shares: Callable[[Profile], Shares]) -> list[Difference]:
-    found = _differences(*(_by_name(shares(profile)) for profile in pair), *(looks(profile.ranks) for profile in pair))
+def _differences(shares: Sequence[Shares], ranks: Sequence[Sequence[RankProfile]], rank: int | None = None) -> list[Difference]:
+    """Of every key, what changed most first."""
+    pairs = {key: [each.get(key, 0.0) for each in shares] for key in (*shares[0], *shares[1])}
+    looks = [_looks(each) for each in ranks]
+    found = [Difference(key, *pair, math.hypot(*map(_error, pair, looks)), rank) for key, pair in pairs.items()]
     return sorted(found, key=lambda each: -abs(each.change))
 
 
-def _differences(first: Shares, second: Shares, looks_first: float, looks_second: float, rank: int | None = None) -> list[Difference]:
-    pairs = {key: (first.get(key, 0.0), second.get(key, 0.0)) for key in (*first, *second)}
-    return [Difference(key, a, b, math.hypot(_error(a, looks_first), _error(b, looks_second)), rank) for key, (a, b) in pairs.items()]
+def _looks(ranks: Iterable[RankProfile]) -> float:
+    """How many independent looks stand behind shares: samples of cores, and looks at sleeping ranks."""
+    return max(1.0, sum(rank.samples + sum(rank.asleep.values()) / INTERVAL_S for rank in ranks))
 
 
 def _error(share: float, count: float) -> float:
@@ -254,41 +225,31 @@ def _by_name(shares: Shares) -> Shares:
     """A library keeps its share when it is loaded from elsewhere or has another number."""
     found: Shares = {}
     for key, share in shares.items():
-        name = key._replace(library=library_name(key.library) if ".so" in key.library else PurePath(key.library).name)
+        name = key._replace(library=library_name(key.library))
         found[name] = found.get(name, 0.0) + share
     return found
 
 
 def _lone_ranks(pair: tuple[Profile, Profile]) -> list[Difference]:
     """Ranks that changed otherwise than most of them, by what they slept in and by part."""
-    first, second = pair
-    if len(first.ranks) != len(second.ranks) or len(first.ranks) < 2:
+    first, second = (each.ranks for each in pair)
+    if len(first) != len(second) or len(first) < 2:
         return []
-    per_rank = [_rank_differences(pair, a, b) for a, b in zip(first.ranks, second.ranks, strict=True)]
-    least = _least_changes(per_rank)
-    lone = [each for found in per_rank for each in found if each.shown and abs(each.change - least.get(each.key, 0.0)) > ALONE]
+    per_rank = [_differences([own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, both, strict=True)],
+                             [[rank] for rank in both], both[0].rank) for both in zip(first, second, strict=True)]  # fmt: skip
+    changes = [{each.key: each.change for each in found} for found in per_rank]
+    # Of each key, the change that is nearest to none over the ranks: what happened to all of them alike.
+    least = {key: min((found.get(key, 0.0) for found in changes), key=abs) for found in changes for key in found}
+    lone = [each for found in per_rank for each in found if each.shown and abs(each.change - least[each.key]) > ALONE]
     return sorted(lone, key=lambda each: -abs(each.change))
-
-
-def _rank_differences(pair: tuple[Profile, Profile], first: RankProfile, second: RankProfile) -> list[Difference]:
-    shares = [own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, (first, second), strict=True)]
-    return _differences(*shares, looks([first]), looks([second]), rank=first.rank)
 
 
 def _by_sleep(profile: Profile) -> Naming:
     part = by_part(profile)
-    return lambda frame: Key("asleep", "", frame.symbol) if part(frame).part == "asleep" else part(frame)
-
-
-def _least_changes(per_rank: list[list[Difference]]) -> dict[Key, float]:
-    """Of each key, the change that is nearest to none over the ranks: what happened to all of them alike."""
-    keys = {each.key for found in per_rank for each in found}
-    changes = [{each.key: each.change for each in found} for found in per_rank]
-    return {key: min((found.get(key, 0.0) for found in changes), key=abs) for key in keys}
+    return lambda frame: Key(ASLEEP, "", frame.symbol) if frame.library == ASLEEP else part(frame)
 
 
 def _facts(profile: Profile) -> dict[str, str]:
     around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
-    facts = [*flatten(around), *flatten(profile.environment)]
-    paths = {path for rank in profile.ranks for path in rank.libraries}
-    return gathered([*facts, *((f"library {library_name(path)}", path) for path in paths if ".so" in path)])
+    paths = {path for rank in profile.ranks for path in rank.libraries if ".so" in path}
+    return gathered([*flatten(around), *flatten(profile.environment), *((f"library {library_name(path)}", path) for path in paths)])

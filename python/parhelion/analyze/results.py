@@ -70,14 +70,17 @@ class Entry:
         """Median of a verified contender; a timing of wrong values does not count."""
         return self.summary.median if self.summary and not self.failed else None
 
+    def first(self, name: str) -> Any:
+        """What the first line that tells it says, such as `bytes`."""
+        return next((value for line in self.lines if (value := getattr(line, name)) not in (None, "")), None)
+
     @property
     def error(self) -> str | None:
-        told = next((line.error for line in self.lines if line.error), None)
-        return told or ("a value was wrong" if self.failed else None)
+        return self.first("error") or ("a value was wrong" if self.failed else None)
 
     @property
     def skipped(self) -> str | None:
-        return next((line.skipped for line in self.lines if line.skipped), None)
+        return self.first("skipped")
 
     @property
     def setup_s(self) -> dict[str, float]:
@@ -203,7 +206,12 @@ def contenders(cases: Iterable[CaseResult]) -> list[str]:
 
 def entries(cases: Iterable[CaseResult]) -> list[Entry]:
     """Every contender of every case."""
-    return [entry for case in cases for entry in case.entries.values()]
+    return [entry for _, entry in with_case(cases)]
+
+
+def with_case(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, Entry]]:
+    """The same, each beside its case."""
+    return [(case, entry) for case in cases for entry in case.entries.values()]
 
 
 def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
@@ -367,7 +375,7 @@ def skew(entry: Entry) -> Skew | None:
 
 def skewed(cases: Sequence[CaseResult]) -> str | None:
     """The note about ranks for which the others wait, those first for which they wait longest."""
-    found = [(told, case, entry) for case in cases for entry in case.entries.values()
+    found = [(told, case, entry) for case, entry in with_case(cases)
              if entry.role != "floor" and (told := skew(entry)) and told.matters
              and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
     if not found:

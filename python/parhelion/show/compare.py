@@ -128,7 +128,7 @@ def images_page(found: ImageComparison) -> Page:
     kinds: dict[str, list[Difference]] = {}
     for difference in found.differences:
         kinds.setdefault(difference.kind, []).append(difference)
-    taken = [facts([(fact.kind, fact.name, fact.change.first or "–", fact.change.second or "–") for fact in cause.facts], ("kind", "", "A", "B"), cause.title)
+    taken = [facts([(fact.kind, fact.name, fact.first or "–", fact.second or "–") for fact in cause.facts], ("kind", "", "A", "B"), cause.title)
              for cause in found.causes if cause.facts]  # fmt: skip
     first = found.causes[0] if found.causes else None
     lead = "Most probable cause" if first and first.likelihood == "probable" else "The first thing to look at"
@@ -144,7 +144,7 @@ def images_page(found: ImageComparison) -> Page:
                                  *(Text(name, "bad", "Failed in B:") for name in found.failed)]),
         *section("In the published form", published_layout(found.published, len(found.published))),
         *(Section(f"{wording(name).title}: profiles side by side", profile_page(each)) for name, each in found.profiles.items()),
-        Section("All differences", [changed(kind, [each.change for each in listed]) for kind, listed in kinds.items()]
+        Section("All differences", [changed(kind, listed) for kind, listed in kinds.items()]
                 or [Text("Nothing that was recorded.")]),
         Section("All figures", [Section(f"{wording(name).title}: {len(each.rows)} figures", [rows_table(each.rows)], "closed")
                                 for name, each in found.benchmarks.items()]),
