@@ -6,7 +6,7 @@ stretches, as in Killick, Fearnhead & Eckley, JASA 2012). Each cut is a knee.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ..record.model import Launch
+from ..record.model import Case, Launch
 from ..record.read import Record
-from .results import CaseResult, Entry, contenders, in_order, some, text, varying
+from .results import CaseResult, Entry, contenders, entries, in_order, some, text, varying
 from .statistics import Interval, Summary, mean_std, state_boundary, summarize
-from .words import size_text
+from .words import percent, size_text
 
 SIZE = "size"
 LEAST_SAMPLES = 5
@@ -62,12 +62,16 @@ class Curve:
     @property
     def launches(self) -> set[int]:
         """The launches that it was measured in."""
-        return {line.launch for entry in self.entries for line in entry.lines if line.samples}
+        return {line.launch for line in self._lines}
+
+    @property
+    def _lines(self) -> list[Case]:
+        return [line for entry in self.entries for line in entry.lines if line.samples]
 
     @property
     def sends_messages(self) -> bool:
         """False for what goes through shared memory alone; what is not told counts as true."""
-        return any(line.messages != 0 for entry in self.entries for line in entry.lines if line.samples)
+        return any(line.messages != 0 for line in self._lines)
 
     def label(self, names: Sequence[str]) -> str:
         """The parameters named, and the contender."""
@@ -345,49 +349,39 @@ def published_rows(record: Record, cases: Sequence[CaseResult]) -> list[Publishe
 
 
 def _timed(case: CaseResult) -> Entry | None:
-    timed = [entry for entry in case.entries.values() if entry.median and "size" in entry.params]
+    timed = [entry for entry in entries([case]) if entry.median and "size" in entry.params]
     return next((entry for entry in timed if entry.contender == CONTENDER), timed[0] if timed else None)
 
 
 def _published_row(record: Record, case: CaseResult, entry: Entry) -> PublishedRow:
     numbers = {line.launch for line in entry.lines}
     launches = [launch for launch in record.launches if launch.launch in numbers]
-    first_of_size = [line.setup_s["first"] for line in entry.lines if line.setup_s and line.setup_s.get("first") is not None]
-    labels = record.labels
+    cold = [launch.cold_alltoall or {} for launch in launches]
+    size, labels = case.params["size"], record.labels
+    # What the user called it; else the MPI, for that is what an image differs in.
+    named = " ".join(str(name) for name in (labels.get("image"), case.params.get("mpi")) if name)
     return PublishedRow(
-        image=_image(record, case, launches),
+        image=named or (mpi_name(launches[0]) if launches else "unknown"),
         network=str(case.params.get("network") or labels.get("network") or "default"),
         reservation=labels.get("reservation", ""),
         notes=labels.get("notes", ""),
         ranks=int(case.params.get("ranks", 0)),
-        size=int(case.params["size"]),
-        first_call=_mean_std(_cold(launches, case.params["size"])),
-        first_of_size=_mean_std([seconds for seconds in first_of_size if seconds is not None]),
-        later_calls=_mean_std([sample for samples in entry.launches for sample in samples]),
+        size=int(size),
+        first_call=_mean_std(each.get("first_s") for each in cold if each.get("size") == size and each.get("verified")),
+        first_of_size=_mean_std((line.setup_s or {}).get("first") for line in entry.lines),
+        later_calls=_mean_std(sample for samples in entry.launches for sample in samples),
     )
-
-
-def _image(record: Record, case: CaseResult, launches: Sequence[Launch]) -> str:
-    """What the user called it; else the MPI, for that is what an image differs in."""
-    named = [record.labels.get("image"), case.params.get("mpi")]
-    told = " ".join(str(name) for name in named if name)
-    return told or next((mpi_name(launch) for launch in launches), "unknown")
 
 
 def mpi_name(launch: Launch) -> str:
     """The MPI library in a few words."""
-    lines = str(launch.mpi.get("library_version") or "unknown MPI").replace("\t", " ").strip().splitlines() or ["unknown MPI"]
-    first = lines[0].partition(",")[0]
-    return " ".join(first.replace("Version:", "").replace("Library", "").split())
+    lines = str(launch.mpi.get("library_version") or "").strip().splitlines() or ["unknown MPI"]
+    return " ".join(lines[0].partition(",")[0].replace("Version:", "").replace("Library", "").split())
 
 
-def _cold(launches: Sequence[Launch], size: int) -> list[float]:
-    cold = [launch.cold_alltoall for launch in launches if launch.cold_alltoall]
-    return [each["first_s"] for each in cold if each.get("size") == size and each.get("verified") and "first_s" in each]
-
-
-def _mean_std(seconds: Sequence[float]) -> str:
-    return mean_std([value * MICRO for value in seconds]) if seconds else ""
+def _mean_std(seconds: Iterable[float | None]) -> str:
+    known = [value * MICRO for value in seconds if value is not None]
+    return mean_std(known) if known else ""
 
 
 OF_COMBINATION = ("mpi", "network")
@@ -433,10 +427,10 @@ def matrix(cases: Sequence[CaseResult]) -> Matrix | None:
 
 
 def _matrix_row(place: tuple[str, str], cases: list[CaseResult | None], name: str, every: Sequence[CaseResult]) -> MatrixRow:
-    entries = [case.entries.get(name) if case else None for case in cases]
-    mine = [entry for case in every if _place(case) == place for entry in case.entries.values()]
+    leading = [case.entries.get(name) if case else None for case in cases]
+    mine = entries(case for case in every if _place(case) == place)
     reason = None if any(entry.ran for entry in mine) else next((entry.skipped for entry in mine if entry.skipped), None)
-    return MatrixRow(*place, entries, reason)
+    return MatrixRow(*place, leading, reason)
 
 
 def _place(case: CaseResult) -> tuple[str, str]:
@@ -489,12 +483,10 @@ def sweep(record: Record, cases: Sequence[CaseResult]) -> Sweep:
 
 def change_text(change: Change) -> str:
     """What was seen between two sizes."""
-    where = f"from {size_text(change.below)} to {size_text(change.above)}"
-    if change.kind == KNEE and change.against:
-        than = f"{change.against:.2f} times what the sizes below let expect{_slope(change)}"
-        return f"{where} the time goes up {change.growth:.2f} times, {than}" if change.growth >= 1 else \
-            f"{where} the time falls to {change.growth:.2f} of itself, {than}"  # fmt: skip
-    return f"{where} the time falls to {change.growth:.2f} of itself: more bytes in less time"
+    moved = f"grows {change.growth:.2f} times" if change.growth >= 1 else f"drops by {percent(1 - change.growth, 0)}"
+    knee = change.kind == KNEE and change.against
+    than = f", to {change.against:.2f} times the trend of the smaller sizes{_slope(change)}" if knee else ": more bytes in less time"
+    return f"from {size_text(change.below)} to {size_text(change.above)} the time {moved}{than}"
 
 
 def _slope(change: Change) -> str:
@@ -512,7 +504,7 @@ def sweep_document(record: Record, cases: Sequence[CaseResult]) -> dict[str, Any
     combinations = [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in rows]
     return {
         **({"combinations": combinations} if made else {}),
-        "published": [asdict(row) for row in published_rows(record, cases)],
+        "published": published_rows(record, cases),
         "sweep": [curve_object(record, curve) for curve in curves(cases)],
     }
 
