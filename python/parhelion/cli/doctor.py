@@ -15,8 +15,8 @@ def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None
 
     Everything is tried out, nothing is changed. Where a scheduler is, and this is no job of its, no ranks are started without --start.
     """
-    from ..machine.examination import examine
-    from ..machine.doctor_text import blocks
+    from ..machine.doctor import examine
+    from ..show.doctor import blocks
 
     output = Output(json_file)
     examination = examine(ranks, start)

@@ -9,12 +9,12 @@ from click.testing import CliRunner
 from measured import built
 
 from parhelion.launch import Flavor, flavors
-from parhelion.machine import examination
+from parhelion.machine import doctor as doctor_module
 from parhelion.cli.doctor import doctor
 from parhelion.machine.launchers import launchers, why_not
-from parhelion.machine.mpi import network, version_here
+from parhelion.machine.builds import network, version_here
 from parhelion.machine.probes import Finding
-from parhelion.machine.worth import worth_doing
+from parhelion.machine.doctor import worth_doing
 
 SRUN = "#!/bin/sh\n[ $1 = --version ] && echo slurm-wlm 22.05.8 || printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n'\n"
 SAID = {
@@ -86,11 +86,11 @@ def test_no_ranks_are_started_on_a_login_node(tmp_path, monkeypatch, command, jo
         monkeypatch.setenv(name, value)
     started = []
     build = flavor(tmp_path)
-    monkeypatch.setattr(examination, "flavors", lambda: {"mpich": build})
-    monkeypatch.setattr(examination.os, "access", lambda *_: True)
-    monkeypatch.setattr(examination, "network", lambda flavor: started.append(flavor) or {"UCX": "shm"})
-    monkeypatch.setattr(examination, "launchers", list)
-    monkeypatch.setattr(examination, "version_here", lambda flavor: "Another MPI 7")
+    monkeypatch.setattr(doctor_module, "flavors", lambda: {"mpich": build})
+    monkeypatch.setattr(doctor_module.os, "access", lambda *_: True)
+    monkeypatch.setattr(doctor_module, "network", lambda flavor: started.append(flavor) or {"UCX": "shm"})
+    monkeypatch.setattr(doctor_module, "launchers", list)
+    monkeypatch.setattr(doctor_module, "version_here", lambda flavor: "Another MPI 7")
     said = CliRunner().invoke(doctor, words)
     assert said.exit_code == 0, said.output
     assert bool(started) == starts and ("no ranks were started" in said.output) != starts

@@ -1,11 +1,11 @@
-"""The doctor's findings for people."""
+"""What the doctor finds, as tables and lines."""
 
 from collections.abc import Iterable
 
 from ..errors import remedy_of_no_build
-from ..show import Block, Cell, Table, Text
-from .examination import Build, Examination
-from .probes import Finding
+from ..machine.doctor import Build, Examination
+from ..machine.probes import Finding
+from . import Block, Cell, Table, Text
 
 YES, NO = Cell("yes", kind="good"), Cell("no", kind="bad")
 

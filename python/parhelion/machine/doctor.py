@@ -1,0 +1,139 @@
+"""All that the doctor looks at, the few things that are most worth doing, and the document of it."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import remedy_of_no_build
+from ..launch import Flavor, flavors, inside_launcher, usable_cores
+from ..launch.kinds import KINDS
+from .builds import Mpi4py, built_contenders, mpi4py_loads, mpi4py_matches, network, own_transports, version_here
+from .collect import collect
+from .launchers import Launcher, launchers, on_login_node, scheduler, why_not
+from .probes import CHECKS, Finding, most_missed, transports
+
+MOST = 3
+
+
+@dataclass(frozen=True)
+class Build:
+    """A flavor, which version its MPI here has, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the
+    network that it takes, where ranks were started."""
+
+    flavor: Flavor
+    version: str
+    program: bool
+    transports: dict[str, str]
+    mpi4py: bool
+    mpi4py_detail: str
+    network: dict[str, str]
+    started: bool
+
+
+@dataclass(frozen=True)
+class Examination:
+    """All findings, named as in the document."""
+
+    environment: dict[str, Any]
+    usable_cores: int
+    ranks: int
+    flavors: list[Build]
+    launchers: list[Launcher]
+    scheduler: str
+    mpi4py: Mpi4py
+    machine: list[Finding]
+    transports: list[Finding]
+    worth_doing: list[str]
+
+    def document(self) -> dict[str, Any]:
+        """The document of `--json`."""
+        told = asdict(self) | {"flavors": [_build_object(build) for build in self.flavors], "scheduler": self.scheduler or None}
+        return {"schema": "parhelion.doctor/1", **told}
+
+
+def examine(ranks: int | None, start: bool | None = None) -> Examination:
+    """Try everything out; local to this host. `start`: whether ranks are started; where it is not said, not on a login node."""
+    cores = usable_cores()
+    count = ranks or max(2, cores)
+    start = not on_login_node() if start is None else start
+    builds = [_build(flavor, start) for flavor in flavors().values()]
+    findings = [check.finding() for check in CHECKS]
+    starters = launchers()
+    unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
+    return Examination(
+        environment=collect(),
+        usable_cores=cores,
+        ranks=count,
+        flavors=builds,
+        launchers=starters,
+        scheduler=scheduler(),
+        mpi4py=mpi4py_loads(),
+        machine=findings,
+        transports=transports(findings, _usable_by_any(build.transports for build in builds)),
+        worth_doing=worth_doing([build.flavor for build in builds], unfit, starters, findings, crowd(cores, count)),
+    )
+
+
+def crowd(cores: int, ranks: int) -> str | None:
+    """What to do where so many ranks share cores."""
+    if ranks <= cores:
+        return None
+    return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then tell of the scheduler, and ranks that spin "
+            "hold up the others")  # fmt: skip
+
+
+def _usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Name → "" where one of the builds can use a transport, else why the last cannot."""
+    together: dict[str, str] = {}
+    for build in builds:
+        together |= {name: "" if together.get(name) == "" else why_not for name, why_not in build.items()}
+    return together
+
+
+def _build(flavor: Flavor, start: bool) -> Build:
+    fits, detail = mpi4py_matches(flavor)
+    program = os.access(flavor.program, os.X_OK)
+    own = own_transports(built_contenders(flavor)) if program else {}
+    return Build(flavor, version_here(flavor), program, own, fits, detail, network(flavor) if program and start else {}, start)
+
+
+def _build_object(build: Build) -> dict[str, Any]:
+    flavor = {key: str(value) for key, value in asdict(build.flavor).items()} | {"library_version": build.version}
+    built = {"program": build.program, "transports": sorted(build.transports), "network": build.network}
+    return {**flavor, **built, "mpi4py_matches": build.mpi4py, "mpi4py_detail": build.mpi4py_detail}
+
+
+def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
+    """At most three sentences, the most useful first. `unfit`: builds by name whose MPI mpi4py does not load, and why; `crowd`: where ranks
+    share cores, what to say of it."""
+    by_name = {finding.name: finding for finding in findings if finding.remedy}
+    missed, welcome = (_remedies(by_name, most_missed(welcome=each)) for each in (False, True))
+    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *missed, *welcome,
+                  "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
+    return candidates[:MOST]
+
+
+def _builds(flavors: Sequence[Flavor], unfit: dict[str, str]) -> Iterator[str]:
+    if not flavors:
+        yield f"no build can be used here: {remedy_of_no_build()}"
+    if len(unfit) < len(flavors):
+        return  # Python loads the one that fits; mpi4py's wheels know no standard ABI, whose build programs in other languages use
+    for name, why in unfit.items():
+        yield f"let mpi4py load the MPI of build {name} ({why}): start Python programs with `parhelion run`, or install mpi4py's wheel"
+
+
+def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator[str]:
+    for wrong in filter(None, (why_not(flavor, found) for flavor in flavors[:1])):
+        yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which takes the right launcher: {wrong}"
+    srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
+    if srun and flavors and KINDS[flavors[0].kind].pmi and flavors[0].kind not in srun.starts:
+        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].launcher} there: srun offers {srun.offers}, and "
+               f"build {flavors[0].name} needs --mpi={KINDS[flavors[0].kind].pmi}")  # fmt: skip
+    here = inside_launcher()
+    if here and here.size and here.size > 1:
+        yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"
+
+
+def _remedies(by_name: Mapping[str, Finding], names: Iterable[str]) -> Iterator[str]:
+    return (f"{by_name[name].remedy} ({name}, for {by_name[name].needed_for})" for name in names if name in by_name)
