@@ -14,45 +14,16 @@ from ..launch import find_flavor
 from ..measure import cases
 from ..measure.cases import usual_ranks
 from ..measure.measurement import (
-    Group,
-    LAUNCHES,
-    MIN_SAMPLE_S,
-    Measurement,
-    QUICK_LAUNCHES,
-    QUICK_MIN_SAMPLE_S,
-    QUICK_REPETITIONS,
-    REPETITIONS,
-    TIMEOUT_S,
+    Group, LAUNCHES, MIN_SAMPLE_S, Measurement, QUICK_LAUNCHES, QUICK_MIN_SAMPLE_S, QUICK_REPETITIONS, REPETITIONS, TIMEOUT_S,
 )
 from ..record.folder import DEFAULT_STORE, parse_labels
 from ..record.model import RecordError
 from ..record.read import Record
 from ..show.terminal import Output
 from .options import (
-    MOST_COMPONENTS,
-    MOST_EXTENT,
-    MOST_FIELDS,
-    MOST_HALO,
-    MOST_LAUNCHES,
-    MOST_RANKS,
-    MOST_REPETITIONS,
-    Names,
-    Numbers,
-    PanelCommand,
-    Periodic,
-    RANKS,
-    SECONDS,
-    SEED,
-    Share,
-    Sizes,
-    Whole,
-    flavor_option,
-    json_option,
-    labels_option,
-    launcher_option,
-    no_bind_option,
-    options_of,
-    out_option,
+    MOST_COMPONENTS, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_LAUNCHES, MOST_RANKS, MOST_REPETITIONS, Names, Numbers, PanelCommand,
+    Periodic, RANKS, SECONDS, SEED, Share, Sizes, Whole, flavor_option, json_option, labels_option, launcher_option, no_bind_option,
+    options_of, out_option,
 )
 
 MATRIX_TIMEOUT_S = 60.0
@@ -80,7 +51,7 @@ SHARED = (
     out_option,
     labels_option,
     json_option,
-)  # fmt: skip
+)
 
 
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -112,7 +83,7 @@ def bench(context: click.Context, **sides: Any) -> None:
 
     What follows the benchmark's name are its own options. With --flavors or --networks it runs under each combination, interleaved,
     into one run and one report; what a combination cannot do here is a row with its reason.
-    """  # fmt: skip
+    """
     context.obj = sides
 
 
@@ -140,7 +111,7 @@ def halo(options: dict[str, Any], peers: tuple[str, ...], per_node: bool, **grid
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
-    """  # fmt: skip
+    """
     _measure("halo", [cases.halo(**grid)], options, peers, per_node=per_node)
 
 
@@ -159,13 +130,12 @@ def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
 
     Every rank has a block of 32³ rows and pulls those beyond its six faces: 6,144 claimed, of which each one that another
     rank owns moves once. Every value is verified.
-    """  # fmt: skip
+    """
     _measure("ghosts", [cases.ghosts(contenders=options["contenders"], **rows)], options, per_node=per_node)
 
 
-COARRAY = "coarray"
+COARRAY, NO_PEERS = "coarray", ("none",)
 GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
-PEER_WORDS: dict[str, tuple[str, ...]] = {"built": GATHERED, "all": GATHERED, "none": ()}
 
 
 @bench.command(cls=PanelCommand, short_help="Index-map gather on partitioned meshes beside hand-written MPI.")
@@ -173,8 +143,8 @@ PEER_WORDS: dict[str, tuple[str, ...]] = {"built": GATHERED, "all": GATHERED, "n
 @click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @click.option("--element", type=ELEMENT_NAMES, default="int32", show_default=True, help="Element type.")
 @click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
-@click.option("--peers", type=Names((*GATHERED, *PEER_WORDS), "peer"), default=None, metavar="NAMES",
-              help=f"Other libraries beside the rest: {', '.join(GATHERED)}, all, none, as `make peers` builds them [those built; with --contenders: none].")
+@click.option("--peers", type=Names((*GATHERED, *NO_PEERS), "peer"), default=None, metavar="NAMES",
+              help=f"Other libraries beside the rest: {', '.join(GATHERED)}, or none, as `make peers` builds them [those built; with --contenders: none].")
 @per_node_option
 @shared_options
 def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str, ...] | None, per_node: bool, **how: Any) -> None:
@@ -182,24 +152,21 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str
 
     DATASET is a folder with one file per rank, `data001` …, as `parhelion partition` writes it. Each set is run on
     the number of ranks that it was partitioned for.
-    """  # fmt: skip
+    """
     from ..measure.coarrays import Coarrays, builds_here
 
     groups = cases.gather(datasets, **how)
     flavor, against = find_flavor(options["flavor"], measuring=True), options["against"]
     if against and COARRAY in (peers or ()):
         raise InputError("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
-    asked = peers or ("none" if options["contenders"] else "built",)
-    if len(asked) > 1 and (word := next((name for name in asked if name in PEER_WORDS), None)):
-        raise InputError(f"--peers {','.join(asked)}: give {word} alone, or names")
-    wanted = [name for name in PEER_WORDS.get(asked[0], asked) if name != COARRAY or not against]
+    wanted = [name for name in peers or (NO_PEERS if options["contenders"] else GATHERED) if name not in NO_PEERS and (name != COARRAY or not against)]
     builds = builds_here() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else (flavor.directory / f"libphl_peer_{name}.so").exists())]
     if missing:
         text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
     # Who asks for a library by name is told by the measuring program, too, that it is not there.
-    plug_ins = [name for name in wanted if name != COARRAY and (asked[0] != "built" or name not in missing)]
+    plug_ins = [name for name in wanted if name != COARRAY and (peers or name not in missing)]
     _measure("gather", groups, options, plug_ins, per_node=per_node, coarrays=Coarrays(builds) if builds else None)
 
 
@@ -218,7 +185,7 @@ def alltoall(
     The very first call after MPI_Init is reported apart: it makes MPI's connections. Ends with the published layout,
     mean(std) per image and network, and with the sizes at which another algorithm seems to take over. Ten samples per size
     and launch, or as many as --precision needs. Name image, reservation and notes with --label.
-    """  # fmt: skip
+    """
     first = first_size or size[:1]
     if len(first) != 1:
         raise InputError(f"--first-size has {len(first)} sizes: give one, for a process makes its connections once")
@@ -243,7 +210,7 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
     (`make peers`). shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
     components summed at nodes that up to eight ranks hold. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
     replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
-    """  # fmt: skip
+    """
     count = ranks or usual_ranks()
     why_not = cases.reason_against_veros(count)
     if why_not and apps and "veros" in apps:
@@ -267,7 +234,7 @@ def setup(options: dict[str, Any], **how: Any) -> None:
 
     Each repetition sets everything up anew on a fresh duplicate of the world, and verifies the exchange. Stages stand in
     the table where contenders stand elsewhere, and --contenders chooses among them.
-    """  # fmt: skip
+    """
     _measure("setup", cases.setup(**how), options, usual_repetitions=10)
 
 
@@ -287,7 +254,7 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers
         timeout=options["timeout"] or (MATRIX_TIMEOUT_S if sides["flavors"] or sides["networks"] else TIMEOUT_S), labels=parse_labels(options["labels"]),
         **{name: options[name] for name in ("precision", "most_repetitions", "seed", "flavor", "against", "out")},
         **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
-    )  # fmt: skip
+    )
     records = measure(what, output.errors)
     for letter, record in zip(NAMES, records):
         if what.against:
@@ -354,7 +321,7 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     parhelion compare images/v0.3 images/v0.4
 
     A part that cannot be had here is left out with its reason. Exit status as for every benchmark.
-    """  # fmt: skip
+    """
     from ..measure.image import ImageRequest, take_image
 
     sides = click.get_current_context().obj
@@ -365,11 +332,11 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
         raise InputError(f"{name!r} makes no name of a folder: give the image a name with letters, or a folder with --out")
     output = Output(json_file)
     request = ImageRequest(name, out or Path("images") / plain, ranks or usual_ranks(), launches=launches or (2 if quick else 5), quick=quick,
-                           profile=not no_profile, bind=not no_bind, labels=parse_labels(labels), **how)  # fmt: skip
+                           profile=not no_profile, bind=not no_bind, labels=parse_labels(labels), **how)
     taken, status = take_image(request, output.errors)
     output.console.print(f"image: {request.folder}", markup=False, soft_wrap=True)
     output.document({"schema": taken.schema, "folder": str(request.folder), "image": name, "ranks": taken.ranks, "flavor": taken.flavor,
-                     "labels": taken.labels, "parts": taken.parts, "providers": taken.providers})  # fmt: skip
+                     "labels": taken.labels, "parts": taken.parts, "providers": taken.providers})
     raise SystemExit(status)
 
 

@@ -47,7 +47,7 @@ def run_profile(
 
     Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
     Exit status 3 when the program failed; what was sampled until then is kept.
-    """  # fmt: skip
+    """
     from ..launch import usable_cores
     from ..launch.program import choose
     from ..show.profile import blocks, profile_document, write_stacks

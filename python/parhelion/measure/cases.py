@@ -89,7 +89,7 @@ def halo(
     return Group(count, [
         {"grid": sides, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed
         for kind, each, width, number in product(element, components, halo, fields)
-    ])  # fmt: skip
+    ])
 
 
 def setup(ranks: tuple[int, ...] | None, transport: tuple[str, ...], halo_width: int, fields: int, **grid: Any) -> list[Group]:
@@ -107,7 +107,7 @@ def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Grou
     counts = ranks or (usual_ranks(),)
     most, largest = max(counts), max(sizes)
     _check_memory(BUFFERS * most * most * largest, f"an alltoall of {largest} B on {most} ranks with all contenders takes",
-                  "use smaller sizes or fewer --ranks")  # fmt: skip
+                  "use smaller sizes or fewer --ranks")
     return [Group(count, [{"size": size} for size in sizes]) for count in dict.fromkeys(counts)]
 
 
@@ -144,7 +144,7 @@ ARRAYS_AT_ONCE = 9  # one for each contender
 def ghosts(
     ranks: int | None, grid: tuple[int, ...] | None, extent: int, vdim: tuple[int, ...], element: tuple[str, ...], pattern: str,
     contenders: Sequence[str],
-) -> Group:  # fmt: skip
+) -> Group:
     """One case per length of rows and element."""
     count = _ranks_on_grid(ranks, grid)
     sides = list(grid or balanced_grid(count, 3))

@@ -1,13 +1,13 @@
 """The gather on coarrays: programs that `make peers` built, the methods of each, their jobs (Fortran namelists), and their runs: after the other
 contenders of a launch, into the same record.
 
-A method that crashes or hangs is stopped, reported and left out from then on; the others go on in a new launch of the program.
+Each method has a launch of its own; one that crashes or hangs is stopped, reported and left out from then on.
 """
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,9 +66,9 @@ class Build:
     def label(self) -> str:
         return f"{self.toolchain}-{self.mpi}"
 
-    def contender(self, way: Method) -> str:
+    def contender(self, method: Method) -> str:
         """Toolchain × variant × MPI, as the published table has its columns."""
-        return f"{self.toolchain}/{way.name}/{self.mpi}"
+        return f"{self.toolchain}/{method.name}/{self.mpi}"
 
     def launch(self, images: int, job: Path, bind: bool) -> Launch:
         program = self.directory / PROGRAM
@@ -106,21 +106,18 @@ def words_of(case: dict[str, Any]) -> int | None:
     return size // WORD if size % WORD == 0 else None
 
 
-def job_text(
-    record: Path, launch: int, case: CaseResult, build: Build, ways: Sequence[Method], repetitions: int, least_s: float, budget_s: float
-) -> str:
-    """One case in several ways."""
-    head = {"record": str(record), "launch": launch, "repetitions": repetitions, "least_s": least_s, "budget_s": budget_s,
-            "cases": 1, "ways": len(ways)}  # fmt: skip
+def job_text(record: Path, launch: int, case: CaseResult, build: Build, method: Method, repetitions: int, least_s: float) -> str:
+    """One case by one method."""
     params = msgspec.json.encode(case.params).decode()
-    groups = [_group("job_", head), _group("case_", {"dataset": case.params["dataset"], "name": case.name, "params": params,
-                                                     "words": words_of(case.params)})]  # fmt: skip
-    groups += [_group("way_", {"contender": build.contender(way), "kind": way.kind, "kept": way.kept, "images": way.images}) for way in ways]
-    return "\n".join(groups) + "\n"
+    return "".join([
+        _group("job_", record=str(record), launch=launch, repetitions=repetitions, least_s=least_s, budget_s=BUDGET_S, cases=1, ways=1),
+        _group("case_", dataset=case.params["dataset"], name=case.name, params=params, words=words_of(case.params)),
+        _group("way_", contender=build.contender(method), kind=method.kind, kept=method.kept, images=method.images),
+    ])
 
 
-def _group(name: str, values: dict[str, Any]) -> str:
-    return f"&{name} {', '.join(f'{key}={_literal(value)}' for key, value in values.items())} /"
+def _group(name: str, **values: Any) -> str:
+    return f"&{name} {', '.join(f'{key}={_literal(value)}' for key, value in values.items())} /\n"
 
 
 def _literal(value: Any) -> str:
@@ -148,75 +145,41 @@ class Coarrays:
     stopped: dict[str, str] = field(default_factory=dict)  # contender → why
 
     def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
-        """Append a case line for every case that the group's ranks have finished, every build and every way."""
+        """Append a case line for every case that the group's ranks have finished, every build and every method."""
         cases = in_order([case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks])
-        for build in self.builds:
-            for case in cases:
-                progress.starting(launch, group.ranks)
-                self._case(folder, what, launch, case, build, progress)
+        for build, case, method in product(self.builds, cases, METHODS):
+            progress.starting(launch, group.ranks)
+            name, here = build.contender(method), f" on {case.name.removeprefix('gather ')}"
+            skipped, error = self._reason(case, build, name, here), None
+            if not skipped and (error := self._launch(folder, what, launch, case, build, method, progress)):
+                self.stopped[name] = error + here
+            if skipped or error:
+                folder.append(Case(launch, case.name, name, case.params, "peer", verified=False, error=error, skipped=skipped))
 
-    def _case(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, progress: RunProgress) -> None:
-        ways = [way for way in METHODS if self._keep(folder, launch, case, build, way)]
-        while ways:
-            done, why = self._start(folder, what, launch, case, build, ways, progress)
-            ways = ways[done:]
-            if ways:
-                self.stopped[build.contender(ways[0])] = why + _place(case)
-                folder.append(_line(launch, case, build, ways[0], error=why))
-                ways = [way for way in ways[1:] if self._keep(folder, launch, case, build, way)]
-
-    def _keep(self, folder: RunFolder, launch: int, case: CaseResult, build: Build, way: Method) -> bool:
-        reason = self._reason(case, build, way)
-        if reason:
-            folder.append(_line(launch, case, build, way, skipped=reason))
-        return reason is None
-
-    def _reason(self, case: CaseResult, build: Build, way: Method) -> str | None:
+    def _reason(self, case: CaseResult, build: Build, name: str, here: str) -> str | None:
+        """Why it is not launched."""
         if words_of(case.params) is None:
             return "the coarray program has cells of whole 32-bit words"
-        if why := self.stopped.get(build.contender(way)):
+        if why := self.stopped.get(name):
             return f"left out after: {why}"
-        here = _place(case)
-        ended = [why for name, why in self.stopped.items() if name in map(build.contender, METHODS) and why.endswith(here)]
-        if len(ended) >= MOST_STOPPED:
-            return f"{len(ended)} other ways of {build.label} had to be stopped ({ended[-1]})"
-        return None
+        ended = [why for stopped, why in self.stopped.items() if stopped in map(build.contender, METHODS) and why.endswith(here)]
+        return f"{len(ended)} other methods of {build.label} had to be stopped ({ended[-1]})" if len(ended) >= MOST_STOPPED else None
 
-    def _start(
-        self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, ways: list[Method], progress: RunProgress
-    ) -> tuple[int, str]:
-        """How many of the ways were finished in one launch of the program, and how that ended."""
+    def _launch(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, method: Method, progress: RunProgress) -> str | None:
+        """Why it gave no figures, or None."""
         name = f"{launch}-{build.label}"
         job, log = folder.path / f"job-{name}.nml", folder.path / f"launch-{name}.log"
-        text = job_text(folder.record.resolve(), launch, case, build, ways, what.repetitions, what.min_sample_s, BUDGET_S)
         with writing(job):
-            job.write_text(text)
-        command = build.launch(int(case.params["ranks"]), job.resolve(), what.bind)
-        follower = Follower(folder.record)
-        done, late = 0, False
+            job.write_text(job_text(folder.record.resolve(), launch, case, build, method, what.repetitions, what.min_sample_s))
+        follower, before = Follower(folder.record), progress.done
         limit = min(what.timeout, LIMIT_S)
-        with Ranks(command, log) as ranks:
-            while not late and done < len(ways) and ranks.running(LOOK_EVERY_S):
-                done += _new_cases(follower, progress)
-                late = follower.quiet_s > limit
+        with Ranks(build.launch(int(case.params["ranks"]), job.resolve(), what.bind), log) as ranks:
+            while progress.done == before and follower.quiet_s <= limit and ranks.running(LOOK_EVERY_S):
+                progress.lines(follower.new_lines())
+            late = progress.done == before and follower.quiet_s > limit
             ranks.running(END_S)
-        done += _new_cases(follower, progress)
+        progress.lines(follower.new_lines())
         folder.drop_unfinished_line()
-        if late:
-            return done, f"no result within {limit:g} s"
-        return done, f"{ranks.ending}: {first_words(ranks.message(), 80)}"
-
-
-def _place(case: CaseResult) -> str:
-    return f" on {case.name.removeprefix('gather ')}"
-
-
-def _new_cases(follower: Follower, progress: RunProgress) -> int:
-    before = progress.done
-    for line in follower.new_lines():
-        progress.line(line)
-    return progress.done - before
-
-
-def _line(launch: int, case: CaseResult, build: Build, way: Method, skipped: str | None = None, error: str | None = None) -> Case:
-    return Case(launch, case.name, build.contender(way), case.params, "peer", verified=False, error=error, skipped=skipped)
+        if progress.done > before:
+            return None
+        return f"no result within {limit:g} s" if late else f"{ranks.ending}: {first_words(ranks.message(), 80)}"

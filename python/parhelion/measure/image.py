@@ -79,12 +79,12 @@ class ImageRequest:
             out=self.folder / benchmark, timeout=self.timeout, labels=self.labels | {"image": self.name},
             # The very first call after MPI_Init is timed before anything else is sent.
             program_options=(f"--first-size={SIZES[0]}",) if benchmark == "alltoall" else (),
-        )  # fmt: skip
+        )
 
     def profiled(self, benchmark: str) -> Measurement:
         some = self.groups(benchmark)[0].cases
         return Measurement(benchmark, [Group(self.ranks, [some[0], some[-2]])], contenders=PROFILED[benchmark], min_sample_s=PROFILE_SAMPLE_S,
-                           repetitions=QUICK_REPETITIONS if self.quick else PROFILE_REPETITIONS)  # fmt: skip
+                           repetitions=QUICK_REPETITIONS if self.quick else PROFILE_REPETITIONS)
 
 
 def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
@@ -94,7 +94,7 @@ def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
     image = Image(
         SCHEMA, request.name, datetime.now(UTC).isoformat(timespec="seconds"), without_secrets(["parhelion", *sys.argv[1:]]),
         request.ranks, flavor.name, request.labels, collect(),
-    )  # fmt: skip
+    )
     write_image(image, folder)
     records: list[Record] = []
     for benchmark in BENCHMARKS:
@@ -126,7 +126,7 @@ def _profiled(benchmark: str, request: ImageRequest, flavor: Flavor) -> str:
     reason = None
     for tool in ("perf", "watch"):
         what = Request(command, request.ranks, flavor, tool=tool, command=flavor.program.name, bind=request.bind, timeout=PROFILE_TIMEOUT_S,
-                       out=profile_folder(request.folder, benchmark), labels=request.labels | {"image": request.name})  # fmt: skip
+                       out=profile_folder(request.folder, benchmark), labels=request.labels | {"image": request.name})
         try:
             take_profile(what, on_line=lambda line: None)
             return RAN if reason is None else f"sleep and libraries alone: {reason}"

@@ -57,7 +57,7 @@ class Measurement:
     def arguments(self, launch: int, group: Group, params: dict[str, str]) -> list[str]:
         """Benchmark and options of the measuring program for one launch; `params` are added to those of every case."""
         told: dict[str, Any] = {"ranks": group.ranks, "launch": launch, "seed": self.seed, "repetitions": self.repetitions,
-                                "min_sample_s": self.min_sample_s}  # fmt: skip
+                                "min_sample_s": self.min_sample_s}
         if self.precision:
             told |= {"precision": self.precision, "most_repetitions": self.most_repetitions}
         if self.against:

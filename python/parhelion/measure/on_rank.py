@@ -81,7 +81,7 @@ class Seen:
         counts = self.looks if looks or asleep <= 0.01 * self.wall else {"unknown": 1}
         divided = {where: asleep * count / (looks or 1) for where, count in counts.items()}
         return {"host": socket.gethostname(), "wall_s": self.wall, "waiting_s": waiting, "asleep": divided,
-                "libraries": sorted(self.libraries)}  # fmt: skip
+                "libraries": sorted(self.libraries)}
 
 
 def rank_process(root: int, command: str, becomes: bool = False) -> int | None:

@@ -87,7 +87,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
         environment=environment | {"mpi": request.flavor.library_version},
         ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
         notes=[*_ending(completed), *unread, *([] if perf else ["no samples were taken: sleep and libraries alone are told"])],
-    )  # fmt: skip
+    )
     write_profile(profile, folder)
     return profile, folder, completed
 
@@ -114,7 +114,7 @@ def _seen(file: Path, rank: int) -> dict[str, Any]:
         except (OSError, ValueError):
             time.sleep(0.02)
     raise ProfileError(f"rank {rank} was not started, or its folder is not shared with its host: {file} is not there; "
-                       "see what the program printed above")  # fmt: skip
+                       "see what the program printed above")
 
 
 def _stacks(request: Request, folder: Path, unread: list[str]) -> tuple[list[Frame], list[list[Stack]]]:
@@ -157,7 +157,7 @@ def perf_words(frequency: int, call_graph: str) -> tuple[str, list[str]]:
         told = next((line.strip() for line in done.stderr.splitlines() if line.strip()), "it failed")
         level = PARANOID.read_text().strip() if PARANOID.exists() else "absent"
         raise ProfileError(f"perf cannot take samples here: {told} (kernel.perf_event_paranoid is {level}: it must be 2 or less, "
-                           "and a container must allow perf_event_open)")  # fmt: skip
+                           "and a container must allow perf_event_open)")
     version = ask([program, "--version"], seconds=30).stdout.removeprefix("perf version").strip()
     # cpu-clock is a timer of the kernel: it is there in virtual machines, which often have no hardware counters.
     options = ["record", "-q", "-e", "cpu-clock", "-F", str(frequency), *CALL_GRAPHS[call_graph]]

@@ -106,7 +106,7 @@ class RunProgress:
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
             TextColumn("elapsed"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
             TextColumn("[dim]{task.fields[now]}"), console=console, transient=True,
-        )  # fmt: skip
+        )
         self.task = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
 
     def starting(self, number: int, ranks: int, side: str = "") -> None:
@@ -118,10 +118,11 @@ class RunProgress:
         """A launch will not happen."""
         self._plan(number, 0)
 
-    def line(self, line: Line) -> None:
-        """A line was added to the record."""
-        self.done += isinstance(line, Case)
-        self._plan(self.now, line.cases if isinstance(line, Plan) else self.plans.get(self.now))
+    def lines(self, lines: list[Line]) -> None:
+        """Lines were added to the record."""
+        for line in lines:
+            self.done += isinstance(line, Case)
+            self._plan(self.now, line.cases if isinstance(line, Plan) else self.plans.get(self.now))
 
     def _plan(self, number: int, cases: int | None) -> None:
         if cases is not None:

@@ -9,6 +9,7 @@ import random
 import secrets
 import sys
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 from rich.console import Console
@@ -40,7 +41,20 @@ def measure(what: Measurement, console: Console) -> list[Record]:
 
     A signal passes through, with a note of where the finished cases are. Raises `InputError` for what cannot be measured so.
     """
-    return Run(what, sides_of(what), console).run()
+    run = Run(what, sides_of(what), console)
+    try:
+        with run.progress.bar:
+            for number, turn in enumerate(run.turns):
+                if run.left_out(turn):
+                    run.progress.left_out(number)
+                else:
+                    run.launch(number, turn)
+    except Ended as ended:
+        for folder in run.runs:
+            folder.drop_unfinished_line()
+        ended.add_note(f"{run.progress.done} finished cases are kept in {' and '.join(str(folder.path) for folder in run.runs)}")
+        raise
+    return run.records()
 
 
 class Run:
@@ -49,33 +63,20 @@ class Run:
     def __init__(self, what: Measurement, sides: list[Side], console: Console) -> None:
         self.what, self.sides = what, sides
         self.turns = list(turns(what, len(sides)))
-        self.folders = _folders(what, sides)
+        self.folders = _folders(what, sides)  # of each side
+        self.runs = list(dict.fromkeys(self.folders))
         self.progress = RunProgress(console, what.benchmark, len(self.turns))
         self.failed: dict[tuple[int, int], End] = {}
         self.lost: list[tuple[RunFolder, End]] = []  # ends that the disk took no line about
         for note in self._notes():
             console.print(note, style="dim", markup=False, soft_wrap=True)
 
-    def run(self) -> list[Record]:
-        """All turns."""
-        try:
-            with self.progress.bar:
-                for number, turn in enumerate(self.turns):
-                    if not self._left_out(turn):
-                        self._launch(number, turn)
-                    else:
-                        self.progress.left_out(number)
-        except Ended as ended:
-            for folder in self.folders:
-                folder.drop_unfinished_line()
-            ended.add_note(f"{self.progress.done} finished cases are kept in {' and '.join(str(folder.path) for folder in self.folders)}")
-            raise
-        return [self._record(folder) for folder in self.folders]
-
-    def _record(self, folder: RunFolder) -> Record:
-        record = read_record(folder.path)
-        record.ends += [end for where, end in self.lost if where is folder]
-        return record
+    def records(self) -> list[Record]:
+        """What has been measured, and how each launch ended."""
+        records = {folder: read_record(folder.path) for folder in self.runs}
+        for folder, end in self.lost:
+            records[folder].ends.append(end)
+        return list(records.values())
 
     def _notes(self) -> list[str]:
         what, named = self.what, [f"{letter}: {side.name}" for letter, side in zip(NAMES, self.sides)] if self.what.against else []
@@ -83,10 +84,7 @@ class Run:
         pairs = f"{len(self.turns) // 2} pairs of launches, A first in every other one, cases in the same order on both sides (seed {what.seed})"
         return [*named, *notes, *([pairs] if what.against else [])]
 
-    def _folder(self, turn: Turn) -> RunFolder:
-        return self.folders[turn.side if self.what.against else 0]
-
-    def _left_out(self, turn: Turn) -> bool:
+    def left_out(self, turn: Turn) -> bool:
         """Ranks that failed once fail again, and a launch without its partner tells nothing."""
         partners = range(len(self.sides)) if self.what.against else [turn.side]
         for side in partners:
@@ -100,12 +98,12 @@ class Run:
             return True
         return False
 
-    def _launch(self, number: int, turn: Turn) -> None:
+    def launch(self, number: int, turn: Turn) -> None:
         """Start the ranks once and follow their record."""
         what, group, side = self.what, self.what.groups[turn.group], self.sides[turn.side]
         name = side.name if what.combined else f"{NAMES[turn.side]}: {side.name}" if what.against else ""
         self.progress.starting(number, group.ranks, name)
-        folder, before = self._folder(turn), self.progress.done
+        folder, before = self.folders[turn.side], self.progress.done
         launch = side.launch(what, group, [*what.arguments(turn.launch, group, side.params), f"--json={folder.record.resolve()}"])
         follower = Follower(folder.record)
         finished = idle = False
@@ -125,19 +123,18 @@ class Run:
             what.coarrays.run(folder, what, turn.launch, group, self.progress)
 
     def _note(self, lines: list[Line]) -> bool:
-        for line in lines:
-            self.progress.line(line)
+        self.progress.lines(lines)
         return any(isinstance(line, End) and line.status in FINISHED for line in lines)
 
     def _close(self, turn: Turn, why: str, message: str | None, any_case: bool) -> End:
         """Say how a launch ended; a combination that came to no case at all is one that this machine does not have."""
         if self.what.combined and not any_case:
-            self._folder(turn).drop_unfinished_line()
+            self.folders[turn.side].drop_unfinished_line()
             return self._unavailable(turn, f"the ranks did not start ({why}): {first_words(message)}")
         return self._append(turn, End(turn.launch, why, message))
 
     def _append(self, turn: Turn, end: End) -> End:
-        folder = self._folder(turn)
+        folder = self.folders[turn.side]
         try:
             folder.drop_unfinished_line()
             folder.append(end)
@@ -147,11 +144,10 @@ class Run:
 
     def _unavailable(self, turn: Turn, reason: str) -> End:
         """A row with the reason for every case and contender that cannot be measured; returns the end of the launch."""
-        what, group, side, folder = self.what, self.what.groups[turn.group], self.sides[turn.side], self._folder(turn)
-        for case in group.cases:
-            for contender, role in self._contenders(turn):
-                params = {**case, "ranks": group.ranks, **side.params}
-                folder.append(Case(turn.launch, what.benchmark, contender, params, role, verified=False, skipped=reason))
+        what, group, side, folder = self.what, self.what.groups[turn.group], self.sides[turn.side], self.folders[turn.side]
+        for case, (contender, role) in product(group.cases, self._contenders(turn)):
+            params = {**case, "ranks": group.ranks, **side.params}
+            folder.append(Case(turn.launch, what.benchmark, contender, params, role, verified=False, skipped=reason))
         folder.append(end := End(turn.launch, UNAVAILABLE, f"{side.name}: {reason}"))
         return end
 
@@ -189,21 +185,18 @@ def first_of_pair(launch: int, groups: int) -> int:
 
 
 def _folders(what: Measurement, sides: list[Side]) -> list[RunFolder]:
-    """One run; with `against` two, or none. A label `image` that was given is this side's."""
+    """All in one run; with `against` two runs, or none. A label `image` that was given is this side's."""
+    command = ["parhelion", *sys.argv[1:]]
     if not what.against:
-        return [RunFolder.create(what.benchmark, command_line(), collect(), what.out, what.labels)]
+        return [RunFolder.create(what.benchmark, command, collect(), what.out, what.labels)] * len(sides)
     common, made = {**what.labels, DUET: secrets.token_hex(4)}, list[RunFolder]()
     named = ({**common, "image": sides[0].name}, {"image": sides[1].name, **common})
     try:
         for letter, side, labels in zip(NAMES, sides, named, strict=True):
             environment, out = side.environment or collect(), what.out / letter if what.out else None
-            made.append(RunFolder.create(what.benchmark, command_line(), environment, out, labels))
+            made.append(RunFolder.create(what.benchmark, command, environment, out, labels))
     except RecordError:
         for folder in made:
             folder.record.unlink(missing_ok=True)
         raise
     return made
-
-
-def command_line() -> list[str]:
-    return ["parhelion", *sys.argv[1:]]

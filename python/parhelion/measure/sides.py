@@ -94,7 +94,7 @@ def _refuse_inside(what: Measurement) -> None:
     if here.rank > 0:
         sys.exit(2)  # rank 0 says it
     raise InputError(f"a launcher ({here.kind}) has already started this as one of its ranks: call `parhelion bench` once, without mpiexec or srun, for "
-                     f"it starts the ranks itself (--launcher says how), or have that launcher start the measuring program: phl-bench {what.benchmark}")  # fmt: skip
+                     f"it starts the ranks itself (--launcher says how), or have that launcher start the measuring program: phl-bench {what.benchmark}")
 
 
 def _combinations(what: Measurement) -> list[Side]:
@@ -107,7 +107,7 @@ def _combinations(what: Measurement) -> list[Side]:
     for unknown in [name for name in networks if name not in NETWORKS]:
         raise InputError(f"--networks {unknown}: choose from {', '.join(NETWORKS)}")
     sides = [_combination(mpi, network).check(what) for mpi in dict.fromkeys(mpis or [*USUAL_MPIS, *flavors()])
-             for network in dict.fromkeys(networks or NETWORKS)]  # fmt: skip
+             for network in dict.fromkeys(networks or NETWORKS)]
     if all(side.reason for side in sides):
         raise InputError("no combination can run here:\n" + "\n".join(dict.fromkeys(f"{side.name}: {side.reason}" for side in sides)))
     return sides
@@ -138,7 +138,7 @@ def _other(text: str, here: str) -> Side:
     if path.exists():
         raise InputError(f"--against {text}: the file is no image: it begins neither as SIF nor as a squashed file system does")
     raise InputError(f"--against {text}: no flavor of that name is built here (built: {', '.join(flavors()) or 'none'}), and there is no folder and "
-                     "no file of that name: give a flavor, a checkout in which `make build` was run, or an image of Apptainer")  # fmt: skip
+                     "no file of that name: give a flavor, a checkout in which `make build` was run, or an image of Apptainer")
 
 
 def _checkout(path: Path, here: str) -> Side:
@@ -147,7 +147,7 @@ def _checkout(path: Path, here: str) -> Side:
     built = flavors(folder) if folder.is_dir() else {}
     if not built:
         raise InputError(f"--against {path}: the folder is no built checkout, for {FLAVORS} in it holds no flavor (and no image, "
-                         "for it has no .singularity.d): run `make build` there")  # fmt: skip
+                         "for it has no .singularity.d): run `make build` there")
     ours = os.environ.pop("PARHELION_FLAVOR", None)  # names a flavor of this checkout
     try:
         flavor = find_flavor(here if here in built else None, folder, measuring=True)

@@ -100,7 +100,7 @@ class Case:
             "ranks": self.comm.size, "grid": list(self.grid), "extent": self.extent, "vdim": self.vdim, "element": self.element,
             "pattern": self.pattern, "rows_claimed": int(most[0]), "rows_unique": int(most[1]), "rows_moved": int(most[2]),
             "rows_moved_total": total,
-        }  # fmt: skip
+        }
 
     def _face(self, axis: int, side: int) -> np.ndarray:
         """Rows of the neighbor's block that touch this block's face. All from one: of rank 0's, whoever asks."""
@@ -186,7 +186,7 @@ class Packed(ByHand):
         self.buffers = [np.empty((len(rows), case.vdim), case.dtype) for _, rows in self.sent]
         self.sends = [self.comm.Send_init([buffer, MPI.BYTE], rank) for buffer, (rank, _) in zip(self.buffers, self.sent)]
         self.receives = [self.comm.Recv_init([self.array[first : first + count], MPI.BYTE], rank)
-                         for rank, first, count in self.received]  # fmt: skip
+                         for rank, first, count in self.received]
 
     def exchange(self) -> None:
         MPI.Prequest.Startall(self.receives)

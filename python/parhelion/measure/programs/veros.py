@@ -230,4 +230,4 @@ def _with_a_fault() -> Any:
 
 
 VARIANTS = {name: partial(Running, make_overlap=make) for name, make in
-            {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}.items()}  # fmt: skip
+            {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}.items()}

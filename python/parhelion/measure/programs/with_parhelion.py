@@ -35,6 +35,6 @@ class WithParhelion:
         cells = tuple((shape[d] - 2 * OVERLAP) * ranks[d] for d in range(2))
         # Beyond an end that is not cyclic the layers belong to the rank there, so that corners get them from it.
         domain = ph.CartesianDomain(cells, halo=OVERLAP, periodic=(cyclic, False), boundary="owned", process_grid=ranks, rank_order="first",
-                                    comm=runtime_settings.mpi_comm)  # fmt: skip
+                                    comm=runtime_settings.mpi_comm)
         array = domain.zeros(dtype, components=shape[2:] or None)
         return np.asarray(array), ph.Exchange(domain, array, transport=self.transport)
