@@ -92,10 +92,10 @@ def halo(
     ])
 
 
-def setup(ranks: tuple[int, ...] | None, transport: tuple[str, ...], halo_width: int, fields: int, **grid: Any) -> list[Group]:
+def setup(ranks: tuple[int, ...] | None, transport: tuple[str, ...], width: int, fields: int, **grid: Any) -> list[Group]:
     """One group per rank count; 1, 2, 4, … up to 8, or to the usable cores where there are more."""
     counts = ranks or [2**power for power in range(max(8, usable_cores()).bit_length())]
-    groups = [halo(count, halo=(halo_width,), fields=(fields,), **grid) for count in dict.fromkeys(counts)]
+    groups = [halo(count, halo=(width,), fields=(fields,), **grid) for count in dict.fromkeys(counts)]
     return [Group(each.ranks, [{**case, "transport": name} for case, name in product(each.cases, transport)]) for each in groups]
 
 

@@ -116,8 +116,8 @@ def job_text(record: Path, launch: int, case: CaseResult, build: Build, method: 
     ])
 
 
-def _group(name: str, **values: Any) -> str:
-    return f"&{name} {', '.join(f'{key}={_literal(value)}' for key, value in values.items())} /\n"
+def _group(group: str, /, **values: Any) -> str:
+    return f"&{group} {', '.join(f'{key}={_literal(value)}' for key, value in values.items())} /\n"
 
 
 def _literal(value: Any) -> str:
