@@ -57,15 +57,12 @@ class PlacedComm:
         stencil = as_stencil(stencil, dimensions)
         parent = parent or MPI.COMM_WORLD
         self._handle = ctypes.c_void_p()
-        check(
-            library().phl_placed_create(
-                handle_of(parent), dimensions, grid and integers(grid), cells and long_integers(cells),
-                _periodic(periodic, dimensions), len(stencil.offsets), stencil.steps(),
-                int(halo), int(bytes_per_cell), _objective(objective), " ".join(blocks or {}).encode(),
-                integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),
-                int(node_color), parameters and ctypes.byref(parameters.c_costs()), ctypes.byref(self._handle),
-            )
-        )
+        check(library().phl_placed_create(
+            handle_of(parent), dimensions, grid and integers(grid), cells and long_integers(cells),
+            _periodic(periodic, dimensions), len(stencil.offsets), stencil.steps(),
+            int(halo), int(bytes_per_cell), _objective(objective), " ".join(blocks or {}).encode(),
+            integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),
+            int(node_color), parameters and ctypes.byref(parameters.c_costs()), ctypes.byref(self._handle)))
         weakref.finalize(self, library().phl_placed_free, self._handle)
         self.comm: MPI.Comm = MPI.Comm.f2py(library().phl_placed_comm(self._handle))
         self.rank: int = library().phl_placed_rank(self._handle)

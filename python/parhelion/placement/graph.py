@@ -69,12 +69,9 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
     targets = [target for sent in edges for target in sent]
     sizes = [size for sent in edges for size in sent.values()]
     positions = integers(range(machine.size))
-    check(
-        library().phl_place_graph(
-            machine._handle, len(edges), integers(starts), integers(targets), long_integers(sizes),
-            _objective(objective), positions,
-        )
-    )
+    check(library().phl_place_graph(
+        machine._handle, len(edges), integers(starts), integers(targets), long_integers(sizes),
+        _objective(objective), positions))
     name, _, note = text("phl_place_text").partition("; ")
     return GraphPlacement(machine, np.array(positions[: machine.size]), name, edges, note)
 
@@ -92,10 +89,7 @@ def place_parts(
     if any(not isinstance(rank, int) for rank in edges):
         raise PlacementError("edges map ranks to bytes")
     placed = ctypes.c_int()
-    check(
-        library().phl_place_parts(
-            handle_of(comm), len(edges), integers(edges), long_integers(edges.values()), _objective(objective),
-            int(node_color), ctypes.byref(placed),
-        )
-    )
+    check(library().phl_place_parts(
+        handle_of(comm), len(edges), integers(edges), long_integers(edges.values()), _objective(objective),
+        int(node_color), ctypes.byref(placed)))
     return MPI.Comm.f2py(placed.value)

@@ -36,12 +36,9 @@ class Machine:
             ranks_per_node = parts_of_a_node(topology)
         ranks = [ranks_per_node] if isinstance(ranks_per_node, int) else list(ranks_per_node)
         self._handle = ctypes.c_void_p()
-        check(
-            library().phl_machine_create(
-                topology.encode(), integers([nodes or 0])[0], len(ranks), integers(ranks), int(binding == "compact"),
-                ctypes.byref(self._handle),
-            )
-        )
+        check(library().phl_machine_create(
+            topology.encode(), integers([nodes or 0])[0], len(ranks), integers(ranks), int(binding == "compact"),
+            ctypes.byref(self._handle)))
         weakref.finalize(self, library().phl_machine_free, self._handle)
         self.topology = topology
         self.size: int = library().phl_machine_size(self._handle)

@@ -187,12 +187,9 @@ def place_by_hand(
         raise PlacementError(f"blocks {dict(blocks)} have different numbers of dimensions: give as many for every level")
     handle = ctypes.c_void_p()
     flat = [extent for block in blocks.values() for extent in block]
-    check(
-        library().phl_place_by_hand(
-            machine._handle, dimensions, " ".join(blocks).encode(), integers(flat), _periodic(periodic, dimensions),
-            numbering.encode(), ctypes.byref(handle),
-        )
-    )
+    check(library().phl_place_by_hand(
+        machine._handle, dimensions, " ".join(blocks).encode(), integers(flat), _periodic(periodic, dimensions),
+        numbering.encode(), ctypes.byref(handle)))
     return Placement(handle, machine, as_stencil(stencil, dimensions), each_periodic(periodic, dimensions))
 
 
@@ -211,12 +208,9 @@ def choose_grid(
     """
     stencil = as_stencil(stencil, len(cells))
     grid, sizes = integers(cells), long_integers(stencil.bytes)
-    check(
-        library().phl_choose_grid(
-            machine._handle, len(cells), long_integers(cells), len(stencil.offsets), stencil.steps(), int(halo),
-            int(bytes_per_cell), _periodic(periodic, len(cells)), _objective(objective), grid, sizes,
-        )
-    )
+    check(library().phl_choose_grid(
+        machine._handle, len(cells), long_integers(cells), len(stencil.offsets), stencil.steps(), int(halo),
+        int(bytes_per_cell), _periodic(periodic, len(cells)), _objective(objective), grid, sizes))
     largest = tuple(-(-cell // ranks) for cell, ranks in zip(cells, grid, strict=True))
     return tuple(grid), Stencil(stencil.offsets, tuple(sizes), largest, halo, bytes_per_cell)
 

@@ -76,6 +76,7 @@ def test_the_grid_is_chosen_from_cells():
                     "--periodic", "yes")
     assert made["grid"] == [12, 12, 12]
     assert made["scores"]["automatic"]["node"]["jsum_bytes"] > made["scores"]["automatic"]["node"]["jsum"]
+    assert document("--cells", "96x96", "--nodes", 3)["node_of_rank"] == [0, 1, 2]  # without a description a node has one rank
 
 
 def test_pictures_and_rank_files_are_written(tmp_path):
