@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -27,17 +26,6 @@ def usable_cores(cpus: Collection[int] | None = None, system: Path = SYSTEM) -> 
 def physical_cores(cpus: Collection[int], system: Path = SYSTEM) -> int:
     """Number of distinct cores among hardware threads `cpus`."""
     return len({_siblings(cpu, system) for cpu in cpus})
-
-
-def core_by_core(cpus: Collection[int], system: Path = SYSTEM) -> list[int]:
-    """The hardware threads, the first of each core before the second of any: ranks that are placed in this order share none as long as it goes."""
-    taken: Counter[str] = Counter()
-    found = []
-    for cpu in sorted(cpus):
-        core = _siblings(cpu, system)
-        found.append((taken[core], cpu))
-        taken[core] += 1
-    return [cpu for _, cpu in sorted(found)]
 
 
 def cpu_quota(system: Path = SYSTEM) -> float | None:

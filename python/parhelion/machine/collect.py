@@ -55,24 +55,19 @@ def cpu() -> dict[str, Any]:
         "caches": caches(usable[0]),
         "governor": read_text(CPUS / "cpu0/cpufreq/scaling_governor"),
         "boost": read_text(CPUS / "cpufreq/boost"),
-        "hypervisor": is_virtual(),
+        "hypervisor": "hypervisor" in (told("/proc/cpuinfo", "flags") or "").split(),
     }
+
+
+def told(file: str | Path, *names: str, after: str = ":") -> str | None:
+    """What the first line of a file that begins with one of these names has after the mark."""
+    lines = (line.partition(after) for line in (read_text(file) or "").splitlines())
+    return next((value.strip() for name, _, value in lines if name.strip() in names), None)
 
 
 def model() -> str:
     """The name that the processor gives itself."""
-    for line in (read_text("/proc/cpuinfo") or "").splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() in ("model name", "Model", "cpu model"):
-            return value.strip()
-    return platform.processor() or platform.machine()
-
-
-def is_virtual() -> bool:
-    """Whether the processor says that it runs under a hypervisor."""
-    return any(
-        "hypervisor" in line.split() for line in (read_text("/proc/cpuinfo") or "").splitlines() if line.startswith("flags")
-    )
+    return told("/proc/cpuinfo", "model name", "Model", "cpu model") or platform.processor() or platform.machine()
 
 
 def caches(number: int) -> list[dict[str, Any]]:
@@ -95,10 +90,8 @@ def numa() -> list[dict[str, Any]]:
 
 
 def _node_memory(node: Path) -> int | None:
-    for line in (read_text(node / "meminfo") or "").splitlines():
-        if "MemTotal:" in line:
-            return int(line.split()[-2]) * 1024
-    return None
+    total = told(node / "meminfo", f"Node {node.name[4:]} MemTotal")
+    return int(total.split()[0]) * 1024 if total else None
 
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -143,7 +136,7 @@ def software(source: Path | None = None) -> dict[str, Any]:
     """Versions of everything that this process can ask without starting MPI, and the revision of the `source` tree (this one)."""
     return {
         "kernel": f"{platform.system()} {platform.release()}",
-        "distribution": distribution(),
+        "distribution": name.strip('"') if (name := told("/etc/os-release", "PRETTY_NAME", after="=")) else None,
         "libc": " ".join(platform.libc_ver()),
         "python": platform.python_version(),
         "compiler": first_line([os.environ.get("CXX", "c++"), "--version"]),
@@ -152,23 +145,9 @@ def software(source: Path | None = None) -> dict[str, Any]:
     }
 
 
-def distribution() -> str | None:
-    """The name of the Linux distribution."""
-    for line in (read_text("/etc/os-release") or "").splitlines():
-        if line.startswith("PRETTY_NAME="):
-            return line.partition("=")[2].strip('"')
-    return None
-
-
 def packages() -> dict[str, str]:
     """Installed versions of the packages that matter here."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    return {name: found[0].version for name in PACKAGES if (found := list(metadata.distributions(name=name)))}
 
 
 def revision(source: Path | None = None) -> str | None:

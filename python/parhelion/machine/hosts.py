@@ -19,12 +19,8 @@ MOST_HOSTS = 16
 TUN = "/dev/net/tun"
 
 
-class HostsError(InputError):
-    """Hosts cannot be made here; the message says why, and what to do."""
-
-
 def run_on_hosts(count: int, command: Sequence[str], latency: float = 0, bandwidth: float = math.inf) -> int:
-    """Run `command` on the first of `count` hosts; returns its exit status. Raises `HostsError`.
+    """Run `command` on the first of `count` hosts; returns its exit status. Raises `InputError`.
 
     `latency`: seconds that every packet takes longer from one host to another; `bandwidth`: bytes per second, of each host's cable each way.
 
@@ -32,9 +28,9 @@ def run_on_hosts(count: int, command: Sequence[str], latency: float = 0, bandwid
     starts ranks through the room `launch` spreads them over all hosts by itself.
     """
     if not 2 <= count <= MOST_HOSTS:
-        raise HostsError(f"{count} hosts: give 2 to {MOST_HOSTS}")
+        raise InputError(f"{count} hosts: give 2 to {MOST_HOSTS}")
     if (latency > 0 or bandwidth < math.inf) and not os.access(TUN, os.R_OK | os.W_OK):
-        raise HostsError(f"added latency and limited bandwidth need {TUN}, which is not there or may not be opened: load the kernel module tun")
+        raise InputError(f"added latency and limited bandwidth need {TUN}, which is not there or may not be opened: load the kernel module tun")
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
         inside = [sys.executable, "-m", "parhelion.machine.hosts_inside", folder, str(count), repr(latency), repr(bandwidth), *command]
@@ -47,7 +43,7 @@ def reason_against(count: int = 2) -> str | None:
     """Why `count` hosts cannot be made here, or `None` when they can; tries it."""
     try:
         return None if run_on_hosts(count, ["true"]) == 0 else "the hosts were made, but a command on them failed"
-    except HostsError as error:
+    except InputError as error:
         return str(error)
 
 
@@ -55,7 +51,7 @@ def _prefix() -> list[str]:
     """The command that makes the outer namespaces: with a user namespace, or by real root's rights where those are off."""
     missing = {tool: package for tool, package in TOOLS.items() if not shutil.which(tool, path=PATH)}
     if missing:
-        raise HostsError(f"{', '.join(missing)} not found (Debian: apt install {' '.join(dict.fromkeys(missing.values()))})")
+        raise InputError(f"{', '.join(missing)} not found (Debian: apt install {' '.join(dict.fromkeys(missing.values()))})")
     unshare = str(shutil.which("unshare", path=PATH))
     said = ""
     for user in (OWN_USER, []) if os.geteuid() == 0 else (OWN_USER,):
@@ -63,5 +59,5 @@ def _prefix() -> list[str]:
         if tried.returncode == 0:
             return [unshare, *user, *NAMESPACES]
         said = said or tried.stderr.strip()
-    raise HostsError(f"the kernel grants no namespaces ({said}): allow user namespaces (sysctl kernel.unprivileged_userns_clone=1 "
+    raise InputError(f"the kernel grants no namespaces ({said}): allow user namespaces (sysctl kernel.unprivileged_userns_clone=1 "
                      "or user.max_user_namespaces), or run as root outside a container")  # fmt: skip

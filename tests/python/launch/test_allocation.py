@@ -1,4 +1,4 @@
-"""What an allocation of Slurm tells, and the `srun` that follows from it. Slurm itself: `tests/python/running/test_slurm.py`."""
+"""What an allocation of Slurm tells, and the `srun` that follows from it. Slurm itself: `tests/python/launch/test_slurm.py`."""
 
 import re
 from pathlib import Path

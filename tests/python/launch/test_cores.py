@@ -3,7 +3,7 @@ tests/unit/test_usable_cores.cpp, for the command line and the library must agre
 
 import pytest
 
-from parhelion.launch.cores import core_by_core, cpu_quota, physical_cores, usable_cores
+from parhelion.launch.cores import cpu_quota, physical_cores, usable_cores
 
 ALL = set(range(8))
 
@@ -39,16 +39,6 @@ def test_hardware_threads_of_one_core_are_one_core(system):
     _, root = system
     assert [usable_cores(cpus, root) for cpus in (ALL, {0, 4}, {0, 1, 4}, {8, 9}, set())] == [4, 1, 2, 2, 1]
     assert physical_cores(set(), root) == 0
-
-
-def test_ranks_are_placed_core_by_core(system):
-    write, root = system
-    assert core_by_core(ALL, root) == [0, 1, 2, 3, 4, 5, 6, 7]
-    assert core_by_core({0, 1, 4, 5}, root) == [0, 1, 4, 5]
-    for cpu in ALL:  # 0 and 1, 2 and 3, …, as some machines number them
-        write(f"sys/devices/system/cpu/cpu{cpu}/topology/core_cpus_list", f"{cpu // 2 * 2}-{cpu // 2 * 2 + 1}\n")
-    assert core_by_core(ALL, root) == [0, 2, 4, 6, 1, 3, 5, 7]
-    assert core_by_core({64, 65}, root) == [64, 65]
 
 
 @pytest.mark.parametrize(("limits", "quota", "cores"), [
