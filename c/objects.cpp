@@ -55,6 +55,11 @@ Field field_of(const IndexedDomain& domain, const phl_field& given) {
     return view_cells(owned, domain.owned(), ghosts, domain.ghosts(), element, layout);
 }
 
+void copy_option(const char* from, std::string& to) { to = from != nullptr ? from : ""; }
+void copy_option(double from, double& to) { to = from; }
+void copy_option(std::int32_t from, int& to) { to = from; }
+void copy_option(std::int32_t from, bool& to) { to = from != 0; }
+
 }  // namespace
 
 // Never destroyed: handles may outlive the end of main.
@@ -107,15 +112,9 @@ Element element_from(phl_element element) {
 ExchangeOptions options_from(const phl_exchange_options* given) {
     ExchangeOptions options;
     if (given == nullptr) return options;
-    options.transport = given->transport != nullptr ? given->transport : "";
-    options.timeout_s = given->timeout_s;
-    options.work_s = given->work_s;
-    options.threads = given->threads;
-    options.progress_thread = given->progress_thread != 0;
-    options.overlap = given->overlap != 0;
-    options.at_once = given->at_once != 0;
-    options.combine_in_end = given->combine_in_end != 0;
-    options.check = given->check != 0;
+#define PHL_COPY(kind, name) copy_option(given->name, options.name);
+    PHL_EXCHANGE_OPTIONS(PHL_COPY)
+#undef PHL_COPY
     return options;
 }
 

@@ -54,7 +54,8 @@ set(fortran_dir ${PROJECT_BINARY_DIR}/fortran)
 configure_file(${PARHELION_FORTRAN_BINDING_HEADER} ${fortran_dir}/include/ISO_Fortran_binding.h COPYONLY)
 file(GLOB fortran_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.cpp)
 set(written_from ${PROJECT_SOURCE_DIR}/fortran/write.py ${PROJECT_SOURCE_DIR}/include/parhelion/phl.h
-  ${PROJECT_SOURCE_DIR}/include/parhelion/core/kinds.h ${fortran_sources})  # the glue has prototypes
+  ${PROJECT_SOURCE_DIR}/include/parhelion/core/kinds.h ${PROJECT_SOURCE_DIR}/include/parhelion/core/options.h
+  ${fortran_sources})  # the glue has prototypes
 file(GLOB fortran_templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.fypp)
 foreach(template IN LISTS fortran_templates)
   cmake_path(GET template STEM name)

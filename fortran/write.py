@@ -1,19 +1,28 @@
 """Writes what the procedures of the Fortran interface repeat. fypp loads it for the *.fypp files.
 
-Enumerations, structures and the interfaces of C functions are read from phl.h and from the glue, element types and reductions from kinds.h.
+Enumerations, structures and the interfaces of C functions are read from phl.h and from the glue, element types, reductions and options from the
+tables in core/.
 """
 
 import re
+import textwrap
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 HEADERS = HERE.parent / "include" / "parhelion"
-SOURCES = [HEADERS / "phl.h", HEADERS / "core" / "kinds.h", *sorted(HERE.glob("glue_*.cpp"))]
+SOURCES = [HEADERS / "phl.h", HEADERS / "core" / "kinds.h", HEADERS / "core" / "options.h", *sorted(HERE.glob("glue_*.cpp"))]
 C = "\n".join(re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S) for path in SOURCES)
 
 EIGHT = "a, b, c, d, e, f, g, h"
 STATUS = ["integer, intent(out), optional :: stat", "character(*), intent(inout), optional :: errmsg"]
 NUMBERS = {"int": "integer(c_int)", "int32_t": "integer(c_int32_t)", "int64_t": "integer(c_int64_t)", "double": "real(c_double)", "char": "character(kind=c_char)"}
+# Of a kind of option: its type in C, in Fortran, and how the one becomes the other.
+OPTIONS = {
+    "TEXT": ("const char*", "character(phl_name_length)", "''", "c_text({}, name)"),
+    "SECONDS": ("double", "real(real64)", "0", "{}"),
+    "COUNT": ("int32_t", "integer", "0", "int({}, c_int32_t)"),
+    "FLAG": ("int32_t", "logical", ".false.", "flag({})"),
+}
 STRUCTURES = {"FortranArray": "phl_array", "FortranGroup": "phl_field_group"}
 
 # Of an argument: its declaration, and what is passed to C. `?` behind a kind: optional.
@@ -98,10 +107,33 @@ def enumeration(name):
     return _text(["enum, bind(c)", *(f"  enumerator :: {each}" for each in names(name)), "end enum"]) + "\n" + public(name)
 
 
+def options():
+    """What each says, its kind and its name in C."""
+    table = (HEADERS / "core" / "options.h").read_text().split("#define PHL_EXCHANGE_OPTIONS(X)", 1)[1]
+    rows = re.findall(r"/\*(.*?)\*/\s*\\\s*X\((\w+), (\w+)\)", table, flags=re.S)
+    return [(re.sub(r"\s*\\\s*\*\s*", " ", text).strip(), kind, name) for text, kind, name in rows]
+
+
+def option_members():
+    """Of the type in Fortran, where times have no `_s`."""
+    lines = []
+    for text, kind, name in options():
+        _, declared, none, _ = OPTIONS[kind]
+        lines += [*(f"!> {line}" for line in textwrap.wrap(text, 120)), f"{declared} :: {name.removesuffix('_s')} = {none}"]
+    return _text(lines, 4)
+
+
+def option_copies():
+    """From `options`, which Fortran has, to `all`, which C reads."""
+    return _text([f"all%{name} = {OPTIONS[kind][3].format('options%' + name.removesuffix('_s'))}" for _, kind, name in options()], 4)
+
+
 def structure(name):
     """As C has it, all zero."""
     lines = [f"type, bind(c) :: {name}"]
-    for member in re.search(rf"typedef struct {name} \{{(.*?)\}} {name};", C, flags=re.S)[1].split(";")[:-1]:
+    body = re.search(rf"typedef struct {name} \{{(.*?)\}} {name};", C, flags=re.S)[1]
+    members = body.replace("PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)", " ".join(f"{OPTIONS[kind][0]} {each};" for _, kind, each in options()))
+    for member in members.split(";")[:-1]:
         kind, names = re.fullmatch(r"\s*(?:const )?(\w+\*?)\s+(.*?)\s*", member, flags=re.S).groups()
         declared, zero = ("type(c_ptr)", "c_null_ptr") if "*" in kind else (NUMBERS[kind], "c_null_char" if kind == "char" else "0")
         shaped = re.sub(r"\[(\w+)\]", r"(\1)", names).replace("PHL_MAX_DIMENSIONS", "4")

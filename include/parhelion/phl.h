@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "parhelion/core/kinds.h"
+#include "parhelion/core/options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,24 +111,10 @@ int phl_reduction_create(phl_element element, phl_combine combine, void* context
 int phl_reduction_free(int* reduction);
 
 /* How an exchange moves its data and how long it waits: of everything that makes one, an index map
- * too. All zero, which PHL_EXCHANGE_OPTIONS_INIT is, and a null pointer to it: as the library
- * chooses. */
+ * too. core/options.h says what each means. All zero, which PHL_EXCHANGE_OPTIONS_INIT is, and a
+ * null pointer to it: as the library chooses. */
 typedef struct phl_exchange_options {
-    const char*
-        transport; /* "auto", a name, or NULL: see the environment variable PARHELION_TRANSPORT */
-    double timeout_s; /* a wait longer than this is an error; 0: see PARHELION_TIMEOUT */
-    double work_s; /* seconds of work between begin and end, or between calls, about; 0: none, with
-                      overlap as long as an exchange */
-    int32_t threads;         /* of this rank that share large copies; 0: see PARHELION_THREADS */
-    int32_t progress_thread; /* 1: a thread gets it on between begin and end; 0: see
-                                PARHELION_PROGRESS */
-    int32_t overlap; /* 1: it will be begun and ended around work, equal on all ranks; 0: see
-                        PARHELION_OVERLAP */
-    int32_t at_once; /* 1: a promise: never begun and ended apart, no call waits for another to
-                        return; equal on all ranks */
-    int32_t combine_in_end; /* 1: a reverse exchange combines in its end alone, until when owned
-                               cells may be written */
-    int32_t check;          /* 1: checked mode, equal on all ranks; 0: see PARHELION_CHECK */
+    PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
 } phl_exchange_options;
 /* phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT; */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}

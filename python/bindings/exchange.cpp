@@ -160,19 +160,14 @@ class PythonExchange final : public PythonExchangeOf<Exchange> {
 public:
     using PythonGroup = std::pair<std::variant<Pattern, CartesianDomain>, std::vector<Field>>;
 
-    PythonExchange(std::vector<PythonGroup> given, const std::string& transport, double timeout_s,
-                   bool check, bool overlap, bool at_once, nb::object arrays,
-                   const nb::list& call_arrays, nb::object as_array)
+    PythonExchange(std::vector<PythonGroup> given, const ExchangeOptions& options,
+                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
         const nb::gil_scoped_release released;
         std::vector<Group> groups;
         for (auto& [source, fields] : given)
             groups.push_back(std::visit(
                 [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
-        ExchangeOptions options{transport, timeout_s};
-        options.check = check;
-        options.overlap = overlap;
-        options.at_once = at_once;
         make(std::move(groups), options);
     }
     // A subset of another exchange, and where its arrays are among those of a call.
@@ -239,6 +234,13 @@ private:
     }
     CallArrays call_arrays_;
 };
+
+void bind_options(nb::module_& module) {
+#define PARHELION_OPTION(kind, name) .def_rw(#name, &ExchangeOptions::name)
+    nb::class_<ExchangeOptions>(module, "ExchangeOptions")
+        .def(nb::init<>()) PHL_EXCHANGE_OPTIONS(PARHELION_OPTION);
+#undef PARHELION_OPTION
+}
 
 void bind_step(nb::module_& module) {
     traversed<PythonStep>(module, "Step", "An exchange under way, from `begin` to `end`.")
@@ -314,14 +316,14 @@ PassedReduction::PassedReduction(nb::handle given) {
 
 void bind_exchange(nb::module_& module) {
     bind_field(module);
+    bind_options(module);
     bind_reduction(module);
     bind_step(module);
     using Python = PythonExchange;
     auto made = bind_begun<Python>(module, "Exchange");
-    made.def(nb::init<std::vector<Python::PythonGroup>, const std::string&, double, bool, bool,
-                      bool, nb::object, const nb::list&, nb::object>(),
-             "groups"_a, "transport"_a, "timeout_s"_a, "check"_a, "overlap"_a, "at_once"_a,
-             "arrays"_a, "call_arrays"_a, "as_array"_a)
+    made.def(nb::init<std::vector<Python::PythonGroup>, const ExchangeOptions&, nb::object,
+                      const nb::list&, nb::object>(),
+             "groups"_a, "options"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
         .def(nb::init<const Python&, IntList, IntList, IntList, nb::object, const nb::list&,
                       nb::object>(),
              "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)

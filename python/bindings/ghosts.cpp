@@ -148,12 +148,12 @@ std::function<void()> calling(nb::handle function) {
 
 class PythonGhostExchange final : public PythonExchangeOf<GhostExchange> {
 public:
-    PythonGhostExchange(std::vector<GhostRows> rows, const std::string& transport, double timeout_s,
+    PythonGhostExchange(std::vector<GhostRows> rows, const ExchangeOptions& options,
                         nb::object arrays)
         : PythonExchangeOf(std::move(arrays)) {
         held_.used = nb::list();
         const nb::gil_scoped_release released;
-        make(std::move(rows), ExchangeOptions{transport, timeout_s});
+        make(std::move(rows), options);
     }
     void run_many(long times) {
         guarded([&] {
@@ -186,8 +186,8 @@ void bind_ghosts(nb::module_& module) {
     bind_rows(module);
     using Python = PythonGhostExchange;
     auto made = bind_begun<Python>(module, "GhostExchange");
-    made.def(nb::init<std::vector<GhostRows>, const std::string&, double, nb::object>(), "rows"_a,
-             "transport"_a, "timeout_s"_a, "arrays"_a)
+    made.def(nb::init<std::vector<GhostRows>, const ExchangeOptions&, nb::object>(), "rows"_a,
+             "options"_a, "arrays"_a)
         .def("__call__", &Python::run, "Fills every ghost row with its owner's: begin and end.")
         .def("begin", giving_step(&Python::begin),
              "Starts filling the ghosts and returns while messages travel.\n\n"

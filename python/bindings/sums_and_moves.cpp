@@ -12,10 +12,10 @@ using Fields = std::vector<Field>;
 class PythonPointSums final : public PythonExchangeOf<PointSums> {
 public:
     PythonPointSums(const CartesianDomain& domain, const Fields& fields, nb::object arrays,
-                    const std::string& transport, double timeout_s)
+                    const ExchangeOptions& options)
         : PythonExchangeOf(std::move(arrays)) {
         const nb::gil_scoped_release released;
-        make(domain, fields, ExchangeOptions{transport, timeout_s});
+        make(domain, fields, options);
     }
     void reduce(AnyReduction reduction, const Fields& fields, const nb::object& /*arrays*/) {
         combine(reduction, [&](Reduction how) { exchange_->reduce(how, fields); });
@@ -29,11 +29,10 @@ public:
 class PythonRedistribution final : public PythonExchangeOf<Redistribution> {
 public:
     template <class Domain>
-    PythonRedistribution(const Domain& from, const Domain& to, const std::string& transport,
-                         double timeout_s)
+    PythonRedistribution(const Domain& from, const Domain& to, const ExchangeOptions& options)
         : PythonExchangeOf(nb::none()) {
         const nb::gil_scoped_release released;
-        make(from, to, ExchangeOptions{transport, timeout_s});
+        make(from, to, options);
     }
     template <auto Run>
     void run(const std::vector<std::pair<Field, Field>>& pairs, const nb::object& /*arrays*/) {
@@ -51,9 +50,8 @@ constexpr void (Redistribution::*back_moves)(std::span<const Move>) = &Redistrib
 void bind_sums_and_moves(nb::module_& module) {
     using Sums = PythonPointSums;
     bind_begun<Sums>(module, "PointSums")
-        .def(nb::init<const CartesianDomain&, const Fields&, nb::object, const std::string&,
-                      double>(),
-             "domain"_a, "fields"_a, "arrays"_a, "transport"_a, "timeout_s"_a)
+        .def(nb::init<const CartesianDomain&, const Fields&, nb::object, const ExchangeOptions&>(),
+             "domain"_a, "fields"_a, "arrays"_a, "options"_a)
         .def("_reduce_fields", &Sums::reduce, "reduction"_a, "fields"_a, "arrays"_a)
         .def("_begin_fields", giving_step(&Sums::begin), "reduction"_a, "fields"_a, "arrays"_a)
         .def(
@@ -61,10 +59,10 @@ void bind_sums_and_moves(nb::module_& module) {
             "How many points are shared, and what moves them.");
     using Moves = PythonRedistribution;
     nb::class_<Moves>(module, "Redistribution")
-        .def(nb::init<const CartesianDomain&, const CartesianDomain&, const std::string&, double>(),
-             "source"_a, "target"_a, "transport"_a, "timeout_s"_a)
-        .def(nb::init<const IndexedDomain&, const IndexedDomain&, const std::string&, double>(),
-             "source"_a, "target"_a, "transport"_a, "timeout_s"_a)
+        .def(nb::init<const CartesianDomain&, const CartesianDomain&, const ExchangeOptions&>(),
+             "source"_a, "target"_a, "options"_a)
+        .def(nb::init<const IndexedDomain&, const IndexedDomain&, const ExchangeOptions&>(),
+             "source"_a, "target"_a, "options"_a)
         .def("forward", &Moves::run<forward_moves>, "pairs"_a, "arrays"_a)
         .def("back", &Moves::run<back_moves>, "pairs"_a, "arrays"_a)
         .def("explain", [](const Moves& self) { return self.exchange().explain(); });

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "parhelion/core/options.h"
 #include "parhelion/exchange/stale.hpp"
 #include "parhelion/exchange/step.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
@@ -18,51 +19,9 @@
 
 namespace parhelion {
 
-/// How an exchange moves its data and how long it waits.
+/// How an exchange moves its data and how long it waits: core/options.h says what each means.
 struct ExchangeOptions {
-    /// "auto", a transport's name, or a hybrid "NEAR+FAR": NEAR for neighbors on the own node, FAR
-    /// for the others. "by_dimension:NAME" and "far_by_dimension:NAME" go dimension by dimension.
-    /// Empty: the environment variable PARHELION_TRANSPORT, else "auto".
-    std::string transport = {};
-    /// When nothing arrives for longer than this, a wait is an error that says who did not answer.
-    /// 0: the environment variable PARHELION_TIMEOUT, else never.
-    double timeout_s = 0;
-    /// Threads of this rank that share its large copies, the caller among them. 0: the environment
-    /// variable PARHELION_THREADS, else 1. They run on the cores that the rank may use: bind it to
-    /// as many.
-    int threads = 0;
-    /// Whether a thread of the library gets the exchange on between begin and end, for transports
-    /// that get on only while they are polled. It takes some of a core's time; MPI must have been
-    /// started with MPI_THREAD_MULTIPLE where MPI moves the data, or the thread does nothing.
-    /// False: as the environment variable PARHELION_PROGRESS says (1: yes), else no.
-    bool progress_thread = false;
-    /// How the exchange will be used: begun and ended around work (true), or called at once. `auto`
-    /// measures it so, and counts only what is spent inside begin and end. Equal on all ranks.
-    /// False: as the environment variable PARHELION_OVERLAP says (1: yes), else no.
-    bool overlap = false;
-    /// A promise: it is only ever called at once, by all ranks, none of which waits for another
-    /// one's call to return before its own; begin is refused. Then `auto` tries, too, to pass edges
-    /// and corners on, dimension by dimension, and to collect what a node owes another
-    /// (docs/transports.md, "Dimension by dimension", "Node by node"), which a rank that has begun
-    /// and gone away would hold up. Equal on all ranks.
-    bool at_once = false;
-    /// The work in seconds, about: between begin and end, or before each call; `auto` spins as long
-    /// between its trials. Ranks that come from work do not call at the same time, which makes some
-    /// transports slower than others. 0 to 1, equal on all ranks. 0: with overlap as long as an
-    /// exchange takes, 200 µs at most; else none.
-    double work_s = 0;
-    /// Whether a reverse exchange combines in `end` alone: until then owned cells may be read and
-    /// written. Else it may combine what has arrived from begin on.
-    bool combine_in_end = false;
-    /// Checked mode (docs/checks.md). Neighbors tell each other each call, with its direction,
-    /// reduction, fields and depth, and a rank that makes another one than its neighbor gets an
-    /// Error that says who asked for what, as does the neighbor, instead of both waiting. Ghosts
-    /// hold signalling NaNs, or bytes of 0xdb, while an exchange that fills them is under way; and
-    /// what the program writes meanwhile though it must not is an Error of this rank at the end,
-    /// with field, cell and both values. Without a time limit there is one of 30 s. Takes some
-    /// messages for each call, copies of what is sent, and memory; nothing where it is off. Equal
-    /// on all ranks. False: as the environment variable PARHELION_CHECK says (1: yes), else no.
-    bool check = false;
+    PHL_EXCHANGE_OPTIONS(PHL_CPP_OPTION)
 };
 
 /// Refreshes the ghosts of fields, or gives the ghosts' contributions back.

@@ -4,6 +4,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .. import _core
+
 Sides = tuple[tuple[int, int], ...]
 Stagger = int | Sequence[int]
 
@@ -118,19 +120,16 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     return value
 
 
-def transport_name(name: Any) -> str:
-    """The name of a transport, or nothing where the environment or the library shall choose."""
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"transport is {name!r}: pass the name of one, see ph.transports()")
-    return name or ""
-
-
-def time_limit(timeout: Any) -> float:
-    """Seconds to wait at most; 0 for no limit."""
-    if timeout is None:
-        return 0.0
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+def exchange_options(transport: Any, timeout: Any, **flags: Any) -> _core.ExchangeOptions:
+    """How an exchange moves its data and how long it waits; None for what the environment or the library shall choose."""
+    options = _core.ExchangeOptions()
+    if transport is not None and not isinstance(transport, str):
+        raise TypeError(f"transport is {transport!r}: pass the name of one, see ph.transports()")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, (int, float))):
         raise TypeError(f"timeout is {timeout!r}: pass seconds, or None")
-    if not timeout > 0:
+    if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout is {timeout}: pass more than 0 seconds, or None for no limit")
-    return float(timeout)
+    options.transport, options.timeout_s = transport or "", float(timeout or 0)
+    for name, flag in flags.items():
+        setattr(options, name, bool(flag))
+    return options

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, halo_sides, time_limit, transport_name
+from ..base.arguments import Sides, exchange_options, halo_sides
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
@@ -101,25 +101,15 @@ class Exchange(_core.Exchange):
         read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
 
         def parse() -> tuple[Any, ...]:
-            return read_groups(read_from, passed), transport_name(transport), time_limit(timeout)
+            return read_groups(read_from, passed), exchange_options(transport, timeout, check=check, overlap=overlap, at_once=at_once)
 
-        read, name, seconds = together(comm, parse, limit)
+        read, options = together(comm, parse, limit)
         split = split_components(comm, read)
         groups = [(native, [field.native() for field in chain(*fields)]) for native, fields in zip(natives, split, strict=True)]
         kept = [array for group in read for each in group for array in each.arrays]
         self._split = list(chain(*split))
         self._subsets: dict[Any, Exchange] = {}
-        super().__init__(
-            groups,
-            name,
-            seconds,
-            bool(check),
-            bool(overlap),
-            bool(at_once),
-            (tuple(chain(*passed)), kept),
-            passed_places(self._split),
-            callable_array,
-        )
+        super().__init__(groups, options, (tuple(chain(*passed)), kept), passed_places(self._split), callable_array)
 
     def only(self, fields: Sequence[int] | None = None, depth: Depth | None = None) -> "Exchange":
         """The exchange of a subset: some of the arrays, ghosts less deep, or both.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..base.arguments import time_limit, transport_name
+from ..base.arguments import exchange_options
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from .fields import read_groups
@@ -37,9 +37,9 @@ class PointSums(_core.PointSums):
     def __init__(self, domain: CartesianDomain, *arrays: Any, transport: str | None = None, timeout: float | None = None) -> None:
         if not isinstance(domain, CartesianDomain):
             raise TypeError(f"a {type(domain).__name__} has no points: pass a CartesianDomain; index maps have sum_shared themselves")
-        name, seconds = together(domain._native_comm, lambda: (transport_name(transport), time_limit(timeout)))
         self._domain = domain
-        super().__init__(domain._native, *together(domain._native_comm, lambda: self._fields(arrays)), name, seconds)
+        fields, options = together(domain._native_comm, lambda: (self._fields(arrays), exchange_options(transport, timeout)))
+        super().__init__(domain._native, *fields, options)
 
     def __call__(self, *arrays: Any) -> None:
         """Sums the points of these arrays, of the layouts of the construction's; of those where none are named."""

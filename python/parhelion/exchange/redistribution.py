@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..base.arguments import time_limit, transport_name
+from ..base.arguments import exchange_options
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
@@ -38,20 +38,20 @@ class Redistribution:
     """
 
     def __init__(self, source: Domain, target: Domain, transport: str | None = None, timeout: float | None = None) -> None:
-        def check() -> tuple[str, float]:
+        def check() -> _core.ExchangeOptions:
             kinds = {type(domain) if isinstance(domain, CartesianDomain) else IndexedDomain for domain in (source, target)}
             if len(kinds) > 1 or not all(isinstance(domain, (CartesianDomain, IndexedDomain)) for domain in (source, target)):
                 raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
-            return transport_name(transport), time_limit(timeout)
+            return exchange_options(transport, timeout)
 
         comm = getattr(source, "_native_comm", None) or getattr(target, "_native_comm", None)
         if comm is None:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
-        name, seconds = together(comm, check)
+        options = together(comm, check)
         self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
         before: Any = source._native  # of one kind, as has been checked
         after: Any = target._native
-        self._native = _core.Redistribution(before, after, name, seconds)
+        self._native = _core.Redistribution(before, after, options)
         self._comm, self._called = comm, False
 
     def __call__(self, source: Any, target: Any) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core
-from ..base.arguments import time_limit, transport_name
+from ..base.arguments import exchange_options
 from ..base.together import together
 from .rows import Rows
 
@@ -37,7 +37,7 @@ class GhostExchange(_core.GhostExchange):
             for number, array in enumerate(arrays):
                 if not isinstance(array, Rows):
                     raise TypeError(f"array {number} is a {type(array).__name__}: pass GhostArrays, or use ph.Exchange for others")
-            return [array._native for array in arrays], transport_name(transport), time_limit(timeout)
+            return [array._native for array in arrays], exchange_options(transport, timeout)
 
         super().__init__(*together(known._comm, parse), arrays)
 

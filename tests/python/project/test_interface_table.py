@@ -38,9 +38,23 @@ def test_a_new_row_reaches_c_cpp_and_fortran(write, tmp_path):
     assert write.names("phl_scalar")[:3] == ["phl_bytes = 0", "phl_int128", "phl_int8"]
 
 
+def test_a_new_option_reaches_c_cpp_and_fortran(write, tmp_path):
+    shutil.copytree(HEADERS, tmp_path / "parhelion")
+    table = tmp_path / "parhelion" / "core" / "options.h"
+    text, planted = re.subn(r"(X\(COUNT, threads\)\s*\\\n)", r"\1    /* Planted. */ \\\n    X(SECONDS, planted_s) \\\n", table.read_text())
+    assert planted == 1
+    table.write_text(text)
+    (tmp_path / "mpi.h").write_text("typedef int MPI_Comm;\n")
+    (tmp_path / "all.cpp").write_text('#include <string>\n#include "parhelion/phl.h"\nstruct Options { PHL_EXCHANGE_OPTIONS(PHL_CPP_OPTION) };\n'
+                                      "const phl_exchange_options all{.planted_s = 1, .check = 1};\n"
+                                      "const Options same{.planted_s = 1, .check = true};\n")  # fmt: skip
+    subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-I", tmp_path, tmp_path / "all.cpp"], check=True)
+    write.HEADERS = tmp_path / "parhelion"
+    assert "!> Planted.\n    real(real64) :: planted = 0" in write.option_members()
+    assert "all%planted_s = options%planted" in write.option_copies()
+    assert re.findall(r":: (\w+) = ", write.structure("phl_exchange_options")) == [name for _, _, name in write.options()]
+
+
 def test_structures_and_interfaces_are_those_of_the_header(write):
-    assert re.findall(r":: (\w+) = ", write.structure("phl_exchange_options")) == re.findall(
-        r"(\w+);", re.search(r"typedef struct phl_exchange_options \{(.*?)\}", write.C, flags=re.S)[1]
-    )
     assert "integer(c_int64_t), intent(inout) :: lower(*)" in write.bind("phl_cartesian_owned", "lower upper")
     assert "type(*), dimension(..), optional :: ghosts" in write.bind("phl_f_map_call")
