@@ -1,8 +1,7 @@
 #include "callback.hpp"
 
-#include "clock.hpp"
-#include "errors.hpp"
 #include "program.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
 
@@ -17,7 +16,7 @@ json ask(const phl_measured& measured, const json& question) {
     return answer.at("told");
 }
 
-class Called : public Contender, Values {
+class Called : public Variant, Values {
 public:
     Called(const phl_measured& measured, const std::string& name, SetupTimes& times)
         : measured_(measured) {

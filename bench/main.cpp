@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "alltoall/case.hpp"
-#include "clock.hpp"
 #include "program.hpp"
+#include "variant.hpp"
 
 using namespace parhelion;
 using namespace parhelion::bench;
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (words.empty() || words.back() == "--help" || words.back() == "-h")
         return write(help_text(words.size() > 1 ? words[0] : ""));
-    if (words.size() == 1 && words[0] == "--list") return write(list_contenders().dump(1) + "\n");
+    if (words.size() == 1 && words[0] == "--list") return write(list_variants().dump(1) + "\n");
     const Request asked = read_words(words);
     silence_false_alarm();
     std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that

@@ -1,9 +1,15 @@
 #pragma once
 
+#include <mpi.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+#include "parhelion/core/communicator.hpp"
+#include "parhelion/core/node_memory.hpp"
 
 namespace parhelion::bench {
 
@@ -30,6 +36,114 @@ private:
     };
     std::size_t bytes_;
     std::vector<std::unique_ptr<std::byte, Free>> blocks_;
+};
+
+/// Blocks in the library's node-shared memory.
+class NodeSharedMemory : public Memory {
+public:
+    NodeSharedMemory(int blocks, std::size_t bytes) {
+        for (int i = 0; i < blocks; ++i)
+            blocks_.push_back(allocate_node_shared(static_cast<byte_count>(bytes)));
+    }
+    std::byte* block(int index) const override {
+        return blocks_[static_cast<std::size_t>(index)].get();
+    }
+
+private:
+    std::vector<std::shared_ptr<std::byte>> blocks_;
+};
+
+/// A value that is made when it is first asked for, and then shared by all who ask.
+template <class T>
+class MadeOnce {
+public:
+    template <class Make>
+    std::shared_ptr<T> get(Make&& make) {
+        if (!value_) value_ = make();
+        return value_;
+    }
+
+private:
+    std::shared_ptr<T> value_;
+};
+
+inline void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// A sequence number on a cache line of its own, in memory that processes share.
+struct alignas(64) Flag {
+    std::atomic<std::uint32_t> value{0};
+    static_assert(std::atomic<std::uint32_t>::is_always_lock_free,
+                  "the flag is shared between processes");
+
+    void post(std::uint32_t sequence) { value.store(sequence, std::memory_order_release); }
+
+    /// Sequence numbers may wrap around: what was posted is never 2^31 steps behind or ahead.
+    bool reached(std::uint32_t sequence) const {
+        return static_cast<std::int32_t>(value.load(std::memory_order_acquire) - sequence) >= 0;
+    }
+    void wait_for(std::uint32_t sequence) const {
+        while (!reached(sequence)) pause_briefly();
+    }
+
+    // Where ranks outnumber cores, spinning keeps the very rank from running that is waited for:
+    // sleep instead.
+    void post_and_wake(std::uint32_t sequence);
+    void count_one_more(bool wake);
+    void sleep_until(std::uint32_t sequence) const;
+};
+
+/// Memory that all ranks of a communicator can load from and store to. Collective to make and to
+/// destroy.
+///
+/// It is mapped past MPI, so that MPI may be measured with its own shared memory switched off
+/// (MPICH then gives no window either). Where the kernel does not let ranks map each other's
+/// memory, it is a window of MPI.
+class SharedWindow {
+public:
+    /// The ranks of `comm` must be on one node.
+    SharedWindow(MPI_Comm comm, std::size_t bytes_of_mine);
+    ~SharedWindow();
+    SharedWindow(const SharedWindow&) = delete;
+    SharedWindow& operator=(const SharedWindow&) = delete;
+
+    /// Start of what `rank` holds, at least on a cache line of its own.
+    std::byte* of(int rank) const { return parts_[static_cast<std::size_t>(rank)].get(); }
+
+private:
+    bool map_parts(MPI_Comm comm, std::size_t bytes);
+    void make_window(MPI_Comm comm, std::size_t bytes);
+
+    std::vector<std::shared_ptr<std::byte>> parts_;
+    MPI_Win window_ = MPI_WIN_NULL;
+};
+
+/// The arrays of all ranks of a node, open to each of them, and one flag per rank.
+class OpenMemory : public Memory {
+public:
+    /// Collective. Throws CannotRun on every rank when the ranks are on several nodes.
+    /// `bytes` of a block may differ between ranks.
+    OpenMemory(const Communicator& comm, int blocks, std::size_t bytes);
+
+    std::byte* block(int index) const override { return block_of(rank_, index); }
+    std::byte* block_of(int rank, int index) const;
+
+    /// Sets this rank's flag; waits until another rank's flag was set so.
+    void post(std::uint32_t step) const;
+    void wait_for(int rank, std::uint32_t step) const;
+
+private:
+    Flag& flag_of(int rank) const { return *reinterpret_cast<Flag*>(window_.of(rank)); }
+
+    int rank_;
+    bool crowded_;                    // more ranks than cores
+    std::vector<std::size_t> bytes_;  // distance of blocks, by rank
+    SharedWindow window_;
 };
 
 }  // namespace parhelion::bench

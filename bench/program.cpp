@@ -6,11 +6,105 @@
 #include <exception>
 #include <optional>
 
-#include "binding.hpp"
+#include "alltoall/case.hpp"
+#include "apps/case.hpp"
+#include "gather/case.hpp"
+#include "halo/case.hpp"
+#include "launch.hpp"
+#include "measurement.hpp"
 #include "parhelion/core/error.hpp"
 #include "record.hpp"
+#include "setup/case.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
+
+PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job) {
+    const auto run = [make = std::move(make)](const Job& asked, Ground ground,
+                                              const ReportOutcome& report) {
+        Case which = make();
+        which.entries = chosen(which.entries, asked.variants);
+        run_case(which, asked, ground, report);
+    };
+    return {run, chosen(all, job.variants).size()};
+}
+
+std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
+    std::size_t lines = 0;
+    for (const PlannedCase& planned : cases) lines += planned.variants;
+    return lines;
+}
+
+namespace {
+
+using nlohmann::json;
+
+PlannedCase plan_halo(const json& object, const Job& job, const Communicator& comm) {
+    const HaloParams params = read_halo_params(object, comm.size());
+    return race([=] { return make_halo_case(params, comm); }, halo_variants({}), job);
+}
+
+PlannedCase plan_gather(const json& object, const Job& job, const Communicator& comm) {
+    const GatherParams params = read_gather_params(object);
+    return race([=] { return make_gather_case(params, comm); }, gather_variants({}), job);
+}
+
+PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator& comm) {
+    const std::size_t size = read_alltoall_size(object);
+    return race([=] { return make_alltoall_case(size, comm); }, alltoall_variants({}), job);
+}
+
+PlannedCase plan_application(const json& object, const Job& job, const Communicator& comm) {
+    return race([=] { return read_application(object, comm); },
+                read_application(object, comm).entries, job);
+}
+
+PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
+    const SetupCase which = read_setup_case(object, comm.size());
+    const std::vector<Entry> stages = chosen(setup_stages(), job.variants, "stage", "set-up");
+    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
+                run_setup_case(which, stages, asked, ground, report);
+            },
+            stages.size()};
+}
+
+using Plan = PlannedCase (*)(const json&, const Job&, const Communicator&);
+
+Plan plan_of(const std::string& benchmark) {
+    if (benchmark == "halo") return plan_halo;
+    if (benchmark == "gather") return plan_gather;
+    if (benchmark == "alltoall") return plan_alltoall;
+    if (benchmark == "setup") return plan_setup;
+    if (benchmark == "apps") return plan_application;
+    throw Error(benchmark + " is measured from Python: parhelion bench " + benchmark);
+}
+
+json entries_of(const std::vector<Entry>& entries) {
+    json list = json::array();
+    for (const Entry& entry : entries)
+        list.push_back({{"name", entry.name},
+                        {"role", entry.role},
+                        {"only_by_name", entry.only_by_name},
+                        {"unavailable", entry.unavailable}});
+    return list;
+}
+
+}  // namespace
+
+std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm) {
+    const Plan plan = plan_of(job.benchmark);
+    std::vector<PlannedCase> cases;
+    for (const json& object : job.cases) cases.push_back(plan(object, job, comm));
+    return cases;
+}
+
+json list_variants() {
+    return {{"halo", entries_of(halo_variants({}))},
+            {"gather", entries_of(gather_variants({}))},
+            {"alltoall", entries_of(alltoall_variants({}))},
+            {"setup", entries_of(setup_stages())},
+            {"apps", entries_of(application_variants())}};
+}
 
 namespace {
 

@@ -1,13 +1,37 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "benchmarks.hpp"
-#include "launch_facts.hpp"
+#include "launch.hpp"
+#include "measurement.hpp"
 #include "options.hpp"
+#include "parhelion/core/communicator.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
+
+/// A case that has been checked but holds nothing yet: cases of a job need not fit into memory
+/// together.
+struct PlannedCase {
+    /// Collective; throws Error on every rank or on none.
+    std::function<void(const Job&, Ground, const ReportOutcome&)> run;
+    std::size_t variants = 0;
+};
+
+/// A case whose variants take turns; `make` makes it when it is its turn.
+PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job);
+
+/// Local, the same on every rank: all cases of the job, checked before the first is measured.
+/// Throws Error naming what cannot be used.
+std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm);
+
+/// Case lines that the record will have: one per case and variant.
+std::size_t lines_expected(const std::vector<PlannedCase>& cases);
+
+/// Names and roles of all variants, by benchmark. Needs no MPI.
+nlohmann::json list_variants();
 
 constexpr int all_right = 0, wrong_values = 1, bad_input = 2, failed = 3;
 

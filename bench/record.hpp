@@ -7,17 +7,44 @@
 #include <string>
 #include <vector>
 
-#include "arrivals.hpp"
-#include "contender.hpp"
-#include "job.hpp"
+#include "options.hpp"
 #include "parhelion/core/communicator.hpp"
+#include "parhelion/placement/placed_comm.hpp"
+#include "samples.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
 
-/// How one contender of a case fared; the same on every rank but for the lists by rank, which only
+/// The innermost unit of the machine that two ranks share: which level each message stays within.
+class Levels {
+public:
+    /// Collective. Where all ranks sit; levels within which some rank is not bound are not told
+    /// apart.
+    explicit Levels(const Communicator& comm);
+
+    /// Collective. {"own_rank": {"messages", "bytes"}, …, "node", "other_node", "busiest_node"}:
+    /// sums over all ranks, and what leaves the node that most leaves. Null where some rank's
+    /// messages are not known.
+    nlohmann::json count(const Traffic& traffic) const;
+
+private:
+    struct Sum {
+        std::int64_t messages = 0, bytes = 0;
+        void add(const Sent& sent) { ++messages, bytes += sent.bytes; }
+    };
+    std::size_t level_of(int rank) const;
+    Sum busiest(Sum leaving) const;
+
+    Communicator comm_;
+    placement::Discovered here_;
+    std::vector<int> positions_;      // of all ranks
+    std::vector<std::string> names_;  // from the own rank outwards
+};
+
+/// How one variant of a case fared; the same on every rank but for the lists by rank, which only
 /// rank 0 has.
 struct Outcome {
-    std::string contender, role;
+    std::string variant, role;
     std::optional<std::string> skipped, error;
     bool verified = false;
     double pattern_s = 0, plan_s = 0, first_s = 0;  // maximum over ranks
@@ -29,12 +56,12 @@ struct Outcome {
     nlohmann::json
         traffic_by_level;  // of all ranks, see Levels::count; null: not asked for, or not known
     std::vector<double> exchange_s;  // beside each sample, of whole applications: see
-                                     // Contender::step_held; mean over ranks
+                                     // Variant::step_held; mean over ranks
     int exchange_lines = 0;
     nlohmann::json explain;
 };
 
-/// Takes what became of one contender of a case.
+/// Takes what became of one variant of a case.
 using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
 
 /// Collective. Every rank's samples, of which each has as many: a list per rank on rank 0, nothing

@@ -5,16 +5,60 @@
 
 #include <climits>
 
-#include "clock.hpp"
-#include "job.hpp"
+#include "options.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "values.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
 
+AlltoallBuffers::AlltoallBuffers(int rank, int ranks, std::size_t block_bytes)
+    : rank_(rank), ranks_(ranks), block_bytes_(block_bytes),
+      memory_(2, static_cast<std::size_t>(ranks) * block_bytes) {}
+
+// Whole words where a block is made of them: large blocks are checked eight times as fast.
+template <class Visit>
+void AlltoallBuffers::with_words(Visit&& visit) const {
+    if (block_bytes_ % sizeof(std::uint64_t) == 0) visit(std::uint64_t{});
+    else visit(std::uint8_t{});
+}
+
+std::uint64_t AlltoallBuffers::first_id(int from, int to) const {
+    return (static_cast<std::uint64_t>(from) * static_cast<std::uint64_t>(ranks_) +
+            static_cast<std::uint64_t>(to))
+           << 32;
+}
+
+void AlltoallBuffers::refresh(unsigned round) {
+    const auto keys = lane_keys(0, 1, round);
+    with_words([&]<class T>(T) {
+        const auto words = static_cast<std::int64_t>(block_bytes_ / sizeof(T));
+        for (int other = 0; other < ranks_; ++other) {
+            write_values(reinterpret_cast<T*>(send(other)), words, first_id(rank_, other), keys);
+            write_poison(reinterpret_cast<T*>(receive(other)), words);
+        }
+    });
+}
+
+std::int64_t AlltoallBuffers::count_wrong(unsigned round) const {
+    const auto keys = lane_keys(0, 1, round);
+    std::int64_t wrong = memory_.count_damaged_guards();
+    with_words([&]<class T>(T) {
+        const auto words = static_cast<std::int64_t>(block_bytes_ / sizeof(T));
+        for (int other = 0; other < ranks_; ++other) {
+            wrong += count_wrong_values(reinterpret_cast<const T*>(send(other)), words,
+                                        first_id(rank_, other), keys);
+            wrong += count_wrong_values(reinterpret_cast<const T*>(receive(other)), words,
+                                        first_id(other, rank_), keys);
+        }
+    });
+    return wrong;
+}
+
 namespace {
 
-// All contenders live side by side, to take turns: two common buffers, Bruck's three, and the
+// All variants live side by side, to take turns: two common buffers, Bruck's three, and the
 // node-aware one's.
 constexpr double buffers_of_all = 10;
 
@@ -49,7 +93,7 @@ Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm) {
     });
     const std::string name = "alltoall " + std::to_string(block_bytes) + " B on " +
                              std::to_string(comm.size()) + " ranks";
-    return {name, {{"ranks", comm.size()}, {"size", block_bytes}}, alltoall_contenders(setup)};
+    return {name, {{"ranks", comm.size()}, {"size", block_bytes}}, alltoall_variants(setup)};
 }
 
 namespace {

@@ -1,21 +1,58 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "alltoall/buffers.hpp"
+#include "memory.hpp"
 #include "parhelion/core/communicator.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
 
+/// What one rank sends and receives: a block of `block_bytes` for every rank, and one from every
+/// rank, in order of rank. The values of a block tell sender, receiver, place and round, so that a
+/// block of another rank or call is noticed.
+class AlltoallBuffers : public Values {
+public:
+    AlltoallBuffers(int rank, int ranks, std::size_t block_bytes);
+
+    void refresh(unsigned round) override;
+    std::int64_t count_wrong(unsigned round) const override;
+
+    int rank() const { return rank_; }
+    int ranks() const { return ranks_; }
+    std::size_t block_bytes() const { return block_bytes_; }
+    std::byte* send(int to) const { return memory_.block(0) + offset(to); }
+    std::byte* receive(int from) const { return memory_.block(1) + offset(from); }
+
+private:
+    std::size_t offset(int rank) const { return static_cast<std::size_t>(rank) * block_bytes_; }
+    template <class Visit>
+    void with_words(Visit&& visit) const;
+    std::uint64_t first_id(int from, int to) const;
+
+    int rank_, ranks_;
+    std::size_t block_bytes_;
+    PrivateMemory memory_;
+};
+
+/// An alltoall case on this rank; its variants share the buffers.
+struct AlltoallSetup {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::shared_ptr<AlltoallBuffers> buffers;
+};
+
 /// Everything that can run an alltoall case: MPI's own calls, and the algorithms written out.
-std::vector<Entry> alltoall_contenders(const AlltoallSetup& setup);
+std::vector<Entry> alltoall_variants(const AlltoallSetup& setup);
 
 /// Bytes that each rank sends to each, as an alltoall case of a job says. Throws Error for what is
 /// no such case. Local.
 std::size_t read_alltoall_size(const nlohmann::json& object);
 
-/// Collective. The case with all the contenders that this build has for it.
+/// Collective. The case with all the variants that this build has for it.
 Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm);
 
 /// Collective over all ranks, right after MPI_Init and before anything else: the time of the very

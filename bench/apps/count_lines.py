@@ -1,4 +1,4 @@
-"""Prints how many lines of code each file has: `count_lines.py FILE...`. Blank lines, comments, includes, namespaces and modules do not count."""
+"""Writes a header with the lines of code of each file: `count_lines.py HEADER FILE...`. Blank lines, comments, includes, namespaces and modules do not count."""
 
 import re
 import sys
@@ -13,5 +13,5 @@ def lines_of_code(path: Path) -> int:
     return sum(not NO_CODE.match(line) for file in files for line in file.read_text(encoding="utf-8").splitlines())
 
 
-for file in map(Path, sys.argv[1:]):
-    print(f"inline constexpr int lines_of_{file.stem} = {lines_of_code(file)};")
+constants = [f"inline constexpr int lines_of_{file.stem} = {lines_of_code(file)};" for file in map(Path, sys.argv[2:])]
+Path(sys.argv[1]).write_text("\n".join(["#pragma once", "namespace parhelion::bench {", *constants, "}", ""]), encoding="utf-8")

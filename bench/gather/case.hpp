@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gather/baselines.hpp"
+#include "gather/by_hand.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
@@ -10,7 +10,7 @@ GatherParams read_gather_params(const nlohmann::json& object);
 
 /// Everything that can run a gather case: the library's transports, the hand-written baselines,
 /// peers, the floor.
-std::vector<Entry> gather_contenders(const GatherSetup& setup);
+std::vector<Entry> gather_variants(const GatherSetup& setup);
 
 /// Collective. Reads the data set; throws Error on every rank when it cannot be used on as many
 /// ranks as there are.

@@ -6,12 +6,148 @@
 #include <cmath>
 #include <numeric>
 
-#include "errors.hpp"
-#include "job.hpp"
+#include "halo/by_hand.hpp"
+#include "halo/messages.hpp"
+#include "options.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "plug_in.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
+
+namespace {
+
+// In the job's order of dimensions, as the domain has them; the geometry counts from the fastest in
+// memory.
+BlockView block_of(const HaloSetup& setup, std::byte* array) {
+    const Coordinates cells = extended(setup.geometry);
+    const int dims = setup.geometry.dims;
+    BlockView block{array, {}};
+    auto stride = static_cast<byte_count>(setup.geometry.cell_bytes);
+    for (int memory = 0; memory < dims; ++memory) {
+        const auto job =
+            static_cast<std::size_t>(setup.params.first_fastest ? memory : dims - 1 - memory);
+        block.strides[job] = stride;
+        block.first += setup.params.halo * stride;
+        stride *= cells[static_cast<std::size_t>(memory)];
+    }
+    return block;
+}
+
+}  // namespace
+
+CartesianDomain make_domain(const HaloSetup& setup) {
+    const HaloParams& params = setup.params;
+    std::vector<global_index> extents;
+    CartesianOptions options;
+    options.halo = params.halo;
+    options.process_grid = params.grid;
+    options.neighbors = params.full ? Neighbors::full : Neighbors::faces;
+    for (std::size_t d = 0; d < params.grid.size(); ++d) {
+        extents.push_back(global_index{params.extent[d]} * params.grid[d]);
+        options.periodic.along[d] = params.periodic[d];
+    }
+    return {extents, options, setup.comm};
+}
+
+std::vector<Field> fields_on(const HaloSetup& setup, const HaloArrays& arrays) {
+    std::vector<Field> fields;
+    for (int f = 0; f < arrays.fields(); ++f) {
+        Field& field = fields.emplace_back();
+        field.element = setup.params.element;
+        field.components = setup.params.components;
+        field.component_stride = setup.params.element.size;
+        field.halo = setup.params.halo;
+        field.blocks = {block_of(setup, arrays.field(f))};
+    }
+    return fields;
+}
+
+std::shared_ptr<HaloArrays> node_shared_arrays(const HaloSetup& setup) {
+    return setup.node_shared->get([&] {
+        return std::make_shared<HaloArrays>(
+            setup.geometry, setup.params,
+            std::make_shared<NodeSharedMemory>(setup.params.fields, setup.bytes()));
+    });
+}
+
+namespace {
+
+// Where no two ranks share a node, arrays in node-shared memory are of no use, and other pages than
+// the other variants'.
+bool some_share_a_node(const Communicator& comm) {
+    int most = comm.node().size();
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm.handle()),
+              "MPI_Allreduce");
+    return most > 1;
+}
+
+VariantPointer make_library_halo(const LibraryVariant& which, const HaloSetup& setup,
+                                 SetupTimes& times) {
+    require_usable(which, setup.comm);
+    std::shared_ptr<HaloArrays> arrays = setup.arrays;
+    if (which.node_shared && some_share_a_node(setup.comm))
+        validate_together(setup.comm, [&] { arrays = node_shared_arrays(setup); });
+    const auto pattern = [&] { return build_pattern(make_domain(setup)); };
+    return make_library_variant(which, pattern, fields_on(setup, *arrays), arrays, times,
+                                setup.params.work);
+}
+
+void require_case(const HaloSetup& setup) {
+    if (setup.geometry.dims != 3) throw CannotRun("its plug-in has three dimensions");
+    if (!setup.geometry.full) throw CannotRun("its plug-in has the full halo only");
+    if (setup.params.components != 1) throw CannotRun("its plug-in has one component per element");
+}
+
+phl_peer_halo describe(const HaloSetup& setup, void* const* arrays) {
+    const HaloGeometry& g = setup.geometry;
+    phl_peer_halo halo{};
+    halo.comm = setup.comm;
+    halo.element_bytes = static_cast<int>(g.cell_bytes);
+    halo.rank_of_block = g.rank;
+    halo.halo = setup.params.halo;
+    halo.fields = setup.params.fields;
+    halo.arrays = arrays;
+    for (std::size_t d = 0; d < 3; ++d) {
+        halo.extent[d] = static_cast<int>(g.extent[d]);
+        halo.grid[d] = static_cast<int>(g.grid[d]);
+        halo.position[d] = static_cast<int>(g.position[d]);
+        halo.rank_stride[d] = static_cast<int>(g.rank_stride[d]);
+        halo.first[d] = halo.position[d] * halo.extent[d];
+        halo.periodic[d] = g.periodic[d] ? 1 : 0;
+    }
+    return halo;
+}
+
+VariantPointer make_plug_in_halo(const char* variant, const HaloSetup& setup, SetupTimes& times) {
+    return timed(times.plan, [&] {
+        const auto& functions = peer_functions("ghex", "phl_halo_peer");
+        require_case(setup);
+        const phl_peer_halo described = describe(setup, setup.arrays->starts());
+        return make_plug_in_variant(
+            functions, variant, &described, setup.arrays,
+            traffic_of(plan_messages(*setup.arrays, Grouping::per_rank).sends));
+    });
+}
+
+}  // namespace
+
+std::vector<Entry> halo_variants(const HaloSetup& setup) {
+    std::vector<Entry> entries =
+        library_entries([=](const LibraryVariant& which, SetupTimes& times) {
+            return make_library_halo(which, setup, times);
+        });
+    add_by_hand(entries, setup);
+    add_floors(entries, setup);
+    for (const auto& [name, variant] : {std::pair{"ghex", "direct"}, {"ghex_staged", "staged"}})
+        entries.push_back({name, "peer",
+                           [=, variant = variant](SetupTimes& times) {
+                               return make_plug_in_halo(variant, setup, times);
+                           },
+                           true});
+    return entries;
+}
 
 namespace {
 
@@ -51,13 +187,6 @@ void check_memory(const HaloGeometry& geometry, const HaloParams& params, int ra
                     " GiB: use a smaller extent, fewer fields or more nodes");
 }
 
-std::shared_ptr<HaloArrays> private_arrays(const HaloGeometry& geometry, const HaloParams& params) {
-    const std::size_t bytes =
-        static_cast<std::size_t>(cells_per_array(geometry)) * geometry.cell_bytes;
-    return std::make_shared<HaloArrays>(geometry, params,
-                                        std::make_shared<PrivateMemory>(params.fields, bytes));
-}
-
 }  // namespace
 
 std::string halo_case_name(const HaloParams& params) {
@@ -88,13 +217,16 @@ HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
     HaloSetup setup{MPI_COMM_WORLD, params, make_geometry(params, comm.rank()), nullptr};
     const int ranks_here = comm.node().size();
     validate_together(comm, [&] { check_memory(setup.geometry, params, ranks_here); });
-    validate_together(comm, [&] { setup.arrays = private_arrays(setup.geometry, params); });
+    validate_together(comm, [&] {
+        setup.arrays = std::make_shared<HaloArrays>(
+            setup.geometry, params, std::make_shared<PrivateMemory>(params.fields, setup.bytes()));
+    });
     return setup;
 }
 
 Case make_halo_case(const HaloParams& params, const Communicator& comm) {
     return {halo_case_name(params), halo_case_params(params, comm.size()),
-            halo_contenders(make_halo_setup(params, comm)), params.work};
+            halo_variants(make_halo_setup(params, comm)), params.work};
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "halo/baselines.hpp"
+#include "halo/by_hand.hpp"
+#include "library.hpp"
 #include "parhelion/core/communicator.hpp"
 
 namespace parhelion::bench {
@@ -11,7 +12,7 @@ HaloParams read_halo_params(const nlohmann::json& object, int ranks);
 
 /// Everything that can run a halo case: the library's transports, the hand-written baselines,
 /// peers, the floor.
-std::vector<Entry> halo_contenders(const HaloSetup& setup);
+std::vector<Entry> halo_variants(const HaloSetup& setup);
 
 /// A case's name and parameters in records.
 std::string halo_case_name(const HaloParams& params);
@@ -21,7 +22,17 @@ nlohmann::json halo_case_params(const HaloParams& params, int ranks);
 /// little memory.
 HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm);
 
-/// Collective. The case with all the contenders that this build has for it.
+/// Collective. The case with all the variants that this build has for it.
 Case make_halo_case(const HaloParams& params, const Communicator& comm);
+
+/// The domain of a case, on the setup's communicator. Collective as the domain is.
+CartesianDomain make_domain(const HaloSetup& setup);
+
+/// The case's fields as views of arrays.
+std::vector<Field> fields_on(const HaloSetup& setup, const HaloArrays& arrays);
+
+/// The case's arrays in node-shared memory, made once per setup. Local; throws Error where there is
+/// too little.
+std::shared_ptr<HaloArrays> node_shared_arrays(const HaloSetup& setup);
 
 }  // namespace parhelion::bench

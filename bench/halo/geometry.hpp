@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "element.hpp"
 #include "parhelion/domain/box.hpp"
-#include "work.hpp"
+#include "values.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
 

@@ -1,6 +1,8 @@
 #include "halo/messages.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace parhelion::bench {
 
@@ -51,8 +53,8 @@ std::vector<std::size_t> offsets_of(const std::vector<Message>& messages) {
     return offsets;
 }
 
-}  // namespace
-
+// What one offset needs: `owned` goes to the neighbor there and `ghosts` come from it; where the
+// neighbor is the rank itself, `ghosts` are copied from its own cells.
 void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned,
                   const Box& ghosts, Messages& plan) {
     const HaloGeometry& geometry = arrays.geometry();
@@ -68,6 +70,24 @@ void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& own
     }
 }
 
+Offset step_along(int dim, int side) {
+    Offset offset{};
+    offset[static_cast<std::size_t>(dim)] = side;
+    return offset;
+}
+
+// Dimensions that earlier stages filled travel with their ghosts: this forwards edges and corners.
+Box with_ghosts_below(const HaloGeometry& geometry, int dim, Box box) {
+    for (int d = 0; d < dim; ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        if (neighbor_rank(geometry, step_along(d, -1))) box.lo[i] -= geometry.halo[i];
+        if (neighbor_rank(geometry, step_along(d, 1))) box.hi[i] += geometry.halo[i];
+    }
+    return box;
+}
+
+}  // namespace
+
 Messages plan_messages(const HaloArrays& arrays, Grouping grouping) {
     const HaloGeometry& geometry = arrays.geometry();
     Messages plan;
@@ -80,6 +100,18 @@ Messages plan_messages(const HaloArrays& arrays, Grouping grouping) {
     return plan;
 }
 
+Messages plan_dimension(const HaloArrays& arrays, int dim) {
+    const HaloGeometry& geometry = arrays.geometry();
+    Messages plan;
+    for (int side : {-1, 1}) {
+        const Offset offset = step_along(dim, side);
+        if (!neighbor_rank(geometry, offset)) continue;
+        add_exchange(arrays, offset, with_ghosts_below(geometry, dim, send_box(geometry, offset)),
+                     with_ghosts_below(geometry, dim, ghost_box(geometry, offset)), plan);
+    }
+    return plan;
+}
+
 std::vector<int> ranks_of(const std::vector<Message>& messages) {
     std::vector<int> ranks;
     for (const Message& message : messages) ranks.push_back(message.rank);
@@ -88,11 +120,7 @@ std::vector<int> ranks_of(const std::vector<Message>& messages) {
 
 Traffic traffic_of(const std::vector<Message>& sends) {
     Traffic traffic;
-    for (const Message& message : sends) {
-        traffic.bytes += static_cast<std::int64_t>(message.bytes);
-        traffic.sent.push_back({message.rank, static_cast<std::int64_t>(message.bytes)});
-    }
-    traffic.messages = static_cast<std::int64_t>(sends.size());
+    for (const Message& message : sends) traffic.add({message.rank, message.count()});
     return traffic;
 }
 

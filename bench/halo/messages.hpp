@@ -13,6 +13,8 @@ struct Message {
     int tag = 0;
     std::size_t bytes = 0;
     std::vector<Region> regions;
+
+    int count() const { return static_cast<int>(bytes); }
 };
 
 /// A periodic image of the rank's own cells: copied in place, no message.
@@ -28,12 +30,11 @@ struct Messages {
 /// One message per offset, or all directions that lead to the same rank in one.
 enum class Grouping { per_direction, per_rank };
 
-/// Adds what one offset needs: `owned` goes to the neighbor there and `ghosts` come from it; where
-/// the neighbor is the rank itself, `ghosts` are copied from its own cells.
-void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned,
-                  const Box& ghosts, Messages& plan);
-
+/// To and from all neighbors.
 Messages plan_messages(const HaloArrays& arrays, Grouping grouping);
+
+/// To and from the two neighbors along a dimension, with the ghosts of the dimensions below.
+Messages plan_dimension(const HaloArrays& arrays, int dim);
 
 std::vector<int> ranks_of(const std::vector<Message>& messages);
 Traffic traffic_of(const std::vector<Message>& sends);

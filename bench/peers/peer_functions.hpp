@@ -1,45 +1,54 @@
-// The C functions of a plug-in around a class of its own: no exception leaves it.
+// The C functions of a plug-in around a class with exchange(): no exception leaves it.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <type_traits>
 
-#include "vector_peer.h"
+#include "peer.h"
 
-/// What `make_new` returns; null with the reason in `error` where it throws.
-template <class MakeNew>
-void* phl_make_peer(char* error, int size, MakeNew&& make_new) {
-    try {
-        return make_new();
-    } catch (const std::exception& failure) {
-        std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
-        return nullptr;
+#define PHL_EXPORT extern "C" __attribute__((visibility("default"))) const phl_peer_functions
+
+/// Around what `make(described, variant)` returns with new.
+template <class Described, auto make>
+struct PhlPeer {
+    using Peer = std::remove_pointer_t<decltype(make(std::declval<const Described&>(), ""))>;
+
+    static void* make_peer(const void* described, const char* variant, char* error, int size) {
+        try {
+            return make(*static_cast<const Described*>(described), variant);
+        } catch (const std::exception& failure) {
+            std::snprintf(error, static_cast<std::size_t>(size), "%s", failure.what());
+            return nullptr;
+        }
     }
-}
-
-template <class Peer>
-int phl_exchange_of(void* peer) {
-    try {
-        static_cast<Peer*>(peer)->exchange();
-        return 0;
-    } catch (const std::exception& failure) {
-        std::fprintf(stderr, PHL_PEER_VERSION ": %s\n", failure.what());
-        return 1;
+    static int exchange(void* peer) {
+        try {
+            static_cast<Peer*>(peer)->exchange();
+            return 0;
+        } catch (const std::exception& failure) {
+            std::fprintf(stderr, PHL_PEER_VERSION ": %s\n", failure.what());
+            return 1;
+        }
     }
-}
+    static void free(void* peer) { delete static_cast<Peer*>(peer); }
+    static double* values(void* peer) { return static_cast<Peer*>(peer)->values(); }
 
-template <class Peer>
-void phl_free_peer(void* peer) {
-    delete static_cast<Peer*>(peer);
-}
+    static constexpr phl_peer_functions functions{PHL_PEER_VERSION, make_peer, exchange, free,
+                                                  nullptr};
+};
 
-/// Of vectors of a class with values() and exchange().
 template <class Vector>
-inline constexpr phl_vector_peer_functions phl_vectors_of{
-    PHL_PEER_VERSION,
-    [](const phl_peer_cells* cells, char* error, int size) {
-        return phl_make_peer(error, size, [&] { return static_cast<void*>(new Vector(*cells)); });
-    },
-    [](void* peer) { return static_cast<double*>(static_cast<Vector*>(peer)->values()); },
-    phl_exchange_of<Vector>, phl_free_peer<Vector>};
+Vector* phl_make_vector(const phl_peer_cells& cells, const char*) {
+    return new Vector(cells);
+}
+
+/// Of vectors of a class with values(), too.
+template <class Vector>
+constexpr phl_peer_functions phl_vector_functions() {
+    using Made = PhlPeer<phl_peer_cells, phl_make_vector<Vector>>;
+    phl_peer_functions functions = Made::functions;
+    functions.values = Made::values;
+    return functions;
+}

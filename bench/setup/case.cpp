@@ -2,11 +2,9 @@
 
 #include <map>
 
-#include "clock.hpp"
-#include "errors.hpp"
 #include "halo/case.hpp"
-#include "halo/own_halo.hpp"
 #include "parhelion/core/collective.hpp"
+#include "variant.hpp"
 
 namespace parhelion::bench {
 
@@ -14,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-OwnWay way_of(const std::string& transport) {
+LibraryVariant way_of(const std::string& transport) {
     std::string known;
-    for (const OwnWay& way : own_ways()) {
+    for (const LibraryVariant& way : library_variants()) {
         if (way.transport == transport) return way;
         known += (known.empty() ? "" : ", ") + way.transport;
     }
@@ -125,7 +123,7 @@ void run_setup_case(const SetupCase& which, const std::vector<Entry>& stages, co
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, ground.comm.handle());
     for (const Entry& stage : stages) {
         Outcome outcome;
-        outcome.contender = stage.name;
+        outcome.variant = stage.name;
         outcome.role = stage.role;
         outcome.skipped = reason;
         if (rehearsal) {

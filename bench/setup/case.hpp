@@ -1,19 +1,19 @@
 #pragma once
 
-#include "benchmarks.hpp"
 #include "halo/geometry.hpp"
-#include "own.hpp"
+#include "library.hpp"
+#include "program.hpp"
 
 namespace parhelion::bench {
 
 /// A grid whose exchange is set up anew, over one of the library's ways.
 struct SetupCase {
     HaloParams params;
-    OwnWay way;
+    LibraryVariant way;
 };
 
 /// The stages on the way from MPI_Init to a running exchange; in records and lists they stand where
-/// contenders stand elsewhere.
+/// variants stand elsewhere.
 std::vector<Entry> setup_stages();
 
 /// What a setup case of a job says, checked. Throws Error for what cannot be run on `ranks` ranks.

@@ -6,10 +6,10 @@
 #include "support/cases.hpp"
 
 #include "alltoall/case.hpp"
-#include "alltoall/node_map.hpp"
-#include "errors.hpp"
+#include "memory.hpp"
+#include "nodes.hpp"
 #include "record.hpp"
-#include "shared_window.hpp"
+#include "variant.hpp"
 
 using namespace parhelion;
 using namespace parhelion::bench;
@@ -21,12 +21,12 @@ AlltoallSetup setup_of(std::size_t bytes) {
     return {MPI_COMM_WORLD, std::make_shared<AlltoallBuffers>(comm.rank(), comm.size(), bytes)};
 }
 
-std::int64_t wrong_after(Contender& contender, unsigned rounds) {
+std::int64_t wrong_after(Variant& variant, unsigned rounds) {
     std::int64_t wrong = 0;
     for (unsigned round = 1; round <= rounds; ++round) {
-        contender.values().refresh(round);
-        contender.exchange();
-        wrong += contender.values().count_wrong(round);
+        variant.values().refresh(round);
+        variant.exchange();
+        wrong += variant.values().count_wrong(round);
     }
     return wrong;
 }
@@ -36,14 +36,14 @@ std::int64_t wrong_after(Contender& contender, unsigned rounds) {
 CASE("every way of an alltoall gives every byte") {
     for (std::size_t bytes : {1, 3, 8, 1000, 70000}) {
         const AlltoallSetup setup = setup_of(bytes);
-        for (const Entry& entry : alltoall_contenders(setup)) {
+        for (const Entry& entry : alltoall_variants(setup)) {
             if (entry.only_by_name) continue;
             CAPTURE(bytes);
             CAPTURE(entry.name);
             SetupTimes times;
             try {
-                const auto contender = entry.make(times);
-                EXPECT_EQ(wrong_after(*contender, 5), 0);
+                const auto variant = entry.make(times);
+                EXPECT_EQ(wrong_after(*variant, 5), 0);
             } catch (const CannotRun& e) {
                 say("skipped: ", entry.name, ": ", std::string(e.what()));
             }
@@ -55,8 +55,8 @@ CASE("a byte that was not sent, one that was changed and one behind the end are 
     const AlltoallSetup setup = setup_of(16);
     const int last = setup.buffers->ranks() - 1;
     SetupTimes times;
-    const auto contender = alltoall_contenders(setup).front().make(times);
-    ASSERT_EQ(wrong_after(*contender, 1), 0);
+    const auto variant = alltoall_variants(setup).front().make(times);
+    ASSERT_EQ(wrong_after(*variant, 1), 0);
     for (std::byte* victim : {setup.buffers->receive(last) + 15, setup.buffers->send(0),
                               setup.buffers->receive(last) + 16}) {
         *victim ^= std::byte{4};
@@ -69,9 +69,9 @@ CASE("a byte that was not sent, one that was changed and one behind the end are 
 CASE("the planted fault is seen on the last rank alone") {
     const AlltoallSetup setup = setup_of(64);
     SetupTimes times;
-    const auto contender = alltoall_contenders(setup).back().make(times);
+    const auto variant = alltoall_variants(setup).back().make(times);
     const bool last = setup.buffers->rank() + 1 == setup.buffers->ranks();
-    EXPECT_EQ((wrong_after(*contender, 1) > 0), last);
+    EXPECT_EQ((wrong_after(*variant, 1) > 0), last);
 }
 
 CASE("a node map holds every rank once, and speakers of two nodes are each other's") {

@@ -2,7 +2,7 @@
 // Ranks that come late to a batch, or to every exchange of it, are told from an exchange that is
 // slow.
 
-#include "arrivals.hpp"
+#include "samples.hpp"
 
 using namespace parhelion;
 using namespace parhelion::bench;

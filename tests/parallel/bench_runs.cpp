@@ -9,17 +9,17 @@
 
 #include "support/cases.hpp"
 
-#include "apps/contenders.hpp"
-#include "binding.hpp"
-#include "contenders.hpp"
+#include "apps/case.hpp"
 #include "curve.hpp"
 #include "finite_volume.hpp"
 #include "halo/case.hpp"
 #include "hydrodynamics.hpp"
+#include "launch.hpp"
+#include "measurement.hpp"
 #include "multigrid_cg.hpp"
 #include "over_ghosts.hpp"
 #include "poisson.hpp"
-#include "runner.hpp"
+#include "variant.hpp"
 
 using namespace parhelion;
 using namespace parhelion::bench;
@@ -41,7 +41,7 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
     FlagProbe probe(comm, bind_ranks(comm, false));
     std::map<std::string, Outcome> outcomes;
     run_case(which, job, {comm, start_line, probe}, [&](const Case&, const Outcome& outcome) {
-        outcomes.emplace(outcome.contender, outcome);
+        outcomes.emplace(outcome.variant, outcome);
     });
     return outcomes;
 }

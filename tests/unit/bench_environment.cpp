@@ -1,6 +1,6 @@
 // Which environment variables get into a record: the Python side's
 // tests/python/machine/test_environment.py has the same cases.
-#include "environment.hpp"
+#include "launch.hpp"
 
 #include <cstdlib>
 #include <string>

@@ -65,7 +65,7 @@ CASE(
     EXPECT_EQ(job.repetitions, 3);
     EXPECT_FALSE(job.bind);
     EXPECT_EQ(job.params["mpi"], "x=y");
-    EXPECT_EQ(job.contenders, std::vector<std::string>{"plan"});
+    EXPECT_EQ(job.variants, std::vector<std::string>{"plan"});
     EXPECT_THROW(job_of(read_words(words_of("halo --ranks 3")).job, 2), Error);
     EXPECT_EQ(read_words(words_of("alltoall --first-size 8K")).cold_bytes, 8192);
 }

@@ -1,6 +1,6 @@
 // Stopping where the interval is narrow enough must not make it wrong: simulated runs, with samples
 // independent and resembling each other.
-#include "precision.hpp"
+#include "samples.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What cells must hold, for the coarray program: the formula of the other contenders, on 32-bit
+// What cells must hold, for the coarray program: the formula of the other variants, on 32-bit
 // words.
 #include "values.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gather_peer.h"
+#include "dolfinx_vector.hpp"
 #include "peer_functions.hpp"
 
 namespace {
@@ -23,7 +23,7 @@ public:
 template <class T>
 class Scatter final : public Peer {
 public:
-    explicit Scatter(const phl_peer_gather& gather)
+    explicit Scatter(const phl_peer_cells& gather)
         : map_(gather.comm, gather.owned,
                std::span(gather.ghost_ids, static_cast<std::size_t>(gather.ghosts)),
                std::span(gather.ghost_owners, static_cast<std::size_t>(gather.ghosts))),
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    static std::size_t components(const phl_peer_gather& gather) {
+    static std::size_t components(const phl_peer_cells& gather) {
         return static_cast<std::size_t>(gather.components);
     }
     static constexpr auto pack = [](const auto& in, const auto& places, auto& out) {
@@ -62,20 +62,16 @@ private:
     std::vector<T> sent_, received_;
 };
 
-std::unique_ptr<Peer> make_peer(const phl_peer_gather& gather) {
+Peer* make(const phl_peer_cells& gather, const char*) {
     const std::string element = gather.element;
-    if (element == "int32") return std::make_unique<Scatter<std::int32_t>>(gather);
-    if (element == "int64") return std::make_unique<Scatter<std::int64_t>>(gather);
-    if (element == "float32") return std::make_unique<Scatter<float>>(gather);
-    if (element == "float64") return std::make_unique<Scatter<double>>(gather);
+    if (element == "int32") return new Scatter<std::int32_t>(gather);
+    if (element == "int64") return new Scatter<std::int64_t>(gather);
+    if (element == "float32") return new Scatter<float>(gather);
+    if (element == "float64") return new Scatter<double>(gather);
     throw std::runtime_error("this plug-in has int32, int64, float32 and float64");
-}
-
-void* make(const phl_peer_gather* gather, const char*, char* error, int size) {
-    return phl_make_peer(error, size, [&] { return make_peer(*gather).release(); });
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{
-    PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};
+PHL_EXPORT phl_gather_peer = PhlPeer<phl_peer_cells, make>::functions;
+PHL_EXPORT phl_vector_peer = phl_vector_functions<DolfinxVector>();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "vector_peer.h"
+#include "peer.h"
 
 class DolfinxVector {
 public:

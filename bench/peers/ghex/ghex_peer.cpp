@@ -15,7 +15,6 @@
 #include <ghex/structured/regular/halo_generator.hpp>
 #include <ghex/structured/regular/make_pattern.hpp>
 
-#include "halo_peer.h"
 #include "peer_functions.hpp"
 
 namespace {
@@ -158,22 +157,17 @@ private:
 };
 
 template <class T>
-std::unique_ptr<Peer> make_of(const phl_peer_halo& halo, const std::string& variant) {
-    if (variant == "staged") return std::make_unique<Staged<T>>(halo);
-    return std::make_unique<Direct<T>>(halo);
+Peer* make_of(const phl_peer_halo& halo, const std::string& variant) {
+    if (variant == "staged") return new Staged<T>(halo);
+    return new Direct<T>(halo);
 }
 
-void* make(const phl_peer_halo* halo, const char* variant, char* error, int size) {
-    return phl_make_peer(error, size, [&] {
-        if (halo->element_bytes != 4 && halo->element_bytes != 8)
-            throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
-        return (halo->element_bytes == 4 ? make_of<float>(*halo, variant)
-                                         : make_of<double>(*halo, variant))
-            .release();
-    });
+Peer* make(const phl_peer_halo& halo, const char* variant) {
+    if (halo.element_bytes == 4) return make_of<float>(halo, variant);
+    if (halo.element_bytes == 8) return make_of<double>(halo, variant);
+    throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_halo_peer_functions phl_halo_peer{
-    PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};
+PHL_EXPORT phl_halo_peer = PhlPeer<phl_peer_halo, make>::functions;

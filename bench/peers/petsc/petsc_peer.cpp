@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "gather_peer.h"
 #include "peer_functions.hpp"
 #include "petsc_start.hpp"
+#include "petsc_vector.hpp"
+
+static_assert(std::is_same_v<PetscScalar, double>,
+              "a PETSc of real numbers of double precision is needed (Debian: libpetsc-real-dev)");
 
 namespace {
 
@@ -26,7 +29,7 @@ MPI_Datatype base_type(const std::string& element) {
 
 class Peer {
 public:
-    Peer(const phl_peer_gather& gather, const std::string& variant)
+    Peer(const phl_peer_cells& gather, const std::string& variant)
         : cells_(gather.cells), ghosts_(gather.ghost_values) {
         start_petsc();
         unit_ = base_type(gather.element);
@@ -83,11 +86,9 @@ private:
     PetscSF forest_ = nullptr;
 };
 
-void* make(const phl_peer_gather* gather, const char* variant, char* error, int size) {
-    return phl_make_peer(error, size, [&] { return new Peer(*gather, variant); });
-}
+Peer* make(const phl_peer_cells& gather, const char* variant) { return new Peer(gather, variant); }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const phl_gather_peer_functions phl_gather_peer{
-    PHL_PEER_VERSION, make, phl_exchange_of<Peer>, phl_free_peer<Peer>};
+PHL_EXPORT phl_gather_peer = PhlPeer<phl_peer_cells, make>::functions;
+PHL_EXPORT phl_vector_peer = phl_vector_functions<PetscVector>();

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "peer.h"
 #include "petsc_start.hpp"
-#include "vector_peer.h"
 
 class PetscVector {
 public:

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "halo/arrays.hpp"
+#include "memory.hpp"
+#include "variant.hpp"
+
+namespace parhelion::bench {
+
+/// What the variants of a halo case start from.
+struct HaloSetup {
+    MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
+    HaloParams params;
+    HaloGeometry geometry;
+    std::shared_ptr<HaloArrays> arrays;  // ordinary memory of this process
+    std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
+
+    /// Of one field.
+    std::size_t bytes() const {
+        return static_cast<std::size_t>(cells_per_array(geometry)) * geometry.cell_bytes;
+    }
+};
+
+/// Exchanges as a careful programmer would write them, packed or over datatypes, in one message per
+/// neighbor, or per rank (`merged`), in neighborhood collectives, dimension by dimension
+/// (`staged`), and node by node.
+void add_by_hand(std::vector<Entry>& entries, const HaloSetup& setup);
+
+/// See floor.cpp.
+void add_floors(std::vector<Entry>& entries, const HaloSetup& setup);
+
+}  // namespace parhelion::bench
