@@ -24,10 +24,13 @@ StartLine::~StartLine() {
 
 void StartLine::wait() {
     ++starts_;
-    if (node_.rank() != 0) return arrive();
-    wait_for_all_of_node();
+    if (node_.rank() != 0) {
+        arrived_->count_one_more(crowded_);
+        return released_->wait_for(starts_, crowded_);
+    }
+    arrived_->wait_for(starts_ * static_cast<std::uint32_t>(node_.size() - 1), crowded_);
     MPI_Barrier(leaders_);
-    release_node();
+    released_->post(starts_, crowded_);
 }
 
 // Other ranks sleep, or wait without MPI, meanwhile.
@@ -46,20 +49,6 @@ double StartLine::hosts_apart() {
     double apart = hosts > 1 ? least : 0;
     MPI_Allreduce(MPI_IN_PLACE, &apart, 1, MPI_DOUBLE, MPI_MAX, comm_);
     return apart;
-}
-
-void StartLine::arrive() {
-    arrived_->count_one_more(crowded_);
-    crowded_ ? released_->sleep_until(starts_) : released_->wait_for(starts_);
-}
-
-void StartLine::wait_for_all_of_node() {
-    const std::uint32_t all = starts_ * static_cast<std::uint32_t>(node_.size() - 1);
-    crowded_ ? arrived_->sleep_until(all) : arrived_->wait_for(all);
-}
-
-void StartLine::release_node() {
-    crowded_ ? released_->post_and_wake(starts_) : released_->post(starts_);
 }
 
 namespace {

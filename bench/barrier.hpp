@@ -27,10 +27,6 @@ public:
     double hosts_apart();
 
 private:
-    void arrive();
-    void wait_for_all_of_node();
-    void release_node();
-
     MPI_Comm comm_;
     Communicator node_;
     bool crowded_;

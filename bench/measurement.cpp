@@ -227,27 +227,20 @@ double Measurement::slowest(double mine) const {
 
 namespace {
 
-// Fisher and Yates, written out: std::shuffle may differ between the standard libraries of two
-// nodes.
-std::vector<std::size_t> shuffled(std::size_t count, std::mt19937_64& random) {
-    std::vector<std::size_t> order(count);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    for (std::size_t left = count; left > 1; --left)
-        std::swap(order[left - 1], order[random() % left]);
-    return order;
-}
-
 // Every variant has its turn in every repetition, each time in another order: a drift of the
 // machine, and what one variant leaves in the caches for the next, meet all of them alike.
 void take_turns(std::deque<Measurement>& measurements, const Job& job) {
     std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch)
                                        << 32));  // another order in every launch
+    std::vector<std::size_t> order(measurements.size());
     const int most =
         job.precision > 0 ? std::max(job.repetitions, job.most_repetitions) : job.repetitions;
     for (int repetition = 0; repetition < most; ++repetition) {
         const bool enough = repetition >= job.repetitions;
         bool taken = false;
-        for (std::size_t which : shuffled(measurements.size(), random)) {
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        shuffle_alike(order, random);
+        for (std::size_t which : order) {
             Measurement& measurement = measurements[which];
             if (!measurement.is_in() || (enough && measurement.is_precise(job.precision))) continue;
             measurement.take_sample();

@@ -68,21 +68,11 @@ void futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 
 }  // namespace
 
-void Flag::post_and_wake(std::uint32_t sequence) {
-    post(sequence);
-    futex(value, FUTEX_WAKE, INT_MAX);
-}
+void Flag::wake() { futex(value, FUTEX_WAKE, INT_MAX); }
 
-void Flag::count_one_more(bool wake) {
-    value.fetch_add(1, std::memory_order_acq_rel);
-    if (wake) futex(value, FUTEX_WAKE, INT_MAX);
-}
-
-void Flag::sleep_until(std::uint32_t sequence) const {
-    while (!reached(sequence)) {
-        const std::uint32_t seen = value.load(std::memory_order_acquire);
-        if (static_cast<std::int32_t>(seen - sequence) < 0) futex(value, FUTEX_WAIT, seen);
-    }
+void Flag::sleep_before(std::uint32_t sequence) const {
+    const std::uint32_t seen = value.load(std::memory_order_acquire);
+    if (static_cast<std::int32_t>(seen - sequence) < 0) futex(value, FUTEX_WAIT, seen);
 }
 
 namespace {
@@ -199,12 +189,20 @@ std::byte* OpenMemory::block_of(int rank, int index) const {
            static_cast<std::size_t>(index) * bytes_[static_cast<std::size_t>(rank)];
 }
 
-void OpenMemory::post(std::uint32_t step) const {
-    crowded_ ? flag_of(rank_).post_and_wake(step) : flag_of(rank_).post(step);
-}
+void OpenMemory::post(std::uint32_t step) const { flag_of(rank_).post(step, crowded_); }
 
 void OpenMemory::wait_for(int rank, std::uint32_t step) const {
-    crowded_ ? flag_of(rank).sleep_until(step) : flag_of(rank).wait_for(step);
+    flag_of(rank).wait_for(step, crowded_);
+}
+
+void check_node_memory(double bytes, const std::string& wants_it, const std::string& what_to_do) {
+    constexpr double gib = 1 << 30;
+    const double present =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    if (bytes > 0.9 * present)
+        throw Error(wants_it + " would need " + std::to_string(bytes / gib) +
+                    " GiB on a node, and it has " + std::to_string(present / gib) +
+                    " GiB: " + what_to_do);
 }
 
 }  // namespace parhelion::bench

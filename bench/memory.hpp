@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "parhelion/core/communicator.hpp"
@@ -81,21 +82,28 @@ struct alignas(64) Flag {
     static_assert(std::atomic<std::uint32_t>::is_always_lock_free,
                   "the flag is shared between processes");
 
-    void post(std::uint32_t sequence) { value.store(sequence, std::memory_order_release); }
+    // Where ranks outnumber cores, spinning keeps the very rank from running that is waited for:
+    // `crowded` ranks sleep instead, and are woken.
+    void post(std::uint32_t sequence, bool crowded = false) {
+        value.store(sequence, std::memory_order_release);
+        if (crowded) wake();
+    }
+    void count_one_more(bool crowded) {
+        value.fetch_add(1, std::memory_order_acq_rel);
+        if (crowded) wake();
+    }
+    void wait_for(std::uint32_t sequence, bool crowded = false) const {
+        while (!reached(sequence)) crowded ? sleep_before(sequence) : pause_briefly();
+    }
 
     /// Sequence numbers may wrap around: what was posted is never 2^31 steps behind or ahead.
     bool reached(std::uint32_t sequence) const {
         return static_cast<std::int32_t>(value.load(std::memory_order_acquire) - sequence) >= 0;
     }
-    void wait_for(std::uint32_t sequence) const {
-        while (!reached(sequence)) pause_briefly();
-    }
 
-    // Where ranks outnumber cores, spinning keeps the very rank from running that is waited for:
-    // sleep instead.
-    void post_and_wake(std::uint32_t sequence);
-    void count_one_more(bool wake);
-    void sleep_until(std::uint32_t sequence) const;
+private:
+    void wake();
+    void sleep_before(std::uint32_t sequence) const;
 };
 
 /// Memory that all ranks of a communicator can load from and store to. Collective to make and to
@@ -145,5 +153,9 @@ private:
     std::vector<std::size_t> bytes_;  // distance of blocks, by rank
     SharedWindow window_;
 };
+
+/// Throws Error where `bytes`, of all ranks of a node, exceed its memory: asking for them would not
+/// fail, the kernel would end a process later, when the pages are touched.
+void check_node_memory(double bytes, const std::string& wants_it, const std::string& what_to_do);
 
 }  // namespace parhelion::bench

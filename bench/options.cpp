@@ -245,13 +245,6 @@ void add_cases(json& cases, const json& told, const std::string& benchmark) {
     for (const json& one : made) cases.push_back(one);
 }
 
-// As std::shuffle, which may differ between the standard libraries of two nodes.
-void draw_order(json& cases, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    for (std::size_t left = cases.size(); left > 1; --left)
-        std::swap(cases[left - 1], cases[random() % left]);
-}
-
 class Reader {
 public:
     explicit Reader(const std::vector<std::string>& words) : words_(words) {}
@@ -271,10 +264,11 @@ public:
             for (std::size_t i = first; i < next_; ++i) request_.arguments.push_back(words_[i]);
         }
         add_cases(request_.job["cases"], section_, benchmark);
-        if (request_.job.contains("launch"))
-            draw_order(request_.job["cases"],
-                       request_.job.value("seed", std::uint64_t{1}) +
-                           (request_.job["launch"].get<std::uint64_t>() << 32));
+        if (request_.job.contains("launch")) {
+            std::mt19937_64 random(request_.job.value("seed", std::uint64_t{1}) +
+                                   (request_.job["launch"].get<std::uint64_t>() << 32));
+            shuffle_alike(request_.job["cases"], random);
+        }
         return std::move(request_);
     }
 

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "parhelion/core/communicator.hpp"
@@ -67,6 +69,14 @@ struct Request {
     int cold_bytes = 0;                  // of the alltoall that precedes everything; 0: none
     std::string complaint;
 };
+
+/// Fisher and Yates, written out: std::shuffle may differ between the standard libraries of two
+/// nodes.
+template <class List>
+void shuffle_alike(List& list, std::mt19937_64& random) {
+    for (std::size_t left = list.size(); left > 1; --left)
+        std::swap(list[left - 1], list[random() % left]);
+}
 
 Request read_words(const std::vector<std::string>& words);
 

@@ -1,3 +1,28 @@
+# UCX's headers, for the transport `ucx`: the system's, else those of the wheel libucx-cu12. Its library is looked for when it is
+# first used; the wheel's is the last resort then. AUTO builds without it where there are none.
+set(PARHELION_UCX_WHEEL "/")
+if(PARHELION_UCX STREQUAL "AUTO" OR PARHELION_UCX)
+  find_package(Python COMPONENTS Interpreter QUIET)
+  if(Python_Interpreter_FOUND)
+    execute_process(COMMAND ${Python_EXECUTABLE} -c "import importlib.util as u; print(u.find_spec('libucx').submodule_search_locations[0])"
+      OUTPUT_VARIABLE parhelion_ucx_wheel OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  find_path(PARHELION_UCX_INCLUDE ucp/api/ucp.h HINTS ${parhelion_ucx_wheel}/include)
+  # From the library's own folder: no binary names one of this machine. What pip fetched for the time of a build is gone afterwards.
+  if(EXISTS "${parhelion_ucx_wheel}/lib/libucp.so.0" AND NOT SKBUILD)
+    file(RELATIVE_PATH parhelion_ucx_from_flavor ${PARHELION_FLAVOR_DIR} ${parhelion_ucx_wheel}/lib)
+    set(PARHELION_UCX_WHEEL "/${parhelion_ucx_from_flavor}/")
+  endif()
+  if(PARHELION_UCX_INCLUDE)
+    set(PARHELION_UCX ON)
+  elseif(PARHELION_UCX STREQUAL "AUTO")
+    message(STATUS "Transport ucx not built: no ucp/api/ucp.h (pip install -r requirements/ucx.txt, or apt install libucx-dev)")
+    set(PARHELION_UCX OFF)
+  else()
+    message(FATAL_ERROR "PARHELION_UCX is on, but there is no ucp/api/ucp.h: give -DPARHELION_UCX_INCLUDE=/its/directory")
+  endif()
+endif()
+
 # The library: every source under src/, so that a new stage file needs no edit here.
 file(GLOB_RECURSE parhelion_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/c/*.cpp)
 if(NOT PARHELION_UCX)

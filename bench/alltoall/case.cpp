@@ -1,7 +1,6 @@
 #include "alltoall/case.hpp"
 
 #include <mpi.h>
-#include <unistd.h>
 
 #include <climits>
 
@@ -56,27 +55,6 @@ std::int64_t AlltoallBuffers::count_wrong(unsigned round) const {
     return wrong;
 }
 
-namespace {
-
-// All variants live side by side, to take turns: two common buffers, Bruck's three, and the
-// node-aware one's.
-constexpr double buffers_of_all = 10;
-
-void check_memory(std::size_t block_bytes, int ranks, int ranks_here) {
-    constexpr double gib = 1 << 30;
-    const double wanted = buffers_of_all * static_cast<double>(block_bytes) * ranks * ranks_here;
-    const double present =
-        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-    if (wanted > 0.9 * present)
-        throw Error("an alltoall of " + std::to_string(block_bytes) + " B needs " +
-                    std::to_string(wanted / gib) + " GiB on a node with " +
-                    std::to_string(ranks_here) + " of " + std::to_string(ranks) +
-                    " ranks, and it has " + std::to_string(present / gib) +
-                    ": use smaller sizes or more nodes");
-}
-
-}  // namespace
-
 std::size_t read_alltoall_size(const nlohmann::json& object) {
     const std::int64_t bytes = integer_of(object, "size", 0, 1, INT_MAX);  // MPI counts in int
     if (bytes == 0)
@@ -86,13 +64,17 @@ std::size_t read_alltoall_size(const nlohmann::json& object) {
 
 Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm) {
     AlltoallSetup setup{MPI_COMM_WORLD, nullptr};
-    const int ranks_here = comm.node().size();
-    validate_together(comm, [&] {
-        check_memory(block_bytes, comm.size(), ranks_here);
-        setup.buffers = std::make_shared<AlltoallBuffers>(comm.rank(), comm.size(), block_bytes);
-    });
     const std::string name = "alltoall " + std::to_string(block_bytes) + " B on " +
                              std::to_string(comm.size()) + " ranks";
+    const int ranks_here = comm.node().size();
+    validate_together(comm, [&] {
+        // All variants live side by side: two common buffers, Bruck's three, the node-aware one's.
+        constexpr double buffers_of_all = 10;
+        check_node_memory(
+            buffers_of_all * static_cast<double>(block_bytes) * comm.size() * ranks_here, name,
+            "use smaller sizes or more nodes");
+        setup.buffers = std::make_shared<AlltoallBuffers>(comm.rank(), comm.size(), block_bytes);
+    });
     return {name, {{"ranks", comm.size()}, {"size", block_bytes}}, alltoall_variants(setup)};
 }
 

@@ -1,7 +1,6 @@
 #include "halo/case.hpp"
 
 #include <mpi.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <numeric>
@@ -172,21 +171,6 @@ nlohmann::json periodicity_of(const HaloParams& params) {
     return static_cast<bool>(params.periodic.front());
 }
 
-// Two sets of arrays, one in ordinary and one in node-shared memory. Asking for more than there is
-// would not fail: the kernel would end a process later, when the pages are touched.
-void check_memory(const HaloGeometry& geometry, const HaloParams& params, int ranks_here) {
-    constexpr double gib = 1 << 30;
-    const double wanted = 2.0 * static_cast<double>(cells_per_array(geometry)) *
-                          static_cast<double>(geometry.cell_bytes) * params.fields * ranks_here;
-    const double present =
-        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-    if (wanted > 0.9 * present)
-        throw Error("the " + std::to_string(ranks_here) + " ranks of a node would need " +
-                    std::to_string(wanted / gib) + " GiB, and it has " +
-                    std::to_string(present / gib) +
-                    " GiB: use a smaller extent, fewer fields or more nodes");
-}
-
 }  // namespace
 
 std::string halo_case_name(const HaloParams& params) {
@@ -216,8 +200,11 @@ nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
 HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
     HaloSetup setup{MPI_COMM_WORLD, params, make_geometry(params, comm.rank()), nullptr};
     const int ranks_here = comm.node().size();
-    validate_together(comm, [&] { check_memory(setup.geometry, params, ranks_here); });
     validate_together(comm, [&] {
+        constexpr int sets = 2;  // in ordinary and in node-shared memory
+        check_node_memory(
+            1.0 * sets * static_cast<double>(setup.bytes()) * params.fields * ranks_here,
+            halo_case_name(params), "use a smaller extent, fewer fields or more nodes");
         setup.arrays = std::make_shared<HaloArrays>(
             setup.geometry, params, std::make_shared<PrivateMemory>(params.fields, setup.bytes()));
     });
