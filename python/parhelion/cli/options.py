@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 import click
@@ -15,7 +17,6 @@ from ..base.numbers import shortened, whole_number
 from ..errors import InputError
 from ..launch.flavor import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
-from ..record import folder as record, image, profile
 
 # Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
 LARGEST = 2**31 - 1
@@ -224,21 +225,31 @@ def _take_launcher(ctx: click.Context, given: str | None) -> None:
 class Named(click.ParamType):
     """What a store keeps, where a command takes it: a path, a name in the store, or a part of one. Completes names in a shell."""
 
-    def __init__(self, store: Path, file: str, what: str) -> None:
-        self.store, self.file, self.name = store, file, what
+    def __init__(self, module: str, what: str) -> None:
+        self.module, self.name = module, what  # of `record`, which needs packages that `parhelion run` does without
+
+    @property
+    def file(self) -> str:
+        """The file in a folder of such."""
+        return str(self._kept().FILE_NAME)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        return value if isinstance(value, Path) else record.find_run(value, self._store(ctx), self.file, self.name)
+        from ..record.folder import find_run
+
+        return value if isinstance(value, Path) else find_run(value, self._store(ctx), self.file, self.name)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[click.shell_completion.CompletionItem]:
-        names = [folder.name for folder in record.folders_with(self.file, self._store(ctx))]
+        from ..record.folder import folders_with
+
+        names = [folder.name for folder in folders_with(self.file, self._store(ctx))]
         found = [click.shell_completion.CompletionItem(name) for name in names if name.startswith(incomplete)]
         return [*found, *click.Path().shell_complete(ctx, param, incomplete)]
 
     def _store(self, ctx: click.Context | None) -> Path:
-        return (ctx.params.get("store") if ctx else None) or self.store
+        return (ctx.params.get("store") if ctx else None) or self._kept().DEFAULT_STORE
+
+    def _kept(self) -> ModuleType:
+        return importlib.import_module(f"parhelion.record.{self.module}")
 
 
-RUN = Named(record.DEFAULT_STORE, record.FILE_NAME, "run")
-IMAGE = Named(image.DEFAULT_STORE, image.FILE_NAME, "image")
-PROFILE = Named(profile.DEFAULT_STORE, profile.FILE_NAME, "profile")
+RUN, IMAGE, PROFILE = Named("folder", "run"), Named("image", "image"), Named("profile", "profile")
