@@ -39,7 +39,7 @@ export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 first=build/mpich/pytest.xml # what "usual" leaves for "others"
 few='-LE exhaustive -E [.][1468]$$'
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
-without_ranks=$(echo tests/python/{comparing,documents,mesh,project,records,statistics,style})
+without_ranks=$(echo tests/python/{comparing,documents,mesh,project,records,show,statistics})
 
 others() {
     cpp "openmpi" MPI=openmpi "CTEST_ARGS=$1"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from msgspec import to_builtins
@@ -253,3 +253,45 @@ def _facts(profile: Profile) -> dict[str, str]:
     around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
     paths = {path for rank in profile.ranks for path in rank.libraries if ".so" in path}
     return gathered([*flatten(around), *flatten(profile.environment), *((f"library {library_name(path)}", path) for path in paths)])
+
+
+SHARES_SCHEMA = "parhelion.profile-shares/1"
+DOCUMENTED = dict(zip(TABLES, ("parts", "libraries", "libraries_charged", "symbols", "functions_with_callees"), strict=True))
+
+
+def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
+    """Shares by part, library and function, and what each rank did."""
+    return {
+        "schema": SHARES_SCHEMA, "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
+        "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
+        **{DOCUMENTED[name]: _objects(shares) for name, shares in tables(profile).items()},
+        "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s,
+                   "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
+                   "samples": rank.samples, "libraries": rank.libraries,
+                   "parts": _objects(own_shares(profile, by_part(profile), [rank]))} for rank in profile.ranks],
+    }  # fmt: skip
+
+
+def _objects(shares: Shares) -> list[dict[str, Any]]:
+    return [key.told() | {"share": share} for key, share in shares.items()]
+
+
+SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
+
+
+def stacks(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """Frames of all profiles, and stacks of each rank with the seconds that it spent there, sleep included."""
+    numbers: dict[Frame, int] = {}
+    ranks = [_stacks_of(profile, rank, numbers) for profile in profiles for rank in profile.ranks]
+    frames = [{"name": frame.symbol, "file": frame.library} for frame in numbers]
+    return {"$schema": SPEEDSCOPE, "exporter": "parhelion", "name": " and ".join(each.name for each in profiles),
+            "shared": {"frames": frames}, "profiles": ranks}  # fmt: skip
+
+
+def _stacks_of(profile: Profile, rank: RankProfile, numbers: dict[Frame, int]) -> dict[str, Any]:
+    told = [([profile.frames[number] for number in stack.frames], stack.seconds) for stack in rank.stacks]
+    told += [([Frame(ASLEEP, f"asleep in {where}")], spent) for where, spent in rank.asleep.items()]
+    samples = [[numbers.setdefault(frame, len(numbers)) for frame in path] for path, _ in told]
+    weights = [spent for _, spent in told]
+    return {"type": "sampled", "name": f"{profile.name}, rank {rank.rank}", "unit": "seconds", "startValue": 0, "endValue": sum(weights),
+            "samples": samples, "weights": weights}  # fmt: skip

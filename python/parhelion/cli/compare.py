@@ -152,7 +152,7 @@ def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
     from ..analyze.profile import compare_profiles, comparison_document
     from ..show import Page
     from ..show.compare import profiles
-    from ..show.profile import write_stacks
+    from .profile import write_stacks
 
     pair = read_profile(a), read_profile(b)
     found = compare_profiles(*pair)

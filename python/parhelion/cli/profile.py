@@ -1,13 +1,20 @@
 """`parhelion profile run` and `show`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ..errors import InputError, RANKS_FAILED
+from ..errors import InputError, RANKS_FAILED, writing
 from .options import MOST_RANKS, PROFILE, PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
 from ..show.terminal import Output
 from ..record.folder import parse_labels
+
+if TYPE_CHECKING:
+    from ..record.profile import Profile
 
 STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Output"))
 
@@ -50,7 +57,8 @@ def run_profile(
     """
     from ..launch import usable_cores
     from ..launch.program import choose
-    from ..show.profile import blocks, profile_document, write_stacks
+    from ..analyze.profile import profile_document
+    from ..show.results import profile_blocks
     from ..measure.profile import Request, take_profile
 
     output = Output(json_file)
@@ -59,7 +67,7 @@ def run_profile(
     # With --json - standard output belongs to the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
-    output.show(blocks(found))
+    output.show(profile_blocks(found))
     output.console.print(f"profile: {folder}", markup=False, soft_wrap=True)
     if speedscope:
         output.paths(write_stacks([found], speedscope))
@@ -79,7 +87,8 @@ def show_profile(
 ) -> None:
     """Show PROFILE again: a name in `profiles/`, a part of one, or a folder."""
     from ..record.profile import read_profile
-    from ..show.profile import blocks, profile_document, write_stacks
+    from ..analyze.profile import profile_document
+    from ..show.results import profile_blocks
 
     output = Output(json_file)
     found = read_profile(profile)
@@ -87,7 +96,18 @@ def show_profile(
         if rank >= len(found.ranks):
             raise InputError(f"--rank {rank}: {profile} has ranks 0 to {len(found.ranks) - 1}")
         found.ranks = [found.ranks[rank]]
-    output.show(blocks(found, most))
+    output.show(profile_blocks(found, most))
     if speedscope:
         output.paths(write_stacks([found], speedscope))
     output.document(profile_document(found, profile))
+
+
+def write_stacks(profiles: Sequence[Profile], file: Path) -> list[Path]:
+    """All ranks of the profiles in one file, each to be chosen by its name."""
+    from msgspec import json
+
+    from ..analyze.profile import stacks
+
+    with writing(file):
+        file.write_bytes(json.encode(stacks(profiles)))
+    return [file.resolve()]

@@ -4,17 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ..analyze.comparison import Change
-from ..analyze.comparison import Comparison, Row
+from ..analyze.comparison import Change, Comparison, Row
 from ..analyze.results import case_label, text, varying, wording
-from ..analyze.images import ImageComparison
-from ..analyze.images import Difference
-from ..analyze.profile import Difference as ShareDifference, ProfileComparison
-from ..analyze.profile import TABLES
-from ..analyze.history import ChangePoint, LEAST_RUNS, Series
-from ..analyze.history import History, Turn
-from ..analyze.statistics import Kind
-from ..analyze.statistics import DIFFERENT, Verdict
+from ..analyze.images import Difference, ImageComparison
+from ..analyze.profile import TABLES, Difference as ShareDifference, ProfileComparison
+from ..analyze.history import LEAST_RUNS, ChangePoint, History, Series, Turn
+from ..analyze.statistics import DIFFERENT, Kind, Verdict
 from ..analyze.words import microseconds, p_value, percent, ratio, ratios, signed, significant
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, note, plots
 from .results import published_layout, section

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analyze.results import CaseResult, Entry
-from ..analyze.results import case_label, some, text, varying
-from ..analyze.results import BASELINE, OWN, contenders, ours
+from ..analyze.results import BASELINE, OWN, CaseResult, Entry, case_label, contenders, ours, some, text, varying
 from ..analyze.statistics import NO_INTERVAL
 from ..analyze.words import size_text, times
 from . import Block, Drawing, Section, Text

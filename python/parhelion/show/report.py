@@ -8,20 +8,12 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
-from ..analyze.results import CaseResult, Entry
-from ..analyze.results import COLUMNS
-from ..analyze.results import Wording, case_label, constant, in_order, text, varying, wording
+from ..analyze.results import COLUMNS, OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_contender, ours, reasons, remarks, results, text, varying, wording
 from ..analyze.document import applications, published_form
-from ..analyze.results import remarks
-from ..analyze.results import OWN, PEER, entries, mean_speed, of_contender, ours, reasons, results
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
-from ..record.model import RecordError
-from ..record.model import Facts, flatten
-from ..record.model import Launch
-from ..analyze.statistics import Interval
-from ..analyze.statistics import geometric_mean
-from ..analyze.statistics import NO_INTERVAL
+from ..record.model import Facts, Launch, RecordError, flatten
+from ..analyze.statistics import NO_INTERVAL, Interval, geometric_mean
 from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write

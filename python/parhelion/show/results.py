@@ -1,21 +1,17 @@
 """What a record tells, as blocks: results by case and contender, sweeps, tables in published forms, and what went wrong."""
 
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 
-from ..analyze.results import CaseResult, Entry
-from ..analyze.document import by_level
-from ..analyze.results import constant, in_order, text, varying, wording
-from ..analyze.document import PublishedForm, applications, published_form
-from ..analyze.results import remarks
-from ..analyze.results import BASELINE, OWN, PEER, contenders, entries, mean_speed, of_contender, reasons, results
-from ..analyze.sweep import LEAST_SIZES
-from ..analyze.sweep import Sweep, sweep
-from ..analyze.sweep import FIGURES, Matrix, MatrixRow, PublishedRow, WORDS
+from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, constant, contenders, entries, in_order, mean_speed, of_contender, reasons, remarks, results, text, varying, wording
+from ..analyze.document import PublishedForm, applications, by_level, published_form
+from ..analyze.sweep import FIGURES, LEAST_SIZES, WORDS, Matrix, MatrixRow, PublishedRow, Sweep, sweep
 from ..record.read import Record, failed
 from ..record.model import LEFT_OUT
-from ..analyze.statistics import Interval
-from ..analyze.statistics import NO_INTERVAL
-from ..analyze.words import microseconds, times, times_ends
+from ..analyze.statistics import NO_INTERVAL, Interval
+from ..analyze.words import microseconds, percent, times, times_ends
+from ..analyze.profile import TABLES, Shares, tables, waiting_share
+from ..record.profile import Profile, RankProfile
 from . import Block, Cell, Section, Table, Text, Word, note
 
 Fits = Callable[[Table], bool]
@@ -261,3 +257,43 @@ def worst(cases: Sequence[CaseResult]) -> list[Entry]:
 def section(title: str, blocks: Sequence[Block], fold: str = "") -> list[Section]:
     """A section where there is something to say."""
     return [Section(title, blocks, fold)] if blocks else []
+
+
+LEAST_SHARE = 0.001
+MUCH_WAITING = 0.1
+
+
+def profile_blocks(profile: Profile, most: int = 15) -> list[Block]:
+    """Parts first, then libraries and functions, then ranks."""
+    made: list[Block] = [Text(f"{profile.profile}: {len(profile.ranks)} ranks of {' '.join(profile.program)}, {profile.samples} samples")]
+    made += map(note, profile.notes)
+    if (waited := waiting_share(profile.ranks)) > MUCH_WAITING:
+        made.append(note(f"for {percent(waited, 0)} of their time the ranks waited for cores that others had; shares leave that out"))
+    if profile.samples:
+        found = tables(profile)
+        made += [Section("share of the time, by part", [_shares(found["parts"], most)]),
+                 Section("by library; charged: with what the kernel and libc did for it", [_libraries(found["libraries"], found["charged"], most)]),
+                 *(Section(TABLES[name][0], [_shares(found[name], most)]) for name in ("symbols", "totals"))]  # fmt: skip
+    head = ("rank", "host", "time, s", "waiting for a core", "on one", "asleep", "asleep in")
+    return [*made, Section("ranks", [Table(head, list(map(_profiled_rank, profile.ranks)), 2)])]
+
+
+def _shares(shares: Shares, most: int) -> Table:
+    rows = [(key.name, PurePath(key.library).name if key.symbol else key.part if key.library else "", percent(share))
+            for key, share in list(shares.items())[:most] if share >= LEAST_SHARE]  # fmt: skip
+    return Table(("what", "in", "share"), rows, 2)
+
+
+def _libraries(own: Shares, charged: Shares, most: int) -> Table:
+    both = {key: (own.get(key, 0.0), charged.get(key, 0.0)) for key in {*own, *charged}}
+    rows = [(key.library or key.part, key.part, *map(percent, shares)) for key, shares in sorted(both.items(), key=lambda each: -max(each[1]))[:most]
+            if max(shares) >= LEAST_SHARE]  # fmt: skip
+    return Table(("library", "part", "share", "charged"), rows, 2)
+
+
+def _profiled_rank(rank: RankProfile) -> tuple[str, ...]:
+    whole = rank.whole_s or 1.0
+    asleep = sorted(rank.asleep.items(), key=lambda item: -item[1])
+    where = ", ".join(f"{name} {percent(spent / whole, 0)}" for name, spent in asleep if spent >= LEAST_SHARE * whole)
+    shares = waiting_share([rank]), rank.cpu_s / whole, sum(rank.asleep.values()) / whole
+    return str(rank.rank), rank.host, f"{rank.wall_s:.2f}", *map(percent, shares), where

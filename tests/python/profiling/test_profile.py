@@ -22,7 +22,7 @@ from parhelion.analyze.profile import compare_profiles
 from parhelion.record.profile import Frame, How, RankProfile, SCHEMA, Stack
 from parhelion.analyze.profile import Key, by_part, charged_shares, own_shares, part_of
 from parhelion.measure.profile import parse_script, rank_profile, read_samples
-from parhelion.show.profile import stacks as stacks_of
+from parhelion.analyze.profile import stacks as stacks_of
 
 PROGRAM = """
 #include <mpi.h>
