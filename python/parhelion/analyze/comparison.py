@@ -14,7 +14,7 @@ from ..record.model import Case, RecordError, flatten
 from ..record.model import Launch as RecordedLaunch
 from ..record.read import FILE_NAME, Record, failed, read_record
 from .results import CaseResult, Entry, entries, in_order, remarks, results, skew
-from .statistics import APART, DEFAULT_RULES, DIFFERENT, Difference, Judged, Launch, Rules, Verdict, difference, judge, typical_probes
+from .statistics import APART, DEFAULT_RULES, DIFFERENT, Difference, Judged, Launch, Rules, Verdict, all_probes, difference, judge, typical_probes
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,7 @@ def _probes(first: RecordSet, second: RecordSet) -> list[Change]:
 
 
 def _typical(side: RecordSet) -> dict[str | None, float]:
-    probes = [value for record in side.records for line in record.cases for value in line.probe_ns or [] if value]
-    return typical_probes(np.array(probes, dtype=float))
+    return typical_probes(all_probes(line for record in side.records for line in record.cases))
 
 
 def _text(typical: dict[str | None, float]) -> str | None:
@@ -324,8 +323,7 @@ def _pairs(record: Record) -> dict[int, tuple[str, int]]:
 def _launch(line: Case, run: int, pair: tuple[str, int] | None) -> Launch:
     # A clock of low resolution can give 0; it has no logarithm and tells nothing of a ratio.
     samples = np.maximum(np.asarray(line.samples), 1e-12)
-    probe = np.array([np.nan if value is None else value for value in line.probe_ns or []], dtype=float)
-    return Launch(samples, probe if len(probe) == len(samples) else np.full(len(samples), np.nan), run, pair)
+    return Launch(samples, line.probes, run, pair)
 
 
 def _entries(records: RecordSet) -> dict[Key, Measured]:

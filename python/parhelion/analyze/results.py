@@ -13,7 +13,7 @@ import numpy as np
 
 from ..record.model import Case, Launch
 from ..record.read import Record
-from .statistics import Interval, Ratio, Summary, geometric_mean, ratio, state_boundary, summarize
+from .statistics import Interval, Ratio, Summary, all_probes, geometric_mean, ratio, state_boundary, summarize
 from .words import microseconds, product
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
@@ -459,12 +459,12 @@ def _narrow(summary: Summary) -> bool:
 
 
 def _states(record: Record) -> str | None:
-    values = [value for line in record.cases for value in line.probe_ns or [] if value]
-    boundary = state_boundary(np.array(values, dtype=float))
+    probes = all_probes(record.cases)
+    boundary = state_boundary(probes)
     if boundary is None:
         return None
-    near, far = ([value for value in values if (value > boundary) is side] for side in (False, True))
+    near, far = probes[(probes > 0) & (probes <= boundary)], probes[probes > boundary]
     return (
-        f"the probe met the cores in two states, {np.median(near):.0f} ns apart in {len(near) / len(values):.0%} of the samples "
+        f"the probe met the cores in two states, {np.median(near):.0f} ns apart in {len(near) / (len(near) + len(far)):.0%} of the samples "
         f"and {np.median(far):.0f} ns in the others: medians mix them, ratios within a run do not"
     )

@@ -6,12 +6,15 @@ The launch is the unit, because samples of one launch are not independent of eac
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ..record.model import Case
 
 CONFIDENCE = 0.95
 TRIM = 0.1  # from each end, so from ten values on: with fewer, a launch taken away costs more than an outlier does
@@ -166,6 +169,11 @@ class Launch(NamedTuple):
 
 
 Side = Sequence[Launch]
+
+
+def all_probes(lines: Iterable[Case]) -> np.ndarray:
+    """The probes beside all samples of these lines."""
+    return np.concatenate([line.probes for line in lines] or [np.empty(0)])
 
 
 def state_boundary(probe: np.ndarray) -> float | None:
@@ -348,7 +356,6 @@ def mean_std(samples: Sequence[float], digits: int = 1) -> str:
     the same decimal place. One sample has no standard deviation and is given without brackets, as the published
     tables do; samples that are all equal give `(0)`.
     """
-    import statistics
 
     if not len(samples):
         return "–"
@@ -375,7 +382,7 @@ def value_with_uncertainty(value: float, std: float, digits: int = 1) -> str:
 # 0.36 at most (of three contenders), and with uneven halves with more, which a t test does not see.
 HALVES_AGREE = math.sqrt(1.6)
 Starts = Mapping[Any, np.ndarray]  # samples of one contender by the number of the start
-Case = tuple[Sequence[Starts], Sequence[Starts]]  # the contenders whose fastest is divided by the fastest of the others
+Quotient = tuple[Sequence[Starts], Sequence[Starts]]  # the contenders whose fastest is divided by the fastest of the others
 
 
 class Ratio(NamedTuple):
@@ -389,10 +396,10 @@ class Ratio(NamedTuple):
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
     """The geometric mean of the positive ratios, or `None` when there is none."""
     values = [value for value in ratios if value and math.isfinite(value)]
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+    return statistics.geometric_mean(values) if values else None
 
 
-def ratio(cases: Sequence[Case], confidence: float = CONFIDENCE) -> Ratio:
+def ratio(cases: Sequence[Quotient], confidence: float = CONFIDENCE) -> Ratio:
     """The geometric mean over cases of fastest of `above` / fastest of `below`, as `(above, below)` for each case.
 
     Only launches in which all were measured count, so that what a launch did to all alike cancels; of a single launch,

@@ -17,7 +17,7 @@ import numpy as np
 from ..record.model import Case, Launch
 from ..record.read import Record
 from .results import CaseResult, Entry, contenders, entries, in_order, some, text, varying
-from .statistics import Interval, Summary, mean_std, state_boundary, summarize
+from .statistics import Interval, Summary, all_probes, mean_std, state_boundary, summarize
 from .words import percent, size_text
 
 SIZE = "size"
@@ -103,15 +103,14 @@ def _size(case: CaseResult) -> int:
 
 def points(entries: Sequence[Entry], key: str) -> list[Point]:
     """A point per entry that has samples of the state in which most entries were measured."""
-    probes = np.array([value for entry in entries for line in entry.lines for value in line.probe_ns or [] if value], dtype=float)
-    boundary = state_boundary(probes) if len(probes) else None
+    boundary = state_boundary(all_probes(line for entry in entries for line in entry.lines))
     sides = [None] if boundary is None else [False, True]
     found = [[point for entry in entries if (point := _point(entry, key, boundary, side))] for side in sides]
     return max(found, key=len)
 
 
 def _point(entry: Entry, key: str, boundary: float | None, far: bool | None) -> Point | None:
-    by_launch = {line.launch: _of_state(line.samples, line.probe_ns, boundary, far) for line in entry.lines if line.samples}
+    by_launch = {line.launch: _of_state(line, boundary, far) for line in entry.lines if line.samples}
     kept = {launch: samples for launch, samples in by_launch.items() if len(samples)}
     summary = summarize(list(kept.values()))
     if summary is None or (far is not None and summary.count < LEAST_SAMPLES):
@@ -119,12 +118,9 @@ def _point(entry: Entry, key: str, boundary: float | None, far: bool | None) -> 
     return Point(int(entry.params[key]), kept, summary)
 
 
-def _of_state(samples: list[float], probe: list[float | None] | None, boundary: float | None, far: bool | None) -> np.ndarray:
-    values = np.asarray(samples, dtype=float)
-    if boundary is None or far is None or probe is None or len(probe) != len(samples):
-        return values
-    known = np.array([np.nan if value is None else value for value in probe])
-    return values[(known > boundary) == far]
+def _of_state(line: Case, boundary: float | None, far: bool | None) -> np.ndarray:
+    samples, probes = np.asarray(line.samples, dtype=float), line.probes
+    return samples if boundary is None or np.isnan(probes).all() else samples[(probes > boundary) == far]
 
 
 KNEE, NOT_MONOTONE = "knee", "not monotone"

@@ -104,16 +104,9 @@ def _samples(lines: Iterable[tuple[Record, Case]]) -> Table:
     who = _table([_who(record, line) for record, line in measured])
     counts = [len(line.samples) for _, line in measured]
     repeated = {name: np.repeat(column, counts) for name, column in who.items()}
-    probes = [_probe(line) for _, line in measured]
-    numbers = [np.arange(count) for count in counts]
-    seconds = [np.asarray(line.samples) for _, line in measured]
-    columns = {"sample": numbers, "seconds": seconds, "probe_ns": probes}
+    columns = {"sample": [np.arange(count) for count in counts], "seconds": [np.asarray(line.samples) for _, line in measured],
+               "probe_ns": [line.probes for _, line in measured]}  # fmt: skip
     return repeated | {name: np.concatenate(arrays) for name, arrays in columns.items()}
-
-
-def _probe(line: Case) -> np.ndarray:
-    values = [np.nan if value is None else value for value in line.probe_ns or []]
-    return np.array(values if len(values) == len(line.samples) else [np.nan] * len(line.samples), dtype=float)
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:

@@ -8,16 +8,58 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from ..errors import InputError, why
+from ..base.files import read_bounded
+from ..errors import InputError, why, writing
 from .model import SCHEMA, Case, End, Labels, Launch, RecordError, Run
 from .read import FILE_NAME, Record, read_record
 from .variables import secret_labels, without_secrets
 
 DEFAULT_STORE = Path("runs")
+T = TypeVar("T")
+
+
+def new_id(name: str) -> str:
+    """A name for a folder, in the order of time."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{name}-{secrets.token_hex(3)}"
+
+
+def empty_folder(folder: Path, kind: type[InputError]) -> Path:
+    """A new, empty folder; raises an error of this kind."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = any(folder.iterdir())
+    except OSError as error:
+        raise kind(f"cannot make the folder {folder}: {why(error, folder)}") from None
+    if taken:
+        raise kind(f"{folder} is not empty: name another folder with --out")
+    return folder
+
+
+def write_document(document: msgspec.Struct, file: Path) -> Path:
+    """Write a JSON document, as a whole or not at all."""
+    part = file.with_suffix(".part")
+    with writing(part), part.open("wb") as out:
+        out.write(msgspec.json.encode(document))
+        out.flush()
+        os.fsync(out.fileno())
+    return part.replace(file)
+
+
+def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[InputError], what: str) -> T:
+    """A JSON document of at most `most` bytes; raises an error of this kind and changes nothing."""
+    try:
+        found = msgspec.json.decode(read_bounded(file, most), type=form)
+    except OSError as error:
+        raise kind(f"this is no Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise kind(f"{file} is not a Parhelion {what}: {error}; the file is left as it is") from None
+    if found.schema != schema:  # type: ignore[attr-defined]
+        raise kind(f"{file} has schema '{found.schema}', this Parhelion reads '{schema}': use the version that wrote it")  # type: ignore[attr-defined]
+    return found
 
 
 @dataclass(frozen=True)
@@ -40,10 +82,9 @@ class RunFolder:
         labels: dict[str, str] | None = None,
     ) -> RunFolder:
         """Make the folder (`path`, or a new one in `runs/`) with the first line of its record."""
-        now = datetime.now(UTC)
-        run_id = f"{now:%Y%m%dT%H%M%S}-{benchmark}-{secrets.token_hex(3)}"
+        run_id, created = new_id(benchmark), datetime.now(UTC).isoformat(timespec="seconds")
         folder = cls(path or DEFAULT_STORE / run_id)
-        run = Run(SCHEMA, run_id, benchmark, now.isoformat(timespec="seconds"), without_secrets(argv), labels or {}, environment)
+        run = Run(SCHEMA, run_id, benchmark, created, without_secrets(argv), labels or {}, environment)
         folder._claim()
         try:
             folder.append(run)

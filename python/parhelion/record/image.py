@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ..base.files import read_bounded
-from ..errors import InputError, why, writing
+from ..errors import InputError
+from .folder import empty_folder, read_document, write_document
 from .profile import FILE_NAME as PROFILE
 from .profile import Profile, read_profile
 from .read import FILE_NAME as RECORD
@@ -64,35 +64,17 @@ def profile_folder(folder: Path, benchmark: str) -> Path:
 
 def create_folder(folder: Path) -> Path:
     """A new, empty folder; raises `ImageError`."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        taken = any(folder.iterdir())
-    except OSError as error:
-        raise ImageError(f"cannot make the folder {folder}: {why(error, folder)}") from None
-    if taken:
-        raise ImageError(f"{folder} is not empty: name another folder with --out")
-    return folder
+    return empty_folder(folder, ImageError)
 
 
 def write_image(image: Image, folder: Path) -> None:
     """Write `image.json`, as a whole or not at all."""
-    part = folder / f"{FILE_NAME}.part"
-    with writing(part):
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(image), indent=1) + b"\n")
-    part.replace(folder / FILE_NAME)
+    write_document(image, folder / FILE_NAME)
 
 
 def read_image(folder: Path) -> MeasuredImage:
     """An image's folder with all that lies in it; raises `ImageError`, or what is wrong with a record or a profile in it."""
-    file = folder / FILE_NAME
-    try:
-        image = msgspec.json.decode(read_bounded(file, LARGEST), type=Image)
-    except OSError as error:
-        raise ImageError(f"{folder} is no image's folder: cannot read {file}: {error.strerror}; make one with `parhelion bench image`") from None
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise ImageError(f"{file} does not describe an image: {error}; the file is left as it is") from None
-    if image.schema != SCHEMA:
-        raise ImageError(f"{file} has schema '{image.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it")
+    image = read_document(folder / FILE_NAME, Image, SCHEMA, LARGEST, ImageError, "image")
     records = {name: read_record(folder / name) for name in BENCHMARKS if (folder / name / RECORD).exists()}
     profiles = {name: read_profile(place) for name in BENCHMARKS if ((place := profile_folder(folder, name)) / PROFILE).exists()}
     return MeasuredImage(image, records, profiles)

@@ -7,14 +7,16 @@ writes the published one. Keys that are not listed here are ignored, so that a n
 import math
 import re
 import signal
-from collections.abc import Callable
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Meta, Struct, field
 
 from ..base.numbers import shortened
 from ..errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
@@ -116,6 +118,14 @@ class Case(Struct, tag="case"):
     traffic_by_level: dict[str, dict[str, Count]] | None = None
     explain: Any = None
 
+    @property
+    def probes(self) -> "np.ndarray":
+        """The probe beside each sample in ns, NaN where it is not told."""
+        import numpy as np
+
+        told = self.probe_ns or []
+        return np.array(told if len(told) == len(self.samples) else [None] * len(self.samples), dtype=float)
+
 
 class Labels(Struct, tag="labels"):
     """Labels given to a run after it was made; a later line wins over an earlier one."""
@@ -149,70 +159,62 @@ class RecordError(InputError):
     """A record cannot be read or written; the message says which, where in it, and what to do."""
 
 
+Sides = Annotated[list[Annotated[int, Meta(ge=1, le=MOST)]], Meta(min_length=1, max_length=4)]
 MOST_DEPTH = 8
 
-Rule = tuple[Callable[[Any], bool], str]
+
+class Params(Struct):
+    """Parameters of cases that commands calculate with; others may be anything flat."""
+
+    ranks: Count = 0
+    grid: Sides = []
+    extent: Count | Sides = 0
+    halo: Count = 0
+    fields: Count = 0
+    components: Count = 0
+    size: Count = 0
+    vdim: Count = 0
+    rows_claimed: Count = 0
+    rows_unique: Count = 0
+    rows_moved: Count = 0
+    rows_moved_total: Count = 0
+    element: str = ""
+    dataset: str = ""
+    pattern: str = ""
+    neighbors: str = ""
+    order: str = ""
+    transport: str = ""
+    periodic: bool | list[bool] = False
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+class Cold(Struct):
+    """The first collective call after MPI_Init."""
 
-
-def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SECONDS
-
-
-def _is_sides(value: Any) -> bool:
-    sides = isinstance(value, list) and 1 <= len(value) <= 4 and all(_is_whole(side) and side >= 1 for side in value)
-    return sides and math.prod(value) <= MOST
-
-
-WHOLE: Rule = (_is_whole, f"a whole number from 0 to {MOST}")
-SIDES: Rule = (_is_sides, "1 to 4 whole numbers of at least 1")
-EXTENT: Rule = (lambda value: _is_whole(value) or _is_sides(value), "a whole number, or one for each dimension")
-TEXT: Rule = (lambda value: isinstance(value, str), "text")
-PERIODIC: Rule = (
-    lambda value: isinstance(value, bool) or (isinstance(value, list) and all(isinstance(each, bool) for each in value)),
-    "true or false, or one for each dimension",
-)
-SECONDS: Rule = (_is_seconds, f"seconds from 0 to {MOST_SECONDS:g}")
-
-PARAMS: dict[str, Rule] = {
-    "ranks": WHOLE, "grid": SIDES, "extent": EXTENT, "halo": WHOLE, "fields": WHOLE, "components": WHOLE, "size": WHOLE,
-    "vdim": WHOLE, "rows_claimed": WHOLE, "rows_unique": WHOLE, "rows_moved": WHOLE, "rows_moved_total": WHOLE,
-    "element": TEXT, "dataset": TEXT,
-    "pattern": TEXT, "neighbors": TEXT, "order": TEXT, "transport": TEXT, "periodic": PERIODIC,
-}  # fmt: skip
-COLD: dict[str, Rule] = {"size": WHOLE, "first_s": SECONDS}
+    size: Count = 0
+    first_s: Seconds = 0.0
 
 
 def complaint(line: Any) -> str | None:
-    """What of a line no command could use; `None` when all is well. Parameters that nobody knows may be anything flat."""
-    match line:
-        case Case():
-            return _of_case(line)
-        case Launch():
-            return _of_launch(line)
+    """What of a line no command could use, beyond the types of its keys; `None` when all is well."""
+    if isinstance(line, Case):
+        if any(len(samples) != len(line.samples) for samples in line.samples_by_rank):
+            return "samples_by_rank and samples differ in length"
+        if {len(line.skew_s), len(line.last_rank)} not in ({0}, {len(line.samples)}):
+            return "skew_s, last_rank and samples differ in length"
+        return _unfit("params", line.params, Params) or _too_deep("params", line.params)
+    if isinstance(line, Launch):
+        return _unfit("cold_alltoall", line.cold_alltoall or {}, Cold) or _too_deep("the launch", line.mpi)
     return None
 
 
-def _of_case(case: Case) -> str | None:
-    if any(len(samples) != len(case.samples) for samples in case.samples_by_rank):
-        return "samples_by_rank and samples differ in length"
-    if {len(case.skew_s), len(case.last_rank)} not in ({0}, {len(case.samples)}):
-        return "skew_s, last_rank and samples differ in length"
-    return _first("params", case.params, PARAMS) or _too_deep("params", case.params)
-
-
-def _of_launch(launch: Launch) -> str | None:
-    cold = launch.cold_alltoall
-    return (_first("cold_alltoall", cold, COLD) if cold else None) or _too_deep("the launch", launch.mpi)
-
-
-def _first(where: str, found: dict[str, Any], rules: dict[str, Rule]) -> str | None:
-    for name, (holds, what) in rules.items():
-        if name in found and not holds(found[name]):
-            return f"{name} in {where} is {shortened(str(found[name]))}, not {what}"
+def _unfit(where: str, told: dict[str, Any], form: type[Params] | type[Cold]) -> str | None:
+    for name in (each for each in form.__struct_fields__ if each in told):
+        try:
+            msgspec.convert({name: told[name]}, form)
+        except msgspec.ValidationError as error:
+            return f"{name} in {where} is {shortened(str(told[name]))}: {error}"
+        if isinstance(told[name], list) and name != "periodic" and math.prod(told[name]) > MOST:
+            return f"{name} in {where} is {shortened(str(told[name]))}: more than {MOST} in all"
     return None
 
 

@@ -5,19 +5,15 @@ Time is counted once: a rank's wall-clock time is what it spent on a core (stack
 the kernel function it slept in), and what it waited for a core that others had.
 """
 
-import os
 import re
-import secrets
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta, Struct, field
 
-from ..base.files import read_bounded
-from ..errors import InputError, writing
+from ..errors import InputError
+from .folder import empty_folder, new_id, read_document, write_document
 
 SCHEMA = "parhelion.profile/1"
 INTERVAL_S = 0.01  # between looks at what a rank sleeps in
@@ -121,50 +117,20 @@ LARGEST = 2**30  # bytes of a profile
 
 def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
     """A new id, and a new folder for it."""
-    name = re.sub(r"[^\w.-]", "_", Path(program).name)[:40]
-    profile_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{name}-{secrets.token_hex(3)}"
-    folder = path or DEFAULT_STORE / profile_id
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ProfileError(f"cannot make the folder {folder}: {error.strerror}") from None
-    if any(folder.iterdir()):
-        raise ProfileError(f"{folder} is not empty: name another folder")
-    return profile_id, folder
+    profile_id = new_id(re.sub(r"[^\w.-]", "_", Path(program).name)[:40])
+    return profile_id, empty_folder(path or DEFAULT_STORE / profile_id, ProfileError)
 
 
 def write_profile(profile: Profile, folder: Path) -> Path:
     """Write the document; it is there as a whole or not at all."""
-    file = folder / FILE_NAME
-    part = file.with_suffix(".part")
-    with writing(part), part.open("wb") as out:
-        out.write(msgspec.json.encode(profile))
-        out.flush()
-        os.fsync(out.fileno())
-    part.replace(file)
-    return file
+    return write_document(profile, folder / FILE_NAME)
 
 
 def read_profile(path: Path) -> Profile:
     """The profile in a folder or a file; raises `ProfileError` and changes nothing."""
     file = path / FILE_NAME if path.is_dir() else path
-    try:
-        content = read_bounded(file, LARGEST)
-    except OSError as error:
-        raise ProfileError(f"{path} is no profile: cannot read {file}: {error.strerror}") from None
-    try:
-        profile = msgspec.json.decode(content, type=Profile)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise ProfileError(f"{file} is not a Parhelion profile: {error}; the file is left as it is") from None
-    _check(profile, file)
-    return profile
-
-
-def _check(profile: Profile, file: Path) -> None:
-    if profile.schema != SCHEMA:
-        raise ProfileError(
-            f"{file} has schema '{profile.schema}', this Parhelion reads '{SCHEMA}': use the version that wrote it"
-        )
+    profile = read_document(file, Profile, SCHEMA, LARGEST, ProfileError, "profile")
     known = len(profile.frames)
     if any(number >= known for rank in profile.ranks for stack in rank.stacks for number in stack.frames):
         raise ProfileError(f"{file} is damaged: a stack names a frame that is not there; the file is left as it is")
+    return profile
