@@ -1,9 +1,13 @@
-"""`parhelion doctor`."""
+"""What is here. `parhelion doctor`: the machine; `config`: the installed headers, libraries, and files for CMake and pkg-config, which needs no package but click."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import click
 
+from ..errors import ROOT, InputError, in_checkout
+from ..launch import Flavor, find_flavor
 from .options import RANKS, json_option
-from ..show.terminal import Output
 
 
 @click.command()
@@ -17,8 +21,77 @@ def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None
     """
     from ..machine.doctor import examine
     from ..show.doctor import blocks
+    from ..show.terminal import Output
 
     output = Output(json_file)
     examination = examine(ranks, start)
     output.show(blocks(examination))
     output.document(examination.document())
+
+
+# In the order of the answer.
+OPTIONS = {
+    "cmake": "The folder to give as -Dparhelion_DIR=.",
+    "pkgconfig": "The folder for PKG_CONFIG_PATH.",
+    "include": "The folder of the headers.",
+    "library": "The shared library.",
+    "cflags": "For C and C++, with the compiler wrapper of the MPI: mpicc, mpicxx -std=c++20.",
+    "fflags": "For gfortran.",
+    "libs": "What to link; with --fflags, the Fortran library too.",
+}
+
+
+def answer(asked: Sequence[str], flavor_name: str | None) -> str:
+    """One line with what is asked for, else a list of everything. Raises InputError in a checkout, which has to be installed first."""
+    told = facts(find_flavor(flavor_name), "fflags" in asked)
+    if asked:
+        return " ".join(told[name] for name in OPTIONS if name in asked)
+    return "\n".join(f"{name:10} {text}" for name, text in told.items())
+
+
+def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
+    """Every fact by the name of its option."""
+    sdk = Path(__file__).resolve().parents[1] / "_sdk"
+    if not sdk.is_dir():
+        remedy = f"`make -C {ROOT} install PREFIX=…`, and then PREFIX/lib/cmake and PREFIX/lib/pkgconfig" if in_checkout() else "install it again"
+        raise InputError(f"this package is not installed with its headers ({sdk}): {remedy}")
+    folder, libraries, linker = flavor.directory, [flavor.library], []
+    mpi = flavor.mpi_library if flavor.is_here else None
+    if fortran:
+        libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
+        # gfortran brings no MPI. One that is not here is found when the program is started.
+        linker = ["-Wl,--allow-shlib-undefined", *(["-Wl,--no-as-needed", str(mpi), "-Wl,--as-needed"] if mpi else [])]
+        if len(libraries) == 1:
+            raise InputError(f"flavor {flavor.name} was built without a Fortran compiler; the sources of the interface are in its source package")
+    return {
+        "flavor": flavor.name,
+        "cmake": str(sdk / "cmake" / "parhelion"),
+        "pkgconfig": str(folder / "pkgconfig"),
+        "include": str(sdk / "include"),
+        "library": str(flavor.library),
+        "cflags": f"-I{sdk / 'include'} -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX",
+        "fflags": f"-I{sdk / 'include' / 'parhelion' / 'modules'}",
+        "libs": " ".join([*linker, f"-L{folder}", *_run_path(folder, mpi), *(f"-l:{library.name}" for library in libraries)]),
+    }
+
+
+def _run_path(folder: Path, mpi: Path | None) -> list[str]:
+    """So that any launcher can start a program: libparhelion is found, and the MPI, which a compiler wrapper does not always name."""
+    return [f"-Wl,-rpath,{each}" for each in (folder, mpi.parent if mpi else None) if each]
+
+
+def _flags(command: Callable) -> Callable:
+    for name, about in reversed(OPTIONS.items()):
+        command = click.option(f"--{name}", is_flag=True, help=about)(command)
+    return command
+
+
+@click.command()
+@_flags
+@click.option("--flavor", "flavor", metavar="FLAVOR", help="Which build [that of the MPI that mpi4py is bound to].")
+def config(flavor: str | None, **asked: bool) -> None:
+    """Say where headers, library and files for CMake and pkg-config are.
+
+    Compile with the wrapper of your MPI: mpicxx -std=c++20 $(parhelion config --cflags) solver.cpp $(parhelion config --libs)
+    """
+    click.echo(answer([name for name, wanted in asked.items() if wanted], flavor))

@@ -19,13 +19,13 @@ COMMANDS = {
     "compare": ("parhelion.cli.compare", "compare", "Say what changed between two runs, software images or profiles."),
     "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
     "place": ("parhelion.cli.place", "place", "Put the process grid onto the machine and score it."),
-    "partition": ("parhelion.cli.mesh", "partition", "Partition a mesh and write index maps; check such maps."),
+    "partition": ("parhelion.cli.place", "partition", "Partition a mesh and write index maps; check such maps."),
     "doctor": ("parhelion.cli.doctor", "doctor", "Say what this machine offers and which transports work here."),
     "demo": ("parhelion.cli.bench", "demo", "Measure halo and gather on this machine and write report.html."),
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
     "runs": ("parhelion.cli.main", "runs", "List, show, tag, export and query runs."),
     "model": ("parhelion.cli.main", "model", "Predict what an exchange costs; simulate it; check it on published figures."),
-    "config": ("parhelion.cli.config", "config", "Say where headers, library, CMake and pkg-config files are."),
+    "config": ("parhelion.cli.doctor", "config", "Say where headers, library, CMake and pkg-config files are."),
 }
 
 PROFILE_VERBS = {
