@@ -67,7 +67,14 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return packed
 
 
-@click.group()
+class CommonFirst(click.Group):
+    """Lists its commands as they stand here."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=CommonFirst)
 @click.option("--flavors", type=Names(), default=(), help="Under each of these builds, or all [one; with --networks all].")
 @click.option("--networks", type=Names(), default=(), help="Over each: of default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [what the MPI takes; with --flavors all].")
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",

@@ -1,1 +1,3 @@
-"""A measurement, from its options to its record: start the ranks, follow the record. The ranks time; nothing here does."""
+"""A measurement, from its options to its records: `cases` are measured on `sides` (a build, builds × networks, two builds interleaved), `run` launches
+them, `ranks` follows what they write. The ranks time; nothing here does.
+"""

@@ -87,7 +87,7 @@ class Seen:
 def rank_process(root: int, command: str, becomes: bool = False) -> int | None:
     """The process below `root` that has no children, which is the rank itself and no shell around it."""
     tool, found = None if becomes else _program(root), None
-    for process in ([root] if becomes else []) + _below(root):
+    for process in [root, *_below(root)]:
         # A child that is still a copy of the tool waits for it to be ready.
         if _program(process) == tool or (command and _read(f"/proc/{process}/comm").strip() != command):
             continue

@@ -31,100 +31,6 @@ def prepare() -> None:
     runtime_settings.mpi_comm, runtime_settings.num_proc = comm, process_grid(comm.size)
 
 
-class Model:
-    """One run of the model. Collective."""
-
-    def __init__(self, comm: MPI.Intracomm, overlap: Overlap | None = None) -> None:
-        prepare()
-        from veros import distributed
-        from veros.setups.acc_basic import ACCBasicSetup
-
-        self.comm, self.overlap = comm, overlap or distributed.exchange_overlap
-        self.setup, self.calls, self.steps = ACCBasicSetup(), 0, 0
-        with self._exchanging():
-            self.setup.setup()
-        self.beginning = self.state()
-
-    def state(self) -> dict[str, Any]:
-        """All variables. Veros never writes into an array, so that keeping them is free."""
-        return {name: value for name, value in self.setup.state.variables.items() if value is not None}
-
-    def restart(self) -> None:
-        """Back to the first step."""
-        variables = self.setup.state.variables
-        with variables.unlock():
-            for name, value in self.beginning.items():
-                setattr(variables, name, value)
-        self.steps = 0
-
-    def run(self, steps: int) -> None:
-        with self._exchanging():
-            for _ in range(steps):
-                self.setup.step(self.setup.state)
-        self.steps += steps
-
-    def step_held(self) -> float:
-        """One more step with the ranks brought together before each exchange; seconds inside exchanges."""
-        spent = 0.0
-
-        def clocked(arr: Any, var_grid: Any, cyclic: bool) -> Any:
-            nonlocal spent
-            self.comm.Barrier()
-            start = time.perf_counter()
-            result = self.overlap(arr, var_grid, cyclic)
-            spent += time.perf_counter() - start
-            return result
-
-        with self._exchanging(clocked):
-            self.setup.step(self.setup.state)
-        self.steps += 1
-        return spent
-
-    @contextmanager
-    def _exchanging(self, overlap: Overlap | None = None) -> Iterator[None]:
-        """Veros looks its exchange up at every call, so that another can stand in its place."""
-        from veros import distributed
-
-        own, distributed.exchange_overlap = distributed.exchange_overlap, overlap or self.overlap
-        try:
-            yield
-        finally:
-            distributed.exchange_overlap = own
-
-
-class Reference:
-    """What the state is after so many steps with Veros untouched; each step is made once."""
-
-    def __init__(self, comm: MPI.Intracomm) -> None:
-        self.model = Model(comm)
-        self.states = [self.model.beginning]
-
-    def after(self, steps: int) -> dict[str, Any]:
-        """Collective."""
-        while len(self.states) <= steps:
-            self.model.run(1)
-            self.states.append(self.model.state())
-        return self.states[steps]
-
-
-def differing(mine: dict[str, Any], right: dict[str, Any]) -> int:
-    """How many values differ in a bit; a NaN is right where it should be. Local."""
-    return sum(_differing(np.asarray(mine[name]), np.asarray(value)) for name, value in right.items())
-
-
-def _differing(mine: np.ndarray, right: np.ndarray) -> int:
-    if mine.shape != right.shape or mine.dtype != right.dtype:
-        return max(mine.size, 1)
-    return int(np.count_nonzero(_bits(mine) != _bits(right)))
-
-
-def _bits(array: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8).reshape(array.size, -1)
-
-
-NO_CODE = re.compile(r'\s*($|#|import |from |@|""".*"""$)')
-
-
 @dataclass(frozen=True)
 class Case:
     """The setup on these ranks."""
@@ -142,57 +48,114 @@ class Case:
         return {"app": "veros", "ranks": self.comm.size, "grid": list(process_grid(self.comm.size) or ()), "extent": list(EXTENT)}
 
     @cached_property
-    def reference(self) -> Reference:
-        """Collective the first time."""
-        return Reference(self.comm)
+    def untouched(self) -> tuple["Model", list[dict[str, Any]]]:
+        """Veros with its own exchange, and its states step by step, each of which is made once. Collective the first time."""
+        model = Model(self, _by_veros)
+        return model, [model.beginning]
+
+    def state_after(self, steps: int) -> dict[str, Any]:
+        """What is right. Collective."""
+        model, states = self.untouched
+        while len(states) <= steps:
+            model.run(1)
+            states.append(model.state())
+        return states[steps]
 
 
-class Running(Variant):
+class Model(Variant):
     """The model over one method to exchange. It is its own values, too; in round n it is looked at from step n on."""
 
     def __init__(self, case: Case, make_overlap: Callable[[], Any]) -> None:
         if find_spec("veros") is None:
             raise Skipped("Veros is not here: make apps")
         prepare()
-        self.case, self.overlap = case, make_overlap()
-        self.model = Model(case.comm, self.overlap)
-        self.rows = self
+        from veros.setups.acc_basic import ACCBasicSetup
+
+        self.case, self.rows, self.overlap = case, self, make_overlap()
+        self.setup, self.steps = ACCBasicSetup(), 0
+        with self._exchanging():
+            self.setup.setup()
+        self.beginning = self.state()
         self.setup_s = getattr(self.overlap, "setup_s", 0.0)
 
+    def state(self) -> dict[str, Any]:
+        """All variables. Veros never writes into an array, so that keeping them is free."""
+        return {name: value for name, value in self.setup.state.variables.items() if value is not None}
+
     def refresh(self, turn: int) -> None:
-        self.model.restart()
-        self.model.run(turn)
+        """Back to the first step, and on from there."""
+        variables = self.setup.state.variables
+        with variables.unlock():
+            for name, value in self.beginning.items():
+                setattr(variables, name, value)
+        self.steps = 0
+        self.run(turn)
 
     def count_wrong(self, turn: int) -> int:
-        return differing(self.model.state(), self.case.reference.after(self.model.steps))
+        """How many values differ in a bit; a NaN is right where it should be."""
+        right, mine = self.case.state_after(self.steps), self.state()
+        return sum(_differing(np.asarray(mine[name]), np.asarray(value)) for name, value in right.items())
 
     def run(self, times: int) -> None:
-        self.model.run(times)
+        with self._exchanging():
+            for _ in range(times):
+                self.setup.step(self.setup.state)
+        self.steps += times
 
     def step_held(self) -> float:
-        return self.model.step_held()
+        spent = 0.0
+
+        def clocked(arr: Any, var_grid: Any, cyclic: bool) -> Any:
+            nonlocal spent
+            self.case.comm.Barrier()
+            start = time.perf_counter()
+            result = self.overlap(arr, var_grid, cyclic)
+            spent += time.perf_counter() - start
+            return result
+
+        with self._exchanging(clocked):
+            self.setup.step(self.setup.state)
+        self.steps += 1
+        return spent
 
     def exchange_lines(self) -> int:
         """Of the code that exchanges, not of what this benchmark puts around it."""
-        return sum(lines_of_code(part) for part in self._parts())
-
-    def _parts(self) -> list[Any]:
         from veros import distributed
 
         from . import with_parhelion
 
-        if isinstance(self.overlap, with_parhelion.WithParhelion):
-            return [with_parhelion]
-        return [distributed.get_process_neighbors, distributed.send, distributed.recv, distributed.sendrecv, distributed.exchange_overlap]
+        own = [distributed.get_process_neighbors, distributed.send, distributed.recv, distributed.sendrecv, distributed.exchange_overlap]
+        parts = [with_parhelion] if isinstance(self.overlap, with_parhelion.WithParhelion) else own
+        return sum(not NO_CODE.match(line) for part in parts for line in inspect.getsource(part).splitlines())
 
     def explain(self) -> Any:
         made = list(getattr(self.overlap, "kinds", {}).values())
         return made[0][1].explain() if made else None
 
+    @contextmanager
+    def _exchanging(self, overlap: Overlap | None = None) -> Iterator[None]:
+        """Veros looks its exchange up at every call, so that another can stand in its place."""
+        from veros import distributed
 
-def lines_of_code(part: Any) -> int:
-    """Lines of a module or function but for blank ones, comments, imports, decorators and docstrings of a line."""
-    return sum(not NO_CODE.match(line) for line in inspect.getsource(part).splitlines())
+        own, distributed.exchange_overlap = distributed.exchange_overlap, overlap or self.overlap
+        try:
+            yield
+        finally:
+            distributed.exchange_overlap = own
+
+
+def _differing(mine: np.ndarray, right: np.ndarray) -> int:
+    if mine.shape != right.shape or mine.dtype != right.dtype:
+        return max(mine.size, 1)
+    return int(np.count_nonzero(_bits(mine) != _bits(right)))
+
+
+def _bits(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8).reshape(array.size, -1)
+
+
+# Blank lines, comments, imports, decorators and docstrings of a line.
+NO_CODE = re.compile(r'\s*($|#|import |from |@|""".*"""$)')
 
 
 def _by_parhelion() -> Any:
@@ -229,5 +192,5 @@ def _with_a_fault() -> Any:
     return overlap
 
 
-VARIANTS = {name: partial(Running, make_overlap=make) for name, make in
+VARIANTS = {name: partial(Model, make_overlap=make) for name, make in
             {"auto": _by_parhelion, "hand_sendrecv": _by_veros, "planted_fault": _with_a_fault}.items()}
