@@ -149,7 +149,7 @@ def plain(measure):
 
 def named(first, second, profiles=None):
     """The causes of what differs, ranked. Whether a figure changed is left open: on a busy machine so short a measurement cannot say."""
-    found = differences(first, second)
+    found = differences((first, second))
     return causes(found, evidence((first, second), {}, profiles or {}))
 
 
