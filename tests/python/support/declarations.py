@@ -102,7 +102,7 @@ def _entries(node: Node, skip: int = 0, public: bool = True, within: str = "") -
 def _entry(node: Node, above: list[Node], within: str) -> Entry:
     names = _names(node)
     head = _head(node)
-    is_plain = "(" not in head or "()" in head or names[0] == within
+    is_plain = "(" not in head or "()" in head or names[0] == within or names[0].isupper()  # a macro's fields, told where it is defined
     return Entry(names, bool(above), node.start_point.row + 1, list(names) if is_plain else [], _members(node))
 
 
