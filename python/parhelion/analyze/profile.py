@@ -206,7 +206,7 @@ def _differences(shares: Sequence[Shares], ranks: Sequence[Sequence[RankProfile]
     """Of every key, what changed most first."""
     pairs = {key: [each.get(key, 0.0) for each in shares] for key in (*shares[0], *shares[1])}
     looks = [_looks(each) for each in ranks]
-    found = [Difference(key, *pair, math.hypot(*map(_error, pair, looks)), rank) for key, pair in pairs.items()]
+    found = [Difference(key, pair[0], pair[1], math.hypot(*map(_error, pair, looks)), rank) for key, pair in pairs.items()]
     return sorted(found, key=lambda each: -abs(each.change))
 
 

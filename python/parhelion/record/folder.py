@@ -14,7 +14,7 @@ import msgspec
 
 from ..base.files import read_bounded
 from ..errors import InputError, why, writing
-from .model import SCHEMA, Case, End, Labels, Launch, RecordError, Run
+from .model import SCHEMA, Labels, Line, RecordError, Run
 from .read import FILE_NAME, Record, read_record
 from .variables import secret_labels, without_secrets
 
@@ -102,7 +102,7 @@ class RunFolder:
         except OSError as error:
             raise RecordError(f"cannot make the run folder {self.path}: {why(error, self.path)}") from None
 
-    def append(self, line: Run | Launch | Case | Labels | End) -> None:
+    def append(self, line: Line) -> None:
         """Append one line and flush it to the disk."""
         append_line(self.record, line)
 
@@ -113,7 +113,7 @@ class RunFolder:
             file.truncate(content.rfind(b"\n") + 1)
 
 
-def append_line(record: Path, line: Run | Launch | Case | Labels | End) -> None:
+def append_line(record: Path, line: Line) -> None:
     """Append one line to a record and flush it to the disk, or none of it; raises `RecordError` when that cannot be done."""
     content = msgspec.json.encode(line) + b"\n"
     try:

@@ -216,7 +216,7 @@ def case_of(launch: int, output: Output, table: Table, row: Row) -> Case:
     """The row as a case, its time in seconds, or why it has none."""
     size, count = (next((row.values[name] for name in names if name in row.values), None) for names in (SIZES, COUNTS))
     params: dict[str, Any] = {"test": table.test, **({} if size is None else {"size": int(size)}), **table.params}
-    who = {"launch": launch, "name": table.test, "contender": output.tool.lower(), "params": params, "role": "peer"}
+    who: dict[str, Any] = {"launch": launch, "name": table.test, "contender": output.tool.lower(), "params": params, "role": "peer"}
     if row.missing:
         return Case(**who, skipped=row.missing)
     column, seconds = _seconds(table, row, size)
