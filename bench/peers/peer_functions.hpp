@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <type_traits>
+#include <utility>
 
 #include "peer.h"
 
