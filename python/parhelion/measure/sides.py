@@ -18,6 +18,7 @@ import msgspec
 
 from ..errors import InputError, build_for
 from ..launch import Flavor, FlavorError, Launch, find_flavor, flavors, inside_launcher
+from ..launch.flavor import single_threaded
 from ..launch.jobs import Hosts, by_srun
 from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
@@ -79,7 +80,7 @@ class Side:
 
 def sides_of(what: Measurement) -> list[Side]:
     """All sides; with `against`, the other build (A) and this one (B). Raises `InputError` for what cannot be measured here at all."""
-    _refuse_inside(what)
+    become_rank(what)
     if what.combined:
         return _combinations(what)
     flavor = find_flavor(what.flavor, measuring=True)
@@ -87,14 +88,41 @@ def sides_of(what: Measurement) -> list[Side]:
     return [_other(what.against, flavor.name).check(what), this] if what.against else [this]
 
 
-def _refuse_inside(what: Measurement) -> None:
+def become_rank(what: Measurement) -> None:
+    """Where a launcher has started this as its ranks, each becomes the measuring program, which prints columns; with `out` rank 0 writes a record.
+
+    Returns where none has. What cannot be measured so is told by rank 0, and ends all.
+    """
     here = inside_launcher()
     if here is None or (here.size == 1 and by_srun(here)):
         return
-    if here.rank > 0:
-        sys.exit(2)  # rank 0 says it
-    raise InputError(f"a launcher ({here.kind}) has already started this as one of its ranks: call `parhelion bench` once, without mpiexec or srun, for "
-                     f"it starts the ranks itself (--launcher says how), or have that launcher start the measuring program: phl-bench {what.benchmark}")
+    try:
+        program, environment = _of_rank(what, here.size)
+    except InputError:
+        if here.rank > 0:
+            sys.exit(2)
+        raise
+    if what.out and here.rank == 0:
+        print(f"record: {what.out / 'record.jsonl'}", file=sys.stderr, flush=True)
+    os.execve(program[0], program, environment)
+
+
+def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str, str]]:
+    group = what.groups[0]
+    if what.combined or what.against:
+        raise InputError("several builds or networks are measured in launches of their own: leave out mpiexec or srun (--launcher says how to start)")
+    if len(what.groups) > 1 or ranks not in (None, group.ranks):
+        needed = ", ".join(str(each.ranks) for each in what.groups)
+        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many, one count at a time, or leave out mpiexec or srun")
+    flavor = find_flavor(what.flavor, measuring=True)
+    side = Side(flavor.name, flavor).check(what)
+    program = [sys.executable, "-m", group.module] if group.module else [str(flavor.program)]
+    program += what.arguments(0, group, side.params)
+    if what.out:  # where it cannot be written, the measuring program says so on every rank
+        what.out.mkdir(parents=True, exist_ok=True)
+        program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
+    environment = flavor.environment() | single_threaded(os.environ)[0]
+    return program, environment | ({"PARHELION_FLAVOR": flavor.name} if group.module else {})
 
 
 def _combinations(what: Measurement) -> list[Side]:

@@ -1,6 +1,7 @@
 """The measuring program alone, under the launcher of its MPI."""
 
 import subprocess
+import sys
 
 import pytest
 from measured import need_build
@@ -47,3 +48,29 @@ def test_with_a_file_it_writes_a_record_that_can_be_read(program, tmp_path):
 def test_what_cannot_be_measured_is_refused_once_and_by_all_ranks(program, words, why):
     done = program(*words)
     assert done.returncode == 2 and (done.stdout + done.stderr).count(why) == 1, done.stderr
+
+
+def by_launcher(tmp_path, ranks, *words):
+    """`parhelion bench` where a launcher starts it as its ranks."""
+    start = default_flavor().launch(ranks, sys.executable, ("-m", "parhelion", "bench", *words), bind=False)
+    return subprocess.run(start.argv, env=start.env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+
+def test_the_ranks_of_another_launcher_become_the_program(tmp_path):
+    need_build()
+    done = by_launcher(tmp_path, 2, *CASE)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines() if line and line[0] != "#"] == ["auto", "hand_packed"]
+    done = by_launcher(tmp_path, 2, *CASE, "--out", "run")
+    assert done.returncode == 0 and done.stderr.count("record: run/record.jsonl") == 1, done.stderr
+    assert [case.verified for case in read_record(tmp_path / "run").cases] == [True, True]
+
+
+@pytest.mark.parametrize(("words", "why"), [
+    ((*CASE, "--ranks", "2"), "started with 3 ranks, but the cases need 2"),
+    ((*CASE, "--against", "other"), "leave out mpiexec or srun"),
+])  # fmt: skip
+def test_the_ranks_of_another_launcher_are_refused_once(tmp_path, words, why):
+    need_build()
+    done = by_launcher(tmp_path, 3, *words)
+    assert done.returncode == 2 and done.stderr.count(why) == 1, done.stderr
