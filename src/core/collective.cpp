@@ -559,6 +559,18 @@ std::vector<std::int64_t> of_all(const Communicator& comm,
     return broadcast(comm, std::move(joined)).values<std::int64_t>();
 }
 
+MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
+    agree(comm);
+    // Whoever comes late would wait in MPI for those that have given up; their notes lie behind
+    // other messages, of which MPI may take in one at a time.
+    constexpr int polls = 64;
+    for (int poll = 0; poll < polls; ++poll)
+        if (some_note_came(comm)) give_up(comm, "a rank has given up waiting for others");
+    MPI_Comm part = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split(of, color, key, &part), "MPI_Comm_split");
+    return part;
+}
+
 void agree(const Communicator& comm, const Complaint& complaint) { meet(comm, complaint, {}); }
 
 std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64_t> values) {

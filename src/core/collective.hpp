@@ -120,6 +120,9 @@ Parcel broadcast(const Communicator& comm, Parcel parcel, int source = 0);
 /// elsewhere.
 std::vector<Parcel> gather(const Communicator& comm, Parcel own);
 
+/// Collective: MPI_Comm_split, which knows no time limit, right after an agreement, which does.
+MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key);
+
 /// Collective. The combination of the values of all ranks before this one, by messages; `first` on
 /// rank 0.
 std::int64_t before_this_rank(

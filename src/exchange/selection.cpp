@@ -9,6 +9,7 @@
 
 #include "core/collective.hpp"
 #include "core/mpi_threads.hpp"
+#include "core/time_limit.hpp"
 #include "exchange/stages.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
@@ -438,7 +439,7 @@ private:
                 spin(use_.work_s);
                 start = MPI_Wtime();
             }
-            stages.end(timeout_s);
+            stages.end(limit_s_);
             seconds += MPI_Wtime() - start;
         }
         return seconds;
@@ -450,7 +451,9 @@ private:
         }
     }
 
-    static constexpr double timeout_s = 60;
+    // Of each wait, as in all that is collective: a neighbor may stand still in a trial, too.
+    const double limit_s_ = setup_time_limit(
+        CollectiveCall::now() != nullptr ? CollectiveCall::now()->timeout_s() : 0);
     const Plan& plan_;
     const BoundArrays& arrays_;
     const std::vector<Candidate>& candidates_;

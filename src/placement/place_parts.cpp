@@ -44,10 +44,7 @@ MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective,
         });
         const auto parts = broadcast(comm, std::move(part_at)).values<int>();
         const int part = parts[static_cast<std::size_t>(found.position)];
-        agree(comm);  // nothing can be looked out of the split: all ranks enter it together
-        MPI_Comm placed = MPI_COMM_NULL;
-        check_mpi(MPI_Comm_split(comm.handle(), 0, part, &placed), "MPI_Comm_split");
-        return placed;
+        return split(comm, comm.handle(), 0, part);
     });
 }
 

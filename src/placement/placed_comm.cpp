@@ -226,8 +226,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
         state->rank = numbering.rank(plan.grid.extent, state->placement.point(found.position));
         auto& made = comm.shared_state<MadeComms>();
         made.free_dropped(comm);
-        agree(comm);  // nothing can be looked out of the split: all ranks enter it together
-        check_mpi(MPI_Comm_split(comm.handle(), 0, state->rank, &state->comm), "MPI_Comm_split");
+        state->comm = split(comm, comm.handle(), 0, state->rank);
         state->use = made.add(state->comm);
         // The duplicate that was split returns errors; the user's communicator decides for what is
         // made from it.
@@ -275,31 +274,33 @@ int PlacedComm::rank_of(const std::vector<int>& coords) const {
 
 MPI_Comm PlacedComm::to_cart() const {
     require_mpi_not_ended();
-    const auto& grid = state_->placement.grid();
-    const Coords own = state_->numbering.coords(grid.extent, rank());
-    MPI_Comm in_order = MPI_COMM_NULL, cart = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm(), 0, index_of(grid.extent, own), &in_order), "MPI_Comm_split");
-    std::vector<int> extents = this->grid(),
-                     wraps(grid.periodic.begin(), grid.periodic.begin() + grid.dimensions);
-    check_mpi(MPI_Cart_create(in_order, grid.dimensions, extents.data(), wraps.data(), 0, &cart),
-              "MPI_Cart_create");
-    MPI_Comm_free(&in_order);
-    return cart;
+    return collectively(state_->parent, "PlacedComm::to_cart", [&] {
+        const auto& grid = state_->placement.grid();
+        const Coords own = state_->numbering.coords(grid.extent, rank());
+        std::vector<int> extents = this->grid(),
+                         wraps(grid.periodic.begin(), grid.periodic.begin() + grid.dimensions);
+        MPI_Comm cart = MPI_COMM_NULL;
+        MPI_Comm ordered = split(state_->parent, comm(), 0, index_of(grid.extent, own));
+        check_mpi(MPI_Cart_create(ordered, grid.dimensions, extents.data(), wraps.data(), 0, &cart),
+                  "MPI_Cart_create");
+        MPI_Comm_free(&ordered);
+        return cart;
+    });
 }
 
 MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
     require_mpi_not_ended();
-    const auto& grid = state_->placement.grid();
-    if (remain.size() != static_cast<std::size_t>(grid.dimensions))
-        throw Error(std::to_string(remain.size()) + " dimensions are named for a process grid of " +
-                    std::to_string(grid.dimensions) + ": say for each whether it remains");
-    Coords fixed = state_->numbering.coords(grid.extent, rank());
-    for (std::size_t d = 0; d < remain.size(); ++d)
-        if (remain[d]) fixed[d] = 0;
-    MPI_Comm sub = MPI_COMM_NULL;
-    check_mpi(MPI_Comm_split(comm(), state_->numbering.rank(grid.extent, fixed), rank(), &sub),
-              "MPI_Comm_split");
-    return sub;
+    return collectively(state_->parent, "PlacedComm::sub", [&] {
+        const auto& grid = state_->placement.grid();
+        if (remain.size() != static_cast<std::size_t>(grid.dimensions))
+            throw Error(std::to_string(remain.size()) +
+                        " dimensions are named for a process grid of " +
+                        std::to_string(grid.dimensions) + ": say for each whether it remains");
+        Coords fixed = state_->numbering.coords(grid.extent, rank());
+        for (std::size_t d = 0; d < remain.size(); ++d)
+            if (remain[d]) fixed[d] = 0;
+        return split(state_->parent, comm(), state_->numbering.rank(grid.extent, fixed), rank());
+    });
 }
 
 }  // namespace parhelion::placement

@@ -275,6 +275,16 @@ Action make_placed_comm(MPI_Comm comm) {
     return [=] { placement::PlacedComm(comm, *options); };
 }
 
+Action make_cart_and_rows(MPI_Comm comm) {
+    const auto placed = held(placement::PlacedComm(comm, {.cells = {16, 16}}));
+    const auto remain = held(std::vector<bool>{true, false});
+    return [=] {
+        MPI_Comm cart = placed->to_cart(), row = placed->sub(*remain);
+        MPI_Comm_free(&cart);
+        MPI_Comm_free(&row);
+    };
+}
+
 Action place_some_parts(MPI_Comm comm) {
     const Communicator own(comm);
     const auto edges = held(placement::PartEdges{{(own.rank() + 1) % own.size()}, {8}});
@@ -551,6 +561,7 @@ const std::vector<Case>& all_cases() {
                                           {"ragged rows", compress_rows},
                                           {"discover", discover_machine},
                                           {"PlacedComm", make_placed_comm},
+                                          {"to_cart and sub", make_cart_and_rows},
                                           {"place_parts", place_some_parts}};
     return cases_;
 }
