@@ -34,15 +34,6 @@ class Communicator:
         """
 
     @property
-    def fortran_handle(self) -> int:
-        """For mpi4py: MPI.Comm.f2py."""
-
-    def next_tag(self) -> int:
-        """
-        A tag that nothing else uses here, now or later. The same on all ranks.
-        """
-
-    @property
     def rank(self) -> int: ...
 
     @property
