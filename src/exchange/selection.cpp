@@ -452,8 +452,8 @@ private:
     }
 
     // Of each wait, as in all that is collective: a neighbor may stand still in a trial, too.
-    const double limit_s_ = setup_time_limit(
-        CollectiveCall::now() != nullptr ? CollectiveCall::now()->timeout_s() : 0);
+    const double limit_s_ =
+        setup_time_limit(CollectiveCall::now() != nullptr ? CollectiveCall::now()->timeout_s() : 0);
     const Plan& plan_;
     const BoundArrays& arrays_;
     const std::vector<Candidate>& candidates_;
