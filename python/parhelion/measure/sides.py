@@ -110,10 +110,10 @@ def become_rank(what: Measurement) -> None:
 def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str, str]]:
     group = what.groups[0]
     if what.combined or what.against:
-        raise InputError("several builds or networks are measured in launches of their own: leave out mpiexec or srun (--launcher says how to start)")
+        raise InputError("several builds or networks are measured in launches of their own: run it without mpiexec or srun (--launcher says how to start)")
     if len(what.groups) > 1 or ranks not in (None, group.ranks):
         needed = ", ".join(str(each.ranks) for each in what.groups)
-        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many, one count at a time, or leave out mpiexec or srun")
+        raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many, one count at a time, or run it without mpiexec or srun")
     flavor = find_flavor(what.flavor, measuring=True)
     side = Side(flavor.name, flavor).check(what)
     program = [sys.executable, "-m", group.module] if group.module else [str(flavor.program)]

@@ -286,15 +286,6 @@ def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(flavor, tmp_path):
     assert not Path("/proc", (tmp_path / "pid").read_text()).exists()
 
 
-@pytest.mark.parametrize("rank", [0, 1])
-def test_ranks_of_a_launcher_are_told_once_to_call_the_measuring_program(flavor, monkeypatch, rank):
-    monkeypatch.setenv("PMI_RANK", str(rank))
-    monkeypatch.setenv("PMI_SIZE", "2")
-    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--out", "run")
-    assert result.exit_code == 2 and not Path("run").exists()
-    assert (result.output.count("phl-bench halo") == 1) if rank == 0 else not result.output
-
-
 def test_the_demo_ends_with_tables_and_a_report(flavor):
     result = parhelion("demo", "--mesh-cells", "5000", "--json", "out.json")
     assert result.exit_code == 0, result.output

@@ -68,7 +68,7 @@ def test_the_ranks_of_another_launcher_become_the_program(tmp_path):
 
 @pytest.mark.parametrize(("words", "why"), [
     ((*CASE, "--ranks", "2"), "started with 3 ranks, but the cases need 2"),
-    ((*CASE, "--against", "other"), "leave out mpiexec or srun"),
+    ((*CASE, "--against", "other"), "run it without mpiexec or srun"),
 ])  # fmt: skip
 def test_the_ranks_of_another_launcher_are_refused_once(tmp_path, words, why):
     need_build()
