@@ -1,6 +1,9 @@
 """Mistakes that were silent, or hung, and what is told of them."""
 
 import os
+import shutil
+import tempfile
+import time
 
 import numpy as np
 from _ranks import COMM, main, refused, usable_transports
@@ -164,6 +167,63 @@ def test_a_call_that_a_rank_leaves_out_ends_with_who_is_where():
     os.environ.pop("PARHELION_TIMEOUT")
     COMM.Barrier()
     assert COMM.rank == LAST or "in the first call of this library" in text, text
+
+
+def stands_still(module, name, after=False):
+    """Replaces a function of a module by one that lasts longer than the time limit before, or after, it does its work."""
+    function = getattr(module, name)
+
+    def slow(*args, **kwargs):
+        setattr(module, name, function)
+        found = function(*args, **kwargs) if after else None
+        time.sleep(2.5)
+        return found if after else function(*args, **kwargs)
+
+    setattr(module, name, slow)
+
+
+def test_numbers_of_all_ranks_are_gathered_within_the_time_limit():
+    if COMM.size == 1:
+        return
+    from parhelion.domain import conversion
+
+    class Forest:
+        def getGraph(self):
+            return 3, None, []
+
+    comm = COMM.Dup()
+    ph.from_star_forest(Forest(), comm)
+    os.environ["PARHELION_TIMEOUT"] = "0.5"
+    if COMM.rank == LAST:
+        stands_still(conversion, "together", after=True)
+    text = told(ph.from_star_forest, Forest(), comm)
+    os.environ.pop("PARHELION_TIMEOUT")
+    COMM.Barrier()
+    assert COMM.rank == LAST or f"rank {LAST}" in text, text
+
+
+def test_rows_are_saved_within_the_time_limit():
+    try:
+        import h5py  # noqa: F401
+    except ImportError:
+        return
+    if COMM.size == 1:
+        return
+    from parhelion.ghosts import files
+
+    comm = COMM.Dup()
+    rows = ph.GhostArray(ph.IndexMap.pull(3, [], comm=comm), (2,), "f8")
+    folder = COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None)
+    rows.save(f"{folder}/rows.h5")
+    os.environ["PARHELION_TIMEOUT"] = "0.5"
+    if COMM.rank == 0:
+        stands_still(files, "_write_into")
+    text = told(rows.save, f"{folder}/rows.h5")
+    os.environ.pop("PARHELION_TIMEOUT")
+    COMM.Barrier()
+    if COMM.rank == 0:
+        shutil.rmtree(folder)
+    assert COMM.rank == 0 or "rank 0" in text, text
 
 
 def test_the_limit_of_an_exchange_is_that_of_its_set_up():
