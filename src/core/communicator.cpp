@@ -53,8 +53,7 @@ void receive_what_is_left(MPI_Comm comm) {
             return;
         int bytes = 0;
         MPI_Get_count(&status, MPI_BYTE, &bytes);
-        std::shared_ptr<std::byte[]> unread(
-            new std::byte[static_cast<std::size_t>(std::max(bytes, 0))]);
+        std::shared_ptr<std::byte[]> unread(new std::byte[std::max(bytes, 0)]);
         MPI_Request request = MPI_REQUEST_NULL;
         if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
             !ends_soon(request, MPI_Wtime()))
@@ -116,14 +115,10 @@ struct Communicator::Tags {
     /// The next one of this round; −1 where it is taken.
     int next() {
         const int tag = at(used++);
-        return (taken[static_cast<std::size_t>(tag / 64)] & bit(tag)) != 0 ? -1 : tag;
+        return (taken[tag / 64] & bit(tag)) != 0 ? -1 : tag;
     }
-    void take(int tag) {
-        in_use[static_cast<std::size_t>(tag / 64)].fetch_or(bit(tag), std::memory_order_relaxed);
-    }
-    void give_back(int tag) {
-        in_use[static_cast<std::size_t>(tag / 64)].fetch_and(~bit(tag), std::memory_order_relaxed);
-    }
+    void take(int tag) { in_use[tag / 64].fetch_or(bit(tag), std::memory_order_relaxed); }
+    void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
 };
 
 // What ranks tell each other on the user's communicator: out of memory, and a fingerprint of the
@@ -385,7 +380,7 @@ void Communicator::spoil_tags(std::uint64_t since) const noexcept {
     Tags& tags = *state_->tags;
     for (; since < tags.used; ++since) {
         const int tag = Tags::at(since);
-        tags.spoilt[static_cast<std::size_t>(tag / 64)] |= Tags::bit(tag);
+        tags.spoilt[tag / 64] |= Tags::bit(tag);
     }
 }
 CollectiveState& Communicator::collective_state() const noexcept { return state_->collective; }
@@ -413,7 +408,7 @@ const Communicator& Communicator::node() const {
     MPI_Group_translate_ranks(group, size, numbers.data(), all, here.data());
     MPI_Group_free(&all);
     MPI_Group_free(&group);
-    for (const int i : numbers) state.node_rank_of.emplace(here[static_cast<std::size_t>(i)], i);
+    for (const int i : numbers) state.node_rank_of.emplace(here[i], i);
     near->adopt(state.node_handle);
     state.node = Communicator(std::move(near));
     return *state.node;
@@ -430,8 +425,7 @@ int Communicator::node_rank(int rank) const {
 
 std::vector<int> Communicator::node_ranks() const {
     std::vector<int> ranks(state_->node_rank_of.size());
-    for (const auto& [rank, here] : state_->node_rank_of)
-        ranks[static_cast<std::size_t>(here)] = rank;
+    for (const auto& [rank, here] : state_->node_rank_of) ranks[here] = rank;
     return ranks;
 }
 

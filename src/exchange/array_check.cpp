@@ -28,8 +28,7 @@ void ArrayCheck::begin(const BoundArrays& arrays, Direction direction) {
     if (direction == Direction::forward)
         for (const PackedCells& cells : ghosts_) {
             for (const MessageField& at : cells.layout.fields)
-                fill_poison(cells.values.get() + at.begin, at.bytes,
-                            plan_.fields[static_cast<std::size_t>(at.f)].element);
+                fill_poison(cells.values.get() + at.begin, at.bytes, plan_.fields[at.f].element);
             cells.put(plan_, arrays.bases());
         }
     for (PackedCells& cells : given())
@@ -56,7 +55,7 @@ std::string ArrayCheck::compare(const BoundArrays& arrays, const PackedCells& ce
 
 std::string ArrayCheck::complaint(const PackedCells& cells, byte_count at) const {
     const ValuePlace place = value_at(plan_, cells.layout, at);
-    const Element& element = plan_.fields[static_cast<std::size_t>(place.f)].element;
+    const Element& element = plan_.fields[place.f].element;
     const bool forward = direction_ == Direction::forward;
     const std::string self = std::to_string(plan_.communicator().rank()),
                       other = std::to_string(cells.rank);

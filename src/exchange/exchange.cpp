@@ -271,7 +271,7 @@ struct Exchange::Impl final : Operation {
     std::vector<int> numbers_of(const Only& only) const {
         std::vector<int> all(only.fields.begin(), only.fields.end());
         if (!subset.empty())
-            for (int& f : all) f = numbers[static_cast<std::size_t>(f)];
+            for (int& f : all) f = numbers[f];
         return all;
     }
 

@@ -400,7 +400,7 @@ public:
     std::vector<double> take(const std::vector<Turn>& turns) override {
         std::vector<double> mine;
         for (const Turn& turn : turns) {
-            Stages& stages = *made_[static_cast<std::size_t>(turn.candidate)];
+            Stages& stages = *made_[turn.candidate];
             seconds_of(stages, turn.warming);
             for (int s = 0; s < turn.samples; ++s)
                 mine.push_back(seconds_of(stages, turn.each) / turn.each);
@@ -422,9 +422,7 @@ public:
     }
 
     double elapsed() const override { return elapsed_; }
-    std::unique_ptr<Stages> take_out(int candidate) {
-        return std::move(made_[static_cast<std::size_t>(candidate)]);
-    }
+    std::unique_ptr<Stages> take_out(int candidate) { return std::move(made_[candidate]); }
 
 private:
     double seconds_of(Stages& stages, int exchanges) {
@@ -544,7 +542,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
     if (result.winner < 0)
         throw Error("auto finds no transport that works: " + result.standings.front().refusal,
                     ErrorKind::system);
-    const Choice& winner = all[static_cast<std::size_t>(result.winner)].choice;
+    const Choice& winner = all[result.winner].choice;
     cache.learn(kind.value(), found.bytes, winner);
     return {winner, trials.take_out(result.winner), reason_of(all, result, use)};
 }

@@ -69,8 +69,8 @@ void StageExchange::use_transports(const Choice& choice) {
     const auto make = [&](const TransportInfo* info, std::vector<int>& slots) {
         std::vector<const LinkPlan*> links;
         for (int slot = 0; slot < static_cast<int>(names_.size()); ++slot)
-            if (names_[static_cast<std::size_t>(slot)] == info) {
-                links.push_back(&stage_.links[static_cast<std::size_t>(slot)]);
+            if (names_[slot] == info) {
+                links.push_back(&stage_.links[slot]);
                 slots.push_back(slot);
             }
         context.has_reach = reach_of(*info, plan_) == Reach::arrays;
@@ -120,7 +120,7 @@ bool StageExchange::take_arrived(Reduction reduction) {
     for (int slot; missing_ > 0 && (slot = transport_->ready()) >= 0; any = true) {
         --missing_;
         if (forward()) transport_->deliver(slot, reduction);
-        else arrived_[static_cast<std::size_t>(slot)] = true;
+        else arrived_[slot] = true;
     }
     return any;
 }

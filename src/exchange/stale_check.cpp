@@ -62,10 +62,8 @@ void StaleCheck::compare(const PackedCells& cells, Bases arrays, StaleGhosts& fo
     for (byte_count at = 0; (at = first_difference(cells.layout, here_.get(), there, at)) >= 0;) {
         const ValuePlace place = value_at(plan_, cells.layout, at);
         at = place.first + place.size;
-        if (++found.count[static_cast<std::size_t>(place.f)] >
-            static_cast<global_index>(StaleGhosts::most_told))
-            continue;
-        const Element& element = plan_.fields[static_cast<std::size_t>(place.f)].element;
+        if (++found.count[place.f] > static_cast<global_index>(StaleGhosts::most_told)) continue;
+        const Element& element = plan_.fields[place.f].element;
         const std::string own = value_text(element, here_.get() + place.first),
                           owners = value_text(element, there + place.first);
         StaleGhost& ghost = found.first.emplace_back(

@@ -42,7 +42,7 @@ private:
         for (int part = 0; part < most_directions; ++part) {
             bool travels = false;
             for (int direction = 0; direction < most_directions && !travels; ++direction)
-                travels = directions[static_cast<std::size_t>(direction)] && holds(direction, part);
+                travels = directions[direction] && holds(direction, part);
             if (travels) sum += size(part);
         }
         return sum;
@@ -135,7 +135,7 @@ std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil
         found;  // `messages`: ranks that send, until all have been seen
     for (int p = 0; p < grid.size(); ++p)
         for (const Sent& sent : sent_by(grid, stencil, nodes, p)) {
-            const int from = nodes[static_cast<std::size_t>(p)];
+            const int from = nodes[p];
             NodePair& pair =
                 found.try_emplace({from, sent.node}, NodePair{from, sent.node}).first->second;
             pair.pairs += static_cast<std::int64_t>(sent.ranks.size()),

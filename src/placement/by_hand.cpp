@@ -56,7 +56,7 @@ void check_units(const Machine& machine, const LevelBlocks& blocks, std::int64_t
     for (int node = 0; node < machine.nodes(); ++node) {
         const auto& shape = machine.shape(node);
         std::vector<int> starts{0, shape.ranks};
-        if (blocks.level > 0) starts = shape.starts[static_cast<std::size_t>(blocks.level - 1)];
+        if (blocks.level > 0) starts = shape.starts[blocks.level - 1];
         for (std::size_t u = 0; u + 1 < starts.size(); ++u)
             if (const int have = starts[u + 1] - starts[u]; have != 0 && have != ranks)
                 throw Error(

@@ -132,8 +132,7 @@ Machine unpack_machine(const std::vector<int>& words, const std::string& names) 
 // Each local rank's place in the hierarchical order of its node.
 std::vector<int> places_in(const std::vector<int>& order) {
     std::vector<int> places(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        places[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int>(i);
     return places;
 }
 
@@ -164,7 +163,7 @@ Nodes find_nodes(const Communicator& comm, int color) {
     Nodes nodes;
     std::map<std::int64_t, int> known;
     for (int rank = 0; rank < comm.size(); ++rank) {
-        const std::int64_t id = ids[static_cast<std::size_t>(rank)];
+        const std::int64_t id = ids[rank];
         if (known.emplace(id, static_cast<int>(known.size())).second) nodes.leaders.push_back(rank);
         if (id == mine) nodes.own.push_back(rank);
     }

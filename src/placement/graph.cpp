@@ -64,8 +64,8 @@ public:
         : graph_(graph), vertices_(vertices), room_(std::move(room)),
           part_of_(static_cast<std::size_t>(graph.points()), -1) {
         for (std::size_t i = 0; i < vertices.size(); ++i) {
-            part_of_[static_cast<std::size_t>(vertices[i])] = part[i];
-            --room_[static_cast<std::size_t>(part[i])];
+            part_of_[vertices[i]] = part[i];
+            --room_[part[i]];
         }
     }
 
@@ -78,27 +78,25 @@ public:
     }
 
 private:
-    int part(int vertex) const { return part_of_[static_cast<std::size_t>(vertex)]; }
+    int part(int vertex) const { return part_of_[vertex]; }
 
     void move_one() {
         std::int64_t best = std::numeric_limits<std::int64_t>::min();
         int mover = 0, target = 0;
         std::vector<std::int64_t> bytes(room_.size());
         for (const int v : vertices_) {
-            if (room_[static_cast<std::size_t>(part(v))] >= 0) continue;
+            if (room_[part(v)] >= 0) continue;
             std::ranges::fill(bytes, 0);
             for (const auto* edges : {&graph_.to(v), &graph_.from(v)})
                 for (const auto& edge : *edges)
-                    if (part(edge.point) >= 0)
-                        bytes[static_cast<std::size_t>(part(edge.point))] += edge.bytes;
+                    if (part(edge.point) >= 0) bytes[part(edge.point)] += edge.bytes;
             for (std::size_t u = 0; u < room_.size(); ++u)
-                if (const auto gain = bytes[u] - bytes[static_cast<std::size_t>(part(v))];
-                    room_[u] > 0 && gain > best)
+                if (const auto gain = bytes[u] - bytes[part(v)]; room_[u] > 0 && gain > best)
                     best = gain, mover = v, target = static_cast<int>(u);
         }
-        ++room_[static_cast<std::size_t>(part(mover))];
-        --room_[static_cast<std::size_t>(target)];
-        part_of_[static_cast<std::size_t>(mover)] = target;
+        ++room_[part(mover)];
+        --room_[target];
+        part_of_[mover] = target;
     }
 
     const Neighborhood& graph_;
@@ -116,10 +114,10 @@ std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neigh
     std::vector<std::int64_t> leaving(
         static_cast<std::size_t>(machine.unit_of(level, last - 1) - offset + 1));
     for (const int p : parts) {
-        const int unit = machine.unit_of(level, positions[static_cast<std::size_t>(p)]);
+        const int unit = machine.unit_of(level, positions[p]);
         for (const auto& edge : graph.to(p))
-            if (machine.unit_of(level, positions[static_cast<std::size_t>(edge.point)]) != unit)
-                leaving[static_cast<std::size_t>(unit - offset)] += edge.bytes;
+            if (machine.unit_of(level, positions[edge.point]) != unit)
+                leaving[unit - offset] += edge.bytes;
     }
     const std::int64_t sum = std::accumulate(leaving.begin(), leaving.end(), std::int64_t{0}),
                        largest = *std::ranges::max_element(leaving);
@@ -175,8 +173,7 @@ private:
 
     std::vector<std::vector<int>> parts_around() const {
         std::vector<int> at(positions_.size());
-        for (std::size_t p = 0; p < positions_.size(); ++p)
-            at[static_cast<std::size_t>(positions_[p])] = static_cast<int>(p);
+        for (std::size_t p = 0; p < positions_.size(); ++p) at[positions_[p]] = static_cast<int>(p);
         std::vector<std::vector<int>> parts;
         for (std::size_t u = 0; u + 1 < around_.size(); ++u)
             parts.emplace_back(at.begin() + around_[u], at.begin() + around_[u + 1]);
@@ -196,7 +193,7 @@ private:
             for (std::size_t i = 0; i < room.size(); ++i) room[i] -= starts[i];
             parts = Balance(graph_, parts, *cut, std::move(room)).sorted();
             for (std::size_t i = 0; i < parts.size(); ++i)
-                positions[static_cast<std::size_t>(parts[i])] = around_[u] + static_cast<int>(i);
+                positions[parts[i]] = around_[u] + static_cast<int>(i);
         }
         return true;
     }
@@ -218,8 +215,8 @@ private:
         std::vector<std::pair<std::int64_t, std::size_t>> bytes(count);
         for (std::size_t unit = 0; unit < count; ++unit) bytes[unit].second = unit;
         for (int position = starts[chosen]; position < starts[chosen + 1]; ++position)
-            for (const auto& edge : graph_.to(parts[static_cast<std::size_t>(position - first)]))
-                if (const int there = positions_[static_cast<std::size_t>(edge.point)];
+            for (const auto& edge : graph_.to(parts[position - first]))
+                if (const int there = positions_[edge.point];
                     there >= first && there < starts.back())
                     bytes[unit_of(there)].first += edge.bytes;
         std::ranges::sort(bytes, std::greater<>{});
@@ -253,7 +250,7 @@ private:
             std::size_t next = 0;
             for (const auto unit : units)
                 for (int position = starts[unit]; position < starts[unit + 1]; ++position)
-                    positions[static_cast<std::size_t>(parts[next++])] = position;
+                    positions[parts[next++]] = position;
             moved.insert(moved.end(), parts.begin(), parts.end());
         }
         return moved;
@@ -269,8 +266,7 @@ private:
                               parts_[u], positions);
             };
             if (key(candidate) >= key(positions_)) continue;
-            for (const int p : parts_[u])
-                positions_[static_cast<std::size_t>(p)] = candidate[static_cast<std::size_t>(p)];
+            for (const int p : parts_[u]) positions_[p] = candidate[p];
             by_metis |= cut;
         }
         return work;

@@ -39,11 +39,11 @@ MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective,
             const auto placed = place_graph(found.machine, graph, objective);
             std::vector<int> parts(placed.position_of_part.size());
             for (std::size_t p = 0; p < parts.size(); ++p)
-                parts[static_cast<std::size_t>(placed.position_of_part[p])] = static_cast<int>(p);
+                parts[placed.position_of_part[p]] = static_cast<int>(p);
             part_at.append(parts.data(), parts.size());
         });
         const auto parts = broadcast(comm, std::move(part_at)).values<int>();
-        const int part = parts[static_cast<std::size_t>(found.position)];
+        const int part = parts[found.position];
         return split(comm, comm.handle(), 0, part);
     });
 }

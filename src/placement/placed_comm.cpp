@@ -44,8 +44,7 @@ Stencil weighed_stencil(const PlacedOptions& options, const ProcessGrid& grid, S
     if (options.cells.empty()) return stencil;
     std::vector<std::int64_t> block;
     for (int d = 0; d < grid.dimensions; ++d)
-        block.push_back(
-            std::max<std::int64_t>(1, options.cells[static_cast<std::size_t>(d)] / grid.extent[d]));
+        block.push_back(std::max<std::int64_t>(1, options.cells[d] / grid.extent[d]));
     return with_halo_bytes(std::move(stencil), block, options.halo, options.bytes_per_cell);
 }
 
@@ -188,8 +187,8 @@ std::string describe(const Discovered& found, const Plan& plan) {
     text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) +
             ", placement: " + plan.chosen;
     for (int l = 0; l < found.machine.levels(); ++l) {
-        const auto& now = plan.scores[static_cast<std::size_t>(l)];
-        const auto& then = plan.blocked[static_cast<std::size_t>(l)];
+        const auto& now = plan.scores[l];
+        const auto& then = plan.blocked[l];
         text += "\n  " + found.machine.level(l) + ": bytes that leave it " +
                 std::to_string(now.bytes_sum) + " (blocked: " + std::to_string(then.bytes_sum) +
                 "), from one unit at most " + std::to_string(now.bytes_max) +

@@ -26,7 +26,7 @@ public:
     }
 
 private:
-    std::size_t levels_;
+    int levels_;
     std::vector<int> of_;
 };
 

@@ -93,7 +93,7 @@ Coords Numbering::coords(const Coords& extent, int rank) const {
 
 std::string Numbering::name() const {
     std::string text;
-    for (const int d : fastest_first_) text += letters[static_cast<std::size_t>(d)];
+    for (const int d : fastest_first_) text += letters[d];
     return text;
 }
 

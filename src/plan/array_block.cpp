@@ -42,7 +42,7 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
     } else {
         const Box& owned = pattern.blocks[b];
         const Box cells = intersect(grow(owned, field.halo, pattern.dimensions),
-                                    plan.reaches[static_cast<std::size_t>(plan.group_of[f])][b]);
+                                    plan.reaches[plan.group_of[f]][b]);
         for (int d = 0; d < pattern.dimensions; ++d)
             reach.add(view.strides[d], cells.lo[d] - owned.lo[d], cells.hi[d] - 1 - owned.lo[d]);
     }

@@ -81,7 +81,7 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     for (std::size_t d = 0; d < max_dimensions; ++d)
         differs |= (given.halo.lower[d] ^ halo.lower[d]) | (given.halo.upper[d] ^ halo.upper[d]);
     const BlockView *one = given.blocks.begin(), *other = made.blocks.begin();
-    const Shape* shape = &shapes_[static_cast<std::size_t>(plan_.first_base[f])];
+    const Shape* shape = &shapes_[plan_.first_base[f]];
     for (std::size_t b = 0; b < count; ++b, ++one, ++other, ++shape) {
         for (std::size_t d = 0; d < max_dimensions; ++d)
             differs |= (one->strides[d] ^ other->strides[d]) & shape->stride_masks[d];

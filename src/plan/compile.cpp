@@ -7,9 +7,7 @@
 namespace parhelion {
 namespace {
 
-int base_of(const Plan& plan, int f, bool ghosts) {
-    return plan.first_base[static_cast<std::size_t>(f)] + (ghosts ? 1 : 0);
-}
+int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[f] + (ghosts ? 1 : 0); }
 
 // Index cells of a field lie in two places: owned cells at base 0, ghosts at base 1 of the field. A
 // selection lies wholly in one of them; subtracting the first ghost's number lets ghost indices be
@@ -23,7 +21,7 @@ struct CellsLayout {
 };
 
 CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool ghosts) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const byte_count stride = field.blocks[ghosts].strides[0];
     return {base_of(plan, f, ghosts), ghosts ? -byte_count{plan.pattern_of(f).owned} * stride : 0,
             stride, field.stride_of_components(ghosts), side.cells.data()};
@@ -56,15 +54,14 @@ void add_cells(Program& program, const Field& field, const CellsLayout& from, co
 // `offset`.
 void add_rows(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries,
               bool ghosts, Into into, byte_count offset) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const int base = base_of(plan, f, ghosts);
     RunsOp op{into == Into::message ? base : 0,
               into == Into::message ? 0 : base,
               {},
               field.element.scalar};
     for (byte_count k = 0; k < entries; ++k) {
-        const RowSpan row =
-            row_span(plan.pattern_of(f), field, side.cells[static_cast<std::size_t>(k)]);
+        const RowSpan row = row_span(plan.pattern_of(f), field, side.cells[k]);
         op.add(into == Into::message ? Run{row.first, offset, row.bytes}
                                      : Run{offset, row.first, row.bytes});
         offset += row.bytes;
@@ -75,7 +72,7 @@ void add_rows(Program& program, const Plan& plan, int f, const Selection& side, 
 // Rows of this rank that are its own ghosts, or the other way round.
 void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from,
                        const Selection& to, byte_count entries, bool from_ghosts) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const Pattern& pattern = plan.pattern_of(f);
     RunsOp op{
         base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
@@ -91,7 +88,7 @@ void add_straight_rows(Program& program, const Plan& plan, int f, const Selectio
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
                        End end, Into into, byte_count begin, bool keep_order,
                        const local_index* places) {
-    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const Field& field = plan.fields[at.f];
     const bool ghosts = end == End::ghosts;
     if (field.ragged())
         return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
@@ -180,10 +177,10 @@ private:
 
 void add_boxes(Program& program, const Plan& plan, const MessageField& at,
                const std::vector<int>& order, Into into) {
-    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const Field& field = plan.fields[at.f];
     byte_count offset = at.begin;
     for (byte_count k = 0; k < at.entries; ++k) {
-        const BoxPiece& piece = at.side->boxes[static_cast<std::size_t>(k)];
+        const BoxPiece& piece = at.side->boxes[k];
         const Box box = clipped(piece, field, plan.pattern_of(at.f).dimensions);
         const BoxLayout mine = box_in_field(plan, at.f, piece, box);
         const BoxLayout message = box_in_message(mine, order, field.element.size, offset);
@@ -224,12 +221,11 @@ Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bo
 }
 
 void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     RunsOp op{base_of(plan, f, true), base_of(plan, f, true), {}, field.element.scalar};
     auto entry = static_cast<std::size_t>(link.receive_unique);
     for (local_index first : link.receive_duplicate_of) {
-        const RowSpan source = row_span(plan.pattern_of(f), field,
-                                        link.receive.cells[static_cast<std::size_t>(first)]);
+        const RowSpan source = row_span(plan.pattern_of(f), field, link.receive.cells[first]);
         op.add({source.first,
                 row_span(plan.pattern_of(f), field, link.receive.cells[entry++]).first,
                 source.bytes});
@@ -238,7 +234,7 @@ void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
 }
 
 void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
     const auto place = [&](local_index entry) {
         return ghosts.offset + ghosts.list[entry] * ghosts.stride;
@@ -263,11 +259,11 @@ void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
 }
 
 void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     std::size_t entry = static_cast<std::size_t>(link.receive_unique);
     for (local_index first : link.receive_duplicate_of) {
         const BoxPiece& piece = link.receive.boxes[entry++];
-        const BoxPiece& source = link.receive.boxes[static_cast<std::size_t>(first)];
+        const BoxPiece& source = link.receive.boxes[first];
         const Box box = clipped(piece, field, plan.pattern_of(f).dimensions);
         Coordinates back{};
         for (int d = 0; d < max_dimensions; ++d) back[d] = piece.shift[d] - source.shift[d];
@@ -281,12 +277,12 @@ Program compile_repeat(const Plan& plan, const Links& links) {
     Program program;
     Again again(program);
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
-        const auto first = static_cast<std::size_t>(plan.like[static_cast<std::size_t>(f)]);
-        const Origin field{plan.first_base[static_cast<std::size_t>(f)], 0};
+        const auto first = static_cast<std::size_t>(plan.like[f]);
+        const Origin field{plan.first_base[f], 0};
         if (again.add(first, field, field)) continue;
         const Again::Recording recording(again, first, field, field);
         const Link& link = plan.link_of(links, f);
-        if (plan.fields[static_cast<std::size_t>(f)].ragged()) repeat_rows(program, plan, f, link);
+        if (plan.fields[f].ragged()) repeat_rows(program, plan, f, link);
         else
             plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link)
                                          : repeat_boxes(program, plan, f, link);
@@ -306,7 +302,7 @@ struct StraightEnd {
     const Links& links;
     End end;
     const Selection& side(int f) const { return selection_of(plan.link_of(links, f), end); }
-    const Field& field(int f) const { return plan.fields[static_cast<std::size_t>(f)]; }
+    const Field& field(int f) const { return plan.fields[f]; }
 };
 
 void straight_boxes(Program& program, int f, const StraightEnd& from, const StraightEnd& to,

@@ -89,9 +89,9 @@ Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::
                 domain.boundary(),
                 array_halo};
     for (int b = 0; b < static_cast<int>(count); ++b)
-        field.blocks.push_back(
-            view_array(array_box(domain, layout, array_halo, b), first_of(domain, field, b),
-                       dimensions, arrays[static_cast<std::size_t>(b)], element.size, layout));
+        field.blocks.push_back(view_array(array_box(domain, layout, array_halo, b),
+                                          first_of(domain, field, b), dimensions, arrays[b],
+                                          element.size, layout));
     field.component_stride = field.blocks.front().component_stride;
     return field;
 }

@@ -34,8 +34,7 @@ StridedOp slice_of_width(StridedOp op, int part, int parts) {
 StridedOp slice(const StridedOp& op, int part, int parts) {
     const auto longest =
         std::max_element(op.count.begin(), op.count.begin() + op.dims) - op.count.begin();
-    if (op.dims == 0 || op.count[static_cast<std::size_t>(longest)] < parts)
-        return slice_of_width(op, part, parts);
+    if (op.dims == 0 || op.count[longest] < parts) return slice_of_width(op, part, parts);
     const auto d = static_cast<std::size_t>(longest);
     StridedOp mine = op;
     const byte_count from = share_of(op.count[d], part, parts);

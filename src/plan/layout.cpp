@@ -31,12 +31,12 @@ Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
 }
 
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    const BlockView& view = field.blocks[static_cast<std::size_t>(piece.block)];
+    const Field& field = plan.fields[f];
+    const BlockView& view = field.blocks[piece.block];
     const Pattern& pattern = plan.pattern_of(f);
-    const Box& owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
+    const Box& owned = pattern.blocks[piece.block];
     BoxLayout layout;
-    layout.base = plan.first_base[static_cast<std::size_t>(f)] + piece.block;
+    layout.base = plan.first_base[f] + piece.block;
     layout.dims = pattern.dimensions + 1;
     for (int d = 0; d < pattern.dimensions; ++d) {
         layout.offset += (box.lo[d] - owned.lo[d]) * view.strides[d];
@@ -56,8 +56,8 @@ BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, 
     layout.offset = offset;
     byte_count stride = element;
     for (auto d = order.rbegin(); d != order.rend(); ++d) {
-        layout.stride[static_cast<std::size_t>(*d)] = stride;
-        stride *= shape.count[static_cast<std::size_t>(*d)];
+        layout.stride[*d] = stride;
+        stride *= shape.count[*d];
     }
     return layout;
 }
@@ -73,8 +73,7 @@ byte_count bytes_per_cell(const Field& field) {
 
 RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell) {
     const bool ghost = cell >= pattern.owned;
-    return (
-        *field.blocks[ghost].rows)[static_cast<std::size_t>(ghost ? cell - pattern.owned : cell)];
+    return (*field.blocks[ghost].rows)[ghost ? cell - pattern.owned : cell];
 }
 
 namespace {
@@ -84,14 +83,13 @@ byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Se
     if (field.ragged()) {
         byte_count bytes = 0;
         for (byte_count k = 0; k < entries; ++k)
-            bytes += row_span(pattern, field, side.cells[static_cast<std::size_t>(k)]).bytes;
+            bytes += row_span(pattern, field, side.cells[k]).bytes;
         return bytes;
     }
     if (pattern.indexed()) return entries * bytes_per_cell(field);
     byte_count cells = 0;
     for (byte_count k = 0; k < entries; ++k)
-        cells +=
-            clipped(side.boxes[static_cast<std::size_t>(k)], field, pattern.dimensions).cells();
+        cells += clipped(side.boxes[k], field, pattern.dimensions).cells();
     return cells * bytes_per_cell(field);
 }
 
@@ -111,8 +109,7 @@ MessageLayout message_layout(const Plan& plan, const Links& links, End end, Dire
         const Link& link = plan.link_of(links, f);
         MessageField at{f, &selection_of(link, end), entries_of(link, end, direction),
                         aligned(layout.bytes()), 0};
-        at.bytes = bytes_of_entries(plan.pattern_of(f), plan.fields[static_cast<std::size_t>(f)],
-                                    *at.side, at.entries);
+        at.bytes = bytes_of_entries(plan.pattern_of(f), plan.fields[f], *at.side, at.entries);
         if (at.bytes > 0) layout.fields.push_back(at);
     }
     return layout;

@@ -18,11 +18,10 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
     HaloWidth most = 0;
     for (const int f : fields)
         for (int d = 0; d < plan.pattern_of(f).dimensions; ++d) {
-            const HaloWidth& halo = plan.fields[static_cast<std::size_t>(f)].halo;
+            const HaloWidth& halo = plan.fields[f].halo;
             most.lower[d] = std::max(most.lower[d], halo.lower[d]);
             most.upper[d] =
-                std::max(most.upper[d],
-                         halo.upper[d] - plan.fields[static_cast<std::size_t>(f)].stagger.along[d]);
+                std::max(most.upper[d], halo.upper[d] - plan.fields[f].stagger.along[d]);
         }
     return most;
 }
@@ -99,8 +98,7 @@ StagePlan without_programs(const StagePlan& whole, const Only& only) {
     for (const LinkPlan& link : whole.links) {
         LinkPlan& mine = stage.links.emplace_back(
             LinkPlan{link.rank, link.links, {}, {}, {}, link.thin, {}, link.card});
-        for (const int f : only.fields)
-            mine.orders.push_back(link.orders[static_cast<std::size_t>(f)]);
+        for (const int f : only.fields) mine.orders.push_back(link.orders[f]);
     }
     if (whole.self) stage.self = SelfPlan{whole.self->links, {}, {}, {}};
     return stage;

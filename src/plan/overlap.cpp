@@ -21,16 +21,16 @@ public:
         const auto same = std::find_if(
             terms_.begin(), end, [&](const Term& term) { return term.coefficient == coefficient; });
         if (same != end) same->most += most;
-        else terms_[static_cast<std::size_t>(size_++)] = {coefficient, most};
+        else terms_[size_++] = {coefficient, most};
     }
     bool solvable(byte_count target) {
         std::sort(terms_.begin(), terms_.begin() + size_,
                   [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
         for (int k = size_ - 1; k >= 0; --k) {
-            const Term& term = terms_[static_cast<std::size_t>(k)];
+            const Term& term = terms_[k];
             const Rest& behind = rest_[static_cast<std::size_t>(k) + 1];
-            rest_[static_cast<std::size_t>(k)] = {behind.reach + term.coefficient * term.most,
-                                                  std::gcd(behind.divisor, term.coefficient)};
+            rest_[k] = {behind.reach + term.coefficient * term.most,
+                        std::gcd(behind.divisor, term.coefficient)};
         }
         steps_ = 0;
         return search(0, target);

@@ -24,14 +24,14 @@ struct Side {
     std::vector<int> order;  // in which the sender packs the dimensions
 
     BoxLayout layout(byte_count k) const {
-        const BoxPiece& piece = at.side->boxes[static_cast<std::size_t>(k)];
+        const BoxPiece& piece = at.side->boxes[k];
         return box_in_field(plan, at.f, piece, clipped(piece, field, pattern.dimensions));
     }
 };
 
 byte_count points(const BoxLayout& layout) {
     byte_count all = 1;
-    for (int d = 0; d < layout.dims; ++d) all *= layout.count[static_cast<std::size_t>(d)];
+    for (int d = 0; d < layout.dims; ++d) all *= layout.count[d];
     return all;
 }
 
@@ -46,7 +46,7 @@ byte_count lines_of(const Side& side) {
         byte_count row = 1;  // values that lie together: the components, where they come last, and
                              // the dimension before them
         for (std::size_t i = side.order.size(); i-- > 0;) {
-            row *= layout.count[static_cast<std::size_t>(side.order[i])];
+            row *= layout.count[side.order[i]];
             if (side.order[i] + 1 < layout.dims) break;
         }
         total += points(layout) / row * std::max(line, row * side.field.element.size);
@@ -60,8 +60,7 @@ byte_count extent_of(const Side& side, std::size_t after_outermost) {
     if (after_outermost >= side.order.size()) return 1;
     byte_count extent = 0;
     for (byte_count k = 0; k < side.at.entries; ++k) {
-        const byte_count here =
-            side.layout(k).count[static_cast<std::size_t>(side.order[after_outermost])];
+        const byte_count here = side.layout(k).count[side.order[after_outermost]];
         if (extent != 0 && here != extent) return 1;
         extent = here;
     }
@@ -73,7 +72,7 @@ struct Cut {
     byte_count which = 0, parts = 1;
 
     BoxLayout of(const BoxLayout& box, int dimension) const {
-        const byte_count rows = box.count[static_cast<std::size_t>(dimension)];
+        const byte_count rows = box.count[dimension];
         return cut(box, dimension, rows * which / parts, rows * (which + 1) / parts);
     }
 };
@@ -150,23 +149,19 @@ std::vector<Part> cut(const Plan& plan, const LinkPlan& link, End end, Into into
                       OrderOf&& order_of) {
     Cutter cutter;
     for (const MessageField& at : message_layout(plan, link.links, end, Direction::forward).fields)
-        cutter.cut({plan, at, end, into, plan.fields[static_cast<std::size_t>(at.f)],
-                    plan.pattern_of(at.f), order_of(at.f)});
+        cutter.cut({plan, at, end, into, plan.fields[at.f], plan.pattern_of(at.f), order_of(at.f)});
     return cutter.parts();
 }
 
 }  // namespace
 
 std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::owned, Into::message, [&](int f) {
-        return packing_order(plan.fields[static_cast<std::size_t>(f)],
-                             plan.pattern_of(f).dimensions);
-    });
+    return cut(plan, link, End::owned, Into::message,
+               [&](int f) { return packing_order(plan.fields[f], plan.pattern_of(f).dimensions); });
 }
 
 std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link) {
-    return cut(plan, link, End::ghosts, Into::field,
-               [&](int f) { return link.orders[static_cast<std::size_t>(f)]; });
+    return cut(plan, link, End::ghosts, Into::field, [&](int f) { return link.orders[f]; });
 }
 
 }  // namespace parhelion

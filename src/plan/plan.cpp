@@ -224,7 +224,7 @@ std::vector<Box> reaches_of(const Pattern& pattern) {
     for (const Stage& stage : pattern.stages)
         for (const Link& link : stage)
             for (const BoxPiece& piece : link.receive.boxes) {
-                Box& reach = reaches[static_cast<std::size_t>(piece.block)];
+                Box& reach = reaches[piece.block];
                 for (int d = 0; d < pattern.dimensions; ++d) {
                     reach.lo[d] = std::min(reach.lo[d], piece.cells.lo[d]);
                     reach.hi[d] = std::max(reach.hi[d], piece.cells.hi[d]);
@@ -325,7 +325,7 @@ void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& w
 
 LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
     if (stage < 0 || stage >= static_cast<std::int64_t>(plan.stages.size())) return nullptr;
-    auto& links = plan.stages[static_cast<std::size_t>(stage)].links;
+    auto& links = plan.stages[stage].links;
     const auto found = std::find_if(links.begin(), links.end(),
                                     [&](const LinkPlan& link) { return link.rank == rank; });
     return found == links.end() ? nullptr : &*found;
@@ -418,7 +418,7 @@ Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
 }
 
 std::string field_name(const Plan& plan, int f) {
-    const auto [group, field] = plan.numbers[static_cast<std::size_t>(f)];
+    const auto [group, field] = plan.numbers[f];
     return named(static_cast<std::size_t>(field), static_cast<std::size_t>(group), plan.several);
 }
 

@@ -13,33 +13,31 @@ namespace {
 // Of one box, packed with the last of `order` fastest.
 void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, const Box& box,
                  const std::vector<int>& order, byte_count value) {
-    const Field& field = plan.fields[static_cast<std::size_t>(place.f)];
+    const Field& field = plan.fields[place.f];
     const Pattern& pattern = plan.pattern_of(place.f);
     const BoxLayout shape = box_in_field(plan, place.f, piece, box);
     place.cell.resize(static_cast<std::size_t>(pattern.dimensions));
     for (auto d = order.rbegin(); d != order.rend(); ++d) {
-        const byte_count count = shape.count[static_cast<std::size_t>(*d)], i = value % count;
+        const byte_count count = shape.count[*d], i = value % count;
         value /= count;
         if (*d == pattern.dimensions) place.component = static_cast<int>(i);
-        else place.cell[static_cast<std::size_t>(*d)] = box.lo[*d] + i;
+        else place.cell[*d] = box.lo[*d] + i;
     }
-    const Box& block = pattern.blocks[static_cast<std::size_t>(piece.block)];
+    const Box& block = pattern.blocks[piece.block];
     place.owned = true;
     for (int d = 0; d < pattern.dimensions; ++d) {
-        const global_index at = place.cell[static_cast<std::size_t>(d)];
+        const global_index at = place.cell[d];
         place.owned = place.owned && at >= block.lo[d] && at < block.hi[d];
     }
-    for (int d = 0; d < pattern.dimensions; ++d)
-        place.cell[static_cast<std::size_t>(d)] += piece.shift[d];
+    for (int d = 0; d < pattern.dimensions; ++d) place.cell[d] += piece.shift[d];
     place.size = field.element.size;
 }
 
 void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
                    const std::vector<std::vector<int>>* orders, byte_count offset) {
-    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const Field& field = plan.fields[at.f];
     const int dimensions = plan.pattern_of(at.f).dimensions;
-    const std::vector<int> order =
-        orders ? (*orders)[static_cast<std::size_t>(at.f)] : packing_order(field, dimensions);
+    const std::vector<int> order = orders ? (*orders)[at.f] : packing_order(field, dimensions);
     for (const BoxPiece& piece : at.side->boxes) {
         const Box box = clipped(piece, field, dimensions);
         const byte_count bytes = box.cells() * bytes_per_cell(field);
@@ -50,7 +48,7 @@ void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
 }
 
 void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, byte_count offset) {
-    const Field& field = plan.fields[static_cast<std::size_t>(at.f)];
+    const Field& field = plan.fields[at.f];
     const Pattern& pattern = plan.pattern_of(at.f);
     std::size_t k = field.ragged() ? 0 : static_cast<std::size_t>(offset / bytes_per_cell(field));
     if (field.ragged())
@@ -139,7 +137,7 @@ std::string to_string(const Plan& plan, const ValuePlace& place) {
             text.append(d > 0 ? ", " : "").append(std::to_string(place.cell[d]));
         text += ")";
     }
-    const bool several = plan.fields[static_cast<std::size_t>(place.f)].components > 1;
+    const bool several = plan.fields[place.f].components > 1;
     return several ? text + ", component " + std::to_string(place.component) : text;
 }
 

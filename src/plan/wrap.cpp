@@ -112,8 +112,7 @@ public:
     Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own,
              const std::map<Offset, int>& owners)
         : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), pattern_(plan.pattern_of(f)),
-          field_(plan.fields[static_cast<std::size_t>(f)]),
-          others_(reach(owners, field_.halo, pattern_.dimensions)) {
+          field_(plan.fields[f]), others_(reach(owners, field_.halo, pattern_.dimensions)) {
         for (const int d : own_) others_.lower[d] = others_.upper[d] = 0;
         const auto& strides = field_.blocks[0].strides;
         const auto shorter = [&](int a, int b) {
@@ -178,7 +177,7 @@ private:
 }  // namespace
 
 bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
-    const Pattern& pattern = *plan.patterns[static_cast<std::size_t>(group)];
+    const Pattern& pattern = *plan.patterns[group];
     if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 ||
         pattern.blocks.front().empty())
         return false;
@@ -188,8 +187,7 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return false;
     stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        if (plan.group_of[static_cast<std::size_t>(f)] == group)
-            Wrapping(stage_plan, plan, f, own, *owners).add();
+        if (plan.group_of[f] == group) Wrapping(stage_plan, plan, f, own, *owners).add();
     return true;
 }
 

@@ -64,7 +64,7 @@ public:
         for (LinkState& link : links_) link.missing = 0;
         for (Slot& slot : slots_) {
             slot.arrived = slot.channel.receive_bytes == 0;
-            links_[static_cast<std::size_t>(slot.channel.link)].missing += !slot.arrived;
+            links_[slot.channel.link].missing += !slot.arrived;
         }
         for (get_on(); packed_ < slots_.size(); get_on())
             pack(slots_[packed_], static_cast<int>(packed_)), ++packed_;
@@ -75,8 +75,8 @@ public:
     int ready() override {
         if (!get_on()) return -1;
         for (int i; (i = messenger_->test_receive()) >= 0;) {
-            Slot& slot = slots_[static_cast<std::size_t>(i)];
-            LinkState& link = links_[static_cast<std::size_t>(slot.channel.link)];
+            Slot& slot = slots_[i];
+            LinkState& link = links_[slot.channel.link];
             slot.arrived = true;
             if (link.in_pieces()) unpack(i);
             if (--link.missing == 0) return slot.channel.link;
@@ -85,14 +85,14 @@ public:
     }
 
     void deliver(int number, Reduction reduction) override {
-        const LinkState& link = links_[static_cast<std::size_t>(number)];
+        const LinkState& link = links_[number];
         if (forward_) {
             if (!link.in_pieces()) unpack(link.slot);
             if (!link.link->repeat.empty())
                 queue_.enqueue(link.link->repeat, arrays_.bases(), arrays_.bases());
             return;
         }
-        const Slot& slot = slots_[static_cast<std::size_t>(link.slot)];
+        const Slot& slot = slots_[link.slot];
         std::byte* const message[1] = {slot.channel.receive};
         queue_.enqueue(*slot.unpack, message, arrays_.bases(), reduction);
     }
@@ -105,7 +105,7 @@ public:
     }
 
     std::string state(int number) const override {
-        const LinkState& link = links_[static_cast<std::size_t>(number)];
+        const LinkState& link = links_[number];
         for (int i = link.slot; i < link.slot + link.slots; ++i)
             if (const std::string text = state_of_slot(i); !text.empty()) return text;
         return {};
@@ -116,7 +116,7 @@ public:
 
 private:
     std::string state_of_slot(int i) const {
-        const Slot& slot = slots_[static_cast<std::size_t>(i)];
+        const Slot& slot = slots_[i];
         const std::string detail = messenger_->state(i);
         if (!slot.arrived)
             return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_) + detail;
@@ -127,7 +127,7 @@ private:
     }
 
     void unpack(int i) {
-        const Slot& slot = slots_[static_cast<std::size_t>(i)];
+        const Slot& slot = slots_[i];
         std::byte* const message[1] = {slot.channel.receive};
         if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
     }

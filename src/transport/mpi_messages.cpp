@@ -12,7 +12,7 @@ public:
         : arrays_(context.arrays), comm_(context.plan.communicator().handle()), tag_(context.tag),
           channels_(std::move(channels)) {
         for (int i = 0; i < static_cast<int>(channels_.size()); ++i) {
-            const Channel& channel = channels_[static_cast<std::size_t>(i)];
+            const Channel& channel = channels_[i];
             send_types_.emplace_back(channel.send_bytes);
             receive_types_.emplace_back(channel.receive_bytes);
             send_of_.push_back(sends_.size());

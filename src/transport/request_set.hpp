@@ -46,9 +46,9 @@ public:
         statuses_.emplace_back();
         requests_.push_back(MPI_REQUEST_NULL);
     }
-    MPI_Request& operator[](int i) { return requests_[static_cast<std::size_t>(i)]; }
+    MPI_Request& operator[](int i) { return requests_[i]; }
     int size() const { return static_cast<int>(requests_.size()); }
-    int channel(int i) const { return channels_[static_cast<std::size_t>(i)]; }
+    int channel(int i) const { return channels_[i]; }
 
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {
@@ -99,19 +99,18 @@ private:
     void failed(int code, int index, const char* call) {
         for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
             int flag = 0;
-            const int one =
-                MPI_Test(&requests_[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
+            const int one = MPI_Test(&requests_[i], &flag, MPI_STATUS_IGNORE);
             if (one != MPI_SUCCESS) code = one, index = i;
         }
         if (index < 0 || index >= size()) check_mpi(code, call);
-        check_reached(code, ranks_[static_cast<std::size_t>(index)], call);
+        check_reached(code, ranks_[index], call);
     }
     // Those that a test of all has completed with an error are not found by asking again.
     int failed_of_all(int& code) const {
         int kind = MPI_SUCCESS;
         MPI_Error_class(code, &kind);
         for (int i = 0; kind == MPI_ERR_IN_STATUS && i < size(); ++i)
-            if (const int one = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+            if (const int one = statuses_[i].MPI_ERROR;
                 one != MPI_SUCCESS && one != MPI_ERR_PENDING)
                 return code = one, i;
         return MPI_UNDEFINED;

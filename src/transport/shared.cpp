@@ -208,7 +208,7 @@ public:
     }
 
     void deliver(int i, Reduction) override {
-        SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
+        SharedSlot& slot = slots_[i];
         if (slot.mine->left.is_left(number_, slot.one_way())) take_left(slot);
         if (!slot.link->repeat.empty())
             queue_.enqueue(slot.link->repeat, arrays_.bases(), arrays_.bases());
@@ -235,7 +235,7 @@ public:
     }
 
     std::string state(int i) const override {
-        const SharedSlot& slot = slots_[static_cast<std::size_t>(i)];
+        const SharedSlot& slot = slots_[i];
         const auto written = slot.mine->written.value.load(),
                    granted = slot.mine->grant.number.load();
         const std::string rank = "rank " + std::to_string(slot.link->rank),

@@ -37,8 +37,7 @@ public:
     }
     int ready() override {
         for (Part& part : parts_)
-            if (const int slot = part.transport->ready(); slot >= 0)
-                return part.slots[static_cast<std::size_t>(slot)];
+            if (const int slot = part.transport->ready(); slot >= 0) return part.slots[slot];
         return -1;
     }
     void deliver(int slot, Reduction reduction) override {
@@ -89,7 +88,7 @@ private:
         Transport* transport = nullptr;
         int slot = 0;
     };
-    const Home& at(int slot) const { return homes_[static_cast<std::size_t>(slot)]; }
+    const Home& at(int slot) const { return homes_[slot]; }
     // Of those that have something to do.
     template <class Property>
     bool any(Property&& property) const {

@@ -198,7 +198,7 @@ public:
     }
 
     void deliver(int slot, Reduction reduction) override {
-        Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        Ring& ring = rings_[slot];
         ask_for_first_to_fill(ring);
         if (!forward()) combine(ring, reduction);
         else if (!ring.link->repeat.empty())
@@ -222,7 +222,7 @@ public:
     }
 
     std::string state(int slot) const override {
-        const Ring& ring = rings_[static_cast<std::size_t>(slot)];
+        const Ring& ring = rings_[slot];
         const std::string with = "rank " + std::to_string(ring.link->rank),
                           number = std::to_string(number_);
         if (ring.received < ring.receive.size())

@@ -28,7 +28,7 @@ public:
             for (global_index extent : array_extents(domain, layout, b))
                 bytes = checked_product({bytes, extent}, "the size of an array");
             memory_.push_back(allocate_node_shared(bytes));
-            boxes_.push_back(domain.blocks()[static_cast<std::size_t>(b)].held);
+            boxes_.push_back(domain.blocks()[b].held);
             for (int d = 0; d < dimensions_; ++d) boxes_.back().hi[d] += layout.stagger.along[d];
             starts.push_back(memory_.back().get());
         }
@@ -38,9 +38,7 @@ public:
     }
 
     /// First element in memory, of the halo, and the view of all blocks.
-    T* data(int block = 0) {
-        return reinterpret_cast<T*>(memory_[static_cast<std::size_t>(block)].get());
-    }
+    T* data(int block = 0) { return reinterpret_cast<T*>(memory_[block].get()); }
     const Field& field() const { return field_; }
 
     /// Component of a cell by its global coordinates. No bounds are checked.

@@ -97,13 +97,9 @@ struct Plan {
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// The pattern of a field.
-    const Pattern& pattern_of(int f) const {
-        return *patterns[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
-    }
+    const Pattern& pattern_of(int f) const { return *patterns[group_of[f]]; }
     /// The link of a field's pattern among those of a neighbor.
-    const Link& link_of(const Links& links, int f) const {
-        return *links[static_cast<std::size_t>(group_of[static_cast<std::size_t>(f)])];
-    }
+    const Link& link_of(const Links& links, int f) const { return *links[group_of[f]]; }
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
     /// The fields' arrays are these from now on. Programs are the same.
     void move_to(Bases arrays);

@@ -37,7 +37,7 @@ void put_within(Words& words, const Box& box, const Box& outer) {
 
 Coordinates extents(const Box& box) {
     Coordinates all;
-    for (int d = 0; d < max_dimensions; ++d) all[static_cast<std::size_t>(d)] = box.extent(d);
+    for (int d = 0; d < max_dimensions; ++d) all[d] = box.extent(d);
     return all;
 }
 
@@ -45,11 +45,10 @@ Coordinates extents(const Box& box) {
 void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, const Box& cells,
               const Box& piece, const Box& in_piece, byte_count begin,
               const std::vector<int>& order) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const BoxLayout ghosts = box_in_field(plan, f, entry, cells);
     BoxLayout shape = ghosts;
-    for (int d = 0; d < shape.dims - 1; ++d)
-        shape.count[static_cast<std::size_t>(d)] = piece.extent(d);
+    for (int d = 0; d < shape.dims - 1; ++d) shape.count[d] = piece.extent(d);
     BoxLayout bundle = box_in_message(shape, order, field.element.size, begin);
     for (int d = 0; d < shape.dims - 1; ++d) {
         const auto i = static_cast<std::size_t>(d);
@@ -87,7 +86,7 @@ void Bundle::add_fields(const Plan& plan) {
 }
 
 void Bundle::add_field(const Plan& plan, int f) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     Part& part =
         parts_.emplace_back(Part{cells_of(plan, f), aligned(bytes_, alignment_of(field)), {}});
     const Cells& cells = cells_[part.cells];
@@ -116,8 +115,8 @@ void Bundle::add_field(const Plan& plan, int f) {
 }
 
 std::size_t Bundle::cells_of(const Plan& plan, int f) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
-    const int group = plan.group_of[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
+    const int group = plan.group_of[f];
     for (std::size_t i = 0; i < cells_.size(); ++i)
         if (cells_[i].group == group &&
             (cells_[i].halo == field.halo || plan.pattern_of(f).indexed()))
@@ -139,13 +138,12 @@ void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) con
     cells.shares.resize(links_.size());
     cells.wanted.resize(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) {
-        const Link& link = *links_[i]->links[static_cast<std::size_t>(cells.group)];
+        const Link& link = *links_[i]->links[cells.group];
         const auto entries = static_cast<std::size_t>(link.send_unique);
         cells.shares[i].resize(entries);
         for (std::size_t k = 0; k < entries; ++k) {
             const BoxPiece& piece = link.send.boxes[k];
-            const Box box = clipped(
-                piece, field, plan.patterns[static_cast<std::size_t>(cells.group)]->dimensions);
+            const Box box = clipped(piece, field, plan.patterns[cells.group]->dimensions);
             cells.wanted[i].push_back(box);
             if (!box.empty()) all.push_back({i, k, piece.block, box});
         }
@@ -186,7 +184,7 @@ void Bundle::unite_lists(Cells& cells) const {
     std::unordered_map<local_index, local_index> place_of;
     cells.places.resize(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) {
-        const Link& link = *links_[i]->links[static_cast<std::size_t>(cells.group)];
+        const Link& link = *links_[i]->links[cells.group];
         for (std::size_t k = 0; k < static_cast<std::size_t>(link.send_unique); ++k) {
             const auto [known, is_new] = place_of.emplace(
                 link.send.cells[k], static_cast<local_index>(cells.united.cells.size()));
@@ -229,7 +227,7 @@ void Bundle::describe(Words& letter, std::size_t i) const {
         letter.push_back(part.begin);
         if (!part.rows.empty())
             for (const local_index place : cells_[part.cells].places[i])
-                letter.push_back(part.rows[static_cast<std::size_t>(place)]);
+                letter.push_back(part.rows[place]);
     }
 }
 
@@ -281,22 +279,21 @@ ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter,
 
 void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
                const ToldCells& told, byte_count begin) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const Pattern& pattern = plan.pattern_of(f);
     for (std::size_t k = 0; k < told.entries.size(); ++k) {
         const BoxPiece& entry = plan.link_of(link.links, f).receive.boxes[k];
         const Box all = clipped(entry, field, pattern.dimensions);
         for (const ToldShare& share : told.entries[k])
             add_copy(program, plan, f, entry, translate(share.cells, all.lo), share.piece,
-                     share.in_piece, begin + share.before * bytes_per_cell(field),
-                     link.orders[static_cast<std::size_t>(f)]);
+                     share.in_piece, begin + share.before * bytes_per_cell(field), link.orders[f]);
     }
 }
 
 void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, WordReader& letter) {
-    const Field& field = plan.fields[static_cast<std::size_t>(f)];
+    const Field& field = plan.fields[f];
     const Link& cells = plan.link_of(link.links, f);
-    RunsOp op{0, plan.first_base[static_cast<std::size_t>(f)] + 1, {}, field.element.scalar};
+    RunsOp op{0, plan.first_base[f] + 1, {}, field.element.scalar};
     for (std::size_t k = 0; k < static_cast<std::size_t>(cells.receive_unique); ++k) {
         const RowSpan row = row_span(plan.pattern_of(f), field, cells.receive.cells[k]);
         op.add(Run{letter.next(), row.first, row.bytes});
@@ -317,8 +314,7 @@ FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& l
         const ToldCells& cells =
             told[letter.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
         const byte_count begin = letter.next();
-        if (plan.fields[static_cast<std::size_t>(f)].ragged())
-            add_rows(from.program, plan, f, link, letter);
+        if (plan.fields[f].ragged()) add_rows(from.program, plan, f, link, letter);
         else if (cells.places == nullptr) add_boxes(from.program, plan, f, link, cells, begin);
         else if (!cells.places->empty()) {
             const Selection& ghosts = plan.link_of(link.links, f).receive;

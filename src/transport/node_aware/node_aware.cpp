@@ -95,12 +95,12 @@ public:
     }
 
     void deliver(int i, Reduction reduction) override {
-        const Slot& slot = work_.slots[static_cast<std::size_t>(i)];
+        const Slot& slot = work_.slots[i];
         Read& read = work_.reads[slot.read];
         std::byte* const message = read.memory.slot(number_) + slot.from.offset;
         if (direction_ == Direction::forward) {
             queue_.enqueue(slot.from.program, &message, arrays_.bases());
-            const Program& repeat = links_[static_cast<std::size_t>(i)]->repeat;
+            const Program& repeat = links_[i]->repeat;
             if (!repeat.empty()) queue_.enqueue(repeat, arrays_.bases(), arrays_.bases());
         } else {
             queue_.enqueue(slot.from.program, &message, arrays_.bases(), reduction);
@@ -121,7 +121,7 @@ public:
     }
 
     std::string state(int i) const override {
-        const Slot& slot = work_.slots[static_cast<std::size_t>(i)];
+        const Slot& slot = work_.slots[i];
         if (slot.receives && !has_come(work_.reads[slot.read]))
             return waits_for(work_.reads[slot.read]);
         for (const Carried& sent : work_.sent)
@@ -228,7 +228,7 @@ private:
         std::vector<int> ranks;
         const Route& route = work_.route_to(name.node);
         for (const Route::Part& part : route.parts)
-            if (const int rank = work_.ranks[static_cast<std::size_t>(part.node_rank)];
+            if (const int rank = work_.ranks[part.node_rank];
                 part.slice == name.slice &&
                 memory.line(route.candidate(rank)).number.load() < number)
                 ranks.push_back(rank);

@@ -217,14 +217,13 @@ private:
         std::shared_ptr<std::byte> there;
         for_used([&](Used& used) {
             if (used.name != name) return;
-            used.carrier_rank = work_.ranks[static_cast<std::size_t>(rank)];
+            used.carrier_rank = work_.ranks[rank];
             if (!there) there = memory_.find(letter, used.carrier_rank);
             used.carrier = meet(rank);
             used.keep = there;
             const Route& route = work_.route_to(node);
             const auto& slices = name.comes ? sides_.at(node).slices : route.slices;
-            used.memory = {there.get(), route.candidates.size(),
-                           slices[static_cast<std::size_t>(slice)]};
+            used.memory = {there.get(), route.candidates.size(), slices[slice]};
             used.line = route.candidate(comm_.rank());
         });
         if (!there) get_place(letter);
@@ -233,8 +232,7 @@ private:
     void add_user(const SliceName& name, int rank) {
         for_carried([&](Carried& each) {
             if (each.name != name) return;
-            each.users.push_back(
-                work_.route_to(name.node).candidate(work_.ranks[static_cast<std::size_t>(rank)]));
+            each.users.push_back(work_.route_to(name.node).candidate(work_.ranks[rank]));
             if (NodeNeighbor* const neighbor = meet(rank)) each.neighbors.push_back(neighbor);
         });
     }

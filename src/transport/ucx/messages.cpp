@@ -45,7 +45,7 @@ public:
         }
     }
     void start_send(int i) override {
-        Peer& peer = peers_[static_cast<std::size_t>(i)];
+        Peer& peer = peers_[i];
         const Channel& channel = peer.channel;
         worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()),
                       static_cast<std::size_t>(channel.send_bytes), peer.sending);
@@ -92,8 +92,7 @@ private:
         std::vector<Words> letters(context.links.size());
         for (Peer& peer : peers_) {
             peer.tag_here = worker_->new_tag();
-            letters[static_cast<std::size_t>(peer.channel.link)].push_back(
-                static_cast<global_index>(peer.tag_here));
+            letters[peer.channel.link].push_back(static_cast<global_index>(peer.tag_here));
         }
         exchange_letters(
             context, [&] { return letters; },

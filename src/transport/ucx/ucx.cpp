@@ -48,7 +48,7 @@ public:
     std::vector<int> slots(bool mapped) const {
         std::vector<int> which;
         for (int i = 0; i < static_cast<int>(mapped_.size()); ++i)
-            if (mapped_[static_cast<std::size_t>(i)] == mapped) which.push_back(i);
+            if (mapped_[i] == mapped) which.push_back(i);
         return which;
     }
 
@@ -172,7 +172,7 @@ private:
 
 TransportContext part_of(const TransportContext& context, const std::vector<int>& slots) {
     std::vector<const LinkPlan*> links;
-    for (const int slot : slots) links.push_back(context.links[static_cast<std::size_t>(slot)]);
+    for (const int slot : slots) links.push_back(context.links[slot]);
     return context.with(std::move(links));
 }
 
