@@ -8,7 +8,7 @@ import numpy as np
 
 from ..mesh.maps import IndexMaps, read_index_maps
 from ..placement import PlacementError, library
-from ..placement.between import NODE_PAIR
+from ..placement.placement import NODE_PAIR
 
 Edges = list[dict[int, int]]
 

@@ -6,15 +6,12 @@
 (2592, (12, 12, 12))
 """
 
-from .between import BetweenNodes, NodeMessages, node_pairs
 from .comm import PlacedComm
 from .graph import GraphPlacement, place_graph, place_parts
 from .library import PlacementError, library
-from .machine import Machine
-from .placement import Member, Placement, Score, choose_grid, place, place_by_hand
-from .numbering import Numbering
+from .machine import Machine, Numbering, Stencil
 from .parameters import Parameters, read_parameters, write_parameters
-from .stencil import Stencil
+from .placement import BetweenNodes, Member, NodeMessages, Placement, Score, choose_grid, node_pairs, place, place_by_hand
 
 __all__ = [
     "BetweenNodes", "GraphPlacement", "Machine", "Member", "NodeMessages", "Numbering", "Parameters", "PlacedComm",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..base.handles import handle_of
-from .between import BetweenNodes
-from .library import PlacementError, check, integers, library, long_integers, text
-from .placement import _objective, _periodic, as_stencil
+from .library import PlacementError, integers, long_integers, made, number, received, text
+from .machine import Stencil
 from .parameters import Parameters
-from .placement import Score
-from .stencil import Stencil
+from .placement import BetweenNodes, Score, as_stencil, each_periodic, objective_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -53,23 +50,16 @@ class PlacedComm:
         given = grid or cells or next(iter((blocks or {}).values()), None)
         if given is None:
             raise PlacementError("nothing says how many dimensions the process grid has: give grid, cells or blocks")
-        dimensions = len(given)
-        stencil = as_stencil(stencil, dimensions)
-        parent = parent or MPI.COMM_WORLD
-        self._handle = ctypes.c_void_p()
-        check(library().phl_placed_create(
-            handle_of(parent), dimensions, grid and integers(grid), cells and long_integers(cells),
-            _periodic(periodic, dimensions), len(stencil.offsets), stencil.steps(),
-            int(halo), int(bytes_per_cell), _objective(objective), " ".join(blocks or {}).encode(),
-            integers(extent for block in (blocks or {}).values() for extent in block), numbering.encode(),
-            int(node_color), parameters and ctypes.byref(parameters.c_costs()), ctypes.byref(self._handle)))
-        weakref.finalize(self, library().phl_placed_free, self._handle)
-        self.comm: MPI.Comm = MPI.Comm.f2py(library().phl_placed_comm(self._handle))
-        self.rank: int = library().phl_placed_rank(self._handle)
+        dimensions, blocks = len(given), blocks or {}
+        self._handle = made(
+            self, "placed", "phl_placed_create", handle_of(parent or MPI.COMM_WORLD), dimensions, grid and integers(grid),
+            cells and long_integers(cells), integers(each_periodic(periodic, dimensions)), *as_stencil(stencil, dimensions).edges, int(halo),
+            int(bytes_per_cell), objective_of(objective), " ".join(blocks), integers(extent for block in blocks.values() for extent in block),
+            numbering, int(node_color), parameters and ctypes.byref(parameters.c_costs()))
+        self.comm: MPI.Comm = MPI.Comm.f2py(number("phl_placed_comm", self))
+        self.rank = number("phl_placed_rank", self)
         self.size: int = self.comm.Get_size()
-        extents = integers(range(dimensions))
-        check(library().phl_placed_grid(self._handle, extents))
-        self.grid: tuple[int, ...] = tuple(extents)
+        self.grid: tuple[int, ...] = received(dimensions, "phl_placed_grid", self)
 
     @property
     def coords(self) -> tuple[int, ...]:
@@ -78,25 +68,19 @@ class PlacedComm:
 
     def coords_of(self, rank: int) -> tuple[int, ...]:
         """The coordinates of any rank. Local."""
-        coords = integers(self.grid)
-        check(library().phl_placed_coords(self._handle, integers([rank])[0], coords))
-        return tuple(coords)
+        return received(len(self.grid), "phl_placed_coords", self, rank)
 
     def rank_of(self, coords: Sequence[int]) -> int:
         """The rank at coordinates, which wrap along periodic dimensions; MPI.PROC_NULL where the grid ends. Local."""
         if len(coords) != len(self.grid):
             raise PlacementError(f"coordinates {tuple(coords)} do not have the {len(self.grid)} dimensions of the grid")
-        rank = ctypes.c_int()
-        check(library().phl_placed_rank_of(self._handle, integers(coords), ctypes.byref(rank)))
-        return rank.value
+        return received(1, "phl_placed_rank_of", self, integers(coords))[0]
 
     def to_cart(self) -> MPI.Cartcomm:
         """Collective. An MPI_Cart communicator in which this process has the same coordinates; the caller frees it."""
         from mpi4py import MPI
 
-        cart = ctypes.c_int()
-        check(library().phl_placed_to_cart(self._handle, ctypes.byref(cart)))
-        return MPI.Cartcomm(MPI.Comm.f2py(cart.value))
+        return MPI.Cartcomm(MPI.Comm.f2py(*received(1, "phl_placed_to_cart", self)))
 
     def sub(self, remain: Sequence[bool]) -> MPI.Comm:
         """Collective. The ranks that differ only in the dimensions that remain; the caller frees it."""
@@ -104,21 +88,17 @@ class PlacedComm:
 
         if len(remain) != len(self.grid):
             raise PlacementError(f"{len(remain)} dimensions are named for a process grid of {len(self.grid)}")
-        sub = ctypes.c_int()
-        check(library().phl_placed_sub(self._handle, integers(remain), ctypes.byref(sub)))
-        return MPI.Comm.f2py(sub.value)
+        return MPI.Comm.f2py(*received(1, "phl_placed_sub", self, integers(remain)))
 
     def scores(self, blocked: bool = False) -> dict[str, Score]:
         """Scores by level of the placement, or of ranks numbered node after node as a blocked launch does."""
-        return {text("phl_placed_level", self._handle, level): Score.from_library("phl_placed_score", self._handle, level, int(blocked))
-                for level in range(library().phl_placed_levels(self._handle))}
+        return {text("phl_placed_level", self, level): Score.from_library("phl_placed_score", self, level, blocked)
+                for level in range(number("phl_placed_levels", self))}
 
     def between_nodes(self, blocked: bool = False) -> BetweenNodes:
         """Messages and bytes between nodes, rank by rank and collected; or those of ranks numbered node after node."""
-        values = long_integers(range(8))
-        check(library().phl_placed_between_nodes(self._handle, int(blocked), values))
-        return BetweenNodes.from_library(values)
+        return BetweenNodes.from_library(received(8, "phl_placed_between_nodes", self, blocked, kind=ctypes.c_int64))
 
     def describe(self) -> str:
         """For people: the machine, what was chosen, what could not be used."""
-        return text("phl_placed_describe", self._handle)
+        return text("phl_placed_describe", self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.handles import handle_of
-from .library import PlacementError, check, integers, library, long_integers, text
+from .library import PlacementError, integers, long_integers, received, text
 from .machine import Machine
-from .placement import _objective
-from .placement import Score
+from .placement import Score, objective_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -68,17 +66,13 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
     starts = np.cumsum([0, *map(len, edges)])
     targets = [target for sent in edges for target in sent]
     sizes = [size for sent in edges for size in sent.values()]
-    positions = integers(range(machine.size))
-    check(library().phl_place_graph(
-        machine._handle, len(edges), integers(starts), integers(targets), long_integers(sizes),
-        _objective(objective), positions))
+    positions = received(machine.size, "phl_place_graph", machine, len(edges), integers(starts), integers(targets), long_integers(sizes),
+                         objective_of(objective))
     name, _, note = text("phl_place_text").partition("; ")
-    return GraphPlacement(machine, np.array(positions[: machine.size]), name, edges, note)
+    return GraphPlacement(machine, np.array(positions), name, edges, note)
 
 
-def place_parts(
-    comm: MPI.Comm, edges: Mapping[int, int], objective: str = "jsum", node_color: int = -1
-) -> MPI.Comm:
+def place_parts(comm: MPI.Comm, edges: Mapping[int, int], objective: str = "jsum", node_color: int = -1) -> MPI.Comm:
     """Collective. A communicator in which rank r is the process that should own part r from now on.
 
     `edges` holds the bytes that this rank's part sends to each other rank. The caller frees what it gets. Raises
@@ -88,8 +82,5 @@ def place_parts(
 
     if any(not isinstance(rank, int) for rank in edges):
         raise PlacementError("edges map ranks to bytes")
-    placed = ctypes.c_int()
-    check(library().phl_place_parts(
-        handle_of(comm), len(edges), integers(edges), long_integers(edges.values()), _objective(objective),
-        int(node_color), ctypes.byref(placed)))
-    return MPI.Comm.f2py(placed.value)
+    return MPI.Comm.f2py(*received(1, "phl_place_parts", handle_of(comm), len(edges), integers(edges), long_integers(edges.values()),
+                                   objective_of(objective), int(node_color)))

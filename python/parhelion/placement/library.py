@@ -4,9 +4,12 @@ import ctypes
 import functools
 import os
 import sys
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import SupportsInt
+from typing import Any, SupportsInt
+
+import numpy as np
 
 from ..errors import InputError, build_for
 from ..launch import find_flavor
@@ -36,30 +39,62 @@ def check(status: bool | int) -> None:
         raise PlacementError(library().phl_last_error().decode())
 
 
+def call(function: str, *arguments: object) -> None:
+    """Call a function that returns a status. Raises PlacementError where it complains."""
+    check(number(function, *arguments))
+
+
+def number(function: str, *arguments: object) -> int:
+    """Call a function that returns a number."""
+    return getattr(library(), function)(*map(_as_c_takes_it, arguments))
+
+
 def text(function: str, *arguments: object) -> str:
     """Call a function that returns a C string."""
-    call = getattr(library(), function)
-    call.restype = ctypes.c_char_p
-    return call(*arguments).decode()
+    getattr(library(), function).restype = ctypes.c_char_p
+    return getattr(library(), function)(*map(_as_c_takes_it, arguments)).decode()
 
 
-def integers(values: Iterable[SupportsInt]) -> ctypes.Array:
-    """A C array of int."""
-    return (ctypes.c_int * max(1, len(numbers := _within(31, values))))(*numbers)
+def received(count: int, function: str, *arguments: object, kind: Any = ctypes.c_int) -> tuple:
+    """Call a function whose last argument receives so many numbers. Raises PlacementError."""
+    numbers = (kind * max(1, count))()
+    call(function, *arguments, numbers)
+    return tuple(numbers[:count])
+
+
+def received_array(shape: tuple[int, ...], function: str, *arguments: object) -> np.ndarray:
+    """The same as an array of NumPy."""
+    numbers = np.empty(shape, np.int32)
+    call(function, *arguments, numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_int)))
+    return numbers
+
+
+def made(owner: object, kind: str, function: str, *arguments: object) -> ctypes.c_void_p:
+    """The handle that a function makes, freed with its owner. Raises PlacementError."""
+    handle = ctypes.c_void_p()
+    call(function, *arguments, ctypes.byref(handle))
+    weakref.finalize(owner, getattr(library(), f"phl_{kind}_free"), handle)
+    return handle
+
+
+def integers(values: Iterable[SupportsInt], bits: int = 31) -> ctypes.Array:
+    """A C array of int, or of int64_t with 63 bits; ctypes would take any number and keep its lowest bits."""
+    numbers = [int(value) for value in values]
+    for each in numbers:
+        if not -(2**bits) <= each < 2**bits:
+            raise PlacementError(f"{each} does not fit into {bits + 1} bits: give a smaller number")
+    return ((ctypes.c_int if bits == 31 else ctypes.c_int64) * max(1, len(numbers)))(*numbers)
 
 
 def long_integers(values: Iterable[SupportsInt]) -> ctypes.Array:
     """A C array of int64_t."""
-    return (ctypes.c_int64 * max(1, len(numbers := _within(63, values))))(*numbers)
+    return integers(values, 63)
 
 
-def _within(bits: int, values: Iterable[SupportsInt]) -> list[int]:
-    """Whole numbers that fit: ctypes takes any and keeps its lowest bits."""
-    numbers = [int(value) for value in values]
-    for number in numbers:
-        if not -(2**bits) <= number < 2**bits:
-            raise PlacementError(f"{number} does not fit into {bits + 1} bits: give a smaller number")
-    return numbers
+def _as_c_takes_it(argument: object) -> object:
+    if isinstance(argument, str):
+        return argument.encode()
+    return integers([argument])[0] if isinstance(argument, int) else getattr(argument, "_handle", argument)
 
 
 def _own_library() -> str:

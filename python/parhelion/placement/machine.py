@@ -1,17 +1,20 @@
-"""The machine: how ranks fall into nodes, sockets, NUMA domains, caches and cores."""
+"""The machine, the process grid's numbering, and which of its points exchange."""
 
 from __future__ import annotations
 
-import ctypes
-import weakref
+import itertools
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..base.numbers import whole_number
-from .library import PlacementError, check, integers, library, text
+import numpy as np
+
+from ..base.numbers import shortened, whole_number
+from .library import PlacementError, check, integers, made, number, received, text
 
 BINDINGS = ("spread", "compact")
 MOST_COUNT = 2**31 - 1
-MOST_RANKS = 2**24  # most_ranks in placement/limits.hpp
+MOST_RANKS, MOST_STEP = 2**24, 2**20  # as in placement/limits.hpp
 
 
 class Machine:
@@ -23,39 +26,27 @@ class Machine:
     order). Raises PlacementError.
     """
 
-    def __init__(
-        self,
-        topology: str,
-        nodes: int | None = None,
-        ranks_per_node: int | Sequence[int] | None = None,
-        binding: str = "spread",
-    ) -> None:
+    def __init__(self, topology: str, nodes: int | None = None, ranks_per_node: int | Sequence[int] | None = None, binding: str = "spread") -> None:
         if binding not in BINDINGS:
             raise PlacementError(f"binding '{binding}' is unknown: choose from {', '.join(BINDINGS)}")
         if ranks_per_node is None:
             ranks_per_node = parts_of_a_node(topology)
         ranks = [ranks_per_node] if isinstance(ranks_per_node, int) else list(ranks_per_node)
-        self._handle = ctypes.c_void_p()
-        check(library().phl_machine_create(
-            topology.encode(), integers([nodes or 0])[0], len(ranks), integers(ranks), int(binding == "compact"),
-            ctypes.byref(self._handle)))
-        weakref.finalize(self, library().phl_machine_free, self._handle)
+        self._handle = made(self, "machine", "phl_machine_create", topology, nodes or 0, len(ranks), integers(ranks), binding == "compact")
         self.topology = topology
-        self.size: int = library().phl_machine_size(self._handle)
-        self.nodes: int = library().phl_machine_nodes(self._handle)
-        levels = range(library().phl_machine_levels(self._handle))
-        self.levels: list[str] = [text("phl_machine_level", self._handle, level) for level in levels]
-        self.source: str = text("phl_machine_source", self._handle)
+        self.size = number("phl_machine_size", self)
+        self.nodes = number("phl_machine_nodes", self)
+        self.levels: list[str] = [text("phl_machine_level", self, level) for level in range(number("phl_machine_levels", self))]
+        self.source = text("phl_machine_source", self)
 
     def units(self, level: str) -> int:
         """How many units of a level the whole machine has."""
-        return library().phl_machine_units(self._handle, self.level(level))
+        return number("phl_machine_units", self, self.level(level))
 
     def unit(self, level: str, position: int, within_node: bool = False) -> int:
         """The unit of the rank at a position, counted over the whole machine or within its node. Raises PlacementError for a position that
         it lacks."""
-        count = library().phl_machine_unit_in_node if within_node else library().phl_machine_unit
-        unit = count(self._handle, self.level(level), integers([position])[0])
+        unit = number("phl_machine_unit_in_node" if within_node else "phl_machine_unit", self, self.level(level), int(position))
         check(unit < 0)
         return unit
 
@@ -70,10 +61,99 @@ def parts_of_a_node(topology: str) -> int:
     """Cores of one node of a description: the product of the counts inside the node."""
     if ":" not in topology or topology.startswith("xml:"):
         raise PlacementError(f"topology '{topology}' does not say how many ranks a node has: give ranks per node")
-    product = 1
-    for token in topology.split()[1:]:
+    try:
+        return math.prod(whole_number(token.rpartition(":")[2], 1, MOST_COUNT) for token in topology.split()[1:])
+    except ValueError as error:
+        raise PlacementError(f"topology '{topology}': its counts: {error}") from None
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Which dimension varies fastest: ``XYZ`` means x first, as published for hwcart; empty means the last dimension
+    first, as MPI_Cart and CartesianDomain number (``ZYX`` in three dimensions)."""
+
+    grid: tuple[int, ...]
+    name: str = ""
+
+    def rank(self, point: Sequence[int]) -> int:
+        """The rank at a grid point."""
+        return received(1, "phl_numbering_rank", len(self.grid), integers(self.grid), self.name, integers(point))[0]
+
+    def coords(self, rank: int) -> tuple[int, ...]:
+        """The grid point of a rank."""
+        return received(len(self.grid), "phl_numbering_coords", len(self.grid), integers(self.grid), self.name, rank)
+
+    def in_order(self, values: np.ndarray) -> np.ndarray:
+        """Values of the grid points, in the order of their ranks."""
+        return values.ravel()[np.argsort(self.ranks().ravel())]
+
+    def ranks(self) -> np.ndarray:
+        """The rank at every grid point, in the shape of the grid."""
+        ranks = np.zeros(self.grid, np.int32)
+        for dimension, along in enumerate(np.indices(self.grid, np.int32, sparse=True)):  # a rank is a sum of one term for each coordinate
+            if self.grid[dimension] > 1:
+                ranks += along * self.rank([int(other == dimension) for other in range(len(self.grid))])
+        return ranks
+
+
+@dataclass(frozen=True)
+class Stencil:
+    """Directed edges from every grid point to those at `offsets`, carrying `bytes` each (1 where nothing is known).
+
+    `with_halo` also tells which cells these are: those of one rank along each dimension, halo width, bytes per cell.
+    """
+
+    offsets: tuple[tuple[int, ...], ...]
+    bytes: tuple[int, ...]
+    cells: tuple[int, ...] = ()
+    halo: int = 0
+    bytes_per_cell: int = 0
+
+    @classmethod
+    def faces(cls, dimensions: int) -> Stencil:
+        """The 2·d neighbors across faces."""
+        return cls.of([step for step in cls.full(dimensions).offsets if sum(map(abs, step)) == 1])
+
+    @classmethod
+    def full(cls, dimensions: int) -> Stencil:
+        """The 3^d − 1 neighbors across faces, edges and corners."""
+        return cls.of([step for step in itertools.product((-1, 0, 1), repeat=dimensions) if any(step)])
+
+    @classmethod
+    def of(cls, offsets: Sequence[Sequence[int]]) -> Stencil:
+        """Any list of offsets, one byte each."""
+        steps = tuple(tuple(int(s) for s in offset) for offset in offsets)
+        return cls(steps, (1,) * len(steps))
+
+    @classmethod
+    def parse(cls, text: str, dimensions: int) -> Stencil:
+        """``faces``, ``full``, or offsets such as ``0,1;0,-1;2,0``."""
+        if text in ("faces", "full"):
+            return getattr(cls, text)(dimensions)
         try:
-            product *= whole_number(token.rpartition(":")[2], 1, MOST_COUNT)
+            offsets = [tuple(whole_number(step.strip(), -MOST_STEP, MOST_STEP) for step in part.split(","))
+                       for part in text.split(";") if part.strip()]
         except ValueError as error:
-            raise PlacementError(f"topology '{topology}': the count of '{token}': {error}") from None
-    return product
+            raise PlacementError(f"stencil offsets {shortened(text)}: write steps with commas and offsets with semicolons, "
+                                 f"such as '0,1;0,-1': {error}") from None
+        for offset in offsets:
+            if len(offset) != dimensions:
+                raise PlacementError(f"stencil offset {offset} has {len(offset)} steps, but the process grid has {dimensions} dimensions")
+            if not any(offset):
+                raise PlacementError(f"stencil offset {offset} leads to the point itself: leave it out")
+        if not offsets:
+            raise PlacementError("the stencil has no offset: give at least one, such as '1,0;-1,0'")
+        return cls.of(offsets)
+
+    def with_halo(self, cells: Sequence[int], halo: int, bytes_per_cell: int) -> Stencil:
+        """Bytes, and which cells they are, from the cells of one rank and the halo width."""
+        dimensions = len(self.offsets[0])
+        if len(cells) != dimensions or min(cells) < 1:
+            raise PlacementError(f"cells per rank {tuple(cells)}: give one number of at least 1 for each of the {dimensions} dimensions")
+        sizes = [bytes_per_cell * math.prod(n if s == 0 else min(halo, n) for s, n in zip(offset, cells, strict=True)) for offset in self.offsets]
+        return Stencil(self.offsets, tuple(sizes), tuple(cells), halo, bytes_per_cell)
+
+    @property
+    def edges(self) -> tuple:
+        """How the library takes them: how many there are, and all offsets one after another."""
+        return len(self.offsets), integers(step for offset in self.offsets for step in offset)

@@ -3,7 +3,7 @@
 import ctypes
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +78,9 @@ class Parameters:
 
 def write_parameters(parameters: Parameters, path: str | Path, origin: str = "") -> None:
     """Write parameters as JSON; `origin` says what they were fitted to."""
-    document = {
-        "schema": SCHEMA,
-        "name": parameters.name,
-        "origin": origin,
-        "latency_s": parameters.latency_s,
-        "bandwidth": {level: value for level, value in parameters.bandwidth.items() if math.isfinite(value)},
-        "copy_bandwidth": parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None,
-        "fixed_s": parameters.fixed_s,
-    }
+    bandwidth = {level: value for level, value in parameters.bandwidth.items() if math.isfinite(value)}
+    copies = parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None
+    document = {"schema": SCHEMA, "origin": origin, **asdict(parameters), "bandwidth": bandwidth, "copy_bandwidth": copies}
     with writing(path):
         Path(path).write_text(json.dumps(document, indent=1) + "\n")
 
@@ -102,22 +96,17 @@ def read_parameters(path: str | Path) -> Parameters:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise PlacementError(f"{path} is not of the schema {SCHEMA}: write one with 'parhelion model fit'")
 
-    def figure(value: Any, what: str, least: float = 0.0) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < 1e300:
-            raise PlacementError(f"{path}: {what} is {shortened(str(value))}: give a number {'above' if least else 'of at least'} 0")
+    def figure(what: str, value: Any, above: float = -ABOVE_ZERO) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < 1e300:
+            raise PlacementError(f"{path}: {what} is {shortened(str(value))}: give a number {'of at least' if above else 'above'} 0")
         return float(value)
 
-    def figures(key: str, least: float = 0.0) -> dict[str, float]:
+    def figures(key: str, above: float = -ABOVE_ZERO) -> dict[str, float]:
         given = document.get(key) or {}
         if not isinstance(given, dict):
             raise PlacementError(f"{path}: {key} needs a figure for each level, such as {{\"node\": 1e-6}}")
-        return {level: figure(value, f"{key} of {level}", least) for level, value in given.items()}
+        return {level: figure(f"{key} of {level}", value, above) for level, value in given.items()}
 
     copies = document.get("copy_bandwidth")
-    return Parameters(
-        name=str(document.get("name", path)),
-        latency_s=figures("latency_s"),
-        bandwidth=figures("bandwidth", ABOVE_ZERO),
-        copy_bandwidth=math.inf if copies is None else figure(copies, "copy_bandwidth", ABOVE_ZERO),
-        fixed_s=figure(document.get("fixed_s", 0.0), "fixed_s"),
-    )
+    return Parameters(str(document.get("name", path)), figures("latency_s"), figures("bandwidth", 0),
+                      math.inf if copies is None else figure("copy_bandwidth", copies, 0), figure("fixed_s", document.get("fixed_s", 0.0)))

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .between import BetweenNodes, node_pairs
-from .library import PlacementError, check, integers, library, long_integers, text
-from .machine import Machine
+from .library import PlacementError, call, integers, long_integers, made, number, received, received_array, text
+from .machine import Machine, Stencil
 from .parameters import Parameters
-from .stencil import Stencil
 
 OBJECTIVES = ("jsum", "jmax")
+# Messages and bytes from rank to rank, then those of the transport node_aware; bytes are -1 where cells are not known.
+NODE_PAIR = np.dtype([(name, np.int64) for name in ("from", "to", "pairs", "bytes_in_pairs", "messages", "bytes")])
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,7 @@ class Score:
     @classmethod
     def from_library(cls, function: str, *arguments: object) -> Score:
         """What a function of the library puts into its last argument."""
-        values = long_integers(range(4))
-        check(getattr(library(), function)(*arguments, values))
-        return cls(*values)
+        return cls(*received(4, function, *arguments, kind=ctypes.c_int64))
 
 
 @dataclass(frozen=True)
@@ -46,55 +43,76 @@ class Member:
     seconds: float | None = None
 
 
+@dataclass(frozen=True)
+class NodeMessages:
+    """Messages and bytes that nodes send, of all and of those that send the most messages or bytes. `bytes` is None where it is not known which
+    cells several ranks of a node share."""
+
+    messages: int
+    bytes: int | None
+    busiest_messages: int
+    busiest_bytes: int | None
+
+
+@dataclass(frozen=True)
+class BetweenNodes:
+    """`pairwise`: from rank to rank. `aggregated`: what a node owes another is collected, with each cell once (transport node_aware)."""
+
+    pairwise: NodeMessages
+    aggregated: NodeMessages
+
+    @classmethod
+    def of(cls, pairs: np.ndarray) -> BetweenNodes:
+        """Over pairs of nodes (NODE_PAIR)."""
+        names = ("pairs", "bytes_in_pairs", "messages", "bytes")
+        # Whole numbers: weights of bincount would be rounded.
+        by_node = np.zeros((4, int(pairs["from"].max(initial=0)) + 1), np.int64)
+        for sums, name in zip(by_node, names, strict=True):
+            np.add.at(sums, pairs["from"], pairs[name])
+        known = [bool((pairs[name] >= 0).all()) for name in names]
+        total, most = ([int(found(sums)) if known else -1 for sums, known in zip(by_node, known, strict=True)] for found in (np.sum, np.max))
+        return cls.from_library([*total[:2], *most[:2], *total[2:], *most[2:]])
+
+    @classmethod
+    def from_library(cls, values: Iterable[int]) -> BetweenNodes:
+        """From eight numbers; bytes are negative where they are not known."""
+        numbers = list(values)
+        return cls(*(NodeMessages(count, None if size < 0 else size, most, None if largest < 0 else largest)
+                     for count, size, most, largest in (numbers[:4], numbers[4:])))
+
+
 class Placement:
     """Made by `place` and `place_by_hand`. Coordinates ↔ position cost O(log); whole maps are for pictures and files."""
 
-    def __init__(self, handle: ctypes.c_void_p, machine: Machine, stencil: Stencil, periodic: list[bool], timed: bool = False) -> None:
-        self._handle = handle
-        weakref.finalize(self, library().phl_placement_free, handle)
-        self.machine = machine
-        self.stencil = stencil
-        self.periodic = periodic
-        self._timed = timed
-        dimensions = library().phl_placement_dimensions(handle)
-        grid = integers(range(dimensions))
-        check(library().phl_placement_grid(handle, grid))
-        self.grid: tuple[int, ...] = tuple(grid)
-        self.name = text("phl_placement_member_name", handle, -1)
-        self.note = text("phl_placement_note", handle)
+    def __init__(self, machine: Machine, stencil: Stencil, periodic: list[bool], timed: bool, function: str, *arguments: object) -> None:
+        self._handle = made(self, "placement", function, *arguments)
+        self.machine, self.stencil, self.periodic, self._timed = machine, stencil, periodic, timed
+        self.grid: tuple[int, ...] = received(number("phl_placement_dimensions", self), "phl_placement_grid", self)
+        self.name = text("phl_placement_member_name", self, -1)
+        self.note = text("phl_placement_note", self)
 
     def position(self, point: Sequence[int]) -> int:
         """Where the rank of a grid point sits in the machine's hierarchical order."""
-        position = ctypes.c_int()
-        check(library().phl_placement_position(self._handle, integers(point), ctypes.byref(position)))
-        return position.value
+        return received(1, "phl_placement_position", self, integers(point))[0]
 
     def point(self, position: int) -> tuple[int, ...]:
         """The grid point of the rank at a position."""
-        point = integers(self.grid)
-        check(library().phl_placement_point(self._handle, integers([position])[0], point))
-        return tuple(point)
+        return received(len(self.grid), "phl_placement_point", self, position)
 
     @functools.cached_property
     def positions(self) -> np.ndarray:
         """The position of every grid point, in the shape of the grid."""
-        positions = np.empty(self.grid, np.int32)
-        check(library().phl_placement_positions(self._handle, positions.ctypes.data_as(ctypes.POINTER(ctypes.c_int))))
-        return positions
+        return received_array(self.grid, "phl_placement_positions", self)
 
     def units(self, level: str, within_node: bool = False) -> np.ndarray:
         """The unit of every grid point at a level, in the shape of the grid."""
-        units = np.empty(self.grid, np.int32)
-        pointer = units.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
-        check(library().phl_placement_units(self._handle, self.machine.level(level), int(within_node), pointer))
-        return units
+        return received_array(self.grid, "phl_placement_units", self, self.machine.level(level), within_node)
 
     @functools.cached_property
     def scores(self) -> dict[str, Score]:
         """Scores of this placement by level, outermost first."""
-        stencil = len(self.stencil.offsets), self.stencil.steps(), long_integers(self.stencil.bytes)
-        return {level: Score.from_library("phl_placement_score", self._handle, *stencil, index)
-                for index, level in enumerate(self.machine.levels)}
+        stencil = *self.stencil.edges, long_integers(self.stencil.bytes)
+        return {level: Score.from_library("phl_placement_score", self, *stencil, index) for index, level in enumerate(self.machine.levels)}
 
     def node_pairs(self, blocked: bool = False) -> np.ndarray:
         """What goes from node to node (NODE_PAIR), rank by rank and collected; or in blocked order."""
@@ -114,7 +132,7 @@ class Placement:
     @functools.cached_property
     def members(self) -> list[Member]:
         """The portfolio that the automatic choice looked at; empty for a placement by hand."""
-        return [self._member(index) for index in range(library().phl_placement_members(self._handle))]
+        return [self._member(index) for index in range(number("phl_placement_members", self))]
 
     @property
     def by_name(self) -> bool:
@@ -124,18 +142,16 @@ class Placement:
     @property
     def moved_points(self) -> int:
         """Grid points that local search moved."""
-        return library().phl_placement_moved(self._handle)
+        return number("phl_placement_moved", self)
 
     def _member(self, index: int) -> Member:
-        reason = text("phl_placement_member_reason", self._handle, index)
+        reason = text("phl_placement_member_reason", self, index)
         levels = [] if reason else self.machine.levels
-        scores = {level: Score.from_library("phl_placement_member_score", self._handle, index, number) for number, level in enumerate(levels)}
-        return Member(text("phl_placement_member_name", self._handle, index), scores, reason, None if reason else self._seconds(index))
+        scores = {level: Score.from_library("phl_placement_member_score", self, index, place) for place, level in enumerate(levels)}
+        return Member(text("phl_placement_member_name", self, index), scores, reason, None if reason else self._seconds(index))
 
     def _seconds(self, member: int) -> float | None:
-        seconds = ctypes.c_double()
-        check(library().phl_placement_seconds(self._handle, member, ctypes.byref(seconds)))
-        return seconds.value if self._timed else None
+        return received(1, "phl_placement_seconds", self, member, kind=ctypes.c_double)[0] if self._timed else None
 
 
 def place(
@@ -154,18 +170,15 @@ def place(
     and deterministic. `method` takes one member as it is (``blocked``, …). With `parameters` the time that they predict decides, with messages
     between nodes collected; it needs a stencil `with_halo`. Raises PlacementError.
     """
-    stencil = as_stencil(stencil, len(grid))
-    handle = ctypes.c_void_p()
-    shape = machine._handle, len(grid), integers(grid), _periodic(periodic, len(grid)), len(stencil.offsets), stencil.steps()
-    how = _objective(objective), int(refine), method.encode(), ctypes.byref(handle)
-    if parameters:
-        if not stencil.cells:
-            raise PlacementError("what an exchange takes depends on which cells travel: give cells and halo width, by Stencil.with_halo or --extent")
-        cells = long_integers(stencil.cells), stencil.halo, stencil.bytes_per_cell
-        check(library().phl_place_by_time(*shape, *cells, ctypes.byref(parameters.c_costs()), *how))
+    stencil, wraps = as_stencil(stencil, len(grid)), each_periodic(periodic, len(grid))
+    if not parameters:
+        weights: tuple = (long_integers(stencil.bytes),)
+    elif stencil.cells:
+        weights = long_integers(stencil.cells), stencil.halo, stencil.bytes_per_cell, ctypes.byref(parameters.c_costs())
     else:
-        check(library().phl_place(*shape, long_integers(stencil.bytes), *how))
-    return Placement(handle, machine, stencil, each_periodic(periodic, len(grid)), timed=parameters is not None)
+        raise PlacementError("what an exchange takes depends on which cells travel: give cells and halo width, by Stencil.with_halo or --extent")
+    return Placement(machine, stencil, wraps, parameters is not None, "phl_place_by_time" if parameters else "phl_place", machine, len(grid),
+                     integers(grid), integers(wraps), *stencil.edges, *weights, objective_of(objective), refine, method)
 
 
 def place_by_hand(
@@ -185,12 +198,9 @@ def place_by_hand(
     dimensions = len(next(iter(blocks.values())))
     if any(len(block) != dimensions for block in blocks.values()):
         raise PlacementError(f"blocks {dict(blocks)} have different numbers of dimensions: give as many for every level")
-    handle = ctypes.c_void_p()
-    flat = [extent for block in blocks.values() for extent in block]
-    check(library().phl_place_by_hand(
-        machine._handle, dimensions, " ".join(blocks).encode(), integers(flat), _periodic(periodic, dimensions),
-        numbering.encode(), ctypes.byref(handle)))
-    return Placement(handle, machine, as_stencil(stencil, dimensions), each_periodic(periodic, dimensions))
+    wraps, flat = each_periodic(periodic, dimensions), integers(extent for block in blocks.values() for extent in block)
+    return Placement(machine, as_stencil(stencil, dimensions), wraps, False,
+                     "phl_place_by_hand", machine, dimensions, " ".join(blocks), flat, integers(wraps), numbering)
 
 
 def choose_grid(
@@ -208,11 +218,23 @@ def choose_grid(
     """
     stencil = as_stencil(stencil, len(cells))
     grid, sizes = integers(cells), long_integers(stencil.bytes)
-    check(library().phl_choose_grid(
-        machine._handle, len(cells), long_integers(cells), len(stencil.offsets), stencil.steps(), int(halo),
-        int(bytes_per_cell), _periodic(periodic, len(cells)), _objective(objective), grid, sizes))
+    call("phl_choose_grid", machine, len(cells), long_integers(cells), *stencil.edges, int(halo), int(bytes_per_cell),
+         integers(each_periodic(periodic, len(cells))), objective_of(objective), grid, sizes)
     largest = tuple(-(-cell // ranks) for cell, ranks in zip(cells, grid, strict=True))
     return tuple(grid), Stencil(stencil.offsets, tuple(sizes), largest, halo, bytes_per_cell)
+
+
+def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) -> np.ndarray:
+    """All pairs of nodes of which one sends to the other (NODE_PAIR), where `nodes` has the node of every grid point. Exact, if all ranks have
+    `stencil.cells` cells. Local; looks at every grid point."""
+    cells = (stencil.cells and long_integers(stencil.cells)) or None
+    case = (nodes.ndim, integers(nodes.shape), integers(periodic), integers(nodes.ravel()), *stencil.edges, long_integers(stencil.bytes), cells,
+            stencil.halo, stencil.bytes_per_cell)
+    count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
+    for _ in range(2):  # the first call tells how many there are
+        pairs = np.empty(count.value, NODE_PAIR)
+        call("phl_node_pairs", *case, len(pairs), ctypes.byref(count), pairs.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)))
+    return pairs
 
 
 def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
@@ -228,11 +250,8 @@ def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool
     return wraps
 
 
-def _periodic(periodic: bool | Sequence[bool], dimensions: int) -> ctypes.Array:
-    return integers(each_periodic(periodic, dimensions))
-
-
-def _objective(objective: str) -> int:
-    if objective not in OBJECTIVES:
-        raise PlacementError(f"objective '{objective}' is unknown: choose from {', '.join(OBJECTIVES)}")
-    return OBJECTIVES.index(objective)
+def objective_of(name: str) -> int:
+    """How the library counts objectives."""
+    if name not in OBJECTIVES:
+        raise PlacementError(f"objective '{name}' is unknown: choose from {', '.join(OBJECTIVES)}")
+    return OBJECTIVES.index(name)

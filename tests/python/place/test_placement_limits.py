@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from parhelion.placement import Machine, PlacementError
 from parhelion.placement.library import integers
-from parhelion.placement.numbering import Numbering
+from parhelion.placement import Numbering
 from parhelion.cli.main import root
 from parhelion.mesh.mesh import MeshError
 from parhelion.mesh.partition import partition_mesh
