@@ -1,4 +1,4 @@
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/left_behind.hpp"
 #include "core/lost_rank.hpp"
+#include "core/orphans.hpp"
 #include "core/rank_names.hpp"
 #include "core/time_limit.hpp"
 #include "parhelion/core/hash.hpp"
@@ -44,7 +44,7 @@ void combine(void* in, void* into, int* count, MPI_Datatype*) {
     }
 }
 
-MPI_Op meeting_operation() {
+MPI_Op agreement_operation() {
     static const MPI_Op operation = [] {
         MPI_Op made = MPI_OP_NULL;
         check_mpi(MPI_Op_create(combine, 1, &made), "MPI_Op_create");
@@ -53,7 +53,7 @@ MPI_Op meeting_operation() {
     return operation;
 }
 
-MPI_Datatype meeting_type() {
+MPI_Datatype agreement_type() {
     static const MPI_Datatype type = [] {
         MPI_Datatype made = MPI_DATATYPE_NULL;
         check_mpi(
@@ -95,13 +95,13 @@ void fill(const Communicator& comm, const Brought& mine) {
 void begin(const Communicator& comm, const Brought& mine) {
     fill(comm, mine);
     CollectiveState& state = comm.collective_state();
-    check_mpi(MPI_Iallreduce(&state.mine, &state.all, 1, meeting_type(), meeting_operation(),
+    check_mpi(MPI_Iallreduce(&state.mine, &state.all, 1, agreement_type(), agreement_operation(),
                              comm.handle(), &state.under_way),
               "MPI_Iallreduce");
     ++state.entered;
 }
 
-Met found(const Communicator& comm) {
+Agreement found(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     const Contribution& all = state.all;
     comm.skip_tags(all.next_tag);  // who has failed has taken fewer
@@ -112,9 +112,9 @@ Met found(const Communicator& comm) {
             all.print[0] == ~all.print[1], all.left != 0};
 }
 
-Met finish(const Communicator& comm) {
+Agreement finish(const Communicator& comm) {
     try {
-        for (PatientWait patience(comm, true); !meeting_is_over(comm);) patience.wait();
+        for (PatientWait patience(comm, true); !agreement_is_over(comm);) patience.wait();
     } catch (...) {
         comm.abandon();  // MPI may still write the state
         throw;
@@ -122,11 +122,11 @@ Met finish(const Communicator& comm) {
     return found(comm);
 }
 
-Met meet_unchecked(const Communicator& comm, const Brought& mine) {
+Agreement agree_unchecked(const Communicator& comm, const Brought& mine) {
 #ifdef PARHELION_SIMULATED  // its nonblocking one is made of messages between all ranks
     fill(comm, mine);
     CollectiveState& state = comm.collective_state();
-    check_mpi(MPI_Allreduce(&state.mine, &state.all, 1, meeting_type(), meeting_operation(),
+    check_mpi(MPI_Allreduce(&state.mine, &state.all, 1, agreement_type(), agreement_operation(),
                             comm.handle()),
               "MPI_Allreduce");
     state.completed = ++state.entered;
@@ -140,14 +140,15 @@ Met meet_unchecked(const Communicator& comm, const Brought& mine) {
 // ---- what a rank has to say, told to all ----
 
 std::string broadcast(const Communicator& comm, const std::string& text, int source) {
-    Parcel parcel;
-    parcel.append(text.data(), text.size());
-    const std::vector<char> told = broadcast(comm, std::move(parcel), source).values<char>();
+    Message message;
+    message.append(text.data(), text.size());
+    const std::vector<char> told = broadcast(comm, std::move(message), source).values<char>();
     return {told.begin(), told.end()};
 }
 
 // Collective, right after the reduction in which rank `source` complained.
-[[noreturn]] void throw_complaint(const Communicator& comm, const Complaint& mine, const Met& met) {
+[[noreturn]] void throw_complaint(const Communicator& comm, const Complaint& mine,
+                                  const Agreement& met) {
     CollectiveState& state = comm.collective_state();
     ToldComplaint& told = state.told;
     if (comm.rank() == met.complainer) {
@@ -181,7 +182,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
 // What the lowest rank says that differs from rank 0, and how many do.
 std::string lowest_of(const Communicator& comm, const std::string& differs) {
     const std::uint64_t one = !differs.empty();
-    const Met met = meet_unchecked(comm, {one != 0, false, 0, Combine::sum, {&one, 1}});
+    const Agreement met = agree_unchecked(comm, {one != 0, false, 0, Combine::sum, {&one, 1}});
     if (met.left) throw_complaint(comm, {true, differs}, met);
     const std::uint64_t count = comm.collective_state().all.values[0];
     const std::string text = broadcast(comm, differs, std::max(met.complainer, 0));
@@ -203,16 +204,16 @@ std::string lowest_of(const Communicator& comm, const std::string& differs) {
                 ErrorKind::communication, KnownTo::all_have_left);
 }
 
-void throw_what_was_found(const Communicator& comm, const Complaint& mine, const Met& met) {
+void throw_what_was_found(const Communicator& comm, const Complaint& mine, const Agreement& met) {
     const Contribution& all = comm.collective_state().all;
     const bool in_one_call = all.call[0] == ~all.call[1];
     if (!in_one_call && (met.complainer < 0 || !met.left)) tell_calls(comm);
     if (met.complainer >= 0) throw_complaint(comm, mine, met);
 }
 
-Met meet(const Communicator& comm, const Complaint& complaint, Brought mine) {
+Agreement agree(const Communicator& comm, const Complaint& complaint, Brought mine) {
     mine.complains = complaint.any;
-    const Met met = meet_unchecked(comm, mine);
+    const Agreement met = agree_unchecked(comm, mine);
     throw_what_was_found(comm, complaint, met);
     return met;
 }
@@ -258,7 +259,7 @@ void tell_all(const Communicator& comm, const Note& mine) {
                 MPI_Isend(&sent->note, sizeof(Note), MPI_BYTE, rank, Communicator::roll_call_tag,
                           comm.handle(), &sent->requests.emplace_back()),
                 "MPI_Isend");
-    leave_behind(sent);
+    orphan(sent);
 }
 
 std::map<int, Note> hear_others(const Communicator& comm) {
@@ -397,12 +398,12 @@ void CollectiveCall::fail() const {
     }
     CollectiveState& state = comm_.collective_state();
     if (mine.any) tell_failure(comm_);
-    Met met;
+    Agreement met;
     if (state.under_way != MPI_REQUEST_NULL)
         met = finish(comm_);  // others count on this rank in it
     while (met.complainer < 0 && !mine.any && state.entered + 1 < state.failed_after)
-        met = meet_unchecked(comm_, {false, true});
-    if (met.complainer < 0) met = meet_unchecked(comm_, {mine.any, true});
+        met = agree_unchecked(comm_, {false, true});
+    if (met.complainer < 0) met = agree_unchecked(comm_, {mine.any, true});
     comm_.spoil_tags(
         first_tag_);  // of messages that were sent to a rank that has failed before it took them
     throw_complaint(comm_, mine, met);
@@ -452,7 +453,7 @@ void PatientWait::look_for_lost() {
     throw LostRank(suspect_, std::string(" while an exchange was made") + lost_rank_remedy);
 }
 
-void begin_meeting(const Communicator& comm) {
+void begin_agreement(const Communicator& comm) {
 #ifdef PARHELION_SIMULATED
     CollectiveState& state = comm.collective_state();
     fill(comm, {});
@@ -464,7 +465,7 @@ void begin_meeting(const Communicator& comm) {
 #endif
 }
 
-bool meeting_is_over(const Communicator& comm) {
+bool agreement_is_over(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     int over = 0;
     check_mpi(MPI_Test(&state.under_way, &over, MPI_STATUS_IGNORE), "MPI_Test");
@@ -472,54 +473,54 @@ bool meeting_is_over(const Communicator& comm) {
     return over != 0;
 }
 
-void end_meeting(const Communicator& comm) { throw_what_was_found(comm, {}, found(comm)); }
+void end_agreement(const Communicator& comm) { throw_what_was_found(comm, {}, found(comm)); }
 
 void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> values) {
     while (!values.empty()) {
         const auto some = values.first(std::min(values.size(), Contribution::most_values));
-        meet(comm, {}, {false, false, 0, how, some});
+        agree(comm, {}, {false, false, 0, how, some});
         std::copy_n(comm.collective_state().all.values.begin(), some.size(), some.begin());
         values = values.subspan(some.size());
     }
 }
 
 // Whoever waits in the tree hears of a rank that has failed.
-Parcel broadcast(const Communicator& comm, Parcel parcel, int source) {
+Message broadcast(const Communicator& comm, Message message, int source) {
     const int size = comm.size(), place = (comm.rank() - source + size) % size;
     const auto rank_at = [&](int other) { return (other + source) % size; };
     const Tag tag = comm.next_tag();
     int step = 1;
     while (step <= place) step *= 2;
-    if (place > 0) parcel = receive_parcel(comm, rank_at(place - step / 2), tag);
+    if (place > 0) message = receive_message(comm, rank_at(place - step / 2), tag);
     for (; place + step < size; step *= 2)
-        send_parcel(comm, {rank_at(place + step), parcel.bytes}, tag);
-    return parcel;
+        send_message(comm, {rank_at(place + step), message.bytes}, tag);
+    return message;
 }
 
 // A rank has what it and the ranks behind it brought: those that follow each other in the tree.
-std::vector<Parcel> gather(const Communicator& comm, Parcel own) {
+std::vector<Message> gather(const Communicator& comm, Message own) {
     const Tag tag = comm.next_tag();
     own.rank = comm.rank();
-    std::vector<Parcel> all;
+    std::vector<Message> all;
     all.push_back(std::move(own));
     for (int step = 1; step < comm.size(); step *= 2) {
         if ((comm.rank() & step) != 0) {
-            Parcel joined{comm.rank() - step, {}};
-            for (const Parcel& each : all) {
+            Message joined{comm.rank() - step, {}};
+            for (const Message& each : all) {
                 const std::uint64_t length = each.bytes.size();
                 joined.append(&length, 1);
                 joined.append(each.bytes.data(), each.bytes.size());
             }
-            send_parcel(comm, std::move(joined), tag);
+            send_message(comm, std::move(joined), tag);
             return {};
         }
         if (comm.rank() + step >= comm.size()) continue;
-        const Parcel joined = receive_parcel(comm, comm.rank() + step, tag);
+        const Message joined = receive_message(comm, comm.rank() + step, tag);
         for (std::size_t at = 0; at < joined.bytes.size();) {
             std::uint64_t length = 0;
             std::memcpy(&length, joined.bytes.data() + at, sizeof length);
             at += sizeof length;
-            Parcel& each = all.emplace_back();
+            Message& each = all.emplace_back();
             each.rank = comm.rank() + static_cast<int>(all.size()) - 1;
             each.append(joined.bytes.data() + at, length);
             at += length;
@@ -533,7 +534,7 @@ std::int64_t before_this_rank(
     const std::function<std::int64_t(std::int64_t, std::int64_t)>& combine) {
     std::int64_t before = first;
     for (int step = 1; step < comm.size(); step *= 2) {
-        std::vector<Parcel> sent;
+        std::vector<Message> sent;
         const std::int64_t sum = combine(before, mine);
         if (comm.rank() + step < comm.size())
             sent.push_back({comm.rank() + step, {}}), sent.back().append(&sum, 1);
@@ -552,9 +553,9 @@ std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std
 
 std::vector<std::int64_t> of_all(const Communicator& comm,
                                  const std::vector<std::int64_t>& values) {
-    Parcel own, joined;
+    Message own, joined;
     own.append(values.data(), values.size());
-    for (const Parcel& each : gather(comm, std::move(own)))
+    for (const Message& each : gather(comm, std::move(own)))
         joined.append(each.bytes.data(), each.bytes.size());
     return broadcast(comm, std::move(joined)).values<std::int64_t>();
 }
@@ -571,7 +572,7 @@ MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
     return part;
 }
 
-void agree(const Communicator& comm, const Complaint& complaint) { meet(comm, complaint, {}); }
+void agree(const Communicator& comm, const Complaint& complaint) { agree(comm, complaint, {}); }
 
 std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64_t> values) {
     reduce(comm, Combine::sum, {reinterpret_cast<std::uint64_t*>(values.data()), values.size()});
@@ -689,7 +690,7 @@ void require_equal(const Communicator& comm, const std::string& what, const Tell
         if (check) check();
         tell(print);
     });
-    if (!meet(comm, complaint, {false, false, print.value()}).equal)
+    if (!agree(comm, complaint, {false, false, print.value()}).equal)
         tell_difference(comm, what, tell, remedy);
 }
 

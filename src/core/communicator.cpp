@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "core/cores.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
-#include "core/left_behind.hpp"
+#include "core/orphans.hpp"
 #include "core/time_limit.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
@@ -57,7 +57,7 @@ void receive_what_is_left(MPI_Comm comm) {
         MPI_Request request = MPI_REQUEST_NULL;
         if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
             !ends_soon(request, MPI_Wtime()))
-            leave_behind(std::move(unread));  // its sender is gone, or MPI may still write it
+            orphan(std::move(unread));  // its sender is gone, or MPI may still write it
     }
 }
 
@@ -167,7 +167,7 @@ struct Communicator::State {
 };
 
 void Tag::keep() {
-    if (number_) leave_behind(number_);
+    if (number_) orphan(number_);
 }
 
 int Communicator::release(MPI_Comm, int, void* attribute, void*) {
@@ -296,7 +296,7 @@ void Communicator::make_from(MPI_Comm user) {
         try {
             await_all(user, request);
         } catch (...) {
-            if (made) leave_behind(*made);  // MPI may still write it
+            if (made) orphan(*made);  // MPI may still write it
             throw;
         }
     };
@@ -386,7 +386,7 @@ void Communicator::spoil_tags(std::uint64_t since) const noexcept {
 CollectiveState& Communicator::collective_state() const noexcept { return state_->collective; }
 void Communicator::abandon() const noexcept {
     try {
-        leave_behind(state_);
+        orphan(state_);
     } catch (const std::bad_alloc&) {  // then MPI may write what was freed: nothing is left to do
     }
 }

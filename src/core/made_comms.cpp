@@ -1,6 +1,6 @@
 #include "core/made_comms.hpp"
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 
 namespace parhelion {
 

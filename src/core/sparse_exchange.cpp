@@ -4,29 +4,29 @@
 #include <memory>
 #include <utility>
 
-#include "core/collective.hpp"
-#include "core/left_behind.hpp"
+#include "core/collective_step.hpp"
+#include "core/orphans.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 namespace {
 
-// A parcel goes as messages of `largest` bytes and a last one that is shorter, empty if need be:
+// A message goes as messages of `largest` bytes and a last one that is shorter, empty if need be:
 // counts are ints.
-void send(const Communicator& comm, const Parcel& parcel, int tag, bool synchronous,
+void send(const Communicator& comm, const Message& message, int tag, bool synchronous,
           std::size_t largest, std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
-    for (std::size_t first = 0; first <= parcel.bytes.size(); first += largest) {
-        const int size = static_cast<int>(std::min(largest, parcel.bytes.size() - first));
-        check_mpi(call(parcel.bytes.data() + first, size, MPI_BYTE, parcel.rank, tag, comm.handle(),
-                       &requests.emplace_back()),
+    for (std::size_t first = 0; first <= message.bytes.size(); first += largest) {
+        const int size = static_cast<int>(std::min(largest, message.bytes.size() - first));
+        check_mpi(call(message.bytes.data() + first, size, MPI_BYTE, message.rank, tag,
+                       comm.handle(), &requests.emplace_back()),
                   "MPI_Isend");
     }
 }
 
 // Appends to what has come before, and returns how much it was.
-std::size_t receive_message(const Communicator& comm, int rank, int tag,
-                            std::vector<std::byte>& all) {
+std::size_t receive_chunk(const Communicator& comm, int rank, int tag,
+                          std::vector<std::byte>& all) {
     MPI_Message message;
     MPI_Status status;
     PatientWait patience(comm);
@@ -50,7 +50,7 @@ std::size_t receive_message(const Communicator& comm, int rank, int tag,
             if (done) break;
         }
     } catch (...) {
-        leave_behind(bytes);  // MPI may still write it
+        orphan(bytes);  // MPI may still write it
         throw;
     }
 #endif
@@ -58,16 +58,16 @@ std::size_t receive_message(const Communicator& comm, int rank, int tag,
     return static_cast<std::size_t>(size);
 }
 
-Parcel receive(const Communicator& comm, int rank, int tag, std::size_t largest) {
-    Parcel parcel{rank, {}};
-    while (receive_message(comm, rank, tag, parcel.bytes) == largest) {
+Message receive(const Communicator& comm, int rank, int tag, std::size_t largest) {
+    Message message{rank, {}};
+    while (receive_chunk(comm, rank, tag, message.bytes) == largest) {
     }
-    return parcel;
+    return message;
 }
 
 // True when a message was there and has been taken.
 bool take_one(const Communicator& comm, int tag, std::size_t largest,
-              std::vector<Parcel>& incoming) {
+              std::vector<Message>& incoming) {
     int flag = 0;
     MPI_Status status;
     check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.handle(), &flag, &status), "MPI_Iprobe");
@@ -79,22 +79,22 @@ bool take_one(const Communicator& comm, int tag, std::size_t largest,
 // lost.
 class Outbox {
 public:
-    Outbox(const Communicator& comm, std::vector<Parcel> parcels, std::size_t largest)
+    Outbox(const Communicator& comm, std::vector<Message> messages, std::size_t largest)
         : comm_(comm), largest_(largest),
-          parcels_(std::make_shared<std::vector<Parcel>>(std::move(parcels))) {}
+          messages_(std::make_shared<std::vector<Message>>(std::move(messages))) {}
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox() {
-        if (!sent_) leave_behind(parcels_);
+        if (!sent_) orphan(messages_);
     }
 
     /// Sends all that is for others, and returns what is for this rank.
-    std::vector<Parcel> send_all(int tag, bool synchronous) {
-        std::vector<Parcel> own;
+    std::vector<Message> send_all(int tag, bool synchronous) {
+        std::vector<Message> own;
         sent_ = false;
-        for (Parcel& parcel : *parcels_) {
-            if (parcel.rank == comm_.rank()) own.push_back(std::move(parcel));
-            else send(comm_, parcel, tag, synchronous, largest_, requests_);
+        for (Message& message : *messages_) {
+            if (message.rank == comm_.rank()) own.push_back(std::move(message));
+            else send(comm_, message, tag, synchronous, largest_, requests_);
         }
         return own;
     }
@@ -109,60 +109,61 @@ public:
 private:
     const Communicator& comm_;
     std::size_t largest_;
-    std::shared_ptr<std::vector<Parcel>> parcels_;
+    std::shared_ptr<std::vector<Message>> messages_;
     std::vector<MPI_Request> requests_;
     bool sent_ = true;
 };
 
 }  // namespace
 
-void send_parcel(const Communicator& comm, Parcel parcel, const Tag& tag) {
-    std::vector<Parcel> one;
-    one.push_back(std::move(parcel));
-    Outbox outbox(comm, std::move(one), largest_parcel_message);
+void send_message(const Communicator& comm, Message message, const Tag& tag) {
+    std::vector<Message> one;
+    one.push_back(std::move(message));
+    Outbox outbox(comm, std::move(one), largest_sent_at_once);
     outbox.send_all(tag, false);
     for (PatientWait patience(comm); !outbox.sent();) patience.wait();
 }
 
-Parcel receive_parcel(const Communicator& comm, int rank, const Tag& tag) {
-    return receive(comm, rank, tag, largest_parcel_message);
+Message receive_message(const Communicator& comm, int rank, const Tag& tag) {
+    return receive(comm, rank, tag, largest_sent_at_once);
 }
 
-std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing,
-                                    std::size_t largest_message) {
+std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Message> outgoing,
+                                     std::size_t largest_message) {
     Tag tag = comm.next_tag();  // keeps a fast rank's next round apart from this one
     Outbox outbox(comm, std::move(outgoing), largest_message);
-    std::vector<Parcel> incoming;
+    std::vector<Message> incoming;
     try {
         incoming = outbox.send_all(tag, true);
         // Synchronous sends complete when received; when everybody's have, the step completes and
         // nothing is under way.
-        bool in_meeting = false;
-        for (PatientWait patience(comm); !in_meeting || !meeting_is_over(comm); patience.wait()) {
+        bool agreeing = false;
+        for (PatientWait patience(comm); !agreeing || !agreement_is_over(comm); patience.wait()) {
             while (take_one(comm, tag, largest_message, incoming)) {
             }
-            if (in_meeting || !outbox.sent()) continue;
-            begin_meeting(comm);
-            in_meeting = true;
+            if (agreeing || !outbox.sent()) continue;
+            begin_agreement(comm);
+            agreeing = true;
         }
     } catch (...) {
         tag.keep();
         throw;
     }
-    end_meeting(comm);
+    end_agreement(comm);
     std::sort(incoming.begin(), incoming.end(),
-              [](const Parcel& a, const Parcel& b) { return a.rank < b.rank; });
+              [](const Message& a, const Message& b) { return a.rank < b.rank; });
     return incoming;
 }
 
-std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
-                                      const std::vector<int>& expected,
-                                      std::size_t largest_message) {
+std::vector<Message> neighbor_exchange(const Communicator& comm,
+                                       const std::vector<Message>& answers,
+                                       const std::vector<int>& expected,
+                                       std::size_t largest_message) {
     Tag tag = comm.next_tag();
     Outbox outbox(comm, answers, largest_message);
-    std::vector<Parcel> incoming;
+    std::vector<Message> incoming;
     try {
-        const std::vector<Parcel> own = outbox.send_all(tag, false);
+        const std::vector<Message> own = outbox.send_all(tag, false);
         for (int rank : expected)
             incoming.push_back(rank == comm.rank() ? own.front()
                                                    : receive(comm, rank, tag, largest_message));

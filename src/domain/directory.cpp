@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
 namespace parhelion {
@@ -17,7 +17,7 @@ struct Entry {
     }
 };
 
-// One parcel per directory rank: number of registrations, registrations, questions.
+// One message per directory rank: number of registrations, registrations, questions.
 struct Desk {
     std::vector<global_index> registered, questions;
 };
@@ -42,17 +42,17 @@ std::map<int, Desk> address(const Ownership& mine, std::span<const global_index>
     return desks;
 }
 
-std::vector<Parcel> wrap(const std::map<int, Desk>& desks) {
-    std::vector<Parcel> parcels;
+std::vector<Message> wrap(const std::map<int, Desk>& desks) {
+    std::vector<Message> messages;
     for (const auto& [rank, desk] : desks) {
-        Parcel parcel{rank, {}};
+        Message message{rank, {}};
         const auto count = static_cast<global_index>(desk.registered.size());
-        parcel.append(&count, 1);
-        parcel.append(desk.registered.data(), desk.registered.size());
-        parcel.append(desk.questions.data(), desk.questions.size());
-        parcels.push_back(std::move(parcel));
+        message.append(&count, 1);
+        message.append(desk.registered.data(), desk.registered.size());
+        message.append(desk.questions.data(), desk.questions.size());
+        messages.push_back(std::move(message));
     }
-    return parcels;
+    return messages;
 }
 
 // Who owns the block that covers the beginning of this rank's range: the last that registered
@@ -87,16 +87,16 @@ std::vector<int> find_owners(const Communicator& comm, const Ownership& mine,
 
     std::vector<Entry> entries;
     std::vector<std::vector<global_index>> questions;
-    for (const auto& parcel : received) {
-        const auto words = parcel.values<global_index>();
+    for (const auto& message : received) {
+        const auto words = message.values<global_index>();
         const auto split = words.begin() + 1 + words[0];
-        for (auto id = words.begin() + 1; id != split; ++id) entries.push_back({*id, parcel.rank});
+        for (auto id = words.begin() + 1; id != split; ++id) entries.push_back({*id, message.rank});
         questions.emplace_back(split, words.end());
     }
     std::sort(entries.begin(), entries.end());
     const int from_left = mine.arbitrary ? -1 : owner_from_the_left(comm, entries);
 
-    std::vector<Parcel> answers;
+    std::vector<Message> answers;
     for (std::size_t i = 0; i < received.size(); ++i) {
         if (questions[i].empty()) continue;
         std::vector<int> owners;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/left_behind.hpp"
+#include "core/orphans.hpp"
 #include "exchange/waiter.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
@@ -18,10 +18,10 @@ CallCheck::CallCheck(const Communicator& comm, std::vector<int> neighbors, doubl
     for (const int rank : neighbors_) heard_[rank] = 0;
 }
 
-// A card that its neighbor has not taken yet may still be read by MPI. One that this rank has not
+// A record that its neighbor has not taken yet may still be read by MPI. One that this rank has not
 // taken would be received by whatever had the tag next.
 CallCheck::~CallCheck() {
-    if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) leave_behind(sent_);
+    if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) orphan(sent_);
     if (mpi_has_ended() || !has_taken_all()) tag_.keep();
 }
 
@@ -35,11 +35,11 @@ bool CallCheck::has_taken_all() noexcept {
            std::ranges::all_of(heard_, [&](const auto& of) { return of.second == told_; });
 }
 
-CallCheck::Card CallCheck::card_of(std::uint64_t number, std::uint64_t print,
-                                   const std::string& text) {
-    Card card{number, print, {}};
-    text.copy(card.call.data(), card.call.size() - 1);
-    return card;
+CallCheck::Record CallCheck::record_of(std::uint64_t number, std::uint64_t print,
+                                       const std::string& text) {
+    Record record{number, print, {}};
+    text.copy(record.call.data(), record.call.size() - 1);
+    return record;
 }
 
 bool CallCheck::is_over(Sent& sent) {
@@ -51,16 +51,16 @@ bool CallCheck::is_over(Sent& sent) {
 
 std::uint64_t CallCheck::tell(const std::string& call) {
     while (!sent_->empty() && is_over(sent_->front())) sent_->pop_front();
-    send(mine_.emplace_back(card_of(++told_, Hash().add_range(call).value(), call)));
+    send(mine_.emplace_back(record_of(++told_, Hash().add_range(call).value(), call)));
     return told_;
 }
 
-void CallCheck::send(const Card& card) {
+void CallCheck::send(const Record& record) {
     Sent& sent = sent_->emplace_back(
-        Sent{card, std::vector<MPI_Request>(neighbors_.size(), MPI_REQUEST_NULL)});
+        Sent{record, std::vector<MPI_Request>(neighbors_.size(), MPI_REQUEST_NULL)});
     for (std::size_t i = 0; i < neighbors_.size(); ++i)
-        check_mpi(MPI_Isend(&sent.card, sizeof(Card), MPI_BYTE, neighbors_[i], tag_, comm_.handle(),
-                            &sent.requests[i]),
+        check_mpi(MPI_Isend(&sent.record, sizeof(Record), MPI_BYTE, neighbors_[i], tag_,
+                            comm_.handle(), &sent.requests[i]),
                   "MPI_Isend");
 }
 
@@ -96,7 +96,7 @@ void CallCheck::refuse_difference() const {
         throw Error(difference_.call.data(), ErrorKind::communication);
 }
 
-// Matched probes: another thread may take cards at the same time.
+// Matched probes: another thread may take records at the same time.
 void CallCheck::take() {
     for (const int rank : neighbors_) {
         auto& early = early_[rank];
@@ -106,18 +106,18 @@ void CallCheck::take() {
             check_mpi(MPI_Improbe(rank, tag_, comm_.handle(), &there, &message, MPI_STATUS_IGNORE),
                       "MPI_Improbe");
             if (there == 0) break;
-            Card card;
-            check_mpi(MPI_Mrecv(&card, sizeof(Card), MPI_BYTE, &message, MPI_STATUS_IGNORE),
+            Record record;
+            check_mpi(MPI_Mrecv(&record, sizeof(Record), MPI_BYTE, &message, MPI_STATUS_IGNORE),
                       "MPI_Mrecv");
-            if (card.number == 0) {
-                pass_on(card);
+            if (record.number == 0) {
+                pass_on(record);
                 continue;
             }
-            early.push_back(card);
-            heard_[rank] = card.number;
+            early.push_back(record);
+            heard_[rank] = record.number;
         }
         while (!early.empty() && early.front().number <= told_) {
-            const Card theirs = early.front();
+            const Record theirs = early.front();
             early.pop_front();  // what differs is told once
             compare(rank, theirs);
         }
@@ -125,8 +125,8 @@ void CallCheck::take() {
     forget_old();
 }
 
-void CallCheck::compare(int rank, const Card& theirs) {
-    const Card& ours = mine_.at(static_cast<std::size_t>(theirs.number - mine_.front().number));
+void CallCheck::compare(int rank, const Record& theirs) {
+    const Record& ours = mine_.at(static_cast<std::size_t>(theirs.number - mine_.front().number));
     if (theirs.print == ours.print) return;
     const std::string text = "rank " + std::to_string(rank) + " has made call " +
                              std::to_string(theirs.number) + " of this exchange for " +
@@ -134,12 +134,12 @@ void CallCheck::compare(int rank, const Card& theirs) {
                              " for " + ours.call.data() +
                              ": make the same calls in the same order on every rank, of the same "
                              "fields, depth and reduction";
-    pass_on(card_of(0, theirs.number, text));
+    pass_on(record_of(0, theirs.number, text));
     throw Error(text, ErrorKind::communication);
 }
 
 // Once.
-void CallCheck::pass_on(const Card& difference) {
+void CallCheck::pass_on(const Record& difference) {
     if (difference_.print > 0) return;
     difference_ = difference;
     send(difference_);

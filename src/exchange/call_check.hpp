@@ -46,26 +46,26 @@ public:
     const std::vector<int>& neighbors() const { return neighbors_; }
 
 private:
-    struct Card {
+    struct Record {
         std::uint64_t number = 0,
                       print =
                           0;  // number 0: calls of that other number differ, and the text says how
         std::array<char, 400> call{};  // as much as there is room for
     };
     struct Sent {
-        Card card;
+        Record record;
         std::vector<MPI_Request> requests;
     };
     using AllSent = std::deque<Sent>;
 
-    static Card card_of(std::uint64_t number, std::uint64_t print, const std::string& text);
+    static Record record_of(std::uint64_t number, std::uint64_t print, const std::string& text);
     static bool is_over(Sent& sent);
     void take();
-    /// Whether no card can come any more. Local.
+    /// Whether no record can come any more. Local.
     bool has_taken_all() noexcept;
-    void send(const Card& card);
-    void compare(int rank, const Card& theirs);
-    void pass_on(const Card& difference);
+    void send(const Record& record);
+    void compare(int rank, const Record& theirs);
+    void pass_on(const Record& difference);
     void refuse_difference() const;
     bool all_told(std::uint64_t number, const std::vector<int>& ranks) const;
     void forget_old();
@@ -77,10 +77,10 @@ private:
     NodeContext* watched_;
     std::uint64_t told_ = 0;
     std::shared_ptr<AllSent> sent_;
-    std::deque<Card> mine_;                  // those that some neighbor has not told yet
-    std::map<int, std::deque<Card>> early_;  // by rank: of calls that this rank has not made yet
-    std::map<int, std::uint64_t> heard_;     // by rank: the last one
-    Card difference_;                        // that some rank has found
+    std::deque<Record> mine_;                  // those that some neighbor has not told yet
+    std::map<int, std::deque<Record>> early_;  // by rank: of calls that this rank has not made yet
+    std::map<int, std::uint64_t> heard_;       // by rank: the last one
+    Record difference_;                        // that some rank has found
 };
 
 }  // namespace parhelion

@@ -81,13 +81,13 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
     };
 }
 
-// Neighbors on the node tell each other in the plan's letters how they can be watched.
+// Neighbors on the node tell each other in the plan's headers how they can be watched.
 Plan plan_watched(std::vector<Group> groups, const TellProperties& options,
                   const std::function<void()>& check, const std::function<int()>& threads) {
     const Communicator comm = groups.front().patterns.front().communicator;
     auto& watch = comm.shared_state<Watch>();
     Plan plan =
-        make_plan(std::move(groups), {options, check, [&] { return watch.card(); }, threads});
+        make_plan(std::move(groups), {options, check, [&] { return watch.record(); }, threads});
     watch.meet(plan);
     return plan;
 }

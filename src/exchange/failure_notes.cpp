@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/left_behind.hpp"
+#include "core/orphans.hpp"
 #include "transport/request_set.hpp"
 
 namespace parhelion {
@@ -33,7 +33,7 @@ FailureNotes::FailureNotes(const Plan& plan) : comm_(plan.communicator()), tag_(
 FailureNotes::~FailureNotes() {
     for (const auto& notes : stages_) {
         const bool settled = notes->receives.settle() & notes->sends.settle();
-        if (!settled) leave_behind(notes);
+        if (!settled) orphan(notes);
         if (!settled || notes->receives.cancelled()) tag_.keep();
     }
 }

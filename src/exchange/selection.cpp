@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "core/mpi_threads.hpp"
 #include "core/time_limit.hpp"
 #include "exchange/stages.hpp"
@@ -309,7 +309,7 @@ Hash kind_here(const Plan& plan) {
     hash.add(plan.executor->threads());
     for (const StagePlan& stage : plan.stages)
         for (const LinkPlan& link : stage.links) {
-            hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.thin);
+            hash.add(link.rank).add(plan.communicator().node_rank(link.rank) >= 0).add(link.small);
             hash.add(link.forward.send_bytes > 0).add(link.forward.receive_bytes > 0);
             if (!link.orders.empty()) hash.add_range(link.orders.front());
         }
@@ -322,7 +322,7 @@ Situation situation_here(const Plan& plan, const Use& use) {
         for (const LinkPlan& link : stage.links) {
             const bool on_node = plan.communicator().node_rank(link.rank) >= 0;
             (on_node ? here.near : here.far) = true;
-            if (on_node) (link.thin ? here.small : here.large) = true;
+            if (on_node) (link.small ? here.small : here.large) = true;
         }
     return here;
 }

@@ -35,7 +35,7 @@ struct Choice {
     /// Whether it matters which ranks share a node.
     bool splits() const { return near != far || small != far || far->scope == Scope::same_node; }
     const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
-        return !on_node ? *far : link.thin ? *small : *near;
+        return !on_node ? *far : link.small ? *small : *near;
     }
 };
 

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "core/cores.hpp"
 #include "core/lost_rank.hpp"
 #include "core/time_limit.hpp"
@@ -66,21 +66,21 @@ void Waiter::pause_slowly(const std::function<std::string()>& what) {
 
 // First call: announce the sleep and let the caller poll once more. Second call: sleep.
 void Waiter::sleep() {
-    Postbox& postbox = node_->postbox();
+    Mailbox& mailbox = node_->mailbox();
     if (!armed_) {
-        doorbell_ = postbox.doorbell.load(std::memory_order_acquire);
-        announce_sleep(postbox);
+        doorbell_ = mailbox.doorbell.load(std::memory_order_acquire);
+        announce_sleep(mailbox);
         armed_ = true;
         node_->keep_mpi_going();
         return;
     }
-    sleep_at(postbox, doorbell_, also_mpi_ ? sleep_beside_mpi_us : longest_sleep_us);
+    sleep_at(mailbox, doorbell_, also_mpi_ ? sleep_beside_mpi_us : longest_sleep_us);
     disarm();
 }
 
 void Waiter::disarm() {
     if (!armed_) return;
-    node_->postbox().sleepers.fetch_sub(1, std::memory_order_relaxed);
+    node_->mailbox().sleepers.fetch_sub(1, std::memory_order_relaxed);
     armed_ = false;
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "index_map/root.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -42,15 +42,15 @@ void check_lists(const RootLists& lists, int ranks) {
 std::vector<global_index> part_from_root(const RootLists& lists, int root,
                                          const Communicator& comm) {
     const Tag tag = comm.next_tag();
-    if (comm.rank() != root) return receive_parcel(comm, root, tag).values<global_index>();
+    if (comm.rank() != root) return receive_message(comm, root, tag).values<global_index>();
     std::vector<global_index> own;
     const global_index* next = lists.ghost_ids.data();
     for (int r = 0; r < comm.size(); next += lists.ghost_counts[r], ++r) {
-        Parcel part{r, {}};
+        Message part{r, {}};
         part.append(&lists.owned[r], 1);
         part.append(next, static_cast<std::size_t>(lists.ghost_counts[r]));
         if (r == root) own = part.values<global_index>();
-        else send_parcel(comm, std::move(part), tag);
+        else send_message(comm, std::move(part), tag);
     }
     return own;
 }

@@ -2,7 +2,7 @@
 // the other: it needs no more memory than for the largest part.
 #include <cstring>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"
 #include "parhelion/core/collective.hpp"
@@ -67,13 +67,14 @@ struct Root {
         const Communicator& comm = domain.communicator();
         const bool own = rank == comm.rank();
         const auto ids =
-            own ? owned_ids(domain) : receive_parcel(comm, rank, tag).values<global_index>();
-        Parcel packed{rank, std::vector<std::byte>(
-                                own || sending ? ids.size() * static_cast<std::size_t>(width) : 0)};
+            own ? owned_ids(domain) : receive_message(comm, rank, tag).values<global_index>();
+        Message packed{rank,
+                       std::vector<std::byte>(
+                           own || sending ? ids.size() * static_cast<std::size_t>(width) : 0)};
         if (sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, true);
         if (own) copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, !sending);
-        else if (sending) return send_parcel(comm, std::move(packed), tag);
-        else packed = receive_parcel(comm, rank, tag);
+        else if (sending) return send_message(comm, std::move(packed), tag);
+        else packed = receive_message(comm, rank, tag);
         if (!sending) copy_cells(all, &ids, packed.bytes.data(), ids.size(), width, false);
     }
 };
@@ -82,15 +83,15 @@ void exchange_with_root(const IndexedDomain& domain, int root, CellArray owned, 
                         bool receiving, const Tag& tag) {
     const Communicator& comm = domain.communicator();
     const auto ids = owned_ids(domain);
-    Parcel numbers{root, {}};
+    Message numbers{root, {}};
     numbers.append(ids.data(), ids.size());
-    send_parcel(comm, std::move(numbers), tag);
+    send_message(comm, std::move(numbers), tag);
     if (receiving)
-        return copy_cells(owned, nullptr, receive_parcel(comm, root, tag).bytes.data(), ids.size(),
+        return copy_cells(owned, nullptr, receive_message(comm, root, tag).bytes.data(), ids.size(),
                           width, false);
-    Parcel packed{root, std::vector<std::byte>(ids.size() * static_cast<std::size_t>(width))};
+    Message packed{root, std::vector<std::byte>(ids.size() * static_cast<std::size_t>(width))};
     copy_cells(owned, nullptr, packed.bytes.data(), ids.size(), width, true);
-    send_parcel(comm, std::move(packed), tag);
+    send_message(comm, std::move(packed), tag);
 }
 
 void between(const IndexedDomain& domain, int root, CellArray all, global_index cells,

@@ -28,7 +28,7 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
     const global_index ids_in_all = largest(comm, {ids.empty() ? 0 : ids.back() + 1}).front();
     const global_index range =
         std::max<global_index>(1, (ids_in_all + comm.size() - 1) / comm.size());
-    std::vector<Parcel> questions;
+    std::vector<Message> questions;
     std::vector<int> asked;
     for (auto next = ids.begin(); next != ids.end();) {
         const auto rank = static_cast<int>(*next / range);
@@ -38,20 +38,20 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
         asked.push_back(rank);
         next = end;
     }
-    std::vector<Parcel> answers = sparse_exchange(
+    std::vector<Message> answers = sparse_exchange(
         comm,
         std::move(questions));  // in the order of ranks: the first to name an id is the lowest
     std::map<global_index, int> lowest;
-    for (Parcel& parcel : answers) {
+    for (Message& message : answers) {
         std::vector<int> holders;
-        for (global_index id : parcel.values<global_index>())
-            holders.push_back(lowest.try_emplace(id, parcel.rank).first->second);
-        parcel.bytes.clear();
-        parcel.append(holders.data(), holders.size());
+        for (global_index id : message.values<global_index>())
+            holders.push_back(lowest.try_emplace(id, message.rank).first->second);
+        message.bytes.clear();
+        message.append(holders.data(), holders.size());
     }
     std::vector<int> holders;
-    for (const Parcel& parcel : neighbor_exchange(comm, answers, asked)) {
-        const auto part = parcel.values<int>();
+    for (const Message& message : neighbor_exchange(comm, answers, asked)) {
+        const auto part = message.values<int>();
         holders.insert(holders.end(), part.begin(), part.end());
     }
     return holders;

@@ -36,14 +36,14 @@ std::vector<global_index> pushed_here(const IndexedDomain& owners,
     std::map<int, std::vector<global_index>> ids;
     for (std::size_t i = 0; i < cells.size(); ++i)
         ids[ranks[i]].push_back(owners.global_of(cells[i]));
-    std::vector<Parcel> parcels;
+    std::vector<Message> messages;
     for (const auto& [rank, list] : ids) {
-        parcels.push_back({rank, {}});
-        parcels.back().append(list.data(), list.size());
+        messages.push_back({rank, {}});
+        messages.back().append(list.data(), list.size());
     }
     std::vector<global_index> ghosts;
-    for (const Parcel& parcel : sparse_exchange(owners.communicator(), std::move(parcels))) {
-        const auto part = parcel.values<global_index>();
+    for (const Message& message : sparse_exchange(owners.communicator(), std::move(messages))) {
+        const auto part = message.values<global_index>();
         ghosts.insert(ghosts.end(), part.begin(), part.end());
     }
     return ghosts;

@@ -42,21 +42,21 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
 
 // Request: number of different cells, their global ids, then for each repeated ghost the place of
 // its first.
-Parcel request(const IndexedDomain& domain, const Link& link) {
+Message request(const IndexedDomain& domain, const Link& link) {
     std::vector<global_index> words{link.receive_unique};
     words.reserve(link.receive.cells.size() + 1);
     for (local_index k = 0; k < link.receive_unique; ++k)
         words.push_back(
             domain.ghost_ids()[static_cast<std::size_t>(link.receive.cells[k] - domain.owned())]);
     words.insert(words.end(), link.receive_duplicate_of.begin(), link.receive_duplicate_of.end());
-    Parcel parcel{link.rank, {}};
-    parcel.append(words.data(), words.size());
-    return parcel;
+    Message message{link.rank, {}};
+    message.append(words.data(), words.size());
+    return message;
 }
 
-void answer(const IndexedDomain& domain, const Parcel& parcel, Link& link) {
-    const auto words = parcel.values<global_index>();
-    link.rank = parcel.rank;
+void answer(const IndexedDomain& domain, const Message& message, Link& link) {
+    const auto words = message.values<global_index>();
+    link.rank = message.rank;
     link.send_unique = static_cast<local_index>(words.at(0));
     link.send.cells.reserve(words.size() - 1);
     for (local_index k = 0; k < link.send_unique; ++k)
@@ -81,10 +81,10 @@ Pattern build_pattern(const IndexedDomain& domain) {
         agree(domain.communicator());  // those that are in other calls send other messages
         std::map<int, Link> links;
         collect_receives(domain, links);
-        std::vector<Parcel> requests;
+        std::vector<Message> requests;
         for (const auto& [rank, link] : links) requests.push_back(request(domain, link));
-        for (const auto& parcel : sparse_exchange(domain.communicator(), std::move(requests)))
-            answer(domain, parcel, links[parcel.rank]);
+        for (const auto& message : sparse_exchange(domain.communicator(), std::move(requests)))
+            answer(domain, message, links[message.rank]);
 
         Pattern pattern{domain.communicator(), 0, {}, {}, domain.owned(), domain.ghosts(), {}};
         pattern.halo = HaloWidth(0);

@@ -44,9 +44,9 @@ std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern)
 
 // To each reader, for each of its ghosts in the order of the link: how many others hold it, and
 // who.
-std::vector<Parcel> news(const Pattern& pattern,
-                         const std::map<local_index, std::vector<int>>& holders) {
-    std::vector<Parcel> parcels;
+std::vector<Message> news(const Pattern& pattern,
+                          const std::map<local_index, std::vector<int>>& holders) {
+    std::vector<Message> messages;
     for (const Link& link : pattern.stages[0]) {
         if (link.send.cells.empty()) continue;
         std::vector<int> words;
@@ -56,15 +56,15 @@ std::vector<Parcel> news(const Pattern& pattern,
             for (int rank : all)
                 if (rank != link.rank) words.push_back(rank);
         }
-        parcels.push_back({link.rank, {}});
-        parcels.back().append(words.data(), words.size());
+        messages.push_back({link.rank, {}});
+        messages.back().append(words.data(), words.size());
     }
-    return parcels;
+    return messages;
 }
 
-void add_news(const IndexedDomain& domain, const Link& link, const Parcel& parcel,
+void add_news(const IndexedDomain& domain, const Link& link, const Message& message,
               std::vector<Shared>& shared) {
-    const auto words = parcel.values<int>();
+    const auto words = message.values<int>();
     auto next = words.begin();
     for (local_index cell : link.receive.cells) {
         const global_index id = domain.global_of(cell);

@@ -20,15 +20,15 @@ View view_of(std::size_t stage, const Link& link) {
     return {static_cast<global_index>(stage), shape_of_sends(link), shape_of_receives(link)};
 }
 
-std::vector<Parcel> views(const Pattern& pattern) {
-    std::vector<Parcel> parcels;
+std::vector<Message> views(const Pattern& pattern) {
+    std::vector<Message> messages;
     for (std::size_t s = 0; s < pattern.stages.size(); ++s)
         for (const Link& link : pattern.stages[s]) {
             const View view = view_of(s, link);
-            parcels.push_back({link.rank, {}});
-            parcels.back().append(&view, 1);
+            messages.push_back({link.rank, {}});
+            messages.back().append(&view, 1);
         }
-    return parcels;
+    return messages;
 }
 
 const Link* find_link(const Pattern& pattern, global_index stage, int rank) {
@@ -48,21 +48,21 @@ void compare(int rank, const Shape& theirs, const Shape& mine, const char* does,
                 ": the parts do not belong together; build the pattern again");
 }
 
-void compare(const Pattern& pattern, const std::vector<Parcel>& parcels) {
+void compare(const Pattern& pattern, const std::vector<Message>& messages) {
     std::size_t expected = 0;
     for (const Stage& stage : pattern.stages) expected += stage.size();
-    for (const Parcel& parcel : parcels) {
-        const View theirs = parcel.values<View>().at(0);
-        const Link* link = find_link(pattern, theirs.stage, parcel.rank);
+    for (const Message& message : messages) {
+        const View theirs = message.values<View>().at(0);
+        const Link* link = find_link(pattern, theirs.stage, message.rank);
         if (link == nullptr)
-            throw Error("broken pattern: rank " + std::to_string(parcel.rank) +
+            throw Error("broken pattern: rank " + std::to_string(message.rank) +
                         " expects a link with this rank, which has none: build it again");
-        compare(parcel.rank, theirs.sends, shape_of_receives(*link), " sends ", " expects ");
-        compare(parcel.rank, theirs.receives, shape_of_sends(*link), " expects ", " sends ");
+        compare(message.rank, theirs.sends, shape_of_receives(*link), " sends ", " expects ");
+        compare(message.rank, theirs.receives, shape_of_sends(*link), " expects ", " sends ");
     }
-    if (parcels.size() != expected)
+    if (messages.size() != expected)
         throw Error("broken pattern: " + std::to_string(expected) + " links here, but " +
-                    std::to_string(parcels.size()) + " name this rank: build it again");
+                    std::to_string(messages.size()) + " name this rank: build it again");
 }
 
 }  // namespace

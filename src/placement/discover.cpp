@@ -2,7 +2,7 @@
 #include <map>
 #include <numeric>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "core/usable_cores.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placed_comm.hpp"
@@ -37,30 +37,30 @@ struct Ranks {
         }
         std::vector<std::vector<int>> lists{own};
         for (std::size_t i = 1; i < all.size(); ++i)
-            lists.push_back(receive_parcel(comm, all[i], tag).values<int>());
+            lists.push_back(receive_message(comm, all[i], tag).values<int>());
         return lists;
     }
     // This rank's of what the first has for each.
     int hand_out(const std::vector<int>& values) const {
         if (comm.rank() != all.front())
-            return receive_parcel(comm, all.front(), tag).values<int>().front();
+            return receive_message(comm, all.front(), tag).values<int>().front();
         for (std::size_t i = 1; i < all.size(); ++i) send(all[i], {values[i]});
         return values.front();
     }
 
 private:
     void send(int rank, const std::vector<int>& values) const {
-        Parcel parcel{rank, {}};
-        parcel.append(values.data(), values.size());
-        send_parcel(comm, std::move(parcel), tag);
+        Message message{rank, {}};
+        message.append(values.data(), values.size());
+        send_message(comm, std::move(message), tag);
     }
 };
 
 template <class List>
 List from_first(const Communicator& comm, const List& list) {
-    Parcel parcel;
-    parcel.append(list.data(), list.size());
-    const auto values = broadcast(comm, std::move(parcel)).values<typename List::value_type>();
+    Message message;
+    message.append(list.data(), list.size());
+    const auto values = broadcast(comm, std::move(message)).values<typename List::value_type>();
     return {values.begin(), values.end()};
 }
 

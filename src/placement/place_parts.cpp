@@ -1,4 +1,4 @@
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/graph.hpp"
@@ -10,9 +10,9 @@ namespace {
 // All ranks' edges, at rank 0.
 std::vector<PartEdges> gather_graph(const Communicator& comm, const PartEdges& own) {
     const auto gathered = [&](const auto& values) {
-        Parcel parcel;
-        parcel.append(values.data(), values.size());
-        return gather(comm, std::move(parcel));
+        Message message;
+        message.append(values.data(), values.size());
+        return gather(comm, std::move(message));
     };
     const auto parts = gathered(own.part), bytes = gathered(own.bytes);
     std::vector<PartEdges> graph;
@@ -33,7 +33,7 @@ MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective,
         });
         const Discovered found = discover(comm, node_color);
         const auto graph = gather_graph(comm, own);
-        Parcel part_at;
+        Message part_at;
         validate_together(comm, [&] {
             if (comm.rank() != 0) return;
             const auto placed = place_graph(found.machine, graph, objective);

@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "core/made_comms.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -105,9 +105,9 @@ Scores unflat(const std::int64_t* values, int levels) {
 
 template <class T>
 void from_first(const Communicator& comm, std::vector<T>& values) {
-    Parcel parcel;
-    parcel.append(values.data(), values.size());
-    values = broadcast(comm, std::move(parcel)).values<T>();
+    Message message;
+    message.append(values.data(), values.size());
+    values = broadcast(comm, std::move(message)).values<T>();
 }
 
 // From rank 0 to all.

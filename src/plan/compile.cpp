@@ -317,7 +317,7 @@ void straight_boxes(Program& program, int f, const StraightEnd& from, const Stra
     }
 }
 
-Program compile_straight(const StraightEnd& from, const StraightEnd& to, Direction direction) {
+Program compile_direct(const StraightEnd& from, const StraightEnd& to, Direction direction) {
     Program program;
     const bool from_ghosts = from.end == End::ghosts;
     if (from_ghosts) program.dependence = Dependence::destination;
@@ -377,11 +377,11 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
 // `self` has.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
     const Links unwrapped = without(self.links, wrapped);
-    self.forward = compile_straight({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts},
-                                    Direction::forward);
+    self.forward = compile_direct({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts},
+                                  Direction::forward);
     self.repeat = compile_repeat(plan, unwrapped);
-    self.reverse = compile_straight({plan, self.links, End::ghosts}, {plan, self.links, End::owned},
-                                    Direction::reverse);
+    self.reverse = compile_direct({plan, self.links, End::ghosts}, {plan, self.links, End::owned},
+                                  Direction::reverse);
 }
 
 bool equal_blocks(const BlockView& a, const BlockView& b) {
@@ -441,10 +441,10 @@ void compile_stage(Plan& plan, std::size_t number) {
     for_programs(stage, [&](Program& program) { plan.executor->compile(program); });
 }
 
-Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
-                         const Links& holder) {
-    return compile_straight({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts},
-                            Direction::forward);
+Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
+                       const Links& holder) {
+    return compile_direct({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts},
+                          Direction::forward);
 }
 
 Program compile_pack(const Plan& plan, const MessageLayout& layout,

@@ -51,8 +51,8 @@ byte_count mean_ghost_piece(const Plan& plan, const Links& links);
 
 /// Straight copies of what `owner` sends into the ghosts of `holder`, whose links are the other
 /// ends of the owner's. Every unique entry once.
-Program compile_straight(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
-                         const Links& holder);
+Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
+                       const Links& holder);
 
 /// Adds to the stage's `wrap_owned` and `wrap` copies that fill every ghost of the group that is an
 /// image along a dimension in which the rank's only block has no neighbor but itself. Dimension

@@ -97,7 +97,7 @@ StagePlan without_programs(const StagePlan& whole, const Only& only) {
     StagePlan stage;
     for (const LinkPlan& link : whole.links) {
         LinkPlan& mine = stage.links.emplace_back(
-            LinkPlan{link.rank, link.links, {}, {}, {}, link.thin, {}, link.card});
+            LinkPlan{link.rank, link.links, {}, {}, {}, link.small, {}, link.record});
         for (const int f : only.fields) mine.orders.push_back(link.orders[f]);
     }
     if (whole.self) stage.self = SelfPlan{whole.self->links, {}, {}, {}};

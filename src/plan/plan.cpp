@@ -288,8 +288,8 @@ constexpr std::size_t words_before_shapes = 6;
 
 // What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my
 // packing orders.
-Parcel announcement(const Plan& plan, int stage, const LinkPlan& link,
-                    const std::vector<std::int64_t>& card) {
+Message announcement(const Plan& plan, int stage, const LinkPlan& link,
+                     const std::vector<std::int64_t>& record) {
     const auto sends = message_sizes(plan, link.links, End::owned);
     const auto receives = message_sizes(plan, link.links, End::ghosts);
     std::vector<std::int64_t> words{stage,
@@ -305,14 +305,14 @@ Parcel announcement(const Plan& plan, int stage, const LinkPlan& link,
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (int d : packing_order(plan.fields[f], plan.pattern_of(static_cast<int>(f)).dimensions))
             words.push_back(d);
-    words.insert(words.end(), card.begin(), card.end());
-    Parcel parcel{link.rank, {}};
-    parcel.append(words.data(), words.size());
-    return parcel;
+    words.insert(words.end(), record.begin(), record.end());
+    Message message{link.rank, {}};
+    message.append(words.data(), words.size());
+    return message;
 }
 
-void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& words,
-                            LinkPlan& link) {
+void accept_orders_and_record(const Plan& plan, const std::vector<std::int64_t>& words,
+                              LinkPlan& link) {
     auto next =
         words.begin() + static_cast<std::ptrdiff_t>(words_before_shapes + 2 * link.links.size());
     for (std::size_t f = 0; f < plan.fields.size(); ++f) {
@@ -320,7 +320,7 @@ void accept_orders_and_card(const Plan& plan, const std::vector<std::int64_t>& w
         link.orders.emplace_back(next, next + count);
         next += count;
     }
-    link.card.assign(next, words.end());
+    link.record.assign(next, words.end());
 }
 
 LinkPlan* find_link(Plan& plan, std::int64_t stage, int rank) {
@@ -345,10 +345,10 @@ void accept_shapes(const std::vector<std::int64_t>& words, const LinkPlan& link,
     }
 }
 
-void accept(Plan& plan, const Parcel& parcel) {
-    const auto words = parcel.values<std::int64_t>();
-    const std::string with = "rank " + std::to_string(parcel.rank);
-    LinkPlan* link = find_link(plan, words[0], parcel.rank);
+void accept(Plan& plan, const Message& message) {
+    const auto words = message.values<std::int64_t>();
+    const std::string with = "rank " + std::to_string(message.rank);
+    LinkPlan* link = find_link(plan, words[0], message.rank);
     if (link == nullptr)
         throw Error(
             with +
@@ -365,21 +365,21 @@ void accept(Plan& plan, const Parcel& parcel) {
                         std::to_string(words[i + 1]) + " bytes and this rank " +
                         (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
                         ": the patterns or fields of the two ranks differ");
-    accept_orders_and_card(plan, words, *link);
-    link->thin = words[5] != 0 || receives_thin(plan, *link);
+    accept_orders_and_record(plan, words, *link);
+    link->small = words[5] != 0 || receives_thin(plan, *link);
 }
 
-void shake_hands(Plan& plan, const std::vector<std::int64_t>& card) {
-    std::vector<Parcel> announcements;
+void shake_hands(Plan& plan, const std::vector<std::int64_t>& record) {
+    std::vector<Message> announcements;
     std::size_t expected = 0;
     for (std::size_t s = 0; s < plan.stages.size(); ++s)
         for (const LinkPlan& link : plan.stages[s].links) {
-            announcements.push_back(announcement(plan, static_cast<int>(s), link, card));
+            announcements.push_back(announcement(plan, static_cast<int>(s), link, record));
             ++expected;
         }
     const auto received = sparse_exchange(plan.communicator(), std::move(announcements));
     check_disjoint(plan, plan.bases.data());
-    for (const Parcel& parcel : received) accept(plan, parcel);
+    for (const Message& message : received) accept(plan, message);
     if (received.size() != expected)
         throw Error(std::to_string(expected) + " neighbors in the pattern of this rank, " +
                     std::to_string(received.size()) +
@@ -412,7 +412,7 @@ Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
         });
     Plan plan = without_stages(std::move(groups), terms.threads ? terms.threads() : 1);
     merge_stages(plan);
-    shake_hands(plan, terms.card ? terms.card() : std::vector<std::int64_t>());
+    shake_hands(plan, terms.record ? terms.record() : std::vector<std::int64_t>());
     compile_stages(plan);
     return plan;
 }

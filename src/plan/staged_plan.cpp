@@ -16,8 +16,8 @@ bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
     const auto same = std::ranges::find(known, link.rank, &LinkPlan::rank);
     if (same == known.end()) return false;
     link.orders = same->orders;
-    link.thin = same->thin;
-    link.card = same->card;
+    link.small = same->small;
+    link.record = same->record;
     return true;
 }
 

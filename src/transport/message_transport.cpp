@@ -3,8 +3,8 @@
 
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
-#include "transport/left_behind.hpp"
 #include "transport/messenger.hpp"
+#include "transport/orphaned_arrays.hpp"
 #include "transport/pieces.hpp"
 
 namespace parhelion {
@@ -52,8 +52,8 @@ public:
     }
     ~MessageTransport() override {
         if (messenger_->settle()) return;
-        leave_behind(std::move(buffer_));  // MPI may still read it
-        leave_arrays_behind(arrays_);
+        orphan(std::move(buffer_));  // MPI may still read it
+        orphan_arrays(arrays_);
     }
 
     void begin() override {

@@ -1,7 +1,7 @@
 // One neighborhood collective on a communicator whose graph is the pattern (MPI-4.1 §8.6),
 // persistent where the MPI has it.
-#include "core/left_behind.hpp"
 #include "core/made_comms.hpp"
+#include "core/orphans.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "transport/factories.hpp"
 #include "transport/message_type.hpp"
@@ -54,7 +54,7 @@ public:
             if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
             return;
         }
-        leave_behind(std::move(sides_));
+        orphan(std::move(sides_));
         graph_use_.keep();
     }
 

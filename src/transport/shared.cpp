@@ -6,7 +6,7 @@
 // each on a line that the other side polls. The owner need not wait: it writes when it finds the
 // grant, in begin, in end, or while it waits in another exchange. An owner that goes away after
 // begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a
-// message in memory of its own (left_messages.hpp), where the holder finds it: it may go and wait
+// message in memory of its own (deferred_sends.hpp), where the holder finds it: it may go and wait
 // for anything. A grant says where the ghosts are: by the number of a set of arrays, of which both
 // sides remember the last few, for time levels take turns. Where the arrays of a new set are, up to
 // ten of them, stands behind the number, so that little else has to come from the other core;
@@ -22,12 +22,12 @@
 #include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
 #include "transport/factories.hpp"
-#include "transport/left_behind.hpp"
+#include "transport/node/deferred_sends.hpp"
 #include "transport/node/handshake.hpp"
-#include "transport/node/left_messages.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/peer_plan.hpp"
 #include "transport/node/xpmem.hpp"
+#include "transport/orphaned_arrays.hpp"
 
 namespace parhelion {
 namespace {
@@ -50,7 +50,7 @@ static_assert(sizeof(Grant) == 192);
 struct Lines {
     Grant grant;
     SequenceLine written;  ///< it has written this rank's ghosts, or left them as a message
-    LeftNote left;
+    DeferredNote left;
 };
 
 // Where the last few arrays of a block lie: looking it up takes longer than a small exchange.
@@ -104,11 +104,11 @@ struct SharedSlot {
     std::array<KnownSet, sets_kept> known;
     std::shared_ptr<std::byte> their_table;
     Program copies;
-    LeftBox left;   // to this neighbor; its memory may not be there yet
-    LeftBox found;  // from this neighbor
+    DeferredBox left;   // to this neighbor; its memory may not be there yet
+    DeferredBox found;  // from this neighbor
     std::shared_ptr<std::byte> found_memory;
     std::uint64_t put = 0,
-                  left_last =
+                  last_deferred =
                       0;  // last exchange that was written or left, and told; last that was left
     bool copying = false,
          leaving = false;  // to the neighbor, into its ghosts or as a message, and it is not told
@@ -119,7 +119,9 @@ struct SharedSlot {
     bool sends() const { return link->forward.send_bytes > 0; }
     bool receives() const { return link->forward.receive_bytes > 0; }
     bool one_way() const { return sends() != receives(); }
-    bool may_be_left() const { return sends() && link->forward.send_bytes <= largest_left(); }
+    bool may_be_deferred() const {
+        return sends() && link->forward.send_bytes <= largest_deferred();
+    }
     bool waits(std::uint64_t number) const { return sends() && put < number; }
     bool given_up(std::uint64_t number) const {
         return waits(number) || (receives() && written() < number);
@@ -148,26 +150,26 @@ public:
         if (number_ == 0) return;
         if (std::any_of(slots_.begin(), slots_.end(),
                         [this](const SharedSlot& slot) { return slot.given_up(number_); })) {
-            leave_behind(lines_);
-            leave_behind(table_);
-            leave_behind(left_memory_);
+            orphan(lines_);
+            orphan(table_);
+            orphan(deferred_memory_);
             return;
         }
         std::vector<Awaited> awaited;
         for (const SharedSlot& slot : slots_) {
             if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});
-            if (slot.left_last > 0) awaited.push_back({&slot.left.taken(), slot.left_last});
+            if (slot.last_deferred > 0) awaited.push_back({&slot.left.taken(), slot.last_deferred});
         }
-        leave_behind_until(std::make_shared<std::pair<decltype(lines_), decltype(left_memory_)>>(
-                               lines_, left_memory_),
-                           std::move(awaited));
+        orphan_until(std::make_shared<std::pair<decltype(lines_), decltype(deferred_memory_)>>(
+                         lines_, deferred_memory_),
+                     std::move(awaited));
     }
 
     // What is left as a message may not be of any size.
     std::string refusal() override {
         describe_arrays();
         for (const SharedSlot& slot : slots_)
-            if (!set_->mappable && slot.link->forward.receive_bytes > largest_left())
+            if (!set_->mappable && slot.link->forward.receive_bytes > largest_deferred())
                 return "an array is not in node-shared memory, where transport " + name_ +
                        " writes, and messages of " +
                        std::to_string(slot.link->forward.receive_bytes) +
@@ -190,7 +192,7 @@ public:
     void leave() override {
         get_on();
         for (SharedSlot& slot : slots_)
-            if (slot.waits(number_) && slot.may_be_left()) leave(slot);
+            if (slot.waits(number_) && slot.may_be_deferred()) leave(slot);
         if (plan_.executor->is_immediate()) return;
         queue_.wait();
         get_on();
@@ -209,7 +211,7 @@ public:
 
     void deliver(int i, Reduction) override {
         SharedSlot& slot = slots_[i];
-        if (slot.mine->left.is_left(number_, slot.one_way())) take_left(slot);
+        if (slot.mine->left.is_deferred(number_, slot.one_way())) take_deferred(slot);
         if (!slot.link->repeat.empty())
             queue_.enqueue(slot.link->repeat, arrays_.bases(), arrays_.bases());
     }
@@ -222,7 +224,7 @@ public:
             if (slot.waits(number_) && !put(slot) && runs_ahead(slot) && patience_ == 0)
                 leave(slot);
             all = all && !slot.waits(number_) &&
-                  (!runs_ahead(slot) || has_left_slot(number_ + 1, slot.granted(), true));
+                  (!runs_ahead(slot) || has_deferred_slot(number_ + 1, slot.granted(), true));
         }
         if (patience_ > 0) --patience_;
         return all;
@@ -247,7 +249,7 @@ public:
                    number + " (it has written number " + std::to_string(written) + begun + ")";
         if (slot.waits(number_))
             return "waiting for " + rank + " to begin exchange number " + number + begun;
-        if (runs_ahead(slot) && !has_left_slot(number_ + 1, granted, true))
+        if (runs_ahead(slot) && !has_deferred_slot(number_ + 1, granted, true))
             return "waiting for " + rank + " to begin an earlier exchange than number " + number +
                    begun;
         return {};
@@ -260,7 +262,9 @@ private:
     static constexpr std::size_t identity_word = 2;    // of BlockPlace::memory; 0: the table tells
 
     // A rank that only sends does not wait for its reader, but to have a slot for the next message.
-    static bool runs_ahead(const SharedSlot& slot) { return slot.one_way() && slot.may_be_left(); }
+    static bool runs_ahead(const SharedSlot& slot) {
+        return slot.one_way() && slot.may_be_deferred();
+    }
 
     // Grants, once nothing that the caller has enqueued before uses its ghosts, and puts what is
     // granted.
@@ -279,7 +283,7 @@ private:
                 slot.theirs->grant.number.store(number_, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_seq_cst);
         for (SharedSlot& slot : slots_)
-            if (slot.receives()) wake_if_asleep(*slot.neighbor->postbox);
+            if (slot.receives()) wake_if_asleep(*slot.neighbor->mailbox);
     }
 
     bool put(SharedSlot& slot) {
@@ -298,7 +302,7 @@ private:
 
     bool tell_copied(SharedSlot& slot) {
         if (!queue_.is_done(slot.copied)) return false;
-        if (slot.leaving) tell_left(slot);
+        if (slot.leaving) tell_deferred(slot);
         slot.copying = slot.leaving = false;
         tell(slot);
         return true;
@@ -416,14 +420,15 @@ private:
     }
 
     void tell(SharedSlot& slot) {
-        post(slot.theirs->written.value, number_, *slot.neighbor->postbox);
+        post(slot.theirs->written.value, number_, *slot.neighbor->mailbox);
         slot.put = number_;
     }
 
     // Without memory for it the neighbor gets the message when it has granted and this rank is
     // back.
     void leave(SharedSlot& slot) {
-        if (slot.copying || !has_left_slot(number_, slot.granted(), slot.one_way()) || !make_room())
+        if (slot.copying || !has_deferred_slot(number_, slot.granted(), slot.one_way()) ||
+            !make_room())
             return;
         std::byte* const message[1] = {slot.left.slot(number_)};
         queue_.enqueue(slot.link->forward.pack, arrays_.bases(), message);
@@ -431,14 +436,14 @@ private:
         copies(slot);
     }
 
-    void tell_left(SharedSlot& slot) {
-        if (slot.left_last == 0) slot.theirs->left.place = describe_place(slot.left.start);
-        slot.theirs->left.numbers[number_ % left_slots(slot.one_way())].store(
+    void tell_deferred(SharedSlot& slot) {
+        if (slot.last_deferred == 0) slot.theirs->left.place = describe_place(slot.left.start);
+        slot.theirs->left.numbers[number_ % deferred_slots(slot.one_way())].store(
             number_, std::memory_order_relaxed);
-        slot.left_last = number_;
+        slot.last_deferred = number_;
     }
 
-    void take_left(SharedSlot& slot) {
+    void take_deferred(SharedSlot& slot) {
         if (slot.found_memory == nullptr) {
             slot.found_memory = map_place(slot.mine->left.place);
             slot.found = {slot.found_memory.get(), slot.link->forward.receive_bytes,
@@ -452,61 +457,61 @@ private:
     }
 
     bool make_room() {
-        if (left_memory_ != nullptr || no_room_) return !no_room_;
+        if (deferred_memory_ != nullptr || no_room_) return !no_room_;
         byte_count total = 0;
         for (SharedSlot& slot : slots_) {
             slot.left = {nullptr, slot.link->forward.send_bytes, slot.one_way()};
-            if (slot.may_be_left()) total += slot.left.bytes();
+            if (slot.may_be_deferred()) total += slot.left.bytes();
         }
         try {
-            left_memory_ = allocate_node_shared(total);
+            deferred_memory_ = allocate_node_shared(total);
         } catch (const Error&) {
             no_room_ = true;
             return false;
         }
-        std::byte* next = left_memory_.get();
+        std::byte* next = deferred_memory_.get();
         for (SharedSlot& slot : slots_) {
-            if (!slot.may_be_left()) continue;
+            if (!slot.may_be_deferred()) continue;
             slot.left.start = std::exchange(next, next + slot.left.bytes());
             new (slot.left.start) SequenceLine;
         }
         return true;
     }
 
-    std::vector<Words> write_letters(const TransportContext& context) {
+    std::vector<Words> write_headers(const TransportContext& context) {
         const std::string why = context.links.empty() ? "" : access_.refusal(plan_);
         if (!why.empty()) throw Error("transport " + name_ + ": " + why + ", or another transport");
         lines_ = make_lines<Lines>(slots_.size());
         table_ = make_lines<BlockPlace>(blocks_.size());
         describe_arrays();
-        std::vector<Words> letters;
+        std::vector<Words> headers;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].link = context.links[i];
             slots_[i].mine = &lines_.get()[i];
-            Words& letter = letters.emplace_back();
-            put_place(letter, node_.postbox_place());
-            put_place(letter, describe_place(slots_[i].mine));
-            put_place(letter, describe_place(table_.get()));
-            letter.push_back(static_cast<global_index>(set_->number));
-            put_peer_plan(letter, plan_, slots_[i].link->links, access_);
+            Words& header = headers.emplace_back();
+            put_place(header, node_.mailbox_place());
+            put_place(header, describe_place(slots_[i].mine));
+            put_place(header, describe_place(table_.get()));
+            header.push_back(static_cast<global_index>(set_->number));
+            put_peer_plan(header, plan_, slots_[i].link->links, access_);
         }
-        return letters;
+        return headers;
     }
 
     void shake_hands(const TransportContext& context) {
-        exchange_letters(
-            context, [&] { return write_letters(context); },
-            [&](std::size_t i, WordReader& letter) {
+        exchange_headers(
+            context, [&] { return write_headers(context); },
+            [&](std::size_t i, WordReader& header) {
                 SharedSlot& slot = slots_[i];
-                slot.neighbor = &node_.meet(slot.link->rank, get_place(letter));
-                slot.their_lines = map_place(get_place(letter));
+                slot.neighbor = &node_.meet(slot.link->rank, get_place(header));
+                slot.their_lines = map_place(get_place(header));
                 slot.theirs = reinterpret_cast<Lines*>(slot.their_lines.get());
-                slot.their_table = map_place(get_place(letter));
-                slot.version = static_cast<std::uint64_t>(letter.next());
-                slot.peer = get_peer_plan(letter, plan_, access_);
+                slot.their_table = map_place(get_place(header));
+                slot.version = static_cast<std::uint64_t>(header.next());
+                slot.peer = get_peer_plan(header, plan_, access_);
                 slot.known[slot.version % sets_kept] = {slot.version, slot.peer.plan.bases};
                 slot.copies =
-                    compile_straight(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
+                    compile_direct(plan_, slot.link->links, slot.peer.plan, slot.peer.links());
                 plan_.executor->compile(slot.copies);
             });
     }
@@ -522,7 +527,7 @@ private:
     std::vector<SharedSlot> slots_;
     std::shared_ptr<Lines> lines_;
     std::shared_ptr<BlockPlace> table_;  // where they are now, for neighbors
-    std::shared_ptr<std::byte> left_memory_;
+    std::shared_ptr<std::byte> deferred_memory_;
     Event begun_;           // what was on the queue before
     bool granted_ = false;  // in this exchange
     bool no_room_ = false;

@@ -30,11 +30,11 @@
 #include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"
 #include "transport/factories.hpp"
-#include "transport/left_behind.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node/slots.hpp"
 #include "transport/node/window.hpp"
+#include "transport/orphaned_arrays.hpp"
 
 namespace parhelion {
 namespace {
@@ -165,14 +165,14 @@ public:
         if (number_ == 0) return;
         if (std::any_of(rings_.begin(), rings_.end(),
                         [](const Ring& ring) { return ring.given_up(); })) {
-            leave_behind(memory_);
+            orphan(memory_);
             return;
         }
         std::vector<Awaited> awaited;
         for (const Ring& ring : rings_)
             if (ring.send.size() > 0 && ring.one_way())
                 awaited.push_back({&ring.read_there(), number_});
-        leave_behind_until(memory_, std::move(awaited));
+        orphan_until(memory_, std::move(awaited));
     }
 
     void begin() override {
@@ -281,7 +281,7 @@ private:
             tell_part(ring);
         if (!ring.unread || !queue_.is_done(ring.read)) return;
         ring.unread = false;
-        post(ring.read_here(), number_, *ring.neighbor->postbox);
+        post(ring.read_here(), number_, *ring.neighbor->mailbox);
     }
     void tell_part(Ring& ring) {
         const Parts::Placed& part = ring.send.parts[ring.sent++];
@@ -289,7 +289,7 @@ private:
         const std::uint64_t told = part.windowed ? number_ | in_window : number_;
         // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all
         // that was written is visible.
-        if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->postbox);
+        if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->mailbox);
         else number.store(told, std::memory_order_release);
     }
 
@@ -357,29 +357,29 @@ private:
         }
     }
 
-    std::vector<Words> write_letters() {
+    std::vector<Words> write_headers() {
         allocate();
-        std::vector<Words> letters;
+        std::vector<Words> headers;
         for (const Ring& ring : rings_) {
-            Words& letter = letters.emplace_back();
-            put_place(letter, node_.postbox_place());
-            source_->describe(letter, ring.here);
-            letter.push_back(static_cast<global_index>(ring.receive.size()));
-            letter.push_back(ring.receive.bytes);
+            Words& header = headers.emplace_back();
+            put_place(header, node_.mailbox_place());
+            source_->describe(header, ring.here);
+            header.push_back(static_cast<global_index>(ring.receive.size()));
+            header.push_back(ring.receive.bytes);
         }
-        return letters;
+        return headers;
     }
 
     void shake_hands(const TransportContext& context) {
-        exchange_letters(
-            context, [this] { return write_letters(); },
-            [&](std::size_t i, WordReader& letter) {
+        exchange_headers(
+            context, [this] { return write_headers(); },
+            [&](std::size_t i, WordReader& header) {
                 Ring& ring = rings_[i];
-                ring.neighbor = &node_.meet(ring.link->rank, get_place(letter));
-                ring.there = source_->find(letter, ring.link->rank);
-                if (letter.next() != static_cast<global_index>(ring.send.size()) ||
-                    letter.next() != ring.send.bytes)
-                    letter.refuse(
+                ring.neighbor = &node_.meet(ring.link->rank, get_place(header));
+                ring.there = source_->find(header, ring.link->rank);
+                if (header.next() != static_cast<global_index>(ring.send.size()) ||
+                    header.next() != ring.send.bytes)
+                    header.refuse(
                         "the two ranks cut their messages differently: they run different "
                         "versions");
                 ring.to.open(ring.send.window,

@@ -55,26 +55,26 @@ std::shared_ptr<std::byte> map_place(const RemotePlace& place) {
     return {std::shared_ptr<std::byte>(), reinterpret_cast<std::byte*>(place.offset)};
 }
 
-void ring(Postbox&) {}
-void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox&) {
+void ring(Mailbox&) {}
+void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox&) {
     number.store(value, std::memory_order_release);
 }
-void announce_sleep(Postbox&) {}
-void sleep_at(Postbox&, std::uint32_t, long) { sched_yield(); }
+void announce_sleep(Mailbox&) {}
+void sleep_at(Mailbox&, std::uint32_t, long) { sched_yield(); }
 
-NodeNeighbor::NodeNeighbor(int rank_, std::int64_t, std::shared_ptr<Postbox> postbox_)
-    : rank(rank_), postbox(std::move(postbox_)) {}
+NodeNeighbor::NodeNeighbor(int rank_, std::int64_t, std::shared_ptr<Mailbox> mailbox_)
+    : rank(rank_), mailbox(std::move(mailbox_)) {}
 NodeNeighbor::~NodeNeighbor() = default;
 
 NodeContext::NodeContext(const Communicator& comm)
     : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()),
-      postbox_(std::make_shared<Postbox>()) {}
-NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
+      mailbox_(std::make_shared<Mailbox>()) {}
+NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
     auto& known = neighbors_[rank];
-    const std::shared_ptr<std::byte> place = map_place(postbox);
+    const std::shared_ptr<std::byte> place = map_place(mailbox);
     if (!known)
         known = std::make_unique<NodeNeighbor>(
-            rank, 0, std::shared_ptr<Postbox>(place, reinterpret_cast<Postbox*>(place.get())));
+            rank, 0, std::shared_ptr<Mailbox>(place, reinterpret_cast<Mailbox*>(place.get())));
     return *known;
 }
 Words NodeContext::card() const { return {}; }

@@ -46,13 +46,13 @@ std::vector<std::byte> copy_of(const std::vector<FieldKind>& fields) {
 }
 
 std::vector<std::byte> packed(const std::vector<BoxPiece>& boxes, bool shifted) {
-    Parcel parcel;
+    Message message;
     for (const BoxPiece& piece : boxes) {
         const Box box = shifted ? translate(piece.cells, piece.shift) : piece.cells;
-        parcel.append(box.lo.data(), box.lo.size());
-        parcel.append(box.hi.data(), box.hi.size());
+        message.append(box.lo.data(), box.lo.size());
+        message.append(box.hi.data(), box.hi.size());
     }
-    return parcel.bytes;
+    return message.bytes;
 }
 
 }  // namespace
@@ -63,12 +63,12 @@ CASE("what a rank sends is what its neighbor expects, box by box") {
         CAPTURE(each.name);
         const CartesianDomain domain(each.extents, each.options);
         for (const Stage& stage : build_pattern(domain).stages) {
-            std::vector<Parcel> sent;
+            std::vector<Message> sent;
             for (const Link& link : stage)
                 if (!link.send.empty()) sent.push_back({link.rank, packed(link.send.boxes, false)});
             std::map<int, std::vector<std::byte>> arrived;
-            for (const Parcel& parcel : sparse_exchange(comm, std::move(sent)))
-                arrived[parcel.rank] = parcel.bytes;
+            for (const Message& message : sparse_exchange(comm, std::move(sent)))
+                arrived[message.rank] = message.bytes;
             std::size_t expected = 0;
             for (const Link& link : stage) {
                 if (link.receive.empty()) continue;
@@ -91,15 +91,15 @@ CASE("what a rank sends is what its neighbor expects, id by id") {
             for (local_index cell : cells) result.push_back(domain.global_of(cell));
             return result;
         };
-        std::vector<Parcel> sent;
+        std::vector<Message> sent;
         for (const Link& link : pattern.stages[0]) {
             const auto mine = ids(link.send.cells);
             sent.push_back({link.rank, {}});
             sent.back().append(mine.data(), mine.size());
         }
         std::map<int, std::vector<global_index>> arrived;
-        for (const Parcel& parcel : sparse_exchange(comm, std::move(sent)))
-            arrived[parcel.rank] = parcel.values<global_index>();
+        for (const Message& message : sparse_exchange(comm, std::move(sent)))
+            arrived[message.rank] = message.values<global_index>();
         for (const Link& link : pattern.stages[0])
             EXPECT_EQ(arrived[link.rank], ids(link.receive.cells));
     }

@@ -228,10 +228,10 @@ CASE(
     EXPECT_EQ(x[1], static_cast<double>(next));
 }
 
-CASE("a parcel longer than a message arrives as one, and so do several for one rank") {
+CASE("a message longer than a message arrives as one, and so do several for one rank") {
     const Communicator comm(MPI_COMM_WORLD);
     constexpr std::size_t message = 7;
-    std::vector<Parcel> sent;
+    std::vector<Message> sent;
     const auto letter = [](int from, int to, std::size_t bytes) {
         std::vector<std::byte> all(bytes);
         const auto key = static_cast<std::uint64_t>(from * 1000 + to);

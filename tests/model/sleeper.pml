@@ -14,13 +14,13 @@
 #define ROUNDS 3
 #endif
 
-typedef Postbox {
+typedef Mailbox {
     byte number, late_number;      /* posted by the other rank */
     byte doorbell;                 /* the futex */
     bool counted, late_counted;    /* the own sleeper, as the other rank sees it and will see it */
     bool asleep;
 }
-Postbox box[2];
+Mailbox box[2];
 
 inline post(n) {
     box[1 - r].late_number = n;

@@ -2,7 +2,7 @@
 #include <array>
 #include <optional>
 
-#include "core/left_behind.hpp"
+#include "core/orphans.hpp"
 #include "counters.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/placement/placed_comm.hpp"

@@ -97,7 +97,7 @@ CASE("messages of more than 2^31 bytes arrive over every transport") {
 CASE("a set-up message of more than 2^31 bytes arrives whole") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() != 2 || !enough_memory(comm)) return;
-    std::vector<Parcel> sent;
+    std::vector<Message> sent;
     if (comm.rank() == 0) {
         sent.push_back({1, std::vector<std::byte>(static_cast<std::size_t>(bytes))});
         for (byte_count w = 0; w < words; w += 511)
@@ -106,10 +106,10 @@ CASE("a set-up message of more than 2^31 bytes arrives whole") {
     const auto arrived = sparse_exchange(comm, std::move(sent));
     ASSERT_EQ(arrived.size(), static_cast<std::size_t>(comm.rank()));
     byte_count wrong = 0;
-    for (const Parcel& parcel : arrived) {
-        EXPECT_EQ(static_cast<byte_count>(parcel.bytes.size()), bytes);
+    for (const Message& message : arrived) {
+        EXPECT_EQ(static_cast<byte_count>(message.bytes.size()), bytes);
         for (byte_count w = 0; w < words; w += 511)
-            wrong += std::memcmp(parcel.bytes.data() + 8 * w, std::array{word(w)}.data(), 8) != 0;
+            wrong += std::memcmp(message.bytes.data() + 8 * w, std::array{word(w)}.data(), 8) != 0;
     }
     EXPECT_EQ(wrong, 0);
 }

@@ -21,7 +21,7 @@ constexpr std::uint64_t rounds = 20000;
 constexpr long sleep_us = 20000;
 
 // As exchange/waiter.cpp waits: poll, announce, poll again, sleep.
-void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& own,
+void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& own,
               int eager_polls) {
     const auto there = [&] { return number.load(std::memory_order_acquire) >= value; };
     for (int i = 0; i < eager_polls; ++i)
@@ -35,7 +35,7 @@ void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Pos
 }
 
 struct Side {
-    Postbox postbox;
+    Mailbox mailbox;
     SequenceLine granted, written;  // by the other side
     std::array<std::uint64_t, 8> values{}, ghosts{};
 };
@@ -45,11 +45,11 @@ void put_and_read(Side& mine, Side& theirs, std::uint64_t key, std::uint64_t the
                   int eager_polls, std::uint64_t& wrong) {
     for (std::uint64_t n = 1; n <= rounds; ++n) {
         mine.values.fill(n * key);
-        post(theirs.granted.value, n, theirs.postbox);
-        wait_for(mine.granted.value, n, mine.postbox, eager_polls);
+        post(theirs.granted.value, n, theirs.mailbox);
+        wait_for(mine.granted.value, n, mine.mailbox, eager_polls);
         theirs.ghosts = mine.values;
-        post(theirs.written.value, n, theirs.postbox);
-        wait_for(mine.written.value, n, mine.postbox, eager_polls);
+        post(theirs.written.value, n, theirs.mailbox);
+        wait_for(mine.written.value, n, mine.mailbox, eager_polls);
         for (std::uint64_t ghost : mine.ghosts) wrong += ghost != n * their_key;
     }
 }
@@ -60,7 +60,7 @@ struct Slot {
 };
 
 struct Reader {
-    Postbox postbox;
+    Mailbox mailbox;
     std::array<Slot, 2> slots;
     SequenceLine consumed;  // told by the reader, in its own memory
 };
@@ -68,12 +68,12 @@ struct Reader {
 void send(Reader& to, std::uint64_t n) {
     Slot& slot = to.slots[n % 2];
     slot.values.fill(n);
-    post(slot.number, n, to.postbox);
+    post(slot.number, n, to.mailbox);
 }
 
 std::uint64_t receive(Reader& own, std::uint64_t n, int eager_polls) {
     Slot& slot = own.slots[n % 2];
-    wait_for(slot.number, n, own.postbox, eager_polls);
+    wait_for(slot.number, n, own.mailbox, eager_polls);
     std::uint64_t wrong = 0;
     for (std::uint64_t value : slot.values) wrong += value != n;
     return wrong;
@@ -99,7 +99,7 @@ CASE(
         put_and_read(a, b, 3, 5, eager_polls, wrong_a);
         other.join();
         EXPECT_EQ(wrong_a + wrong_b, 0);
-        EXPECT_EQ(a.postbox.sleepers.load() + b.postbox.sleepers.load(), 0);
+        EXPECT_EQ(a.mailbox.sleepers.load() + b.mailbox.sleepers.load(), 0);
     }
 }
 
@@ -116,7 +116,7 @@ CASE("two slots are enough where both sides send, and nothing is acknowledged") 
 
 CASE("a one-way sender stays two messages behind what its reader has acknowledged") {
     for (int eager_polls : {0, 20}) {
-        Postbox senders;
+        Mailbox senders;
         Reader reader;
         std::uint64_t wrong = 0;
         std::thread other([&] {
@@ -134,21 +134,21 @@ CASE("a one-way sender stays two messages behind what its reader has acknowledge
     }
 }
 
-CASE("several threads that sleep at one postbox all wake up") {
-    Postbox postbox;
+CASE("several threads that sleep at one mailbox all wake up") {
+    Mailbox mailbox;
     SequenceLine line, heard;
     std::array<std::uint64_t, 3> last{};
     std::vector<std::thread> sleepers;
     for (auto& own : last)
         sleepers.emplace_back([&] {
             for (std::uint64_t n = 1; n <= 500; ++n) {
-                wait_for(line.value, n, postbox, 0);
+                wait_for(line.value, n, mailbox, 0);
                 own = n;
                 heard.value.fetch_add(1, std::memory_order_release);
             }
         });
     for (std::uint64_t n = 1; n <= 500; ++n) {
-        post(line.value, n, postbox);
+        post(line.value, n, mailbox);
         while (heard.value.load(std::memory_order_acquire) < n * last.size())
             std::this_thread::yield();
     }

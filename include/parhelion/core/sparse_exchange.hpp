@@ -11,7 +11,7 @@
 namespace parhelion {
 
 /// Bytes for, or from, one rank.
-struct Parcel {
+struct Message {
     int rank = 0;
     std::vector<std::byte> bytes;
 
@@ -30,20 +30,21 @@ struct Parcel {
     }
 };
 
-/// The largest message that a parcel is sent in; a longer one takes several.
-inline constexpr std::size_t largest_parcel_message = std::size_t{1} << 30;
+/// The largest message that a message is sent in; a longer one takes several.
+inline constexpr std::size_t largest_sent_at_once = std::size_t{1} << 30;
 
-/// Collective. Delivers every parcel to its rank and returns those for this rank, in rank order.
-/// Parcels to oneself are allowed. Memory and messages per rank grow with its own parcels only, not
-/// with the number of ranks. Source: the nonblocking consensus (NBX) of Hoefler, Siebert,
+/// Collective. Delivers every message to its rank and returns those for this rank, in rank order.
+/// Messages to oneself are allowed. Memory and messages per rank grow with its own messages only,
+/// not with the number of ranks. Source: the nonblocking consensus (NBX) of Hoefler, Siebert,
 /// Lumsdaine, "Scalable communication protocols for dynamic sparse data exchange", PPoPP 2010.
-std::vector<Parcel> sparse_exchange(const Communicator& comm, std::vector<Parcel> outgoing,
-                                    std::size_t largest_message = largest_parcel_message);
+std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Message> outgoing,
+                                     std::size_t largest_message = largest_sent_at_once);
 
-/// Collective over neighbors: sends `answers` to, and receives one parcel from each of `expected`
+/// Collective over neighbors: sends `answers` to, and receives one message from each of `expected`
 /// (no consensus needed, both sides know each other). Returned in the order of `expected`.
-std::vector<Parcel> neighbor_exchange(const Communicator& comm, const std::vector<Parcel>& answers,
-                                      const std::vector<int>& expected,
-                                      std::size_t largest_message = largest_parcel_message);
+std::vector<Message> neighbor_exchange(const Communicator& comm,
+                                       const std::vector<Message>& answers,
+                                       const std::vector<int>& expected,
+                                       std::size_t largest_message = largest_sent_at_once);
 
 }  // namespace parhelion

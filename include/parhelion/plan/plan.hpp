@@ -42,11 +42,11 @@ struct LinkPlan {
     int rank = 0;
     Links links;
     Way forward, reverse;
-    Program repeat;     ///< forward, after unpack: ghosts that repeat another one
-    bool thin = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
+    Program repeat;      ///< forward, after unpack: ghosts that repeat another one
+    bool small = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
     std::vector<std::vector<int>>
         orders;  ///< per field, the order in which the neighbor packs its dimensions
-    std::vector<std::int64_t> card = {};  ///< what the neighbor gave make_plan for its neighbors
+    std::vector<std::int64_t> record = {};  ///< what the neighbor gave make_plan for its neighbors
     const Way& way(Direction direction) const {
         return direction == Direction::forward ? forward : reverse;
     }
@@ -112,7 +112,7 @@ struct Plan {
 struct PlanTerms {
     TellProperties options = {};       ///< whatever else must be equal on all ranks
     std::function<void()> check = {};  ///< throws what is wrong on this rank. Local
-    std::function<std::vector<std::int64_t>()> card =
+    std::function<std::vector<std::int64_t>()> record =
         {};  ///< words for each neighbor. Collective: asked for once ranks have agreed
     std::function<int()> threads = {};  ///< that share large copies; asked after `check`. None: 1
 };

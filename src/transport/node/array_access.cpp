@@ -26,15 +26,15 @@ public:
 
 }  // namespace
 
-void put_block_place(Words& letter, const BlockPlace& place) {
-    letter.insert(letter.end(), place.memory.begin(), place.memory.end());
-    letter.push_back(place.offset);
+void put_block_place(Words& header, const BlockPlace& place) {
+    header.insert(header.end(), place.memory.begin(), place.memory.end());
+    header.push_back(place.offset);
 }
 
-BlockPlace get_block_place(WordReader& letter) {
+BlockPlace get_block_place(WordReader& header) {
     BlockPlace place;
-    for (auto& word : place.memory) word = letter.next();
-    place.offset = letter.next();
+    for (auto& word : place.memory) word = header.next();
+    place.offset = header.next();
     return place;
 }
 

@@ -20,8 +20,8 @@ struct BlockPlace {
     std::int64_t offset = 0;
     friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
-void put_block_place(Words& letter, const BlockPlace& place);
-BlockPlace get_block_place(WordReader& letter);
+void put_block_place(Words& header, const BlockPlace& place);
+BlockPlace get_block_place(WordReader& header);
 
 /// The owner describes a block, its neighbor maps it.
 class ArrayAccess {

@@ -11,13 +11,13 @@
 
 namespace parhelion {
 
-/// Collective over the communicator. Sends a letter to the neighbor of each link, and opens the one
-/// that comes from it. `write` makes what they tell of, and then the letters, in the order of the
+/// Collective over the communicator. Sends a header to the neighbor of each link, and opens the one
+/// that comes from it. `write` makes what they tell of, and then the headers, in the order of the
 /// links. Errors thrown by `write` and `open` are agreed on in one reduction: every rank throws.
-/// Where `write` threw, and at its neighbors, letters stay unopened.
-void exchange_letters(const TransportContext& context,
+/// Where `write` threw, and at its neighbors, headers stay unopened.
+void exchange_headers(const TransportContext& context,
                       const std::function<std::vector<Words>()>& write,
-                      const std::function<void(std::size_t link, WordReader& letter)>& open);
+                      const std::function<void(std::size_t link, WordReader& header)>& open);
 
 /// `count` objects in node-shared memory, constructed. Local. They hold nothing that needs
 /// destroying.

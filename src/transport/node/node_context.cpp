@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "core/mpi_threads.hpp"
 #include "core/usable_cores.hpp"
 #include "parhelion/core/collective.hpp"
@@ -39,9 +39,9 @@ bool runs_by_name(std::int64_t process) {
     return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
 }
 
-std::shared_ptr<Postbox> map_postbox(const RemotePlace& place) {
+std::shared_ptr<Mailbox> map_mailbox(const RemotePlace& place) {
     const std::shared_ptr<std::byte> mapped = map_place(place);
-    return {mapped, reinterpret_cast<Postbox*>(mapped.get())};
+    return {mapped, reinterpret_cast<Mailbox*>(mapped.get())};
 }
 
 // MPI_THREAD_SERIALIZED asks that threads take turns; those of this context do.
@@ -73,10 +73,10 @@ std::int64_t process_namespace() {
 
 }  // namespace
 
-NodeNeighbor::NodeNeighbor(int rank_, std::int64_t process_, std::shared_ptr<Postbox> postbox_)
+NodeNeighbor::NodeNeighbor(int rank_, std::int64_t process_, std::shared_ptr<Mailbox> mailbox_)
     : rank(rank_), process(process_),
       process_descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0))),
-      postbox(std::move(postbox_)) {}
+      mailbox(std::move(mailbox_)) {}
 
 NodeNeighbor::~NodeNeighbor() {
     if (process_descriptor >= 0) close(process_descriptor);
@@ -92,7 +92,7 @@ bool NodeNeighbor::alive() const {
 }
 
 int NodeNeighbor::lost() const {
-    if (const int told = postbox ? postbox->lost_rank.load(std::memory_order_acquire) : -1;
+    if (const int told = mailbox ? mailbox->lost_rank.load(std::memory_order_acquire) : -1;
         told >= 0)
         return told;
     return alive() ? -1 : rank;
@@ -100,36 +100,36 @@ int NodeNeighbor::lost() const {
 
 NodeContext::NodeContext(const Communicator& comm)
     : comm_(comm.handle()), rank_(comm.rank()), size_(comm.size()) {
-    const auto memory = allocate_node_shared(sizeof(Postbox));
-    postbox_ = {memory, new (memory.get()) Postbox};
+    const auto memory = allocate_node_shared(sizeof(Mailbox));
+    mailbox_ = {memory, new (memory.get()) Mailbox};
     CollectiveState& state = comm.collective_state();
     oversubscribed_ = comm.node().size() > processes_at_once(state.node_threads);
     state.lost = [this] { return lost_rank(); };
     state.tell_lost = [this](int rank) { tell_lost(rank); };
 }
 
-NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& postbox) {
+NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
     const std::lock_guard lock(mutex_);
     if (const auto known = neighbors_.find(rank); known != neighbors_.end()) return *known->second;
     return *neighbors_
-                .emplace(rank, std::make_unique<NodeNeighbor>(rank, postbox.process,
-                                                              map_postbox(postbox)))
+                .emplace(rank, std::make_unique<NodeNeighbor>(rank, mailbox.process,
+                                                              map_mailbox(mailbox)))
                 .first->second;
 }
 
-Words NodeContext::card() const {
+Words NodeContext::record() const {
     Words words{process_namespace()};
-    put_place(words, postbox_place());
+    put_place(words, mailbox_place());
     return words;
 }
 
-void NodeContext::watch(int rank, const Words& card) {
-    if (card.empty()) {
+void NodeContext::watch(int rank, const Words& record) {
+    if (record.empty()) {
         const std::lock_guard lock(mutex_);
         unwatched_.emplace(rank, "it has no memory that others could watch it by");
         return;
     }
-    WordReader words(card, "card of rank " + std::to_string(rank));
+    WordReader words(record, "record of rank " + std::to_string(rank));
     const bool same_namespace = words.next() == process_namespace();
     const RemotePlace place = get_place(words);
     try {
@@ -199,8 +199,8 @@ void NodeContext::pass_on(int rank) {
 
 void NodeContext::tell_lost(int rank) {
     const std::lock_guard lock(mutex_);
-    postbox_->lost_rank.store(rank, std::memory_order_release);
-    for (const auto& [other, each] : neighbors_) ring(*each->postbox);
+    mailbox_->lost_rank.store(rank, std::memory_order_release);
+    for (const auto& [other, each] : neighbors_) ring(*each->mailbox);
     pass_on(rank);
 }
 

@@ -16,10 +16,10 @@ struct NodeNeighbor {
     int rank = -1;
     std::int64_t process = 0;
     int process_descriptor = -1;  ///< pidfd: readable once the process has ended
-    std::shared_ptr<Postbox>
-        postbox;  ///< null where it cannot be mapped and only the process is watched
+    std::shared_ptr<Mailbox>
+        mailbox;  ///< null where it cannot be mapped and only the process is watched
 
-    NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Postbox> postbox);
+    NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Mailbox> mailbox);
     NodeNeighbor(const NodeNeighbor&) = delete;
     NodeNeighbor& operator=(const NodeNeighbor&) = delete;
     ~NodeNeighbor();
@@ -35,20 +35,20 @@ class NodeContext {
 public:
     explicit NodeContext(const Communicator& comm);
 
-    Postbox& postbox() const { return *postbox_; }
-    RemotePlace postbox_place() const { return describe_place(postbox_.get()); }
+    Mailbox& mailbox() const { return *mailbox_; }
+    RemotePlace mailbox_place() const { return describe_place(mailbox_.get()); }
     /// More ranks on the node than cores that they may use.
     bool oversubscribed() const { return oversubscribed_; }
 
-    /// The neighbor, met once; its postbox is mapped then. Local. Throws Error when it cannot be
+    /// The neighbor, met once; its mailbox is mapped then. Local. Throws Error when it cannot be
     /// mapped.
-    NodeNeighbor& meet(int rank, const RemotePlace& postbox);
+    NodeNeighbor& meet(int rank, const RemotePlace& mailbox);
 
     /// What others on this node need to watch this rank.
-    Words card() const;
+    Words record() const;
     /// From now on the neighbor is looked after: met if possible, else its process is watched.
     /// Local.
-    void watch(int rank, const Words& card);
+    void watch(int rank, const Words& record);
     /// Why a neighbor that should be watched is not; else empty. Local.
     std::string unwatched(int rank);
 
@@ -70,7 +70,7 @@ private:
 
     MPI_Comm comm_;
     int rank_, size_;
-    std::shared_ptr<Postbox> postbox_;
+    std::shared_ptr<Mailbox> mailbox_;
     bool oversubscribed_ = false;
     std::mutex mutex_;
     std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_,

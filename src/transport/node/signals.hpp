@@ -19,7 +19,7 @@ static_assert(sizeof(SequenceLine) == 64 && std::atomic<std::uint64_t>::is_alway
 
 /// What every rank shows its neighbors on the node: where it can be woken, and whether it has given
 /// up.
-struct Postbox {
+struct Mailbox {
     alignas(64) std::atomic<std::uint32_t> doorbell{0};  ///< futex
     alignas(64) std::atomic<std::int32_t> sleepers{0};
     alignas(64) std::atomic<std::int32_t> lost_rank{
@@ -28,21 +28,21 @@ struct Postbox {
 
 /// Publishes everything written before, then wakes the neighbor if it sleeps. A system call only in
 /// that case.
-void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Postbox& neighbor);
+void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& neighbor);
 
-/// Wakes all threads that sleep at this postbox.
-void ring(Postbox& postbox);
+/// Wakes all threads that sleep at this mailbox.
+void ring(Mailbox& mailbox);
 /// After a number was stored and a fence made: wakes the neighbor if it sleeps.
-inline void wake_if_asleep(Postbox& neighbor) {
+inline void wake_if_asleep(Mailbox& neighbor) {
     if (neighbor.sleepers.load(std::memory_order_relaxed) > 0) ring(neighbor);
 }
 
 /// Counts the caller in as a sleeper. What it waits for must be looked at once more before it
 /// sleeps.
-void announce_sleep(Postbox& own);
+void announce_sleep(Mailbox& own);
 
 /// Sleeps until the doorbell no longer has the value, or for `limit_us`. Spurious wake-ups are
 /// possible.
-void sleep_at(Postbox& postbox, std::uint32_t doorbell, long limit_us);
+void sleep_at(Mailbox& mailbox, std::uint32_t doorbell, long limit_us);
 
 }  // namespace parhelion

@@ -34,9 +34,9 @@ public:
     /// At least `bytes` bytes, aligned to a line. Local. Throws Error when there is none.
     virtual std::shared_ptr<std::byte> allocate(byte_count bytes) = 0;
     /// Writes down where `place`, inside what was allocated here, is found by a neighbor.
-    virtual void describe(Words& letter, std::byte* place) const = 0;
+    virtual void describe(Words& header, std::byte* place) const = 0;
     /// Maps what the rank has described.
-    virtual std::shared_ptr<std::byte> find(WordReader& letter, int rank) = 0;
+    virtual std::shared_ptr<std::byte> find(WordReader& header, int rank) = 0;
 };
 
 /// The library's own: memfds.
@@ -50,11 +50,11 @@ public:
                         reinterpret_cast<SequenceLine*>(memory), lines);
                 }};
     }
-    void describe(Words& letter, std::byte* place) const override {
-        put_place(letter, describe_place(place));
+    void describe(Words& header, std::byte* place) const override {
+        put_place(header, describe_place(place));
     }
-    std::shared_ptr<std::byte> find(WordReader& letter, int) override {
-        return map_place(get_place(letter));
+    std::shared_ptr<std::byte> find(WordReader& header, int) override {
+        return map_place(get_place(header));
     }
 };
 

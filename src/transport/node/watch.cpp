@@ -11,7 +11,7 @@ Watch::Watch(const Communicator&) {}
 Watch::Watch(const Communicator& comm) {
     try {
         node_ = &comm.shared_state<NodeContext>();
-        card_ = node_->card();
+        record_ = node_->record();
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::system) throw;
         refusal_ = error.what();
@@ -23,7 +23,7 @@ void Watch::meet(const Plan& plan) {
     if (node_ == nullptr) return;
     for (const StagePlan& stage : plan.stages)
         for (const LinkPlan& link : stage.links)
-            if (plan.communicator().node_rank(link.rank) >= 0) node_->watch(link.rank, link.card);
+            if (plan.communicator().node_rank(link.rank) >= 0) node_->watch(link.rank, link.record);
 }
 
 std::string Watch::gaps(const Plan& plan) const {

@@ -16,9 +16,9 @@ class Watch {
 public:
     explicit Watch(const Communicator& comm);
 
-    /// What neighbors need to watch this rank: goes along with the letters of make_plan.
-    const Words& card() const { return card_; }
-    /// Meets the plan's neighbors on this node by the cards that came from them. Local.
+    /// What neighbors need to watch this rank: goes along with the headers of make_plan.
+    const Words& record() const { return record_; }
+    /// Meets the plan's neighbors on this node by the records that came from them. Local.
     void meet(const Plan& plan);
     /// Null where nobody can be watched.
     NodeContext* node() const { return node_; }
@@ -29,7 +29,7 @@ public:
 private:
     NodeContext* node_ = nullptr;
     std::string refusal_;
-    Words card_;
+    Words record_;
 };
 
 }  // namespace parhelion

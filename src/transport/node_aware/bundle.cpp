@@ -204,30 +204,30 @@ void Bundle::pack(Queue& queue, Bases arrays, std::byte* to) const {
     }
 }
 
-void Bundle::describe(Words& letter, std::size_t i) const {
-    if (!forward_) return letter.push_back(offsets_[i]);
-    letter.push_back(static_cast<global_index>(cells_.size()));
+void Bundle::describe(Words& header, std::size_t i) const {
+    if (!forward_) return header.push_back(offsets_[i]);
+    header.push_back(static_cast<global_index>(cells_.size()));
     for (const Cells& cells : cells_) {
-        letter.push_back(cells.group);
-        if (!cells.places.empty()) put_list(letter, cells.places[i]);
+        header.push_back(cells.group);
+        if (!cells.places.empty()) put_list(header, cells.places[i]);
         else
             for (std::size_t k = 0; k < cells.shares[i].size(); ++k) {
-                letter.push_back(static_cast<global_index>(cells.shares[i][k].size()));
+                header.push_back(static_cast<global_index>(cells.shares[i][k].size()));
                 for (const Share& share : cells.shares[i][k]) {
                     const Piece& piece = cells.pieces[share.piece];
-                    put_within(letter, share.box, cells.wanted[i][k]);
-                    put_within(letter, share.box, piece.box);
-                    put_list(letter, extents(piece.box));
-                    letter.push_back(piece.before);
+                    put_within(header, share.box, cells.wanted[i][k]);
+                    put_within(header, share.box, piece.box);
+                    put_list(header, extents(piece.box));
+                    header.push_back(piece.before);
                 }
             }
     }
     for (const Part& part : parts_) {
-        letter.push_back(static_cast<global_index>(part.cells));
-        letter.push_back(part.begin);
+        header.push_back(static_cast<global_index>(part.cells));
+        header.push_back(part.begin);
         if (!part.rows.empty())
             for (const local_index place : cells_[part.cells].places[i])
-                letter.push_back(part.rows[place]);
+                header.push_back(part.rows[place]);
     }
 }
 
@@ -249,30 +249,30 @@ struct ToldCells {
     const std::vector<local_index>* places = nullptr;
 };
 
-ToldShare read_share(WordReader& letter) {
-    ToldShare share{letter.box(), letter.box(), {}, 0};
-    const std::vector<local_index> extent = letter.list();
+ToldShare read_share(WordReader& header) {
+    ToldShare share{header.box(), header.box(), {}, 0};
+    const std::vector<local_index> extent = header.list();
     for (std::size_t d = 0; d < max_dimensions && d < extent.size(); ++d)
         share.piece.hi[d] = extent[d];
-    share.before = letter.next();
+    share.before = header.next();
     return share;
 }
 
-ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& letter,
+ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& header,
                      std::deque<std::vector<local_index>>& lists) {
     ToldCells cells;
     const auto group =
-        letter.next_in<std::size_t>(0, static_cast<global_index>(plan.patterns.size()) - 1);
+        header.next_in<std::size_t>(0, static_cast<global_index>(plan.patterns.size()) - 1);
     if (plan.patterns[group]->indexed()) {
-        cells.places = &lists.emplace_back(letter.list());
+        cells.places = &lists.emplace_back(header.list());
         if (cells.places->size() != static_cast<std::size_t>(link.links[group]->receive_unique))
-            letter.refuse("another number of cells than here");
+            header.refuse("another number of cells than here");
         return cells;
     }
     cells.entries.resize(static_cast<std::size_t>(link.links[group]->receive_unique));
     for (auto& shares : cells.entries) {
-        shares.resize(letter.count(8));
-        for (ToldShare& share : shares) share = read_share(letter);
+        shares.resize(header.count(8));
+        for (ToldShare& share : shares) share = read_share(header);
     }
     return cells;
 }
@@ -290,13 +290,13 @@ void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
     }
 }
 
-void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, WordReader& letter) {
+void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, WordReader& header) {
     const Field& field = plan.fields[f];
     const Link& cells = plan.link_of(link.links, f);
     RunsOp op{0, plan.first_base[f] + 1, {}, field.element.scalar};
     for (std::size_t k = 0; k < static_cast<std::size_t>(cells.receive_unique); ++k) {
         const RowSpan row = row_span(plan.pattern_of(f), field, cells.receive.cells[k]);
-        op.add(Run{letter.next(), row.first, row.bytes});
+        op.add(Run{header.next(), row.first, row.bytes});
     }
     program.add(std::move(op));
 }
@@ -304,17 +304,17 @@ void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, W
 }  // namespace
 
 FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link,
-                        WordReader& letter, std::deque<std::vector<local_index>>& lists) {
-    if (direction == Direction::reverse) return {letter.next(), link.reverse.unpack};
+                        WordReader& header, std::deque<std::vector<local_index>>& lists) {
+    if (direction == Direction::reverse) return {header.next(), link.reverse.unpack};
     std::vector<ToldCells> told;
-    for (std::size_t count = letter.count(1); told.size() < count;)
-        told.push_back(read_cells(plan, link, letter, lists));
+    for (std::size_t count = header.count(1); told.size() < count;)
+        told.push_back(read_cells(plan, link, header, lists));
     FromBundle from;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f) {
         const ToldCells& cells =
-            told[letter.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
-        const byte_count begin = letter.next();
-        if (plan.fields[f].ragged()) add_rows(from.program, plan, f, link, letter);
+            told[header.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
+        const byte_count begin = header.next();
+        if (plan.fields[f].ragged()) add_rows(from.program, plan, f, link, header);
         else if (cells.places == nullptr) add_boxes(from.program, plan, f, link, cells, begin);
         else if (!cells.places->empty()) {
             const Selection& ghosts = plan.link_of(link.links, f).receive;

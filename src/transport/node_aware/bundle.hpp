@@ -34,14 +34,14 @@ public:
     /// Arrays → the bundle, which begins at `to`.
     void pack(Queue& queue, Bases arrays, std::byte* to) const;
     /// What the neighbor of link `i` (of those given) needs to read it.
-    void describe(Words& letter, std::size_t i) const;
+    void describe(Words& header, std::size_t i) const;
     /// Once all neighbors have been told, what only they need is given back.
     void forget_where();
     /// Of the bundle that a neighbor has described: copies to this rank's ghosts, or to the owned
     /// values that it combines with. Lists that the program uses are put into `lists` and must
     /// outlive it.
     static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link,
-                           WordReader& letter, std::deque<std::vector<local_index>>& lists);
+                           WordReader& header, std::deque<std::vector<local_index>>& lists);
 
 private:
     // Boxes without a cell in common, as they follow each other in the bundle, and for each entry

@@ -21,8 +21,8 @@
 #include "core/rank_names.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
-#include "transport/left_behind.hpp"
 #include "transport/node_aware/setup.hpp"
+#include "transport/orphaned_arrays.hpp"
 #include "transport/split.hpp"
 
 namespace parhelion {
@@ -54,7 +54,7 @@ public:
             messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
         if (number_ == 0 && settled) return;
         if (!settled || !over_) {
-            leave_behind(work_.memory);
+            orphan(work_.memory);
             return;
         }
         std::vector<Awaited> awaited;
@@ -62,7 +62,7 @@ public:
             for (const Carried& each : *all)
                 for (const int user : each.users)
                     awaited.push_back({&each.memory.line(user).over, number_});
-        leave_behind_until(work_.memory, std::move(awaited));
+        orphan_until(work_.memory, std::move(awaited));
     }
 
     void begin() override {
@@ -143,7 +143,7 @@ private:
     // The carrier: this rank's part is there, or it has read the message.
     void tell(const Used& used) const {
         if (used.carrier == nullptr) own(used).number.store(number_, std::memory_order_release);
-        else post(own(used).number, number_, *used.carrier->postbox);
+        else post(own(used).number, number_, *used.carrier->mailbox);
     }
     void tell_when_done(Used& used) {
         used.copied = queue_.record();
@@ -163,7 +163,7 @@ private:
     void tell_all(const Carried& carried) const {
         carried.memory.carrier().number.store(number_, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        for (NodeNeighbor* each : carried.neighbors) wake_if_asleep(*each->postbox);
+        for (NodeNeighbor* each : carried.neighbors) wake_if_asleep(*each->mailbox);
     }
 
     bool has_come(const Read& read) const {

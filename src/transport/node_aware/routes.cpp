@@ -39,12 +39,12 @@ void cut(Route& route, byte_count alignment) {
 std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
     const std::vector<int> ranks = comm.node_ranks();
     const bool first = comm.rank() == ranks.front();
-    std::vector<Parcel> letter(1, {ranks.front(), {}});
-    letter[0].append(mine.data(), mine.size());
-    const auto gathered = neighbor_exchange(comm, letter, first ? ranks : std::vector<int>{});
+    std::vector<Message> header(1, {ranks.front(), {}});
+    header[0].append(mine.data(), mine.size());
+    const auto gathered = neighbor_exchange(comm, header, first ? ranks : std::vector<int>{});
     Words all;
-    for (const Parcel& parcel : gathered) put_list(all, parcel.values<global_index>());
-    std::vector<Parcel> copies;
+    for (const Message& message : gathered) put_list(all, message.values<global_index>());
+    std::vector<Message> copies;
     for (std::size_t i = 0; first && i < ranks.size(); ++i) {
         copies.push_back({ranks[i], {}});
         copies.back().append(all.data(), all.size());

@@ -36,21 +36,21 @@ public:
 private:
     void meet_node() {
         Words mine{comm_.rank()};
-        put_place(mine, node_.postbox_place());
+        put_place(mine, node_.mailbox_place());
         for (const Words& words : tell_node(comm_, mine)) {
             WordReader reader(words, "rank on this node");
             work_.ranks.push_back(reader.next_in<int>(0, comm_.size() - 1));
-            postboxes_.push_back(get_place(reader));
+            mailboxes_.push_back(get_place(reader));
         }
         work_.node_rank = comm_.node_rank(comm_.rank());
     }
 
     void learn_nodes() {
         node_of_.resize(links_.size());
-        exchange_letters(
+        exchange_headers(
             context_, [&] { return std::vector<Words>(links_.size(), Words{work_.ranks.front()}); },
-            [&](std::size_t i, WordReader& letter) {
-                node_of_[i] = letter.next_in<int>(0, comm_.size() - 1);
+            [&](std::size_t i, WordReader& header) {
+                node_of_[i] = header.next_in<int>(0, comm_.size() - 1);
             });
         for (std::size_t i = 0; i < links_.size(); ++i) links_to_[node_of_[i]].push_back(i);
         for (const auto& [node, which] : links_to_) {
@@ -85,40 +85,40 @@ private:
     }
 
     void tell_neighbors() {
-        std::vector<Words> letters(links_.size());
+        std::vector<Words> headers(links_.size());
         for (const auto& [node, which] : links_to_)
-            for (std::size_t k = 0; k < which.size(); ++k) put_side(letters[which[k]], node, k);
+            for (std::size_t k = 0; k < which.size(); ++k) put_side(headers[which[k]], node, k);
         work_.slots.resize(links_.size());
-        exchange_letters(
-            context_, [&] { return letters; },
-            [&](std::size_t i, WordReader& letter) { get_side(letter, i); });
+        exchange_headers(
+            context_, [&] { return headers; },
+            [&](std::size_t i, WordReader& header) { get_side(header, i); });
         for (auto& [node, bundle] : bundles_) bundle.forget_where();
     }
 
-    void put_side(Words& letter, int node, std::size_t k) const {
+    void put_side(Words& header, int node, std::size_t k) const {
         const Route& route = work_.route_to(node);
         const Route::Part* part = route.part_of(work_.node_rank);
-        put_list(letter, route.candidates);
-        put_list(letter, route.slices);
-        letter.push_back(part == nullptr ? -1 : part->slice);
+        put_list(header, route.candidates);
+        put_list(header, route.slices);
+        header.push_back(part == nullptr ? -1 : part->slice);
         if (part == nullptr) return;
-        letter.push_back(part->offset);
-        bundles_.at(node).describe(letter, k);
+        header.push_back(part->offset);
+        bundles_.at(node).describe(header, k);
     }
 
-    void get_side(WordReader& letter, std::size_t i) {
+    void get_side(WordReader& header, std::size_t i) {
         Side& side = sides_[node_of_[i]];
         Slot& slot = work_.slots[i];
-        side.candidates = letter.list();
-        side.slices.resize(letter.count(1));
-        for (byte_count& bytes : side.slices) bytes = letter.next();
+        side.candidates = header.list();
+        side.slices.resize(header.count(1));
+        for (byte_count& bytes : side.slices) bytes = header.next();
         const int slice =
-            letter.next_in<int>(-1, static_cast<global_index>(side.slices.size()) - 1);
+            header.next_in<int>(-1, static_cast<global_index>(side.slices.size()) - 1);
         slot.receives = context_.way(*links_[i]).receive_bytes > 0;
         if (slice < 0) return;
-        const byte_count offset = letter.next();
+        const byte_count offset = header.next();
         slot.from =
-            Bundle::read(context_.plan, context_.direction, *links_[i], letter, work_.lists);
+            Bundle::read(context_.plan, context_.direction, *links_[i], header, work_.lists);
         slot.from.offset += offset;
         if (!slot.receives) return;
         slot.read = read_of({node_of_[i], slice, true});
@@ -197,28 +197,28 @@ private:
         const std::vector<Words> told = tell_node(comm_, mine);
         validate_together(comm_, [&] {
             for (std::size_t rank = 0; rank < told.size(); ++rank) {
-                WordReader letter(told[rank], "what a rank on this node carries");
-                while (!letter.at_end()) take(letter, static_cast<int>(rank));
+                WordReader header(told[rank], "what a rank on this node carries");
+                while (!header.at_end()) take(header, static_cast<int>(rank));
             }
         });
     }
 
     NodeNeighbor* meet(int node_rank) {
         const auto i = static_cast<std::size_t>(node_rank);
-        return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[i], postboxes_[i]);
+        return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[i], mailboxes_[i]);
     }
 
     // Of one message that a rank carries, or uses.
-    void take(WordReader& letter, int rank) {
-        const int node = letter.next_in<int>(0, comm_.size() - 1),
-                  slice = letter.next_in<int>(0, 1 << 20);
-        const SliceName name{node, slice, letter.next() != 0};
-        if (letter.next() == 0) return add_user(name, rank);
+    void take(WordReader& header, int rank) {
+        const int node = header.next_in<int>(0, comm_.size() - 1),
+                  slice = header.next_in<int>(0, 1 << 20);
+        const SliceName name{node, slice, header.next() != 0};
+        if (header.next() == 0) return add_user(name, rank);
         std::shared_ptr<std::byte> there;
         for_used([&](Used& used) {
             if (used.name != name) return;
             used.carrier_rank = work_.ranks[rank];
-            if (!there) there = memory_.find(letter, used.carrier_rank);
+            if (!there) there = memory_.find(header, used.carrier_rank);
             used.carrier = meet(rank);
             used.keep = there;
             const Route& route = work_.route_to(node);
@@ -226,7 +226,7 @@ private:
             used.memory = {there.get(), route.candidates.size(), slices[slice]};
             used.line = route.candidate(comm_.rank());
         });
-        if (!there) get_place(letter);
+        if (!there) get_place(header);
     }
 
     void add_user(const SliceName& name, int rank) {
@@ -242,7 +242,7 @@ private:
     NodeContext& node_;
     const std::vector<const LinkPlan*>& links_;
     slots::NodeMemory memory_;
-    std::vector<RemotePlace> postboxes_;                // of the node's ranks
+    std::vector<RemotePlace> mailboxes_;                // of the node's ranks
     std::vector<int> node_of_;                          // by link
     std::map<int, std::vector<std::size_t>> links_to_;  // by node, as what follows
     std::map<int, Bundle> bundles_;

@@ -111,7 +111,7 @@ struct NodeWork {
 };
 
 /// Collective. What the node's ranks tell is gathered at its first rank and spread: no rank sends
-/// more than a few letters, none knows of a node with which its own has nothing to do. The
+/// more than a few headers, none knows of a node with which its own has nothing to do. The
 /// context's links are those to other nodes.
 NodeWork set_up_node(const TransportContext& context);
 

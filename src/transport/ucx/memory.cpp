@@ -1,7 +1,7 @@
 // Slots in memory that UCX maps: the sender packs straight into the receiver's.
 #include "parhelion/core/error.hpp"
 #include "transport/node/slots.hpp"
-#include "transport/ucx/parts.hpp"
+#include "transport/ucx/handles.hpp"
 
 namespace parhelion {
 namespace {
@@ -16,13 +16,13 @@ public:
         keys_.emplace(memory.get(), worker_->key(memory.get()));
         return memory;
     }
-    void describe(Words& letter, std::byte* place) const override {
-        letter.push_back(reinterpret_cast<global_index>(place));
-        put_text(letter, std::prev(keys_.upper_bound(place))->second);
+    void describe(Words& header, std::byte* place) const override {
+        header.push_back(reinterpret_cast<global_index>(place));
+        put_text(header, std::prev(keys_.upper_bound(place))->second);
     }
-    std::shared_ptr<std::byte> find(WordReader& letter, int rank) override {
-        const auto address = static_cast<std::uint64_t>(letter.next());
-        auto memory = worker_->map(neighbors_.at(rank), get_text(letter), address);
+    std::shared_ptr<std::byte> find(WordReader& header, int rank) override {
+        const auto address = static_cast<std::uint64_t>(header.next());
+        auto memory = worker_->map(neighbors_.at(rank), get_text(header), address);
         if (!memory)
             throw Error("UCX could map a first piece of rank " + std::to_string(rank) +
                             "'s memory, but not this one: "

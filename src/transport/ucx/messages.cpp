@@ -5,7 +5,7 @@
 #include "core/lost_rank.hpp"
 #include "transport/messenger.hpp"
 #include "transport/node/handshake.hpp"
-#include "transport/ucx/parts.hpp"
+#include "transport/ucx/handles.hpp"
 
 namespace parhelion {
 namespace {
@@ -89,17 +89,17 @@ private:
     }
 
     void shake_hands(const TransportContext& context) {
-        std::vector<Words> letters(context.links.size());
+        std::vector<Words> headers(context.links.size());
         for (Peer& peer : peers_) {
             peer.tag_here = worker_->new_tag();
-            letters[peer.channel.link].push_back(static_cast<global_index>(peer.tag_here));
+            headers[peer.channel.link].push_back(static_cast<global_index>(peer.tag_here));
         }
-        exchange_letters(
-            context, [&] { return letters; },
-            [&](std::size_t i, WordReader& letter) {
+        exchange_headers(
+            context, [&] { return headers; },
+            [&](std::size_t i, WordReader& header) {
                 for (Peer& peer : peers_)
                     if (static_cast<std::size_t>(peer.channel.link) == i)
-                        peer.tag_there = static_cast<std::uint64_t>(letter.next());
+                        peer.tag_there = static_cast<std::uint64_t>(header.next());
             });
     }
 

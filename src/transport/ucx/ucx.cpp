@@ -7,12 +7,12 @@
 #include <cstring>
 #include <random>
 
-#include "core/collective.hpp"
+#include "core/collective_step.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/split.hpp"
-#include "transport/ucx/parts.hpp"
+#include "transport/ucx/handles.hpp"
 
 namespace parhelion {
 namespace {
@@ -33,10 +33,10 @@ class Meeting {
 public:
     Meeting(const TransportContext& context, UcxWorker& worker)
         : context_(context), comm_(context.plan.communicator()), worker_(worker),
-          cards_(context.links.size()), mapped_(context.links.size()) {
+          records_(context.links.size()), mapped_(context.links.size()) {
         if (met_before()) return;
         neighbors_.clear();
-        exchange_cards();
+        exchange_records();
         connect();
         wait_for_connections();
         agree_on_mapped();
@@ -54,7 +54,7 @@ public:
 
 private:
     // What a neighbor says of itself.
-    struct Card {
+    struct Record {
         std::string address, key;
         std::uint64_t sample = 0, value = 0;
     };
@@ -82,42 +82,42 @@ private:
                 {context_.links[i]->rank, neighbors_.at(context_.links[i]->rank), mapped_[i]});
     }
 
-    void exchange_cards() {
+    void exchange_records() {
         const auto write = [&] {
             const std::uint64_t value = std::random_device{}() | 1;
             sample_ = worker_.allocate(sizeof value);
             std::memcpy(sample_.get(), &value, sizeof value);
-            Words letter;
-            put_text(letter, worker_.address());
-            put_text(letter, worker_.key(sample_.get()));
-            letter.push_back(reinterpret_cast<global_index>(sample_.get()));
-            letter.push_back(static_cast<global_index>(value));
-            return std::vector<Words>(context_.links.size(), letter);
+            Words header;
+            put_text(header, worker_.address());
+            put_text(header, worker_.key(sample_.get()));
+            header.push_back(reinterpret_cast<global_index>(sample_.get()));
+            header.push_back(static_cast<global_index>(value));
+            return std::vector<Words>(context_.links.size(), header);
         };
-        exchange_letters(context_, write, [&](std::size_t i, WordReader& letter) {
-            Card& card = cards_[i];
-            card.address = get_text(letter);
-            card.key = get_text(letter);
-            card.sample = static_cast<std::uint64_t>(letter.next());
-            card.value = static_cast<std::uint64_t>(letter.next());
+        exchange_headers(context_, write, [&](std::size_t i, WordReader& header) {
+            Record& record = records_[i];
+            record.address = get_text(header);
+            record.key = get_text(header);
+            record.sample = static_cast<std::uint64_t>(header.next());
+            record.value = static_cast<std::uint64_t>(header.next());
         });
     }
 
     void connect() {
-        std::vector<Words> letters;
-        for (const Card& card : cards_)
-            letters.push_back({worker_.connection_to_use(card.address)});
+        std::vector<Words> headers;
+        for (const Record& record : records_)
+            headers.push_back({worker_.connection_to_use(record.address)});
         comm_.node();
-        exchange_letters(
-            context_, [&] { return letters; },
-            [&](std::size_t i, WordReader& letter) {
-                const std::int64_t here = letters[i][0], there = letter.next();
+        exchange_headers(
+            context_, [&] { return headers; },
+            [&](std::size_t i, WordReader& header) {
+                const std::int64_t here = headers[i][0], there = header.next();
                 const int rank = context_.links[i]->rank;
-                const Card& card = cards_[i];
+                const Record& record = records_[i];
                 const auto endpoint = neighbors_[rank] =
-                    worker_.connect(card.address, std::max(here, there));
+                    worker_.connect(record.address, std::max(here, there));
                 mapped_[i] = comm_.node_rank(rank) >= 0 &&
-                             holds(worker_.map(endpoint, card.key, card.sample), card.value);
+                             holds(worker_.map(endpoint, record.key, record.sample), record.value);
             });
     }
 
@@ -145,18 +145,18 @@ private:
         PatientWait patience(comm_);
         for (const UcxOperation& flush : flushes)
             for (; !flush.done; patience.wait()) worker_.progress();
-        begin_meeting(comm_);
-        for (; !meeting_is_over(comm_); patience.wait()) worker_.progress();
-        end_meeting(comm_);
+        begin_agreement(comm_);
+        for (; !agreement_is_over(comm_); patience.wait()) worker_.progress();
+        end_agreement(comm_);
     }
 
     void agree_on_mapped() {
-        std::vector<Words> letters;
-        for (const bool mapped : mapped_) letters.push_back({mapped});
-        exchange_letters(
-            context_, [&] { return letters; },
-            [&](std::size_t i, WordReader& letter) {
-                const bool there = letter.next() != 0;
+        std::vector<Words> headers;
+        for (const bool mapped : mapped_) headers.push_back({mapped});
+        exchange_headers(
+            context_, [&] { return headers; },
+            [&](std::size_t i, WordReader& header) {
+                const bool there = header.next() != 0;
                 mapped_[i] = mapped_[i] && there;
             });
     }
@@ -165,7 +165,7 @@ private:
     const Communicator& comm_;
     UcxWorker& worker_;
     std::shared_ptr<std::byte> sample_;  // that others try to map
-    std::vector<Card> cards_;
+    std::vector<Record> records_;
     UcxNeighbors neighbors_;
     std::vector<bool> mapped_;
 };

@@ -94,31 +94,31 @@ private:
                                           looked_ = since_;
 };
 
-struct Met {
+struct Agreement {
     int complainer = -1;  ///< the lowest rank that complains, or −1
     bool equal = true;    ///< all prints
     bool left = false;    ///< a rank leaves the call
 };
 
 /// Collective, begun; `is_over` until it returns true, then `met`. One at a time on a communicator.
-void begin_meeting(const Communicator& comm);
-bool meeting_is_over(const Communicator& comm);
+void begin_agreement(const Communicator& comm);
+bool agreement_is_over(const Communicator& comm);
 /// Throws the complaint that a rank had on every rank.
-void end_meeting(const Communicator& comm);
+void end_agreement(const Communicator& comm);
 
 /// Collective, one reduction for `most_values` values: of each the sum, the largest or the union of
 /// bits over all ranks. Throws the complaint that a rank came with on every rank.
 void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> values);
 
 /// One message to, or from, a rank, patiently.
-void send_parcel(const Communicator& comm, Parcel parcel, const Tag& tag);
-Parcel receive_parcel(const Communicator& comm, int rank, const Tag& tag);
+void send_message(const Communicator& comm, Message message, const Tag& tag);
+Message receive_message(const Communicator& comm, int rank, const Tag& tag);
 
 /// Collective, along a tree of messages. The bytes of `source` on every rank.
-Parcel broadcast(const Communicator& comm, Parcel parcel, int source = 0);
+Message broadcast(const Communicator& comm, Message message, int source = 0);
 /// Collective, along a tree of messages. What all ranks have, in rank order, at rank 0; nothing
 /// elsewhere.
-std::vector<Parcel> gather(const Communicator& comm, Parcel own);
+std::vector<Message> gather(const Communicator& comm, Message own);
 
 /// Collective: MPI_Comm_split, which knows no time limit, right after an agreement, which does.
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key);

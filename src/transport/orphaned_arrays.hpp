@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/left_behind.hpp"
+#include "core/orphans.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/plan/bound_arrays.hpp"
 
@@ -16,9 +16,9 @@ namespace parhelion {
 
 /// Keeps the node-shared memory of the arrays until the process ends, for a send that cannot be
 /// taken back may read it at any time. Other arrays belong to the caller alone.
-inline void leave_arrays_behind(const BoundArrays& arrays) {
+inline void orphan_arrays(const BoundArrays& arrays) {
     for (std::size_t b = 0; b < arrays.size(); ++b)
-        if (auto place = find_node_shared(arrays.bases()[b])) leave_behind(std::move(place->keep));
+        if (auto place = find_node_shared(arrays.bases()[b])) orphan(std::move(place->keep));
 }
 
 /// A neighbor is done when the number that it writes has come so far.
@@ -29,10 +29,10 @@ struct Awaited {
 };
 
 /// Keeps `memory`, in which the lines lie, until all neighbors are done; not at all where they are.
-inline void leave_behind_until(std::shared_ptr<const void> memory, std::vector<Awaited> awaited) {
+inline void orphan_until(std::shared_ptr<const void> memory, std::vector<Awaited> awaited) {
     std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
     if (awaited.empty()) return;
-    leave_behind_until(std::move(memory), [awaited = std::move(awaited)] {
+    orphan_until(std::move(memory), [awaited = std::move(awaited)] {
         return std::all_of(awaited.begin(), awaited.end(),
                            [](const Awaited& each) { return each.is_done(); });
     });

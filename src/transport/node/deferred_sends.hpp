@@ -20,17 +20,17 @@ namespace parhelion {
 /// How many messages of a link may be left and unread. Two ranks that both send are never further
 /// apart than two exchanges; a rank that only sends ends an exchange when its reader has begun all
 /// but the last two.
-constexpr std::uint64_t left_slots(bool one_way) { return one_way ? 4 : 2; }
+constexpr std::uint64_t deferred_slots(bool one_way) { return one_way ? 4 : 2; }
 
 /// Whether exchange `number` of a sender can be left when the reader has begun `begun`, and so
 /// ended one less.
-constexpr bool has_left_slot(std::uint64_t number, std::uint64_t begun, bool one_way) {
-    return number <= left_slots(one_way) || begun + left_slots(one_way) > number;
+constexpr bool has_deferred_slot(std::uint64_t number, std::uint64_t begun, bool one_way) {
+    return number <= deferred_slots(one_way) || begun + deferred_slots(one_way) > number;
 }
 
 /// The largest message that is left, in bytes: the environment variable PARHELION_BEGIN_BYTES, else
 /// 16 MiB.
-inline byte_count largest_left() {
+inline byte_count largest_deferred() {
     static const byte_count limit =
         number_told("PARHELION_BEGIN_BYTES").value_or(byte_count{16} << 20);
     return limit;
@@ -38,27 +38,27 @@ inline byte_count largest_left() {
 
 /// What the sender tells, in the reader's memory: which exchanges it has left, and where all of
 /// them are.
-struct LeftNote {
-    alignas(64) std::array<std::atomic<std::uint64_t>, left_slots(true)> numbers{};
+struct DeferredNote {
+    alignas(64) std::array<std::atomic<std::uint64_t>, deferred_slots(true)> numbers{};
     alignas(64) RemotePlace place;
 
-    bool is_left(std::uint64_t number, bool one_way) const {
-        return numbers[number % left_slots(one_way)].load(std::memory_order_relaxed) == number;
+    bool is_deferred(std::uint64_t number, bool one_way) const {
+        return numbers[number % deferred_slots(one_way)].load(std::memory_order_relaxed) == number;
     }
 };
 
 /// One link's messages: a line on which the reader tells what it has read, and the slots.
-struct LeftBox {
+struct DeferredBox {
     std::byte* start = nullptr;
     byte_count message = 0;  ///< bytes
     bool one_way = false;
 
     byte_count bytes() const {
-        return line + static_cast<byte_count>(left_slots(one_way)) * whole_lines(message);
+        return line + static_cast<byte_count>(deferred_slots(one_way)) * whole_lines(message);
     }
     std::byte* slot(std::uint64_t number) const {
         return start + line +
-               static_cast<byte_count>(number % left_slots(one_way)) * whole_lines(message);
+               static_cast<byte_count>(number % deferred_slots(one_way)) * whole_lines(message);
     }
     std::atomic<std::uint64_t>& taken() const {
         return reinterpret_cast<SequenceLine*>(start)->value;

@@ -1,4 +1,4 @@
-#include "core/left_behind.hpp"
+#include "core/orphans.hpp"
 
 #include <mutex>
 #include <utility>
@@ -29,12 +29,12 @@ All& all() {
 
 }  // namespace
 
-void leave_behind(std::shared_ptr<const void> memory) {
+void orphan(std::shared_ptr<const void> memory) {
     const std::lock_guard lock(all().mutex);
     all().left.push_back({std::move(memory), {}});
 }
 
-void leave_behind_until(std::shared_ptr<const void> memory, std::function<bool()> released) {
+void orphan_until(std::shared_ptr<const void> memory, std::function<bool()> released) {
     free_released();
     const std::lock_guard lock(all().mutex);
     all().left.push_back({std::move(memory), std::move(released)});

@@ -19,10 +19,10 @@ inline void put_text(Words& words, const std::string& text) {
     std::memcpy(words.data() + at, text.data(), text.size());
 }
 
-inline std::string get_text(WordReader& letter) {
-    std::string text(letter.next_in<std::size_t>(0, 1 << 20), '\0');
+inline std::string get_text(WordReader& header) {
+    std::string text(header.next_in<std::size_t>(0, 1 << 20), '\0');
     for (std::size_t at = 0; at < text.size(); at += sizeof(global_index)) {
-        const global_index word = letter.next();
+        const global_index word = header.next();
         std::memcpy(text.data() + at, &word, std::min(sizeof word, text.size() - at));
     }
     return text;
