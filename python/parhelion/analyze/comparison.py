@@ -55,16 +55,17 @@ def check_comparable(sets: Sequence[RecordSet]) -> None:
 
 
 CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make less
+AS_BEFORE = 1.1  # a rank that was so far above it already has not become slow
 
 
-def slow_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
-    """Per contender the ranks whose time is clearly above that of the median rank, in the median over all its samples."""
+def slow_ranks(cases: Sequence[CaseResult], above: float = CLEARLY) -> list[tuple[str, str]]:
+    """Per contender the ranks whose time is so far above that of the median rank, in the median over all its samples."""
     lines: dict[tuple[str, int], list[Case]] = {}
     for entry in entries(cases):
         for line in entry.lines:
             if len(line.samples_by_rank) > 1 and line.samples:
                 lines.setdefault((entry.contender, len(line.samples_by_rank)), []).append(line)
-    found = {f"slow ranks of {contender} on {ranks} ranks": _slow(each) for (contender, ranks), each in lines.items()}
+    found = {f"slow ranks of {contender} on {ranks} ranks": _slow(each, above) for (contender, ranks), each in lines.items()}
     return [(name, slow) for name, slow in found.items() if slow]
 
 
@@ -78,14 +79,14 @@ def late_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     return [(name, ", ".join(map(str, sorted(late)))) for name, late in found.items()]
 
 
-def _slow(lines: Sequence[Case]) -> str:
+def _slow(lines: Sequence[Case], above: float) -> str:
     """Such as `1, 3`; empty when no rank stands out."""
     times = np.concatenate([np.array(line.samples_by_rank) for line in lines], axis=1)
     # The lower middle, so that of two ranks the slower one is compared with the other.
     usual = np.sort(times, axis=0)[(len(times) - 1) // 2]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
-    return ", ".join(map(str, np.flatnonzero(ratios > CLEARLY)))
+    return ", ".join(map(str, np.flatnonzero(ratios > above)))
 
 
 # What differs between any two runs and means nothing.
@@ -119,7 +120,19 @@ class Changes:
 
 def changes(first: RecordSet, second: RecordSet) -> Changes:
     """Compare what both sides told; a fact that varies within a side is shown with all its values."""
-    return Changes(*(differing(told(first), told(second)) for told in (_environment, _ranks, _libraries, _behavior)))
+    environment, ranks, libraries, behavior = (differing(told(first), told(second)) for told in (_environment, _ranks, _libraries, _behavior))
+    nearly = [dict(slow_ranks(side.cases, AS_BEFORE)) for side in (first, second)]
+
+    def was_so(change: Change) -> bool:
+        both = ((change.first, nearly[1]), (change.second, nearly[0]))
+        return all(_ranks_in(slow) <= _ranks_in(there.get(change.name)) for slow, there in both)
+
+    behavior = [each for each in behavior if each.name not in {**nearly[0], **nearly[1]} or not was_so(each)]
+    return Changes(environment, ranks, libraries, behavior)
+
+
+def _ranks_in(told: str | None) -> set[str]:
+    return set(told.split(", ")) if told else set()
 
 
 Facts = dict[str, str]

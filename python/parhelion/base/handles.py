@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING
 from ..errors import CommunicationError
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from mpi4py.MPI import Comm
+
+
+def not_pickled(self: object) -> "NoReturn":
+    """`__reduce__` of what belongs to the ranks that made it together."""
+    raise TypeError(f"{type(self).__name__} cannot be pickled: it belongs to its ranks; pickle arrays and what it was made from, and make it again on all ranks")
 
 
 def handle_of(comm: "Comm") -> int:

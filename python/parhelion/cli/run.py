@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -124,12 +125,15 @@ def _refuse_inside() -> None:
                      "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
 
 
+LATE = re.compile(r"(?:-n|--?np|--ranks)=?(\d*)")
+
+
 def _tasks_of_the_job(program: Sequence[str]) -> int:
     job = SlurmJob.told(os.environ)
     if job and job.tasks:
         return job.tasks
-    if late := next((word for word in program[1:] if word in ("-n", "-np", "--ranks")), None):
-        raise InputError(f"{late} stands after the program, which gets it: put it before, parhelion run {late} N {program[0]}")
+    if late := next(filter(None, map(LATE.fullmatch, program[1:])), None):
+        raise InputError(f"{late[0]} stands after the program, which gets it: put it before, parhelion run -n {late[1] or 'N'} {program[0]}")
     raise InputError("say how many ranks are to be started, such as -n 4")
 
 

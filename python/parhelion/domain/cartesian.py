@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import Sides, Stagger, choice, depth_of, extents_of, halo_sides, integer, integers, per_dimension, periodicity, stagger_of
+from ..base.handles import not_pickled
 from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
 
@@ -44,6 +45,8 @@ class CartesianDomain:
         domain = ph.CartesianDomain((768, 768, 768), halo=2, periodic=True)
         u = domain.zeros(dtype="float32")
     """
+
+    __reduce__ = not_pickled
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import integer
+from ..base.handles import not_pickled
 from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
 
@@ -36,6 +37,8 @@ class IndexedDomain:
         domain = ph.IndexedDomain(1000, ghosts=[2005, 17])
         x = domain.zeros(dtype="float64")      # 1000 owned values, then 2 ghosts
     """
+
+    __reduce__ = not_pickled
 
     def __init__(
         self,

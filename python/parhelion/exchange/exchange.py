@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import Sides, exchange_options, halo_sides
+from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
@@ -78,6 +79,8 @@ class Exchange(_core.Exchange):
         both = ph.Exchange([(cells, u, v), (nodes, x)])
         both(u2, v2, x2)
     """
+
+    __reduce__ = not_pickled
 
     def __init__(
         self,
@@ -179,9 +182,6 @@ class Exchange(_core.Exchange):
         if not self._patterns:
             self._patterns.extend(build_pattern(each) if isinstance(each, CartesianDomain) else each for each in self._sources)
         return tuple(self._patterns)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("an exchange cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
 
     def __repr__(self) -> str:
         return f"<Exchange of {len(self.arrays)} arrays by {self.transport}>"

@@ -117,9 +117,6 @@ class IndexMap(IndexedDomain):
         """Global id of each owned cell, int64; a copy."""
         return self.global_of(np.arange(self.owned))
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a map cannot be pickled: it belongs to its ranks; pickle owned_ids and ghost_ids, and pull them again")
-
     def __repr__(self) -> str:
         return f"IndexMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from ..base.handles import not_pickled
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
 
@@ -29,6 +30,8 @@ class Pattern:
 
     Made by `build_pattern`. `print(pattern)` shows this rank's part.
     """
+
+    __reduce__ = not_pickled
 
     def __init__(self, native: "_core.Pattern") -> None:
         self._native = native

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import exchange_options
+from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from .fields import read_groups
@@ -33,6 +34,8 @@ class PointSums(_core.PointSums):
         sums()                                   # each step; sums(other) for another array of the layout
         sums.reduce("min", force)
     """
+
+    __reduce__ = not_pickled
 
     def __init__(self, domain: CartesianDomain, *arrays: Any, transport: str | None = None, timeout: float | None = None) -> None:
         if not isinstance(domain, CartesianDomain):
@@ -70,9 +73,6 @@ class PointSums(_core.PointSums):
         if any(parts.depth for parts in fields):
             raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")
         return [parts.native() for parts in fields], [array for parts in fields for array in parts.arrays]
-
-    def __reduce__(self) -> Any:
-        raise TypeError("an object of sums cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
 
     def __repr__(self) -> str:
         return "<PointSums>"

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import exchange_options
+from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
@@ -36,6 +37,8 @@ class Redistribution:
         redistribute(u, v)                       # u of rows → v of columns
         redistribute.back((u, v), (p, q))        # v → u and q → p, in the same messages
     """
+
+    __reduce__ = not_pickled
 
     def __init__(self, source: Domain, target: Domain, transport: str | None = None, timeout: float | None = None) -> None:
         def check() -> _core.ExchangeOptions:
@@ -88,9 +91,6 @@ class Redistribution:
             _require_alike(source, target, number)
         natives = [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
         return natives, [array for side in sides for parts in side for array in parts.arrays]
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a redistribution cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
 
     def __repr__(self) -> str:
         return "<Redistribution>"

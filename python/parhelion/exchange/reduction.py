@@ -36,7 +36,11 @@ class Reduction(_core.Reduction):
         kind = np.dtype(dtype)
         if kind.hasobject:
             raise TypeError("Python objects cannot be sent: pass a dtype of numbers, or of structures of numbers")
+        self._made_of = function, kind
         super().__init__(element_name(kind), partial(_combine, function, kind))
+
+    def __reduce__(self) -> Any:
+        return Reduction, self._made_of
 
 
 def _combine(function: Callable[[np.ndarray, np.ndarray], Any], dtype: np.dtype, into: memoryview, other: memoryview) -> None:
@@ -44,4 +48,6 @@ def _combine(function: Callable[[np.ndarray, np.ndarray], Any], dtype: np.dtype,
     combined = np.asarray(function(values, np.frombuffer(other, dtype)))
     if combined.shape != values.shape:
         raise ValueError(f"a reduction returned shape {combined.shape} for two rows of shape {values.shape}: return the row of their combinations")
+    if not np.can_cast(combined.dtype, dtype, "same_kind"):
+        raise TypeError(f"a reduction of {dtype} returned {combined.dtype}, which loses what {dtype} does not hold: return values of its kind")
     values[...] = combined

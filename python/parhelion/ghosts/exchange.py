@@ -5,6 +5,7 @@ from typing import Any
 
 from .. import _core
 from ..base.arguments import exchange_options
+from ..base.handles import not_pickled
 from ..base.together import together
 from .rows import Rows
 
@@ -28,6 +29,8 @@ class GhostExchange(_core.GhostExchange):
             update_interior()
     """
 
+    __reduce__ = not_pickled
+
     def __init__(self, *arrays: Rows, transport: str | None = None, timeout: float | None = None) -> None:
         known = next((array for array in arrays if isinstance(array, Rows)), None)
         if known is None:
@@ -46,9 +49,6 @@ class GhostExchange(_core.GhostExchange):
         """The arrays as they were passed."""
         passed: tuple[Any, ...] = self.kept_alive
         return passed
-
-    def __reduce__(self) -> Any:
-        raise TypeError("an exchange cannot be pickled: it belongs to its ranks and their memory; pickle arrays, and make it again on all ranks")
 
     def on_arrival(self, hook: Callable[[], object], reverse: Callable[[], object] | None = None) -> None:
         """Calls `hook` after every forward exchange, to transform ghosts in place. Local; register it on every rank.

@@ -287,6 +287,20 @@ def test_an_empty_store_is_listed_and_exported():
     assert parhelion("runs", "export", "--store", "empty", "--file", "out.csv").exit_code == 0
 
 
+@pytest.mark.parametrize(("before", "after"), [(1.2, 1.3), (1.3, 1.2)])
+def test_a_rank_that_was_nearly_as_slow_before_has_not_become_slow(before, after):
+    for run, factor in (("a", before), ("b", after)):
+        def change(line, factor=factor):
+            if line["type"] == "case":
+                rest = line["samples_by_rank"][0]
+                line["samples_by_rank"] = [rest, [factor * sample for sample in rest]]
+                line["samples"] = line["samples_by_rank"][1]
+
+        edit(f"runs/{run}-halo", change)
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
+    assert not [each for each in json.loads(Path("out.json").read_text())["changes"]["behavior"] if each["name"].startswith("slow")]
+
+
 def test_a_rank_that_became_slower_than_the_others_is_named():
     def change(line):
         if line["type"] == "case" and line["contender"] == "auto":

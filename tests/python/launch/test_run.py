@@ -184,6 +184,9 @@ MISTYPED = [
     (["--verbos", "-n", "2", "true"], "--verbos"),
     (["-V", "-n", "2", "true"], "-V"),
     (["true", "-n", "2"], "-n stands after the program, which gets it: put it before, parhelion run -n N true"),
+    (["true", "-n2"], "-n2 stands after the program, which gets it: put it before, parhelion run -n 2 true"),
+    (["true", "--ranks=2"], "parhelion run -n 2 true"),
+    (["true", "--np", "2"], "--np stands after the program"),
     (["heat.py", "-np", "2"], "-np stands after the program"),
 ]
 

@@ -153,10 +153,23 @@ def test_a_reduction_returns_a_row():
     summed(u)
 
 
+def test_what_a_row_does_not_hold_is_refused():
+    _, exchange = make()
+    refused(TypeError, exchange.reverse, ph.Reduction(lambda a, b: a + b + 0j, "f8"), says="returned complex128")
+
+
+def test_a_reduction_is_pickled():
+    again = pickle.loads(pickle.dumps(ph.Reduction(np.add, "f8")))
+    u, exchange = make()
+    exchange.reverse(again)
+    summed(u)
+
+
 def test_what_belongs_to_ranks_is_not_pickled():
     u, exchange = make()
     domain = u.domain
-    for each in (exchange, ph.PointSums(domain, domain.zeros(stagger=1)), ph.Redistribution(domain, domain)):
+    of_ids = ph.IndexedDomain(2, [])
+    for each in (exchange, ph.PointSums(domain, domain.zeros(stagger=1)), ph.Redistribution(domain, domain), domain, of_ids, ph.build_pattern(domain)):
         refused(TypeError, pickle.dumps, each, says="cannot be pickled: it belongs to its ranks")
 
 
