@@ -77,7 +77,7 @@ NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
             rank, 0, std::shared_ptr<Mailbox>(place, reinterpret_cast<Mailbox*>(place.get())));
     return *known;
 }
-Words NodeContext::card() const { return {}; }
+Words NodeContext::record() const { return {}; }
 void NodeContext::watch(int, const Words&) {}
 std::string NodeContext::unwatched(int) { return {}; }
 void NodeContext::keep_mpi_going() const {}
