@@ -53,8 +53,7 @@ def case_of(options: dict[str, Any]) -> Any:
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", help="Process grid [chosen for --cells].")
 @click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, to have the process grid chosen.")
-@click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET|FILE",
-              help="Parts of a mesh instead of a grid: a data set of `parhelion partition`, or a graph file of METIS.")
+@click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET", help="Parts of a mesh instead of a grid: a data set of `parhelion partition`.")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
 @described(MACHINE, "--ranks-per-node")
 @described(MACHINE, "--topology")

@@ -29,27 +29,11 @@ def fault(where: object, what: str, remedy: str = REWRITE) -> IndexMapError:
 
 
 @dataclass(frozen=True)
-class RankMap:
-    """One rank's part: it owns `first … first+owned-1` and reads `ghosts` (ascending) from others.
-
-    Global indices start at 0. `keys[i]` names owned index first+i in terms of the mesh file (cell
-    number, point number, or sorted point numbers); None when the data set does not say.
-    """
-
-    rank: int
-    ranks: int
-    size: int
-    first: int
-    owned: int
-    ghosts: np.ndarray
-    keys: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
 class IndexMaps:
-    """The maps of all ranks: blocks of `owned[r]` indices in rank order, `ghosts[r]` ascending.
+    """The maps of all ranks: rank r owns the indices `starts[r] … starts[r+1]-1` and reads `ghosts[r]` (ascending) from others.
 
-    `keys` (size × width, or None) names every global index in terms of the mesh file.
+    Indices start at 0. `keys[i]` names index i in terms of the mesh file (cell number, point number, or sorted point numbers); `keys` is None
+    when the data set does not say.
     """
 
     owned: np.ndarray
@@ -78,22 +62,17 @@ class IndexMaps:
         """The ranks that own ghosts of `rank`, ascending, and how many each of them owns."""
         return np.unique(self.owner_of(self.ghosts[rank]), return_counts=True)
 
-    def rank(self, rank: int) -> RankMap:
-        """One rank's part."""
-        first, end = (int(start) for start in self.starts[rank : rank + 2])
-        keys = None if self.keys is None else self.keys[first:end]
-        return RankMap(rank, self.ranks, self.size, first, end - first, self.ghosts[rank], keys)
-
 
 def check_maps(maps: IndexMaps) -> None:
     """All ranks' ghosts obey the rules: for maps that were made in memory, before they are written."""
-    for rank in range(maps.ranks):
-        part = maps.rank(rank)
-        _check_ghosts(f"rank {rank}", part.ghosts, part.first, part.owned, part.size, base=0)
+    for rank, ghosts in enumerate(maps.ghosts):
+        _check_ghosts(f"rank {rank}", ghosts, rank, maps.starts, base=0)
 
 
-def _check_ghosts(where: object, ghosts: np.ndarray, first: int, owned: int, size: int, base: int) -> None:
-    """Ghosts (from 0) ascend strictly, lie in 0 … size-1 and outside first … first+owned-1; messages count ids from `base`."""
+def _check_ghosts(where: object, ghosts: np.ndarray, rank: int, starts: np.ndarray, base: int) -> None:
+    """Ghosts (from 0) ascend strictly, lie in 0 … size-1 and are not the rank's own; messages count ids from `base`."""
+    first, end, size = int(starts[rank]), int(starts[rank + 1]), int(starts[-1])
+
     def named(at: int) -> str:
         return f"ghost {at} is id {ghosts[at] + base}"
 
@@ -101,8 +80,8 @@ def _check_ghosts(where: object, ghosts: np.ndarray, first: int, owned: int, siz
         raise fault(where, f"{named(at)}, outside {base} to {size - 1 + base}", f"the data set lacks a rank's file or is damaged; {REWRITE}")
     for at in np.flatnonzero(ghosts[1:] <= ghosts[:-1])[:1] + 1:
         raise fault(where, f"ghost {at} is not in ascending order (id {ghosts[at] + base} follows {ghosts[at - 1] + base})")
-    for at in np.flatnonzero((ghosts >= first) & (ghosts < first + owned))[:1]:
-        raise fault(where, f"{named(at)}, which this rank owns itself ({first + base} to {first + owned - 1 + base})")
+    for at in np.flatnonzero((ghosts >= first) & (ghosts < end))[:1]:
+        raise fault(where, f"{named(at)}, which this rank owns itself ({first + base} to {end - 1 + base})")
 
 
 def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
@@ -147,17 +126,6 @@ def read_index_maps(folder: str | Path, ranks: int | None = None) -> IndexMaps:
     return IndexMaps(owned, ghosts, KINDS[kind], np.concatenate([keys for _, keys in parts]))
 
 
-def read_rank_map(folder: str | Path, rank: int, ranks: int | None = None) -> RankMap:
-    """Read one rank's part: its own files, and the first words of every other's. Local."""
-    folder, ranks = Path(folder), ranks_of(folder, ranks)
-    if not 0 <= rank < ranks:
-        raise fault(folder, f"has no rank {rank}", f"ranks are 0 to {ranks - 1}")
-    owned, starts = _owned(folder, ranks)
-    ghosts = _read_ghosts(folder, rank, starts)
-    keys = _read_keys(folder, rank, int(owned[rank]))[1] if _file(folder, rank, "keys").exists() else None
-    return RankMap(rank, ranks, int(starts[-1]), int(starts[rank]), int(owned[rank]), ghosts, keys)
-
-
 def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
     """Write `maps` into `folder`, made if need be; its name has to end in -P. Local.
 
@@ -172,13 +140,13 @@ def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
     check_maps(maps)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for part in map(maps.rank, range(maps.ranks)):
-            _write(_file(folder, part.rank), IDS, (part.owned, len(part.ghosts)), part.ghosts + 1)
-            keys = _file(folder, part.rank, "keys")
-            if part.keys is None:
-                keys.unlink(missing_ok=True)  # of maps that were here before
+        for rank, ghosts in enumerate(maps.ghosts):
+            _write(_file(folder, rank), IDS, (int(maps.owned[rank]), len(ghosts)), ghosts + 1)
+            file = _file(folder, rank, "keys")
+            if maps.keys is None:
+                file.unlink(missing_ok=True)  # of maps that were here before
             else:
-                _write(keys, KEYS, (KINDS.index(maps.entities), part.keys.shape[1]), part.keys)
+                _write(file, KEYS, (KINDS.index(maps.entities), maps.keys.shape[1]), maps.keys[maps.starts[rank] : maps.starts[rank + 1]])
     except OSError as error:
         raise fault(error.filename or folder, f"cannot be written ({error.strerror})", "choose another folder, or make room") from error
     return folder
@@ -238,7 +206,7 @@ def _read_counts(folder: Path, rank: int) -> tuple[int, int]:
 def _read_ghosts(folder: Path, rank: int, starts: np.ndarray) -> np.ndarray:
     path = _file(folder, rank)
     ids = _rest(path, rank, IDS, _read_counts(folder, rank)[1]) - 1
-    _check_ghosts(f"{path} (rank {rank})", ids, int(starts[rank]), int(starts[rank + 1] - starts[rank]), int(starts[-1]), base=1)
+    _check_ghosts(f"{path} (rank {rank})", ids, rank, starts, base=1)
     return ids
 
 

@@ -17,17 +17,16 @@ import numpy as np
 
 from ..base.numbers import shortened, whole_number
 from ..launch.jobs import given
+from ..mesh.maps import IndexMaps, read_index_maps
 from ..placement import BetweenNodes, GraphPlacement, Machine, Parameters, Placement, PlacementError, Score, Stencil
 from ..placement import choose_grid, place, place_by_hand, place_graph
 from ..placement.machine import MOST_RANKS, parts_of_a_node
-from .graphs import PartGraph, pairs_of_graph, read_graph
+from .graphs import edges_of, pairs_of_parts
 from .traffic import Exchange, Traffic, graph_traffic, traffic
 
 AnyPlacement = Placement | GraphPlacement
 Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")
-OUTERMOST_FIRST = ("pack", "package", "socket", "numa", "numanode", "die", "l3", "l3cache", "l2", "l2cache", "core",
-                   "pu", "thread", "hwthread")
 GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "extent", "parameters")
 
 
@@ -35,7 +34,7 @@ GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "extent", "para
 class Case:
     """What the options say. Sizes of an exchange are those of one rank; `bytes_per_cell` is of one field.
 
-    Exactly one of `grid`, `cells` (the grid is chosen), `blocks` (by hand) and `graph` (parts of a mesh) says what is placed.
+    Exactly one of `grid`, `cells` (the grid is chosen), `blocks` (by hand) and `graph` (index maps: parts of a mesh) says what is placed.
     """
 
     topology: str | None = None
@@ -71,28 +70,26 @@ class Case:
         return replace(self, nodes=nodes, hosts=hosts if nodes == len(hosts) and not self.hosts else self.hosts)
 
     @cached_property
-    def parts(self) -> PartGraph | None:
-        """The graph of parts, where one is placed."""
+    def parts(self) -> IndexMaps | None:
+        """The parts of a mesh, where they are placed."""
         if not self.graph:
             return None
         others = [name for name in GRIDS_ALONE if getattr(self, name)] + ["offsets"] * (self.neighbors not in ("faces", "full"))
         if others:
             raise PlacementError(f"--graph gives parts, not a grid: leave out {', '.join('--' + name for name in others)}")
-        return read_graph(self.graph, self.fields * self.bytes_per_cell)
+        return read_index_maps(self.graph)
 
     @cached_property
     def machine(self) -> Machine:
         """From topology, nodes and ranks per node; what they leave open follows from grid, blocks or parts."""
-        topology, ranks = self.topology, self.ranks_per_node
-        nodes = self.nodes or (len(ranks) if ranks and len(ranks) > 1 else None) or self._nodes_of_blocks
+        topology, ranks = self.topology or "", self.ranks_per_node
+        nodes = self.nodes or (len(ranks) if ranks and len(ranks) > 1 else None)
         if not topology and not nodes:
             raise PlacementError("the machine is not described: give --nodes and --ranks-per-node, or --topology")
-        if not topology:
-            topology = f"node:{nodes} {self._levels_of_blocks}".strip()
-        elif topology == "here" or topology.startswith("xml:"):
+        if topology == "here" or topology.startswith("xml:"):
             nodes = nodes or self._nodes_that_hold(ranks)
         elif not _counts_nodes(topology):
-            topology = f"node:{nodes or 1} {topology}"
+            topology = f"node:{nodes or 1} {topology}".strip()
         if ranks is None:
             ranks = self._ranks_of(nodes if ":" not in topology.partition(" ")[2] else None)
         return Machine(topology, nodes, ranks[0] if ranks and len(ranks) == 1 else ranks, self.binding)
@@ -100,7 +97,7 @@ class Case:
     def stencil(self, dimensions: int) -> Stencil:
         """Neighbors with their weights."""
         stencil = Stencil.parse(self.neighbors, dimensions)
-        return stencil.with_halo(self.extent, self.halo, self.fields * self.bytes_per_cell) if self.extent else stencil
+        return stencil.with_halo(self.extent, self.halo, self._bytes_of_a_cell) if self.extent else stencil
 
     def placement(self, method: str = "") -> AnyPlacement:
         """The automatic placement, or the one asked for by `method` or blocks. Raises PlacementError."""
@@ -141,18 +138,18 @@ class Case:
             return Placed(self, placed, None, placed.node_pairs(), placed.node_pairs(blocked=True), seconds)
         assert self.parts
         blocked = placed.in_order()
-        pairs, before = (pairs_of_graph(self.parts, each.units("node"), self.machine.nodes) for each in (placed, blocked))
+        pairs, before = (pairs_of_parts(self.parts, self._bytes_of_a_cell, each.units("node"), self.machine.nodes) for each in (placed, blocked))
         return Placed(self, placed, blocked.scores, pairs, before, seconds)
 
-    def _place_parts(self, parts: PartGraph) -> GraphPlacement:
-        if self.machine.size != len(parts.edges):
-            raise PlacementError(f"{self.graph} has {len(parts.edges)} parts, the machine {self.machine.size} ranks: make them agree, "
+    def _place_parts(self, parts: IndexMaps) -> GraphPlacement:
+        if self.machine.size != parts.ranks:
+            raise PlacementError(f"{self.graph} has {parts.ranks} parts, the machine {self.machine.size} ranks: make them agree, "
                                  "such as with --ranks-per-node")
         # The METIS in pymetis, with which meshes are partitioned, serves where the system has none that the library would load.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):
             os.environ.setdefault("PARHELION_METIS", found.origin)
-        return place_graph(self.machine, parts.edges, self.objective)
+        return place_graph(self.machine, edges_of(parts, self._bytes_of_a_cell), self.objective)
 
     def _place_by_hand(self) -> Placement:
         if self.grid or self.cells or self.parameters:
@@ -163,19 +160,11 @@ class Case:
     @property
     def _points(self) -> int:
         """How many are placed; 0 where cells or blocks decide."""
-        return len(self.parts.edges) if self.parts else math.prod(self.grid or (0,))
+        return self.parts.ranks if self.parts else math.prod(self.grid or (0,))
 
     @property
-    def _nodes_of_blocks(self) -> int | None:
-        """As many as the blocks of the nodes' level are; one where blocks tell nothing of nodes."""
-        return math.prod(next((extents for name, extents in self.blocks.items() if name in NODE_NAMES), ())) if self.blocks else None
-
-    @property
-    def _levels_of_blocks(self) -> str:
-        """Without a topology the machine has just the levels that blocks are given for."""
-        inner = [name for name in self.blocks if name.lower() in OUTERMOST_FIRST]
-        inner.sort(key=lambda name: OUTERMOST_FIRST.index(name.lower()))
-        return " ".join(f"{name}:{math.prod(self.blocks[name])}" for name in inner)
+    def _bytes_of_a_cell(self) -> int:
+        return self.fields * self.bytes_per_cell
 
     def _nodes_that_hold(self, ranks: tuple[int, ...] | None) -> int:
         """As many nodes as the grid needs with so many ranks on each; one where that is not known."""

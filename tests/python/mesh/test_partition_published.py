@@ -9,7 +9,7 @@ import pytest
 from parhelion.mesh.maps import IndexMapError
 from parhelion.mesh.maps import IndexMaps
 from parhelion.mesh.maps import inspect
-from parhelion.mesh.maps import read_index_maps, read_rank_map, write_index_maps
+from parhelion.mesh.maps import read_index_maps, write_index_maps
 from parhelion.mesh.maps import ranks_of
 
 pytestmark = pytest.mark.timeout(60)
@@ -45,12 +45,9 @@ def test_bytes_after_the_ids_and_surplus_files_are_ignored(tmp_path):
     assert read_index_maps(folder).size == 3
 
 
-def test_one_ranks_part_equals_its_share_of_the_whole(tmp_path):
-    folder = folder_of(tmp_path, [3, 2, 4, 6], [2, 1, 1], [1, 0])
-    part = read_rank_map(folder, 1)
-    assert (part.first, part.owned, part.size, part.ranks, part.ghosts.tolist()) == (3, 2, 6, 3, [0])
-    with pytest.raises(IndexMapError, match="has no rank 3: ranks are 0 to 2"):
-        read_rank_map(folder, 3)
+def test_ranks_own_indices_in_their_order(tmp_path):
+    maps = read_index_maps(folder_of(tmp_path, [3, 2, 4, 6], [2, 1, 1], [1, 0]))
+    assert (maps.starts.tolist(), maps.size, maps.ranks, maps.ghosts[1].tolist()) == ([0, 3, 5, 6], 6, 3, [0])
 
 
 @pytest.mark.parametrize("files, what", [
@@ -146,13 +143,12 @@ def test_keys_lie_beside_the_ids_and_come_back(tmp_path):
     assert (folder / "keys002").read_bytes() == np.array([3, 2], "<i8").tobytes()
     maps = read_index_maps(folder)
     assert maps.entities == "edges" and maps.keys.tolist() == [[5, 7], [4, 9], [0, 1], [2, -1], [8, 8]]
-    assert read_rank_map(folder, 2).keys.tolist() == [[2, -1], [8, 8]] and read_rank_map(folder, 1).keys.shape == (0, 2)
 
 
 def test_maps_without_keys_leave_none_of_those_before(tmp_path):
     folder = with_keys(tmp_path / "set-3")
     write_index_maps(IndexMaps(np.array([3, 0, 2]), (np.array([4]), np.array([0]), np.array([], dtype=int))), folder)
-    assert read_index_maps(folder).keys is None and read_rank_map(folder, 0).keys is None
+    assert read_index_maps(folder).keys is None
     assert not list(folder.glob("keys*"))
 
 

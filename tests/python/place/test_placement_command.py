@@ -126,10 +126,10 @@ REFUSED = [
     (["--grid", "8", "--topology", "core:4 node:2"], "does not start with nodes"),
     (["--grid", "8x8", "--nodes", 4, "--rank-file", "lsf:x"], "no rank file is known"),
     (["--grid", "8x8", "--nodes", 4, "--numbering", "XX", "--layers", "yes"], "does not name each"),
-    (["--blocks", "node:2x2 core:2"], "different numbers of dimensions"),
+    (["--blocks", "node:2x2 core:2", "--nodes", 4], "different numbers of dimensions"),
     (["--blocks", "node:2x2 core:2x3", "--topology", "node:4 core:4"], "has 2 ranks, but the blocks inside it hold 1"),
-    (["--blocks", "node:2x2 flux:2x3"], "flux"),
-    (["--blocks", "node:2x2", "--cells", "8x8"], "leave out --grid, --cells and --parameters"),
+    (["--blocks", "node:2x2 flux:2x3", "--nodes", 4], "flux"),
+    (["--blocks", "node:2x2", "--nodes", 4, "--cells", "8x8"], "leave out --grid, --cells and --parameters"),
     (["--grid", "8x8", "--nodes", 4, "--parameters", "/nonexistent"], "cannot read the parameters /nonexistent"),
 ]
 
@@ -171,28 +171,25 @@ def test_figures_of_the_model_can_decide(tmp_path):
     assert "--extent" in place("--grid", "2x2", "--nodes", 2, "--parameters", tmp_path / "figures.json").output
 
 
-def groups_file(folder, groups=4, size=8):
-    """A graph file of METIS: groups of parts that all talk to each other, joined in a ring; parts of a group are `groups` apart."""
-    lines = []
+def groups_of_parts(folder, groups=4, size=8):
+    """Index maps of groups of parts that all read 50 cells of each other, joined in a ring by 3; parts of a group are `groups` apart."""
+    ghosts = []
     for part in range(groups * size):
-        mine = [(other, 50) for other in range(part % groups, groups * size, groups) if other != part]
-        beside = [(part // groups * groups + (part + step) % groups, 3) for step in (1, -1)] if groups > 2 else []
-        lines.append(" ".join(f"{other + 1} {weight}" for other, weight in mine + beside))
-    count = sum(len(line.split()) // 2 for line in lines) // 2
-    file = folder / "groups.graph"
-    file.write_text("% parts and cells\n" + "\n".join([f"{groups * size} {count} 001", *lines]) + "\n")
-    return file
+        mine = [other * 50 + np.arange(50) for other in range(part % groups, groups * size, groups) if other != part]
+        beside = [(part // groups * groups + (part + step) % groups) * 50 + np.arange(3) for step in (1, -1)]
+        ghosts.append(np.sort(np.concatenate(mine + beside)))
+    return write_index_maps(IndexMaps(np.full(groups * size, 50), tuple(ghosts)), folder / f"groups-{groups * size}")
 
 
-def test_parts_of_a_graph_file_are_put_onto_nodes_that_they_talk_within(tmp_path):
-    file = groups_file(tmp_path)
+def test_parts_of_a_mesh_are_put_onto_nodes_that_they_talk_within(tmp_path):
+    file = groups_of_parts(tmp_path)
     made = document("--graph", file, "--topology", "node:4 pack:2 core:4", "--bytes-per-cell", 2, "--rank-file", f"openmpi:{tmp_path}/ranks")
     nodes = np.array(made["node_of_rank"])
     assert collections.Counter(made["node_of_rank"]) == dict.fromkeys(range(4), 8)
     assert all(len({*nodes[first::4]}) == 1 for first in range(4))
     assert made["scores"]["automatic"]["node"] == {"jsum": 64, "jmax": 16, "jsum_bytes": 64 * 6, "jmax_bytes": 16 * 6}
     assert made["scores"]["blocked"]["node"]["jsum_bytes"] > 64 * 6 and made["seconds"] > 0
-    assert made["between_nodes"]["automatic"]["aggregated"] == {"messages": 8, "bytes": None, "busiest_messages": 2, "busiest_bytes": None}
+    assert made["between_nodes"]["automatic"]["aggregated"] == {"messages": 8, "bytes": 384, "busiest_messages": 2, "busiest_bytes": 96}
     told = (tmp_path / "ranks").read_text().splitlines()
     assert [line.split()[1].split("=")[1] for line in told] == [f"node{node}" for node in nodes]
 
@@ -210,16 +207,8 @@ def test_parts_of_a_data_set_send_each_cell_once_to_a_node(tmp_path):
     }
 
 
-@pytest.mark.parametrize(("text", "says"), [("words", "no graph file of METIS"), ("3 1\n2\n1\n", "a line"), ("2 1\n2\n7\n", "from 1 to 2"),
-                                            ("2 2\n2\n1\n", "2 neighbors are listed for 2 edges"), ("2 1 1\n2\n1\n", "followed by its weight")])
-def test_a_damaged_graph_file_is_refused_with_the_reason(tmp_path, text, says):
-    (tmp_path / "g").write_text(text)
-    done = place("--graph", tmp_path / "g", "--topology", "node:2")
-    assert done.exit_code == 2 and says in done.output.replace("\n", " ")
-
-
 def test_a_graph_is_no_grid_and_needs_as_many_ranks_as_parts(tmp_path):
-    file = groups_file(tmp_path)
+    file = groups_of_parts(tmp_path)
     assert "leave out --grid" in place("--graph", file, "--grid", "8x4", "--nodes", 4).output
     assert "32 parts, the machine 16 ranks" in place("--graph", file, "--topology", "node:2 core:8").output.replace("\n", " ")
     assert "no such data set" in place("--graph", tmp_path / "nowhere", "--nodes", 4).output.replace("\n", " ")
