@@ -94,7 +94,7 @@ def long_integers(values: Iterable[SupportsInt]) -> ctypes.Array:
 def _as_c_takes_it(argument: object) -> object:
     if isinstance(argument, str):
         return argument.encode()
-    return integers([argument])[0] if isinstance(argument, int) else getattr(argument, "_handle", argument)
+    return integers([argument])[0] if isinstance(argument, int | np.integer) else getattr(argument, "_handle", argument)
 
 
 def _own_library() -> str:

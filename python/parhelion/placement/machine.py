@@ -61,10 +61,13 @@ def parts_of_a_node(topology: str) -> int:
     """Cores of one node of a description: the product of the counts inside the node."""
     if ":" not in topology or topology.startswith("xml:"):
         raise PlacementError(f"topology '{topology}' does not say how many ranks a node has: give ranks per node")
-    try:
-        return math.prod(whole_number(token.rpartition(":")[2], 1, MOST_COUNT) for token in topology.split()[1:])
-    except ValueError as error:
-        raise PlacementError(f"topology '{topology}': its counts: {error}") from None
+    counts = []
+    for token in topology.split()[1:]:
+        try:
+            counts.append(whole_number(token.rpartition(":")[2], 1, MOST_COUNT))
+        except ValueError as error:
+            raise PlacementError(f"topology '{topology}': the count of '{token}': {error}") from None
+    return math.prod(counts)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from parhelion import placement
 from parhelion.placement import Machine, PlacementError
 from parhelion.placement.library import integers
 from parhelion.placement import Numbering
@@ -89,3 +90,8 @@ def test_names_that_lead_out_of_the_folder_are_refused(tmp_path, name):
     with pytest.raises(MeshError, match="give another name"):
         partition_mesh(mesh, 1, out=inner, name=name)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_ranks_and_positions_are_numbers_of_numpy_too():
+    placed = placement.place((4, 2), Machine("node:2 core:4"))
+    assert placed.point(np.int64(3)) == placed.point(3) and Numbering((3, 2)).coords(np.int32(4)) == Numbering((3, 2)).coords(4)
