@@ -58,15 +58,14 @@ CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make le
 AS_BEFORE = 1.1  # a rank that was so far above it already has not become slow
 
 
-def slow_ranks(cases: Sequence[CaseResult], above: float = CLEARLY) -> list[tuple[str, str]]:
-    """Per contender the ranks whose time is so far above that of the median rank, in the median over all its samples."""
+def _above_the_median(cases: Sequence[CaseResult]) -> dict[str, np.ndarray]:
+    """Per contender, by the fact's name: each rank's time over that of the median rank, in the median over all its samples."""
     lines: dict[tuple[str, int], list[Case]] = {}
     for entry in entries(cases):
         for line in entry.lines:
             if len(line.samples_by_rank) > 1 and line.samples:
                 lines.setdefault((entry.contender, len(line.samples_by_rank)), []).append(line)
-    found = {f"slow ranks of {contender} on {ranks} ranks": _slow(each, above) for (contender, ranks), each in lines.items()}
-    return [(name, slow) for name, slow in found.items() if slow]
+    return {f"slow ranks of {contender} on {ranks} ranks": _ratios(each) for (contender, ranks), each in lines.items()}
 
 
 def late_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
@@ -79,14 +78,12 @@ def late_ranks(cases: Sequence[CaseResult]) -> list[tuple[str, str]]:
     return [(name, ", ".join(map(str, sorted(late)))) for name, late in found.items()]
 
 
-def _slow(lines: Sequence[Case], above: float) -> str:
-    """Such as `1, 3`; empty when no rank stands out."""
+def _ratios(lines: Sequence[Case]) -> np.ndarray:
     times = np.concatenate([np.array(line.samples_by_rank) for line in lines], axis=1)
     # The lower middle, so that of two ranks the slower one is compared with the other.
     usual = np.sort(times, axis=0)[(len(times) - 1) // 2]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
-    return ", ".join(map(str, np.flatnonzero(ratios > above)))
+        return np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
 
 
 # What differs between any two runs and means nothing.
@@ -121,18 +118,19 @@ class Changes:
 def changes(first: RecordSet, second: RecordSet) -> Changes:
     """Compare what both sides told; a fact that varies within a side is shown with all its values."""
     environment, ranks, libraries, behavior = (differing(told(first), told(second)) for told in (_environment, _ranks, _libraries, _behavior))
-    nearly = [dict(slow_ranks(side.cases, AS_BEFORE)) for side in (first, second)]
-
-    def was_so(change: Change) -> bool:
-        both = ((change.first, nearly[1]), (change.second, nearly[0]))
-        return all(_ranks_in(slow) <= _ranks_in(there.get(change.name)) for slow, there in both)
-
-    behavior = [each for each in behavior if each.name not in {**nearly[0], **nearly[1]} or not was_so(each)]
-    return Changes(environment, ranks, libraries, behavior)
+    return Changes(environment, ranks, libraries, [*_slow_ranks(first, second), *behavior])
 
 
-def _ranks_in(told: str | None) -> set[str]:
-    return set(told.split(", ")) if told else set()
+def _slow_ranks(first: RecordSet, second: RecordSet) -> list[Change]:
+    """Ranks that are slow on one side, where they are others on the other side; not where one was nearly as slow there."""
+    sides = [_above_the_median(side.cases) for side in (first, second)]
+    found = []
+    for name in dict.fromkeys([*sides[0], *sides[1]]):
+        ratios = [side.get(name) for side in sides]
+        slow, nearly = ([set() if each is None else set(np.flatnonzero(each > above).tolist()) for each in ratios] for above in (CLEARLY, AS_BEFORE))
+        if not (slow[0] <= nearly[1] and slow[1] <= nearly[0]):
+            found.append(Change(name, *(", ".join(map(str, sorted(each))) or None for each in slow)))
+    return found
 
 
 Facts = dict[str, str]
@@ -169,8 +167,8 @@ def _libraries(side: RecordSet) -> Facts:
 
 
 def _behavior(side: RecordSet) -> Facts:
-    """Messages and bytes per exchange, what `auto` chose, ranks that take longer than the others, and those for which the others wait."""
-    facts = [*slow_ranks(side.cases), *late_ranks(side.cases)]
+    """Messages and bytes per exchange, what `auto` chose, and ranks for which the others wait."""
+    facts = late_ranks(side.cases)
     for entry in entries(side.cases):
         for line in entry.lines[:1]:
             told = {"messages": line.messages, "bytes": line.bytes, "choice": _choice(line.explain)}
