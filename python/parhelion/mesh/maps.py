@@ -62,6 +62,10 @@ class IndexMaps:
         """The ranks that own ghosts of `rank`, ascending, and how many each of them owns."""
         return np.unique(self.owner_of(self.ghosts[rank]), return_counts=True)
 
+    def keys_of(self, rank: int) -> np.ndarray | None:
+        """What the indices that `rank` owns are called in the mesh file, in their order."""
+        return None if self.keys is None else self.keys[self.starts[rank] : self.starts[rank + 1]]
+
 
 def check_maps(maps: IndexMaps) -> None:
     """All ranks' ghosts obey the rules: for maps that were made in memory, before they are written."""
@@ -142,11 +146,11 @@ def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for rank, ghosts in enumerate(maps.ghosts):
             _write(_file(folder, rank), IDS, (int(maps.owned[rank]), len(ghosts)), ghosts + 1)
-            file = _file(folder, rank, "keys")
-            if maps.keys is None:
+            file, keys = _file(folder, rank, "keys"), maps.keys_of(rank)
+            if keys is None:
                 file.unlink(missing_ok=True)  # of maps that were here before
             else:
-                _write(file, KEYS, (KINDS.index(maps.entities), maps.keys.shape[1]), maps.keys[maps.starts[rank] : maps.starts[rank + 1]])
+                _write(file, KEYS, (KINDS.index(maps.entities), keys.shape[1]), keys)
     except OSError as error:
         raise fault(error.filename or folder, f"cannot be written ({error.strerror})", "choose another folder, or make room") from error
     return folder

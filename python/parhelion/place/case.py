@@ -21,7 +21,7 @@ from ..mesh.maps import IndexMaps, read_index_maps
 from ..placement import BetweenNodes, GraphPlacement, Machine, Parameters, Placement, PlacementError, Score, Stencil
 from ..placement import choose_grid, place, place_by_hand, place_graph
 from ..placement.machine import MOST_RANKS, parts_of_a_node
-from .graphs import edges_of, pairs_of_parts
+from .graphs import Edges, edges_of, pairs_of_parts
 from .traffic import Exchange, Traffic, graph_traffic, traffic
 
 AnyPlacement = Placement | GraphPlacement
@@ -80,6 +80,11 @@ class Case:
         return read_index_maps(self.graph)
 
     @cached_property
+    def edges(self) -> Edges:
+        """What these parts send to each other."""
+        return edges_of(self.parts, self._bytes_of_a_cell) if self.parts else []
+
+    @cached_property
     def machine(self) -> Machine:
         """From topology, nodes and ranks per node; what they leave open follows from grid, blocks or parts."""
         topology, ranks = self.topology or "", self.ranks_per_node
@@ -130,7 +135,7 @@ class Case:
 
     def place(self) -> Placed:
         """The placement, and what goes between nodes by it and in blocked order."""
-        _ = self.parts  # read before the clock starts
+        _ = self.edges  # read before the clock starts
         start = time.perf_counter()
         placed = self.placement()
         seconds = time.perf_counter() - start
@@ -138,7 +143,7 @@ class Case:
             return Placed(self, placed, None, placed.node_pairs(), placed.node_pairs(blocked=True), seconds)
         assert self.parts
         blocked = placed.in_order()
-        pairs, before = (pairs_of_parts(self.parts, self._bytes_of_a_cell, each.units("node"), self.machine.nodes) for each in (placed, blocked))
+        pairs, before = (pairs_of_parts(self.parts, self.edges, self._bytes_of_a_cell, each.units("node"), self.machine.nodes) for each in (placed, blocked))
         return Placed(self, placed, blocked.scores, pairs, before, seconds)
 
     def _place_parts(self, parts: IndexMaps) -> GraphPlacement:
@@ -149,7 +154,7 @@ class Case:
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):
             os.environ.setdefault("PARHELION_METIS", found.origin)
-        return place_graph(self.machine, edges_of(parts, self._bytes_of_a_cell), self.objective)
+        return place_graph(self.machine, self.edges, self.objective)
 
     def _place_by_hand(self) -> Placement:
         if self.grid or self.cells or self.parameters:

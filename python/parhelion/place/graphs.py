@@ -20,9 +20,9 @@ def edges_of(maps: IndexMaps, bytes_per_cell: int) -> Edges:
     return edges
 
 
-def pairs_of_parts(maps: IndexMaps, bytes_per_cell: int, nodes: np.ndarray, count: int) -> np.ndarray:
-    """All pairs of nodes of which one sends to the other (NODE_PAIR); `nodes` is the node of every part, of `count` nodes."""
-    edges = np.array([(p, q, size) for p, sent in enumerate(edges_of(maps, bytes_per_cell)) for q, size in sent.items()], np.int64).reshape(-1, 3)
+def pairs_of_parts(maps: IndexMaps, sent: Edges, bytes_per_cell: int, nodes: np.ndarray, count: int) -> np.ndarray:
+    """All pairs of nodes of which one sends to the other (NODE_PAIR); `sent` as edges_of has it, `nodes` is the node of every part, of `count` nodes."""
+    edges = np.array([(p, q, size) for p, to in enumerate(sent) for q, size in to.items()], np.int64).reshape(-1, 3)
     senders, receivers, sizes = edges[nodes[edges[:, 0]] != nodes[edges[:, 1]]].T
     keys, place = np.unique(nodes[senders] * count + nodes[receivers], return_inverse=True)
     pairs = np.zeros(len(keys), NODE_PAIR)

@@ -42,17 +42,13 @@ def test_keys_lead_from_new_numbers_back_to_the_mesh_file(tmp_path):
     assert (lengths == 1).all()
 
 
-def owned_keys(maps, rank):
-    return maps.keys[maps.starts[rank] : maps.starts[rank + 1]]
-
-
 def test_cells_and_nodes_of_one_call_belong_to_the_same_parts(tmp_path):
     source = bricks(5, 4, 3)
     partition_mesh(source, 3, ["cells", "nodes"], tmp_path, adjacency="nodes", name="b")
     cells, nodes = (read_index_maps(tmp_path / f"b{kind}-3") for kind in ("", "-nodes"))
     for rank in range(3):
-        touched = set(source.cells[0].data[owned_keys(cells, rank).ravel()].ravel().tolist())
-        held = np.concatenate([owned_keys(nodes, rank), nodes.keys[nodes.ghosts[rank]]]).ravel().tolist()
+        touched = set(source.cells[0].data[cells.keys_of(rank).ravel()].ravel().tolist())
+        held = np.concatenate([nodes.keys_of(rank), nodes.keys[nodes.ghosts[rank]]]).ravel().tolist()
         assert touched <= set(held)
 
 

@@ -35,7 +35,7 @@ def keys_of_ghosts(maps, rank: int) -> set[tuple[int, ...]]:
 
 
 def keys_owned(maps, rank: int) -> set[tuple[int, ...]]:
-    return {tuple(key) for key in maps.keys[maps.starts[rank] : maps.starts[rank + 1]].tolist()}
+    return {tuple(key) for key in maps.keys_of(rank).tolist()}
 
 
 def assert_lawful(maps) -> None:

@@ -143,12 +143,14 @@ def test_keys_lie_beside_the_ids_and_come_back(tmp_path):
     assert (folder / "keys002").read_bytes() == np.array([3, 2], "<i8").tobytes()
     maps = read_index_maps(folder)
     assert maps.entities == "edges" and maps.keys.tolist() == [[5, 7], [4, 9], [0, 1], [2, -1], [8, 8]]
+    assert maps.keys_of(2).tolist() == [[2, -1], [8, 8]] and maps.keys_of(1).shape == (0, 2)
 
 
 def test_maps_without_keys_leave_none_of_those_before(tmp_path):
     folder = with_keys(tmp_path / "set-3")
     write_index_maps(IndexMaps(np.array([3, 0, 2]), (np.array([4]), np.array([0]), np.array([], dtype=int))), folder)
-    assert read_index_maps(folder).keys is None
+    maps = read_index_maps(folder)
+    assert maps.keys is None and maps.keys_of(0) is None
     assert not list(folder.glob("keys*"))
 
 
