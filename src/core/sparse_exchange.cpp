@@ -11,7 +11,7 @@
 namespace parhelion {
 namespace {
 
-// A message goes as messages of `largest` bytes and a last one that is shorter, empty if need be:
+// A message goes in chunks of `largest` bytes and a last one that is shorter, empty if need be:
 // counts are ints.
 void send(const Communicator& comm, const Message& message, int tag, bool synchronous,
           std::size_t largest, std::vector<MPI_Request>& requests) {

@@ -6,7 +6,7 @@
 namespace parhelion::placement {
 
 Units::Units(const Machine& machine) : levels_(machine.levels()) {
-    of_.reserve(std::size_t(levels_) * machine.size());
+    of_.reserve(levels_ * machine.size());
     for (int position = 0; position < machine.size(); ++position)
         for (int l = 0; l < machine.levels(); ++l) of_.push_back(machine.unit_of(l, position));
 }

@@ -70,8 +70,8 @@ void add_rows(Program& program, const Plan& plan, int f, const Selection& side, 
 }
 
 // Rows of this rank that are its own ghosts, or the other way round.
-void add_straight_rows(Program& program, const Plan& plan, int f, const Selection& from,
-                       const Selection& to, byte_count entries, bool from_ghosts) {
+void add_direct_rows(Program& program, const Plan& plan, int f, const Selection& from,
+                     const Selection& to, byte_count entries, bool from_ghosts) {
     const Field& field = plan.fields[f];
     const Pattern& pattern = plan.pattern_of(f);
     RunsOp op{
@@ -296,8 +296,8 @@ Links without(Links links, const std::vector<bool>& wrapped) {
     return links;
 }
 
-// One end of a straight copy.
-struct StraightEnd {
+// One end of a direct copy.
+struct DirectEnd {
     const Plan& plan;
     const Links& links;
     End end;
@@ -305,8 +305,8 @@ struct StraightEnd {
     const Field& field(int f) const { return plan.fields[f]; }
 };
 
-void straight_boxes(Program& program, int f, const StraightEnd& from, const StraightEnd& to,
-                    byte_count entries) {
+void direct_boxes(Program& program, int f, const DirectEnd& from, const DirectEnd& to,
+                  byte_count entries) {
     const int dimensions = from.plan.pattern_of(f).dimensions;
     for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
         const BoxPiece &source = from.side(f).boxes[k], &target = to.side(f).boxes[k];
@@ -317,7 +317,7 @@ void straight_boxes(Program& program, int f, const StraightEnd& from, const Stra
     }
 }
 
-Program compile_direct(const StraightEnd& from, const StraightEnd& to, Direction direction) {
+Program compile_direct(const DirectEnd& from, const DirectEnd& to, Direction direction) {
     Program program;
     const bool from_ghosts = from.end == End::ghosts;
     if (from_ghosts) program.dependence = Dependence::destination;
@@ -332,13 +332,13 @@ Program compile_direct(const StraightEnd& from, const StraightEnd& to, Direction
         const byte_count entries =
             entries_of(from.plan.link_of(from.links, f), from.end, direction);
         if (from.field(f).ragged())
-            add_straight_rows(program, from.plan, f, from.side(f), to.side(f), entries,
-                              from_ghosts);  // within one plan only
+            add_direct_rows(program, from.plan, f, from.side(f), to.side(f), entries,
+                            from_ghosts);  // within one plan only
         else if (from.plan.pattern_of(f).indexed())
             add_cells(program, from.field(f),
                       cells_in_field(from.plan, f, from.side(f), from_ghosts),
                       cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
-        else straight_boxes(program, f, from, to, entries);
+        else direct_boxes(program, f, from, to, entries);
     }
     return program;
 }
@@ -373,7 +373,7 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
     link.repeat = compile_repeat(plan, without(link.links, wrapped));
 }
 
-// Straight copies from this rank's cells into its own ghosts, or (reverse) back, for the links that
+// Direct copies from this rank's cells into its own ghosts, or (reverse) back, for the links that
 // `self` has.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
     const Links unwrapped = without(self.links, wrapped);

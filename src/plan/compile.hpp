@@ -49,7 +49,7 @@ MessageSizes message_sizes(const Plan& plan, const Links& links, End end);
 /// Mean number of bytes of a neighbor's ghosts that lie together here; 0 when nothing is received.
 byte_count mean_ghost_piece(const Plan& plan, const Links& links);
 
-/// Straight copies of what `owner` sends into the ghosts of `holder`, whose links are the other
+/// Direct copies of what `owner` sends into the ghosts of `holder`, whose links are the other
 /// ends of the owner's. Every unique entry once.
 Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
                        const Links& holder);

@@ -277,11 +277,11 @@ StagePlan merged_stage(const Plan& plan, std::size_t number) {
 }
 
 // Writing pieces much shorter than a cache line into a neighbor's memory moves a line for each.
-constexpr byte_count thin_piece = 128;
+constexpr byte_count small_piece = 128;
 
-bool receives_thin(const Plan& plan, const LinkPlan& link) {
+bool receives_small(const Plan& plan, const LinkPlan& link) {
     const byte_count piece = mean_ghost_piece(plan, link.links);
-    return piece > 0 && piece < thin_piece;
+    return piece > 0 && piece < small_piece;
 }
 
 constexpr std::size_t words_before_shapes = 6;
@@ -297,7 +297,7 @@ Message announcement(const Plan& plan, int stage, const LinkPlan& link,
                                     sends.reverse,
                                     receives.forward,
                                     receives.reverse,
-                                    receives_thin(plan, link)};
+                                    receives_small(plan, link)};
     for (const Link* each : link.links) {
         words.push_back(static_cast<std::int64_t>(shape_of_sends(*each).fingerprint));
         words.push_back(static_cast<std::int64_t>(shape_of_receives(*each).fingerprint));
@@ -366,7 +366,7 @@ void accept(Plan& plan, const Message& message) {
                         (i < 2 ? "expects " : "will send ") + std::to_string(expected[i]) +
                         ": the patterns or fields of the two ranks differ");
     accept_orders_and_record(plan, words, *link);
-    link->small = words[5] != 0 || receives_thin(plan, *link);
+    link->small = words[5] != 0 || receives_small(plan, *link);
 }
 
 void shake_hands(Plan& plan, const std::vector<std::int64_t>& record) {

@@ -228,7 +228,7 @@ CASE(
     EXPECT_EQ(x[1], static_cast<double>(next));
 }
 
-CASE("a message longer than a message arrives as one, and so do several for one rank") {
+CASE("a message that goes in several chunks arrives as one, and so do several for one rank") {
     const Communicator comm(MPI_COMM_WORLD);
     constexpr std::size_t message = 7;
     std::vector<Message> sent;

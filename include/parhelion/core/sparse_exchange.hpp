@@ -30,7 +30,7 @@ struct Message {
     }
 };
 
-/// The largest message that a message is sent in; a longer one takes several.
+/// Bytes that are sent at once; a longer message goes in several chunks.
 inline constexpr std::size_t largest_sent_at_once = std::size_t{1} << 30;
 
 /// Collective. Delivers every message to its rank and returns those for this rank, in rank order.
