@@ -58,6 +58,7 @@ class Flavor:
     """A build against one MPI. Paths are absolute.
 
     `kind` (a key of `KINDS`) says how `mpiexec` wants its options; None where that MPI has no launcher of its own.
+    `names_folder`: its programs do not find the MPI by themselves, so ranks are told its folder.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Flavor:
     library_version: str
     soname: str
     directory: Path
+    names_folder: bool = False
 
     @property
     def program(self) -> Path:
@@ -176,7 +178,8 @@ class Flavor:
     def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
         """LD_LIBRARY_PATH beats what a binary says, so where one is set, this MPI comes first in it."""
         inherited = env.get("LD_LIBRARY_PATH")
-        return {"LD_LIBRARY_PATH": f"{self.library_dir}{os.pathsep}{inherited}"} if inherited else {}
+        folders = os.pathsep.join([str(self.library_dir), *filter(None, [inherited])])
+        return {"LD_LIBRARY_PATH": folders} if inherited or self.names_folder else {}
 
 
 class WheelFlavor(Flavor):
@@ -206,11 +209,10 @@ class WheelFlavor(Flavor):
         except MpiMissing as error:
             raise FlavorError(f"flavor {self.name} cannot run: {error}") from error
 
-    def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
+    @property
+    def names_folder(self) -> bool:
         """What a wheel holds names no folder of an MPI."""
-        if self._mpi().by_linker:
-            return super()._library_path(env)
-        return {"LD_LIBRARY_PATH": os.pathsep.join([str(self.library_dir), *filter(None, [env.get("LD_LIBRARY_PATH")])])}
+        return not self._mpi().by_linker
 
 
 def flavor_directory() -> Path:

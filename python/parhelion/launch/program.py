@@ -12,10 +12,12 @@ import re
 import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import InputError
-from .flavor import LAUNCHER, Flavor, FlavorError, find_flavor, flavors, program_words
+from .flavor import LAUNCHER, Flavor, FlavorError, WheelFlavor, find_flavor, flavors, program_words
 from .kinds import kind_of
 from .mpi import MpiMissing, asked_version, launcher_of, mpi_of, name_of
 from .process import ask
@@ -36,17 +38,23 @@ def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Flavor,
     found = shutil.which(words[0])
     if found is None:
         raise InputError(f"{words[0]} is no program that can be run: give its path, such as ./{Path(words[0]).name}, and check that it is executable")
-    library = linked_mpi(Path(found))
-    if library is None:
+    linked = linked_mpi(Path(found))
+    if linked is None:
         return _without_library(words, Path(found), name)
-    own = flavor_of_library(library)
-    if name is None:
-        return words, own, []
-    _refuse_another(words[0], library, find_flavor(name))
-    return words, find_flavor(name), []
+    flavor = flavor_of_library(linked.library) if name is None else find_flavor(name)
+    if name is not None:
+        _refuse_another(words[0], linked.library, flavor)
+    return words, flavor if linked.is_found or isinstance(flavor, WheelFlavor) else replace(flavor, names_folder=True), []
 
 
-def linked_mpi(program: Path) -> Path | None:
+class Linked(NamedTuple):
+    """The MPI library of a compiled program, and whether the dynamic linker finds it by itself."""
+
+    library: Path
+    is_found: bool
+
+
+def linked_mpi(program: Path) -> Linked | None:
     """The MPI library that a compiled program will load here; None where it loads none. Raises `FlavorError` where that is missing.
 
     The dynamic linker answers, so that LD_LIBRARY_PATH and what the program has built in count as they will. What it does not find is this
@@ -60,7 +68,7 @@ def linked_mpi(program: Path) -> Path | None:
         return None
     name, place = found[0]
     try:
-        return mpi_of(name).library if place == "not found" else Path(place)
+        return Linked(mpi_of(name).library, False) if place == "not found" else Linked(Path(place), True)
     except MpiMissing:
         raise FlavorError(f"{program} is linked to {name}, which is not found: load the module of that MPI, or name its folder in LD_LIBRARY_PATH") from None
 

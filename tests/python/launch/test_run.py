@@ -66,7 +66,7 @@ def test_on_hosts_the_same_is_started_without_the_option():
 def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
     need_build()
     for flavor in map(flavors().get, built()):
-        assert linked_mpi(flavor.program).resolve() == flavor.mpi_library.resolve()
+        assert linked_mpi(flavor.program).library.resolve() == flavor.mpi_library.resolve()
         assert choose([str(flavor.program)], None)[1] == flavor
 
 
@@ -81,10 +81,22 @@ def test_a_program_that_was_linked_without_an_mpi_gets_that_of_the_environment(s
     monkeypatch.setattr(program, "ask", lambda *_, **__: SimpleNamespace(stdout=f"\t{soname} => not found\n"))
     (tmp_path / "ring").write_bytes(b"\x7fELF")
     if soname == "libmpi.so.12":
-        assert linked_mpi(tmp_path / "ring") == tmp_path / soname
+        assert linked_mpi(tmp_path / "ring") == (tmp_path / soname, False)
     else:
         with pytest.raises(FlavorError, match=f"ring is linked to {soname}, which is not found: load the module"):
             linked_mpi(tmp_path / "ring")
+
+
+@pytest.mark.parametrize("named", [[], ["--flavor"]])
+def test_a_program_that_does_not_say_where_its_mpi_lies_finds_it(named, tmp_path):
+    need_build()
+    if not shutil.which("gcc"):
+        pytest.skip("skipped: gcc is not installed")
+    flavor = default_flavor()
+    (tmp_path / "main.c").write_text("int MPI_Init(void*, void*);\nint MPI_Finalize(void);\nint main(void) { return MPI_Init(0, 0) + MPI_Finalize(); }\n")
+    subprocess.run(["gcc", "main.c", flavor.mpi_library, "-Wl,--allow-shlib-undefined", "-o", "ring"], cwd=tmp_path, check=True)
+    done = parhelion_run(*named, *[flavor.name for _ in named], "-n", 2, tmp_path / "ring", LD_LIBRARY_PATH="")
+    assert done.returncode == 0, done.stderr
 
 
 def test_another_flavor_than_that_of_the_program_is_refused():
