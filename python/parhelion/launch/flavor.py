@@ -234,7 +234,7 @@ def load_flavor(file: str | os.PathLike) -> Flavor:
         raise FlavorError(f"{file} does not describe a flavor ({error!r}): {build_for('mpich', again=True)}") from error
     if kind not in KINDS:
         raise FlavorError(f"{file}: kind of MPI is {kind!r}, known are {', '.join(KINDS)}")
-    return Flavor(**words, kind=kind, mpi_home=mpi_home, mpiexec=mpiexec, library_dir=library_dir, directory=file.parent)
+    return Flavor(words["name"], kind, mpi_home, mpiexec, library_dir, words["library_version"], words["soname"], file.parent)
 
 
 def built_flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
