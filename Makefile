@@ -143,7 +143,7 @@ peer-petsc peer-dolfinx: peer-%:
 # Programs of their own, the same for every flavor.
 peer-coarray:
 	@$(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -S bench/peers/coarray -B build/peers/coarray \
-	  -DPARHELION_COARRAY_DIR=$(FLAVORS)/coarray
+	  -DPARHELION_COARRAY_DIR=$(FLAVORS)/coarray -DPython_EXECUTABLE=$(BIN)/python
 	@$(TOOLS)/cmake --build build/peers/coarray --parallel $(JOBS)
 	@$(call own,$(FLAVORS)/coarray)
 

@@ -1,4 +1,4 @@
-"""The gather on coarrays: programs that `make peers` built, the methods of each, their jobs (Fortran namelists), and their runs: after the other
+"""The gather on coarrays: programs that `make peers` built, the methods of each, their jobs (JSON), and their runs: after the other
 contenders of a launch, into the same record.
 
 Each method has a launch of its own; one that crashes or hangs is stopped, reported and left out from then on.
@@ -26,7 +26,6 @@ from ..record.model import Case
 
 PROGRAM = "phl-coarray-gather"
 WORD = 4
-LONGEST = 2000  # characters of a name there
 
 
 class Method(NamedTuple):
@@ -106,28 +105,12 @@ def words_of(case: dict[str, Any]) -> int | None:
     return size // WORD if size % WORD == 0 else None
 
 
-def job_text(record: Path, launch: int, case: CaseResult, build: Build, method: Method, repetitions: int, least_s: float) -> str:
-    """One case by one method."""
-    params = msgspec.json.encode(case.params).decode()
-    return "".join([
-        _group("job_", record=str(record), launch=launch, repetitions=repetitions, least_s=least_s, budget_s=BUDGET_S, cases=1, ways=1),
-        _group("case_", dataset=case.params["dataset"], name=case.name, params=params, words=words_of(case.params)),
-        _group("way_", contender=build.contender(method), kind=method.kind, kept=method.kept, images=method.images),
-    ])
-
-
-def _group(group: str, /, **values: Any) -> str:
-    return f"&{group} {', '.join(f'{key}={_literal(value)}' for key, value in values.items())} /\n"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, bool):
-        return "T" if value else "F"
-    if not isinstance(value, str):
-        return repr(value)
-    if len(value) > LONGEST:
-        raise ValueError(f"'{value[:40]}…' has more than {LONGEST} characters")
-    return "'" + value.replace("'", "''") + "'"
+def job_of(record: Path, launch: int, case: CaseResult, build: Build, method: Method, what: Measurement) -> dict[str, Any]:
+    """One case by one method; `line` is what is known of its line before."""
+    line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "contender": build.contender(method), "role": "peer"}
+    return {"record": str(record), "repetitions": what.repetitions, "least_s": what.min_sample_s, "budget_s": BUDGET_S,
+            "dataset": case.params["dataset"], "words": words_of(case.params), "kind": method.kind, "kept": method.kept,
+            "images": method.images, "line": line}  # fmt: skip
 
 
 BUDGET_S = 1.0
@@ -168,9 +151,9 @@ class Coarrays:
     def _launch(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, method: Method, progress: RunProgress) -> str | None:
         """Why it gave no figures, or None."""
         name = f"{launch}-{build.label}"
-        job, log = folder.path / f"job-{name}.nml", folder.path / f"launch-{name}.log"
+        job, log = folder.path / f"job-{name}.json", folder.path / f"launch-{name}.log"
         with writing(job):
-            job.write_text(job_text(folder.record.resolve(), launch, case, build, method, what.repetitions, what.min_sample_s))
+            job.write_bytes(msgspec.json.encode(job_of(folder.record.resolve(), launch, case, build, method, what)))
         follower, before = Follower(folder.record), progress.done
         limit = min(what.timeout, LIMIT_S)
         with Ranks(build.launch(int(case.params["ranks"]), job.resolve(), what.bind), log) as ranks:

@@ -34,7 +34,8 @@ def tool(name):
 def built(tmp_path_factory):
     """The coarray programs, built from source."""
     place = tmp_path_factory.mktemp("coarrays")
-    options = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", f"-DPARHELION_COARRAY_DIR={place / 'flavors' / 'coarray'}"]
+    options = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", f"-DPARHELION_COARRAY_DIR={place / 'flavors' / 'coarray'}",
+               f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
     configured = subprocess.run([tool("cmake"), "-S", ROOT / "bench/peers/coarray", "-B", place / "build", *options],
                                 capture_output=True, text=True, timeout=120)  # fmt: skip
     if configured.returncode:
@@ -65,19 +66,15 @@ def test_the_gather_on_coarrays_brings_every_ghost_in_every_way(built, tmp_path,
         assert entry.lines[0].bytes == 4 * components * (2 if element == "float64" else 1)
 
 
-# The record is what stands between quotes in the first line of the job; contenders follow one by one.
 PROGRAM = """#!{python}
-import json, re, sys, time
-text = open(sys.argv[1]).read()
-record, launch = re.search(r"record='(.*?)', launch=(\\d+)", text).groups()
-name, params = re.search(r"name='(.*?)', params='(.*?)', words", text).groups()
-for contender in re.findall(r"contender='(.*?)'", text):
-    {act}
-    line = dict(type="case", launch=int(launch), name=name, params=json.loads(params), contender=contender, role="peer",
-                verified=not contender.startswith("fake/put"), samples=[1e-3])
-    if not line["verified"]:
-        line |= dict(error="12 elements were wrong after a gather", samples=[])
-    open(record, "a").write(json.dumps(line) + "\\n")
+import json, sys
+job = json.load(open(sys.argv[1]))
+contender = job["line"]["contender"]
+{act}
+line = job["line"] | dict(verified=not contender.startswith("fake/put"), samples=[1e-3])
+if not line["verified"]:
+    line |= dict(error="12 elements were wrong after a gather", samples=[])
+open(job["record"], "a").write(json.dumps(line) + "\\n")
 """
 
 
