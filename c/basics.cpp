@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <new>
 
 #include "objects.hpp"
@@ -13,8 +14,6 @@ namespace parhelion::c {
 namespace {
 
 thread_local std::string last_error;
-thread_local std::exception_ptr last_exception;
-thread_local Unfinished* current = nullptr;
 
 int keep(const char* message, int status) noexcept {
     try {
@@ -27,19 +26,7 @@ int keep(const char* message, int status) noexcept {
 
 }  // namespace
 
-Unfinished::Unfinished() : outer_(std::exchange(current, this)) {}
-Unfinished::~Unfinished() {
-    current = outer_;
-    if (finished_ && outer_ != nullptr) outer_->undo_.splice(outer_->undo_.end(), undo_);
-    if (!finished_)
-        for (const auto& undo : undo_) undo();
-}
-void Unfinished::add(std::function<void()> undo) {
-    if (current != nullptr) current->undo_.push_back(std::move(undo));
-}
-
 int report_exception() noexcept {
-    last_exception = std::current_exception();
     try {
         throw;
     } catch (const Error& error) {
@@ -55,10 +42,6 @@ int report_exception() noexcept {
     }
 }
 
-void require_status(int status) {
-    if (status != PHL_SUCCESS) std::rethrow_exception(last_exception);
-}
-
 void require_array(const void* pointer, std::int64_t count, const char* name) {
     if (count < 0)
         throw Error(std::string(name) + " has " + std::to_string(count) +
@@ -68,9 +51,9 @@ void require_array(const void* pointer, std::int64_t count, const char* name) {
                     std::to_string(count) + " entries");
 }
 
-void require_output(const void* pointer, const char* name) {
+void require_output(const void* pointer, const std::string& name) {
     if (pointer == nullptr)
-        throw Error(std::string(name) + " is a null pointer: pass the address of the result");
+        throw Error(name + " is a null pointer: pass the address of the result");
 }
 
 namespace {
@@ -153,6 +136,13 @@ Reduction reduction_from(int number) {
     return find(number).reduction;
 }
 
+int make_reduction(Element element, phl_combine combine, void* context) {
+    if (combine == nullptr) throw Error("combine is a null pointer: pass a function");
+    const std::lock_guard lock(reduction_table().mutex);
+    reduction_table().all.push_back({{element, combine, context}});
+    return first_own + static_cast<int>(reduction_table().all.size()) - 1;
+}
+
 }  // namespace parhelion::c
 
 using namespace parhelion;
@@ -213,10 +203,7 @@ int phl_release(void* memory) {
 int phl_reduction_create(phl_element element, phl_combine combine, void* context, int* reduction) {
     return guarded([&] {
         require_output(reduction, "reduction");
-        if (combine == nullptr) throw Error("combine is a null pointer: pass a function");
-        const std::lock_guard lock(reduction_table().mutex);
-        reduction_table().all.push_back({{element_from(element), combine, context}});
-        *reduction = first_own + static_cast<int>(reduction_table().all.size()) - 1;
+        *reduction = make_reduction(element_from(element), combine, context);
     });
 }
 

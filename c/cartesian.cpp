@@ -14,35 +14,11 @@ std::vector<int> unless_zero(const int32_t* values, int dimensions) {
     return {values, values + dimensions};
 }
 
-std::vector<std::vector<global_index>> splits_from(const phl_cartesian_options& given,
-                                                   int dimensions) {
-    std::vector<std::vector<global_index>> splits;
-    for (int d = 0; d < dimensions; ++d) {
-        splits.emplace_back();
-        if (given.splits[d] == nullptr) continue;
-        if (given.process_grid[d] < 1)
-            throw Error("splits are given in dimension " + std::to_string(d) +
-                        " without a process grid: give both");
-        splits.back().assign(given.splits[d], given.splits[d] + given.process_grid[d]);
-    }
-    return splits;
-}
-
 int flag(int32_t number, const char* what) {
     if (number != 0 && number != 1)
         throw Error(std::string(what) + " " + std::to_string(number) +
                     " does not exist: use 0 or 1");
     return number;
-}
-
-RankOrder rank_order_from(const phl_cartesian_options& given, int ranks) {
-    if (given.rank_order < PHL_RANKS_LAST_FASTEST || given.rank_order > PHL_RANKS_OF_COMMUNICATOR)
-        throw Error("order of ranks " + std::to_string(given.rank_order) +
-                    " does not exist: use one of enum phl_rank_order");
-    if (given.ranks == nullptr) return static_cast<RankFill>(given.rank_order);
-    if (given.rank_order != PHL_RANKS_LAST_FASTEST)
-        throw Error("a table of ranks and a rule for their order are given: give one of the two");
-    return std::vector<int>(given.ranks, given.ranks + ranks);
 }
 
 CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int dimensions,
@@ -56,11 +32,20 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
     }
     options.process_grid = unless_zero(given.process_grid, dimensions);
     options.blocks_per_rank = unless_zero(given.blocks_per_rank, dimensions);
-    options.splits = splits_from(given, dimensions);
+    for (int d = 0; d < dimensions; ++d) {
+        const int64_t* const cells = given.splits[d];
+        if (cells != nullptr && given.process_grid[d] < 1)
+            throw Error("splits are given in dimension " + std::to_string(d) +
+                        " without a process grid: give both");
+        options.splits.emplace_back();
+        if (cells != nullptr) options.splits.back().assign(cells, cells + given.process_grid[d]);
+    }
     options.neighbors = static_cast<Neighbors>(flag(given.neighbors, "kind of neighbors"));
     options.algorithm = static_cast<Algorithm>(flag(given.algorithm, "algorithm"));
     options.boundary = static_cast<Boundary>(flag(given.boundary, "boundary"));
-    options.rank_order = rank_order_from(given, ranks);
+    std::vector<int> table;
+    if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
+    options.rank_order = rank_order_from(given.rank_order, std::move(table));
     return options;
 }
 
@@ -71,14 +56,6 @@ void copy_out(const std::vector<int>& values, int32_t* place) {
 void copy_box(const CartesianDomain& domain, const Box& box, int64_t* lower, int64_t* upper) {
     if (lower != nullptr) std::copy_n(box.lo.begin(), domain.dimensions(), lower);
     if (upper != nullptr) std::copy_n(box.hi.begin(), domain.dimensions(), upper);
-}
-
-int checked(const CartesianDomain& domain, int block) {
-    const int count = static_cast<int>(domain.blocks().size());
-    if (block < 0 || block >= count)
-        throw Error("block " + std::to_string(block) + " does not exist: this rank has " +
-                    std::to_string(count));
-    return block;
 }
 
 CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* cell) {
@@ -98,41 +75,66 @@ CartesianDomain::Place owner_of(const CartesianDomain& domain, const int64_t* ce
 
 }  // namespace
 
-extern "C" {
+namespace parhelion::c {
 
-int phl_cartesian_create(MPI_Comm handle, int dimensions, const int64_t* extents,
-                         const phl_cartesian_options* options, phl_cartesian* domain) {
+int make_domain(MPI_Comm handle, const char* call, const ReadGrid& read, phl_cartesian* domain) {
     return guarded([&] {
         const Communicator comm(handle);
-        CartesianOptions chosen;
-        const auto check = [&] {
-            require_output(domain, "domain");
-            if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)
-                throw Error("a Cartesian domain has 1 to 4 dimensions, not " +
-                            std::to_string(dimensions));
-            require_array(extents, dimensions, "extents");
-            chosen = cartesian_options_from(options != nullptr ? *options : phl_cartesian_options{},
-                                            dimensions, comm.size());
-        };
-        collective(comm, "phl_cartesian_create", 0, check, [&] {
-            keep(CartesianObject{{{extents, extents + dimensions}, std::move(chosen), comm}},
-                 *domain);
-        });
+        GivenGrid grid;
+        create(
+            comm, call, nullptr, domain, [&] { grid = read(comm); },
+            [&] {
+                return CartesianObject{{std::move(grid.extents), std::move(grid.options), comm}};
+            });
     });
+}
+
+RankOrder rank_order_from(int rule, std::vector<int> table) {
+    in_range(rule, PHL_RANKS_OF_COMMUNICATOR, "order of ranks");
+    if (table.empty()) return static_cast<RankFill>(rule);
+    if (rule != PHL_RANKS_LAST_FASTEST)
+        throw Error("a table of ranks and a rule for their order are given: give one of the two");
+    return table;
+}
+
+int block_of(const CartesianDomain& domain, int64_t block) {
+    const auto count = static_cast<int64_t>(domain.blocks().size());
+    if (block < 0 || block >= count)
+        throw Error("block " + std::to_string(block) + " does not exist: this rank has " +
+                    std::to_string(count));
+    return static_cast<int>(block);
+}
+
+}  // namespace parhelion::c
+
+extern "C" {
+
+int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
+                         const phl_cartesian_options* options, phl_cartesian* domain) {
+    const auto read = [&](const Communicator& own) {
+        if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)  // an error
+            return GivenGrid{
+                std::vector<global_index>(static_cast<std::size_t>(std::max(dimensions, 0)))};
+        require_array(extents, dimensions, "extents");
+        return GivenGrid{
+            {extents, extents + dimensions},
+            cartesian_options_from(options != nullptr ? *options : phl_cartesian_options{},
+                                   dimensions, own.size())};
+    };
+    return make_domain(comm, "phl_cartesian_create", read, domain);
 }
 
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points) {
     return with(domain, [&](const auto& object) {
         require_output(points, "points");
         require_output(stagger, "stagger");
-        Stagger along;
-        for (int d = 0; d < object.grid.dimensions(); ++d)
-            along.along[d] = static_cast<std::int16_t>(std::clamp(stagger[d], -1, 1000));
-        keep(CartesianObject{object.grid.staggered(along)}, *points);
+        keep(
+            CartesianObject{object.grid.staggered(stagger_from(stagger, object.grid.dimensions()))},
+            *points);
     });
 }
 
-int phl_cartesian_free(phl_cartesian* domain) { return free_handle(domain, "domain"); }
+int phl_cartesian_free(phl_cartesian* domain) { return free_handle(domain); }
 
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates) {
     return with(domain, [&](const auto& object) {
@@ -158,13 +160,13 @@ int phl_cartesian_blocks(phl_cartesian domain, int32_t* count) {
 
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
     return with(domain, [&](const auto& object) {
-        copy_box(object.grid, object.grid.owned(checked(object.grid, block)), lower, upper);
+        copy_box(object.grid, object.grid.owned(block_of(object.grid, block)), lower, upper);
     });
 }
 
 int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper) {
     return with(domain, [&](const auto& object) {
-        copy_box(object.grid, object.grid.extended(checked(object.grid, block)), lower, upper);
+        copy_box(object.grid, object.grid.extended(block_of(object.grid, block)), lower, upper);
     });
 }
 

@@ -23,13 +23,6 @@ void require_some_halo(const std::vector<Group>& groups) {
         "halo_lower and halo_upper");
 }
 
-void add(Exchange exchange, MadeFields made, phl_exchange& handle) {
-    ExchangeObject object{std::move(exchange), std::move(made)};
-    object.transport = object.exchange.transport();
-    object.places.reserve(object.exchange.plan().bases.size());
-    keep(std::move(object), handle);
-}
-
 // Unlike that of the first domain, without which there is no communicator, a bad handle is an
 // Error, which all ranks can be told.
 Source source_of(const phl_group& group, int number) {
@@ -40,30 +33,21 @@ Source source_of(const phl_group& group, int number) {
     }
 }
 
-int create(int count, const phl_group* given, const phl_exchange_options* options,
-           phl_exchange* exchange) {
+int create_groups(int count, const phl_group* given, const phl_exchange_options* options,
+                  phl_exchange* exchange) {
     return guarded([&] {
-        if (count < 1)
-            throw Error(
-                "an exchange needs at least one group: pass a domain or map with its fields");
+        require_groups(count);
         require_array(given, count, "group");
         const Source first(given[0].domain, given[0].map, 0);
-        std::vector<Group> groups;
-        MadeFields made;
-        const auto check = [&] {
-            require_output(exchange, "exchange");
+        const auto read = [&] {
+            std::vector<GivenGroup> groups;
             for (int g = 0; g < count; ++g) {
                 const Source source = g == 0 ? first : source_of(given[g], g);
-                auto fields = source.views(given[g].field, given[g].fields, "field");
-                for (std::size_t f = 0; f < fields.size(); ++f)
-                    made.emplace_back(given[g].field[f], fields[f]);
-                groups.push_back(source.group(std::move(fields)));
+                groups.push_back(group_of(source, given[g].field, given[g].fields, "field"));
             }
-            require_some_halo(groups);
+            return groups;
         };
-        collective(first.communicator(), "phl_exchange_create", limit_of(options), check, [&] {
-            add(Exchange(std::move(groups), options_from(options)), std::move(made), *exchange);
-        });
+        make_exchange(first.communicator(), "phl_exchange_create", read, options, exchange);
     });
 }
 
@@ -78,58 +62,9 @@ Only only_from(const phl_only& given) {
     return only;
 }
 
-bool equal_widths(const int32_t (&a)[PHL_MAX_DIMENSIONS], const int32_t (&b)[PHL_MAX_DIMENSIONS]) {
-    return std::equal(std::begin(a), std::end(a), b);
-}
-
-bool equal_halo(const phl_field& a, const phl_field& b) {
-    if (!a.own_halo != !b.own_halo || !a.own_depth != !b.own_depth) return false;
-    return (!a.own_halo || (equal_widths(a.halo_lower, b.halo_lower) &&
-                            equal_widths(a.halo_upper, b.halo_upper))) &&
-           (!a.own_depth || (equal_widths(a.depth_lower, b.depth_lower) &&
-                             equal_widths(a.depth_upper, b.depth_upper)));
-}
-
-void require_like(const phl_field& given, const phl_field& made, std::size_t f) {
-    const auto refuse = [f](const char* what) {
-        throw Error("field " + std::to_string(f) + " has another " + what +
-                    " than the exchange was made for: pass arrays of the layouts "
-                    "that it was made with, or make another one, on every rank");
-    };
-    if (!(element_from(given.element) == element_from(made.element))) refuse("element type");
-    if (std::max(given.element.components, 1) != std::max(made.element.components, 1))
-        refuse("number of components");
-    if (given.order != made.order) refuse("order");
-    if (given.space != made.space) refuse("memory space");
-    if (!equal_halo(given, made)) refuse("halo or depth");
-    if (!equal_widths(given.stagger, made.stagger)) refuse("stagger");
-    if ((given.blocks == nullptr ? 1 : given.block_count) !=
-        (made.blocks == nullptr ? 1 : made.block_count))
-        refuse("number of blocks");
-    if ((given.ghosts == nullptr) != (made.ghosts == nullptr))
-        refuse("place for its ghosts (behind the owned cells, or apart)");
-}
-
-ArrayList arrays_of(ExchangeObject& object, const phl_field* fields, int count) {
-    require_array(fields, count, "fields");
-    if (count == 0) return {};
-    if (count != static_cast<int>(object.made.size()))
-        throw Error(std::to_string(count) + " fields were passed and the exchange was made for " +
-                    std::to_string(object.made.size()) +
-                    ": pass one for each, in that order, or none for those that it was made with");
-    for (std::size_t f = 0; f < object.made.size(); ++f)
-        require_like(fields[f], object.made[f].given, f);
-    object.places.clear();
-    for (std::size_t f = 0; f < object.made.size(); ++f)
-        for (const auto& [array, offset] : object.made[f].places) {
-            std::byte* const start = array_of(fields[f], array);
-            object.places.push_back(start == nullptr ? nullptr : start + offset);
-        }
-    return ArrayList(object.places);
-}
-
 int call(phl_exchange exchange, Call call, int reduction, const phl_field* fields, int count) {
-    return with(exchange, [&](auto& object) { run(object, call, reduction, fields, count); });
+    return with(exchange,
+                [&](auto& object) { run(object, call, reduction, object.views(fields, count)); });
 }
 
 phl_stale_ghost stale_from(const StaleGhost& found) {
@@ -146,16 +81,37 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
 
 namespace parhelion::c {
 
-void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
-    const auto object = get(whole);
-    MadeFields made;
-    for (const int f : resolve(object->exchange.plan(), only).fields)
-        made.push_back(object->made[static_cast<std::size_t>(f)]);
-    add(object->exchange.only(only), std::move(made), subset);
+void require_groups(int count) {
+    if (count < 1)
+        throw Error("an exchange needs at least one group: pass a domain or map with its fields");
 }
 
-void run(ExchangeObject& object, Call call, int reduction, const phl_field* fields, int count) {
-    const ArrayList arrays = arrays_of(object, fields, count);
+void make_exchange(const Communicator& comm, const char* call, const ReadGroups& read,
+                   const phl_exchange_options* options, phl_exchange* exchange) {
+    std::vector<Group> groups;
+    std::vector<MadeField> made;
+    const auto check = [&] {
+        for (GivenGroup& group : read()) {
+            made.insert(made.end(), group.made.begin(), group.made.end());
+            groups.push_back(group.source.group(std::move(group.fields)));
+        }
+        require_some_halo(groups);
+    };
+    create(comm, call, options, exchange, check, [&] {
+        return ExchangeObject{{std::move(made)},
+                              Exchange(std::move(groups), options_from(options))};
+    });
+}
+
+void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
+    const auto object = get(whole);
+    std::vector<MadeField> made;
+    for (const int f : resolve(object->exchange.plan(), only).fields)
+        made.push_back(object->made[static_cast<std::size_t>(f)]);
+    keep(ExchangeObject{{std::move(made)}, object->exchange.only(only)}, subset);
+}
+
+void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& arrays) {
     Exchange& exchange = object.exchange;
     switch (call) {
         case Call::forward: return exchange(arrays);
@@ -172,6 +128,16 @@ void run(ExchangeObject& object, Call call, int reduction, const phl_field* fiel
     object.explanation.clear();
 }
 
+void tell_stale(ExchangeObject& object, const std::vector<Field>& arrays, int64_t* counts,
+                int32_t capacity, phl_stale_ghost* first, int32_t* told) {
+    const StaleGhosts found = object.exchange.stale(arrays);
+    const int all = static_cast<int>(found.first.size());
+    const int few = first == nullptr ? 0 : std::clamp(capacity, 0, all);
+    std::transform(found.first.begin(), found.first.begin() + few, first, stale_from);
+    if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
+    if (told != nullptr) *told = few;
+}
+
 }  // namespace parhelion::c
 
 extern "C" {
@@ -181,17 +147,17 @@ int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_fi
     const phl_group group{domain, nullptr, field, fields};
     const int status =
         guarded([&] { get(domain); });  // null is an error, not another kind of group
-    return status != PHL_SUCCESS ? status : create(1, &group, options, exchange);
+    return status != PHL_SUCCESS ? status : create_groups(1, &group, options, exchange);
 }
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,
                                   const phl_exchange_options* options, phl_exchange* exchange) {
     const phl_group group{nullptr, map, field, fields};
     const int status = guarded([&] { get(map); });
-    return status != PHL_SUCCESS ? status : create(1, &group, options, exchange);
+    return status != PHL_SUCCESS ? status : create_groups(1, &group, options, exchange);
 }
 int phl_exchange_create_groups(int groups, const phl_group* group,
                                const phl_exchange_options* options, phl_exchange* exchange) {
-    return create(groups, group, options, exchange);
+    return create_groups(groups, group, options, exchange);
 }
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset) {
     return guarded([&] {
@@ -200,7 +166,7 @@ int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange*
         make_subset(exchange, only_from(*only), *subset);
     });
 }
-int phl_exchange_free(phl_exchange* exchange) { return free_handle(exchange, "exchange"); }
+int phl_exchange_free(phl_exchange* exchange) { return free_handle(exchange); }
 
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count) {
     return call(exchange, Call::forward, 0, fields, count);
@@ -233,25 +199,12 @@ int phl_exchange_test(phl_exchange exchange, int* done) {
     });
 }
 int phl_exchange_end(phl_exchange exchange) {
-    return with(exchange, [](auto& object) {
-        if (!object.step) throw Error("no exchange is under way: call begin first");
-        Step step = std::move(*object.step);
-        object.step.reset();
-        step.end();
-    });
+    return with(exchange, [](auto& object) { object.end(); });
 }
 int phl_exchange_stale(phl_exchange exchange, const phl_field* fields, int count, int64_t* counts,
                        int32_t capacity, phl_stale_ghost* first, int32_t* told) {
     return with(exchange, [&](auto& object) {
-        const StaleGhosts found = object.exchange.stale(arrays_of(object, fields, count));
-        const auto few =
-            first == nullptr
-                ? std::size_t{0}
-                : std::min(found.first.size(), static_cast<std::size_t>(std::max(capacity, 0)));
-        std::transform(found.first.begin(), found.first.begin() + static_cast<std::ptrdiff_t>(few),
-                       first, stale_from);
-        if (counts != nullptr) std::copy(found.count.begin(), found.count.end(), counts);
-        if (told != nullptr) *told = static_cast<int32_t>(few);
+        tell_stale(object, object.views(fields, count), counts, capacity, first, told);
     });
 }
 int phl_exchange_under_way(phl_exchange exchange, int* under_way) {

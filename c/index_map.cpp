@@ -1,5 +1,6 @@
 // Index maps: made, asked, and exchanges of the arrays that each call names.
 #include <algorithm>
+#include <limits>
 
 #include "objects.hpp"
 #include "parhelion/domain/partition_files.hpp"
@@ -11,12 +12,50 @@ using namespace parhelion::c;
 
 namespace {
 
-std::span<const global_index> span_of(const int64_t* values, int64_t count) {
-    return {values, static_cast<std::size_t>(count)};
+template <class From>
+List list(const From* values, int64_t count, const char* name) {
+    return [=](const Communicator&) {
+        require_array(values, count, name);
+        return std::vector<global_index>(values, values + count);
+    };
 }
 
-std::vector<global_index> vector_of(const int64_t* values, int64_t count) {
-    return {values, values + count};
+// Nothing but on the root, which alone has it.
+List on_root(int root, const List& list) {
+    return [=](const Communicator& comm) {
+        return comm.rank() == root ? list(comm) : std::vector<global_index>();
+    };
+}
+
+// The list, and that there is room for as many results.
+List with_room(const List& list, const void* room, int64_t count, const char* name) {
+    return [=](const Communicator& comm) {
+        require_array(room, count, name);
+        return list(comm);
+    };
+}
+
+template <class To>
+Put to(To* place) {
+    return [=](const std::vector<global_index>& values) {
+        std::transform(values.begin(), values.end(), place,
+                       [](global_index value) { return static_cast<To>(value); });
+    };
+}
+
+// What does not fit is neither a cell nor a rank.
+std::vector<int> narrow(const std::vector<global_index>& values) {
+    std::vector<int> narrowed;
+    for (const global_index value : values)
+        narrowed.push_back(
+            static_cast<int>(std::clamp<global_index>(value, -1, std::numeric_limits<int>::max())));
+    return narrowed;
+}
+
+Lists read_lists(const std::vector<List>& lists, const Communicator& comm) {
+    Lists all;
+    for (const List& each : lists) all.push_back(each(comm));
+    return all;
 }
 
 template <class T>
@@ -36,21 +75,19 @@ void require_keys(const IndexMap& map, const PartitionKeys& read, int64_t capaci
                     std::to_string(count) + ": make it larger; without it per_id alone is told");
 }
 
-int components_from(phl_element element) {
+CellValues values_from(phl_element element, const phl_cells& cells, const char* name) {
+    const Element of = element_from(element);
     if (element.components < 0)
         throw Error("a cell cannot have " + std::to_string(element.components) + " components");
-    return element.components == 0 ? 1 : element.components;
-}
-
-byte_count width_of(phl_element element) {
-    return byte_count{element_from(element).size} * components_from(element);
-}
-
-CellArray array_from(const phl_cells& cells, byte_count width, const char* name) {
     if (cells.count > 0 && cells.first == nullptr)
         throw Error(std::string(name) + ".first is a null pointer: pass an array of " +
                     std::to_string(cells.count) + " cells");
-    return {static_cast<std::byte*>(cells.first), cells.stride == 0 ? width : cells.stride};
+    CellValues values{{static_cast<std::byte*>(cells.first), cells.stride},
+                      {},
+                      of,
+                      std::max(element.components, 1)};
+    if (cells.stride == 0) values.owned.stride = values.width();
+    return values;
 }
 
 void require_cells(int64_t given, int64_t needed, const char* name) {
@@ -62,223 +99,259 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
 
 // Of a map: which cells of the arrays belong together, the map finds out.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
-    const byte_count width = width_of(given.element);
-    CellValues values{array_from(given.owned, width, "owned"),
-                      {},
-                      element_from(given.element),
-                      components_from(given.element)};
+    CellValues values = values_from(given.element, given.owned, "owned");
     if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
         require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
     } else {
         require_cells(given.owned.count, map.owned(), "the array of owned cells");
         require_cells(given.ghosts.count, map.ghosts(), "the array of ghosts");
-        values.ghosts = array_from(given.ghosts, width, "ghosts");
+        values.ghosts = values_from(given.element, given.ghosts, "ghosts").owned;
     }
     return values;
 }
 
-template <class Work>
-int with_arrays(phl_index_map map, const phl_values* given, int count, Work&& work) {
+int run(phl_index_map map, MapCall call, Phase phase, int reduction, const phl_values* given,
+        int count) {
     return with(map, [&](auto& object) {
         require_array(given, count, "arrays");
         object.arrays.clear();
         for (int i = 0; i < count; ++i) object.arrays.push_back(values_from(object.map, given[i]));
-        work(object.map, CellArrays(object.arrays));
+        c::run(object.map, call, phase, reduction, object.arrays);
     });
 }
 
-// On the communicator of a map.
-template <class Check, class Work>
-int on_map(phl_index_map map, const char* call, Check&& check, Work&& work) {
-    return with(map, [&](auto& object) {
-        collective(
-            object.map.communicator(), call, 0, [&] { check(object.map); },
-            [&] { work(object.map); });
-    });
-}
-
-void keep_map(IndexedDomain domain, ExchangeOptions options, phl_index_map* map) {
-    IndexMap made(std::move(domain), options);
-    keep(IndexMapObject{std::move(made), std::move(options)}, *map);
-}
-
-// A map of the cells that `make` gives.
-template <class Check, class Make>
-int make_map(MPI_Comm handle, const char* call, const phl_exchange_options* options,
-             phl_index_map* map, Check&& check, Make&& make) {
-    return guarded([&] {
-        const Communicator comm(handle);
-        const auto read = [&] {
-            require_output(map, "map");
-            check(comm);
-        };
-        collective(comm, call, limit_of(options), read,
-                   [&] { keep_map(make(comm), options_from(options), map); });
-    });
-}
-
-// A map that comes from another one, with its options.
-template <class Check, class Make>
-int derive_map(phl_index_map from, const char* call, phl_index_map* map, Check&& check,
-               Make&& make) {
-    return with(from, [&](const auto& base) {
-        const auto read = [&] {
-            require_output(map, "map");
-            check(base.map);
-        };
-        collective(base.map.communicator(), call, 0, read,
-                   [&] { keep_map(make(base.map), base.options, map); });
+int transfer(phl_index_map map, const char* call, bool to_root, int root, phl_element element,
+             const phl_cells& all, const phl_cells& owned) {
+    return c::transfer(map, call, to_root, root, [&](const IndexMap& m) {
+        require_cells(owned.count, m.owned(), "the array of owned cells");
+        const CellValues mine = values_from(element, owned, "owned");
+        if (m.communicator().rank() != root) return Transfer{mine, mine};
+        return Transfer{mine, values_from(element, all, "all"), all.count};
     });
 }
 
 // The map gets the cells that `make` gives in the place of its own, unless an exchange is under
-// way.
-template <class Check, class Make>
-int change_map(phl_index_map map, const char* call, Check&& check, Make&& make) {
+// way; then `done` is called.
+template <class Make, class Done>
+int change_map(phl_index_map map, const char* call, const List& ids, Make&& make, Done&& done) {
     return with(map, [&](auto& object) {
+        std::vector<global_index> given;
         const auto read = [&] {
-            check(object.domain());
+            given = ids(object.communicator());
             if (object.map.under_way())
                 throw Error(
                     "an exchange of the map is under way: end it before the map gets further "
                     "ghosts");
         };
-        object.map = collective(object.map.communicator(), call, 0, read,
-                                [&] { return IndexMap(make(object.domain()), object.options); });
-    });
-}
-
-// Where all cells of a map are on one rank: `all` there, `owned` everywhere.
-using Transfer = void (*)(const IndexedDomain&, int, CellArray, global_index, CellArray,
-                          byte_count);
-
-int transfer(const char* call, Transfer move, phl_index_map map, int root, phl_element element,
-             const phl_cells& all, const phl_cells& owned) {
-    CellArray everything, mine;
-    byte_count width = 0, count = 0;
-    const auto check = [&](const IndexMap& m) {
-        width = width_of(element);
-        require_cells(owned.count, m.owned(), "the array of owned cells");
-        mine = array_from(owned, width, "owned");
-        if (m.communicator().rank() != root) return;
-        everything = array_from(all, width, "all");
-        count = all.count;
-    };
-    return on_map(map, call, check, [&](const IndexMap& m) {
-        move(m.domain(), root, everything, count, mine, width);
+        object.map = collective(object.communicator(), call, 0, read, [&] {
+            return IndexMap(make(object.domain(), given), object.options);
+        });
+        done();
     });
 }
 
 }  // namespace
 
+namespace parhelion::c {
+
+MakeCells blocks(int64_t owned) {
+    return [=](Lists lists, const Communicator& comm) {
+        return IndexedDomain(owned, std::move(lists[0]), comm);
+    };
+}
+MakeCells with_ids(bool self_ghosts) {
+    return [=](Lists lists, const Communicator& comm) {
+        return IndexedDomain::with_owned_ids(
+            std::move(lists[0]), std::move(lists[1]), comm,
+            self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused);
+    };
+}
+MakeCells from_root(int root) {
+    return [=](const Lists& lists, const Communicator& comm) {
+        return domain_from_root({lists[0], lists[1], lists[2]}, root, comm);
+    };
+}
+IndexedDomain pushed(Lists lists, const IndexMap& owners) {
+    return IndexMap::push(owners.domain(), narrow(lists[0]), narrow(lists[1])).domain();
+}
+IndexedDomain ragged(Lists lists, const IndexMap& rows) { return ragged_domain(rows, lists[0]); }
+
+int make_map(MPI_Comm handle, const char* call, const std::vector<List>& lists,
+             const MakeCells& make, const phl_exchange_options* options, phl_index_map* map) {
+    return guarded([&] {
+        const Communicator comm(handle);
+        Lists given;
+        create(
+            comm, call, options, map, [&] { given = read_lists(lists, comm); },
+            [&] {
+                IndexMap made(make(std::move(given), comm), options_from(options));
+                return IndexMapObject{std::move(made), options_from(options)};
+            });
+    });
+}
+
+int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
+               const DeriveCells& make, phl_index_map* map) {
+    return with(from, [&](const auto& base) {
+        Lists given;
+        create(
+            base.communicator(), call, nullptr, map,
+            [&] { given = read_lists(lists, base.communicator()); },
+            [&] {
+                IndexMap made(make(std::move(given), base.map), base.options);
+                return IndexMapObject{std::move(made), base.options};
+            });
+    });
+}
+
+int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells) {
+    std::vector<global_index> numbers;
+    return change_map(
+        map, call, ids,
+        [&](const IndexedDomain& domain, const std::vector<global_index>& given) {
+            auto [nodes, found] = localize(given, domain);
+            numbers.assign(found.begin(), found.end());
+            return std::move(nodes);
+        },
+        [&] { cells(numbers); });
+}
+
+int owners_of(phl_index_map map, const char* call, const List& ids, const Put& ranks) {
+    return with(map, [&](const auto& object) {
+        std::vector<global_index> given;
+        const std::vector<int> owners = collective(
+            object.communicator(), call, 0, [&] { given = ids(object.communicator()); },
+            [&] { return object.domain().owners_of(given); });
+        ranks({owners.begin(), owners.end()});
+    });
+}
+
+std::vector<global_index> ids_of(const IndexMap& map, const std::vector<global_index>& cells) {
+    std::vector<global_index> ids;
+    for (const int cell : narrow(cells)) ids.push_back(map.domain().global_of(cell));
+    return ids;
+}
+
+std::vector<global_index> cells_of(const IndexMap& map, const std::vector<global_index>& ids) {
+    std::vector<local_index> cells(ids.size());
+    map.domain().local_of(ids, cells);
+    return {cells.begin(), cells.end()};
+}
+
+void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays) {
+    const auto combine = [&](auto whole, auto begin, auto end) {
+        if (phase == Phase::end) return (map.*end)(arrays);
+        (map.*(phase == Phase::whole ? whole : begin))(arrays, reduction_from(reduction));
+    };
+    if (call == MapCall::reverse)
+        return combine(&IndexMap::reverse, &IndexMap::begin_reverse, &IndexMap::end_reverse);
+    if (call == MapCall::reduce_shared)
+        return combine(&IndexMap::reduce_shared, &IndexMap::begin_reduce_shared,
+                       &IndexMap::end_reduce_shared);
+    (map.*(phase == Phase::whole   ? &IndexMap::forward
+           : phase == Phase::begin ? &IndexMap::begin_forward
+                                   : &IndexMap::end_forward))(arrays);
+}
+
+int transfer(phl_index_map map, const char* call, bool to_root, int root,
+             const std::function<Transfer(const IndexMap&)>& read) {
+    return with(map, [&](const auto& object) {
+        std::optional<Transfer> given;
+        collective(
+            object.communicator(), call, 0, [&] { given = read(object.map); },
+            [&] {
+                (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned,
+                                                   given->cells, given->owned.owned,
+                                                   given->owned.width());
+            });
+    });
+}
+
+}  // namespace parhelion::c
+
 extern "C" {
 
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
                          const phl_exchange_options* options, phl_index_map* map) {
-    return make_map(
-        comm, "phl_index_map_create", options, map,
-        [&](const Communicator&) { require_array(ghost_ids, ghosts, "ghost_ids"); },
-        [&](const Communicator& own) {
-            return IndexedDomain(owned, vector_of(ghost_ids, ghosts), own);
-        });
+    return make_map(comm, "phl_index_map_create", {list(ghost_ids, ghosts, "ghost_ids")},
+                    blocks(owned), options, map);
 }
 
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
                                   int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
                                   const phl_exchange_options* options, phl_index_map* map) {
-    const auto check = [&](const Communicator&) {
-        require_array(owned_ids, owned, "owned_ids");
-        require_array(ghost_ids, ghosts, "ghost_ids");
-    };
-    return make_map(comm, "phl_index_map_create_with_ids", options, map, check,
-                    [&](const Communicator& own) {
-                        return IndexedDomain::with_owned_ids(
-                            vector_of(owned_ids, owned), vector_of(ghost_ids, ghosts), own,
-                            self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused);
-                    });
+    return make_map(comm, "phl_index_map_create_with_ids",
+                    {list(owned_ids, owned, "owned_ids"), list(ghost_ids, ghosts, "ghost_ids")},
+                    with_ids(self_ghosts != 0), options, map);
 }
 
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
                                    phl_index_map* map) {
-    RootLists lists;
-    const auto check = [&](const Communicator& own) {
-        if (own.rank() != root) return;
-        require_array(owned, ranks, "owned");
-        require_array(ghost_counts, ranks, "ghost_counts");
-        require_array(ghost_ids, ghosts, "ghost_ids");
-        lists = {span_of(owned, ranks), span_of(ghost_counts, ranks), span_of(ghost_ids, ghosts)};
-    };
-    return make_map(comm, "phl_index_map_create_from_root", options, map, check,
-                    [&](const Communicator& own) { return domain_from_root(lists, root, own); });
+    return make_map(comm, "phl_index_map_create_from_root",
+                    {on_root(root, list(owned, ranks, "owned")),
+                     on_root(root, list(ghost_counts, ranks, "ghost_counts")),
+                     on_root(root, list(ghost_ids, ghosts, "ghost_ids"))},
+                    from_root(root), options, map);
 }
 
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options,
                        phl_index_map* map) {
-    return make_map(
-        comm, "phl_index_map_read", options, map,
-        [&](const Communicator&) { require_output(path, "path"); },
-        [&](const Communicator& own) {
-            PartitionPart part = read_partition(path, own);
-            return IndexedDomain(part.owned, std::move(part.ghosts), own);
-        });
+    const auto require_path = [=](const Communicator&) {
+        require_output(path, "path");
+        return std::vector<global_index>();
+    };
+    const auto read = [=](const Lists&, const Communicator& own) {
+        PartitionPart part = read_partition(path, own);
+        return IndexedDomain(part.owned, std::move(part.ghosts), own);
+    };
+    return make_map(comm, "phl_index_map_read", {require_path}, read, options, map);
 }
 
 int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity,
                             int64_t* keys) {
-    return on_map(
-        map, "phl_index_map_read_keys", [&](const IndexMap&) { require_output(path, "path"); },
-        [&](const IndexMap& m) {
-            const PartitionKeys read = read_partition_keys(path, m.communicator());
-            validate_together(m.communicator(), [&] { require_keys(m, read, capacity, keys); });
-            put(per_id, int32_t{read.per_id});
-            if (keys != nullptr) std::copy(read.keys.begin(), read.keys.end(), keys);
-        });
+    return with(map, [&](const auto& object) {
+        const IndexMap& of = object.map;
+        collective(
+            of.communicator(), "phl_index_map_read_keys", 0, [&] { require_output(path, "path"); },
+            [&] {
+                const PartitionKeys read = read_partition_keys(path, of.communicator());
+                validate_together(of.communicator(),
+                                  [&] { require_keys(of, read, capacity, keys); });
+                put(per_id, int32_t{read.per_id});
+                if (keys != nullptr) std::copy(read.keys.begin(), read.keys.end(), keys);
+            });
+    });
 }
 
 int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t* cells,
                               const int32_t* ranks, phl_index_map* map) {
-    const auto check = [&](const IndexMap&) {
-        require_array(cells, count, "cells");
-        require_array(ranks, count, "ranks");
-    };
-    return derive_map(owners, "phl_index_map_create_push", map, check, [&](const IndexMap& base) {
-        const auto all = static_cast<std::size_t>(count);
-        return IndexMap::push(base.domain(), {cells, all}, {ranks, all}).domain();
-    });
+    return derive_map(owners, "phl_index_map_create_push",
+                      {list(cells, count, "cells"), list(ranks, count, "ranks")}, &pushed, map);
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts,
                                 phl_index_map* map) {
-    return derive_map(
-        rows, "phl_index_map_create_ragged", map,
-        [&](const IndexMap&) { require_array(counts, owned_rows, "counts"); },
-        [&](const IndexMap& base) { return ragged_domain(base, span_of(counts, owned_rows)); });
+    return derive_map(rows, "phl_index_map_create_ragged", {list(counts, owned_rows, "counts")},
+                      &ragged, map);
 }
 
 int phl_index_map_add_ghosts(phl_index_map map, int64_t count, const int64_t* ids) {
     return change_map(
-        map, "phl_index_map_add_ghosts",
-        [&](const IndexedDomain&) { require_array(ids, count, "ids"); },
-        [&](const IndexedDomain& domain) {
-            return with_added_ghosts(domain, span_of(ids, count));
-        });
+        map, "phl_index_map_add_ghosts", list(ids, count, "ids"),
+        [](const IndexedDomain& domain, const std::vector<global_index>& added) {
+            return with_added_ghosts(domain, added);
+        },
+        [] {});
 }
 
 int phl_index_map_localize(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-    const auto check = [&](const IndexedDomain&) {
-        require_array(ids, count, "ids");
-        require_array(cells, count, "cells");
-    };
-    return change_map(map, "phl_index_map_localize", check, [&](const IndexedDomain& domain) {
-        auto [nodes, numbers] = localize(span_of(ids, count), domain);
-        std::copy(numbers.begin(), numbers.end(), cells);
-        return std::move(nodes);
-    });
+    return localize_ids(map, "phl_index_map_localize",
+                        with_room(list(ids, count, "ids"), cells, count, "cells"), to(cells));
 }
 
-int phl_index_map_free(phl_index_map* map) { return free_handle(map, "map"); }
+int phl_index_map_free(phl_index_map* map) { return free_handle(map); }
 
 int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int64_t* global,
                         int64_t* first) {
@@ -323,79 +396,66 @@ int phl_index_map_traffic(phl_index_map map, int64_t* cells_sent_, int64_t* cell
 }
 
 int phl_index_map_to_global(phl_index_map map, int64_t count, const int32_t* cells, int64_t* ids) {
-    return with(map, [&](auto& object) {
-        require_array(cells, count, "cells");
-        require_array(ids, count, "ids");
-        std::transform(cells, cells + count, ids,
-                       [&](int32_t cell) { return object.domain().global_of(cell); });
+    return with(map, [&](const auto& object) {
+        const List given = with_room(list(cells, count, "cells"), ids, count, "ids");
+        to(ids)(ids_of(object.map, given(object.communicator())));
     });
 }
 
 int phl_index_map_to_local(phl_index_map map, int64_t count, const int64_t* ids, int32_t* cells) {
-    return with(map, [&](auto& object) {
-        require_array(ids, count, "ids");
-        require_array(cells, count, "cells");
-        object.domain().local_of(span_of(ids, count), {cells, static_cast<std::size_t>(count)});
+    return with(map, [&](const auto& object) {
+        const List given = with_room(list(ids, count, "ids"), cells, count, "cells");
+        to(cells)(cells_of(object.map, given(object.communicator())));
     });
 }
 
 int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, int32_t* ranks) {
-    const auto check = [&](const IndexMap&) {
-        require_array(ids, count, "ids");
-        require_array(ranks, count, "ranks");
-    };
-    return on_map(map, "phl_index_map_owners", check, [&](const IndexMap& m) {
-        const auto owners = m.domain().owners_of(span_of(ids, count));
-        std::copy(owners.begin(), owners.end(), ranks);
-    });
+    return owners_of(map, "phl_index_map_owners",
+                     with_room(list(ids, count, "ids"), ranks, count, "ranks"), to(ranks));
 }
 
-#define PHL_MAP_CALL(name)                                                                 \
-    int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) {           \
-        return with_arrays(map, arrays, count,                                             \
-                           [](const IndexMap& m, const CellArrays& all) { m.name(all); }); \
+#define PHL_MAP_CALL(name, call, phase)                                           \
+    int phl_map_##name(phl_index_map map, const phl_values* arrays, int count) {  \
+        return run(map, MapCall::call, Phase::phase, PHL_REPLACE, arrays, count); \
     }
-#define PHL_MAP_REDUCTION(name)                                                                 \
+#define PHL_MAP_REDUCTION(name, call, phase)                                                    \
     int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) { \
-        return with_arrays(map, arrays, count, [&](const IndexMap& m, const CellArrays& all) {  \
-            m.name(all, reduction_from(reduction));                                             \
-        });                                                                                     \
+        return run(map, MapCall::call, Phase::phase, reduction, arrays, count);                 \
     }
+PHL_MAP_CALL(forward, forward, whole)
+PHL_MAP_CALL(begin_forward, forward, begin)
+PHL_MAP_CALL(end_forward, forward, end)
+PHL_MAP_REDUCTION(reverse, reverse, whole)
+PHL_MAP_REDUCTION(begin_reverse, reverse, begin)
+PHL_MAP_CALL(end_reverse, reverse, end)
+PHL_MAP_REDUCTION(reduce_shared, reduce_shared, whole)
+PHL_MAP_REDUCTION(begin_reduce_shared, reduce_shared, begin)
+PHL_MAP_CALL(end_reduce_shared, reduce_shared, end)
 
-PHL_MAP_CALL(forward)
-PHL_MAP_CALL(begin_forward)
-PHL_MAP_CALL(end_forward)
-PHL_MAP_REDUCTION(reverse)
-PHL_MAP_REDUCTION(begin_reverse)
-PHL_MAP_CALL(end_reverse)
-PHL_MAP_REDUCTION(reduce_shared)
-PHL_MAP_REDUCTION(begin_reduce_shared)
-PHL_MAP_CALL(end_reduce_shared)
-
-#define PHL_ONE_ARRAY(name, call)                                                               \
+#define PHL_ONE_ARRAY(name, call, phase)                                                        \
     int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) { \
         const phl_values one{element, owned, ghosts};                                           \
-        return phl_map_##call(map, &one, 1);                                                    \
+        return run(map, MapCall::call, Phase::phase, PHL_REPLACE, &one, 1);                     \
     }
-#define PHL_ONE_REDUCTION(name, call)                                                         \
+#define PHL_ONE_REDUCTION(name, phase)                                                        \
     int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, \
                    int reduction) {                                                           \
         const phl_values one{element, owned, ghosts};                                         \
-        return phl_map_##call(map, reduction, &one, 1);                                       \
+        return run(map, MapCall::reverse, Phase::phase, reduction, &one, 1);                  \
     }
-PHL_ONE_ARRAY(gather, forward)
-PHL_ONE_ARRAY(gather_begin, begin_forward)
-PHL_ONE_ARRAY(gather_end, end_forward)
-PHL_ONE_REDUCTION(scatter, reverse)
-PHL_ONE_REDUCTION(scatter_begin, begin_reverse)
-PHL_ONE_ARRAY(scatter_end, end_reverse)
+PHL_ONE_ARRAY(gather, forward, whole)
+PHL_ONE_ARRAY(gather_begin, forward, begin)
+PHL_ONE_ARRAY(gather_end, forward, end)
+PHL_ONE_REDUCTION(scatter, whole)
+PHL_ONE_REDUCTION(scatter_begin, begin)
+PHL_ONE_ARRAY(scatter_end, reverse, end)
 
 int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all,
                    phl_cells owned) {
-    return transfer("phl_distribute", &distribute, map, root, element, all, owned);
+    return transfer(map, "phl_distribute", false, root, element, all, owned);
 }
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {
-    return transfer("phl_collate", &collate, map, root, element, all, owned);
+    return transfer(map, "phl_collate", true, root, element, all, owned);
 }
 
 }  // extern "C"

@@ -2,46 +2,73 @@
 #include "objects.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace parhelion::c {
 namespace {
 
-ArrayLayout layout_from(const phl_field& given) {
-    if (given.order != PHL_ORDER_C && given.order != PHL_ORDER_FORTRAN)
-        throw Error("order " + std::to_string(given.order) +
+struct Slot {
+    std::shared_ptr<void> object;
+    std::uint32_t uses = 1;
+};
+static_assert(sizeof(std::uintptr_t) == 8, "handles need 64 bits");
+
+// Never destroyed: handles may outlive the end of main.
+struct HandleTable {
+    std::mutex mutex;
+    std::vector<Slot> slots;
+};
+HandleTable& table() {
+    static auto* const all = new HandleTable;
+    return *all;
+}
+
+Slot& find(std::uintptr_t handle, unsigned kind, const char* name) {
+    const std::string what = std::string(name) + " handle ";
+    if (handle == 0)
+        throw HandleError(what + "is null: make one first, and do not use it after it was freed");
+    if ((handle & 0xf) != kind)
+        throw HandleError(what + "is of another kind: pass what the create function gave");
+    auto& slots = table().slots;
+    const std::size_t slot = (handle & 0xffffffff) >> 4;
+    if (slot >= slots.size() || !slots[slot].object || slots[slot].uses != handle >> 32)
+        throw HandleError(what + "was freed already: free it once, and do not keep copies of it");
+    return slots[slot];
+}
+
+Order order_from(int order) {
+    if (order != PHL_ORDER_C && order != PHL_ORDER_FORTRAN)
+        throw Error("order " + std::to_string(order) +
                     " does not exist: use PHL_ORDER_C or PHL_ORDER_FORTRAN");
-    return {static_cast<Order>(given.order),
-            given.element.components == 0 ? 1 : given.element.components};
+    return static_cast<Order>(order);
 }
 
-std::vector<std::byte*> arrays_from(const phl_field& given) {
-    std::vector<std::byte*> arrays;
-    require_array(given.blocks, given.block_count, "blocks");
-    for (int b = 0; b < given.block_count; ++b)
-        arrays.push_back(static_cast<std::byte*>(given.blocks[b]));
-    if (given.blocks == nullptr) arrays.push_back(static_cast<std::byte*>(given.cells));
-    return arrays;
-}
-
-HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what) {
-    HaloWidth width = 0;
-    for (int d = 0; d < dimensions; ++d) {
-        width.lower[d] = lower[d];
-        width.upper[d] = upper[d];
-        if (lower[d] < 0 || upper[d] < 0)
-            throw Error(std::string("a field has a negative ") + what + ": pass 0 or more");
-    }
-    return width;
+ArrayLayout layout_from(const phl_field& given) {
+    return {order_from(given.order), std::max(given.element.components, 1)};
 }
 
 Field field_of(const CartesianDomain& domain, const phl_field& given) {
-    const std::vector<std::byte*> arrays = arrays_from(given);
-    for (std::size_t b = 0; b < arrays.size() && b < domain.blocks().size(); ++b)
+    const int dimensions = domain.dimensions();
+    ArrayLayout layout = layout_from(given);
+    if (given.own_halo)
+        layout.array_halo =
+            width_from(given.halo_lower, given.halo_upper, dimensions, "halo width");
+    if (given.own_depth)
+        layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
+    layout.stagger = stagger_from(given.stagger, dimensions);
+    require_array(given.blocks, given.block_count, "blocks");
+    void* const* const arrays = given.blocks != nullptr ? given.blocks : &given.cells;
+    const std::size_t count =
+        given.blocks != nullptr ? static_cast<std::size_t>(given.block_count) : 1;
+    for (std::size_t b = 0; b < count && b < domain.blocks().size(); ++b)
         if (arrays[b] == nullptr && !domain.blocks()[b].owned.empty())
-            throw Error(
-                "a field's array is a null pointer: allocate it before the exchange is made");
-    return view_blocks(domain, arrays, element_from(given.element),
-                       grid_layout(given, domain.dimensions()));
+            throw Error("a field's array is a null pointer: pass an array that is allocated");
+    const Element element = element_from(given.element);
+    if (count == 1) return view_block(domain, static_cast<std::byte*>(arrays[0]), element, layout);
+    std::vector<std::byte*> blocks(count);
+    std::transform(arrays, arrays + count, blocks.begin(),
+                   [](void* array) { return static_cast<std::byte*>(array); });
+    return view_blocks(domain, blocks, element, layout);
 }
 
 Field field_of(const IndexedDomain& domain, const phl_field& given) {
@@ -62,33 +89,45 @@ void copy_option(std::int32_t from, bool& to) { to = from != 0; }
 
 }  // namespace
 
-// Never destroyed: handles may outlive the end of main.
-template <class Object>
-HandleTable<Object>& table() {
-    static auto* const all = new HandleTable<Object>;
-    return *all;
+std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind) {
+    const std::lock_guard lock(table().mutex);
+    auto& slots = table().slots;
+    std::size_t slot = 0;
+    while (slot < slots.size() && slots[slot].object) ++slot;
+    if (slot == slots.size()) slots.push_back({});
+    slots[slot].object = std::move(object);
+    return std::uintptr_t{slots[slot].uses} << 32 | slot << 4 | kind;
 }
-template HandleTable<IndexMapObject>& table();
-template HandleTable<CartesianObject>& table();
-template HandleTable<ExchangeObject>& table();
-template HandleTable<RedistributionObject>& table();
-template HandleTable<PointSumsObject>& table();
 
-ArrayLayout grid_layout(const phl_field& given, int dimensions) {
-    ArrayLayout layout = layout_from(given);
-    if (given.own_halo)
-        layout.array_halo =
-            width_from(given.halo_lower, given.halo_upper, dimensions, "halo width");
-    if (given.own_depth)
-        layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
+std::shared_ptr<void> object_at(std::uintptr_t handle, unsigned kind, const char* name) {
+    const std::lock_guard lock(table().mutex);
+    return find(handle, kind, name).object;
+}
+
+void drop_object(std::uintptr_t handle, unsigned kind, const char* name) {
+    std::shared_ptr<void> last;  // destroyed after the lock
+    const std::lock_guard lock(table().mutex);
+    Slot& slot = find(handle, kind, name);
+    ++slot.uses;
+    last.swap(slot.object);
+}
+
+HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what) {
+    HaloWidth width = 0;
+    for (int d = 0; d < dimensions; ++d) {
+        width.lower[d] = lower[d];
+        width.upper[d] = upper[d];
+        if (lower[d] < 0 || upper[d] < 0)
+            throw Error(std::string("a field has a negative ") + what + ": pass 0 or more");
+    }
+    return width;
+}
+
+Stagger stagger_from(const int32_t* along, int dimensions) {
+    Stagger stagger;  // what is wrong stays wrong, and is told where it is used
     for (int d = 0; d < dimensions; ++d)
-        layout.stagger.along[d] = static_cast<std::int16_t>(std::clamp(given.stagger[d], -1, 1000));
-    return layout;
-}
-
-std::byte* array_of(const phl_field& field, std::size_t array) {
-    if (field.blocks != nullptr) return static_cast<std::byte*>(field.blocks[array]);
-    return static_cast<std::byte*>(array == 0 ? field.cells : field.ghosts);
+        stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));
+    return stagger;
 }
 
 int in_range(int number, int last, const char* what) {
@@ -119,7 +158,7 @@ ExchangeOptions options_from(const phl_exchange_options* given) {
 }
 
 Source::Source(phl_cartesian domain) : grid_(get(domain)) {}
-Source::Source(phl_index_map map) : map_(get(map)) {}
+Source::Source(phl_index_map map) : map_(get(map)->map) {}
 Source::Source(phl_cartesian domain, phl_index_map map, int group) {
     if ((domain == nullptr) == (map == nullptr))
         throw Error("group " + std::to_string(group) +
@@ -128,7 +167,7 @@ Source::Source(phl_cartesian domain, phl_index_map map, int group) {
 }
 
 Field Source::view(const phl_field& given) const {
-    Field field = grid_ ? field_of(grid_->grid, given) : field_of(map_->domain(), given);
+    Field field = grid_ ? field_of(grid_->grid, given) : field_of(*cells(), given);
     if (given.space != PHL_HOST && given.space != PHL_DEVICE)
         throw Error("memory space " + std::to_string(given.space) +
                     " does not exist: use PHL_HOST or PHL_DEVICE");
@@ -143,14 +182,36 @@ std::vector<Field> Source::views(const phl_field* given, int count, const char* 
     return all;
 }
 
-// Of an index map ghosts may lie behind the owned cells.
-MadeField::MadeField(const phl_field& field, const Field& view) : given(field) {
-    const bool apart = view.indexed && field.ghosts != nullptr;
-    for (std::size_t b = 0; b < view.blocks.size(); ++b) {
-        const std::size_t array = view.indexed && !apart ? 0 : b;
-        std::byte* const start = array_of(field, array);
-        places.push_back({array, start == nullptr ? 0 : view.blocks[b].first - start});
+GivenGroup group_of(const Source& source, const phl_field* given, int count, const char* name) {
+    GivenGroup group{source, source.views(given, count, name)};
+    for (std::size_t f = 0; f < group.made.size(); ++f)
+        if (given[f].ghosts != nullptr) group.made[f].arrays = 2;
+    return group;
+}
+
+const std::vector<Field>& FieldsObject::views(const phl_field* given, int count) {
+    require_array(given, count, "fields");
+    if (count != 0 && count != static_cast<int>(made.size()))
+        throw Error(std::to_string(count) + " fields were passed and the exchange was made for " +
+                    std::to_string(made.size()) +
+                    ": pass one for each, in that order, or none for those that it was made with");
+    called.clear();
+    for (const phl_field& each : std::span(given, static_cast<std::size_t>(count))) {
+        const MadeField& like = made[called.size()];
+        if (like.source.cells() != nullptr && (each.ghosts != nullptr) != (like.arrays == 2))
+            throw Error("field " + std::to_string(called.size()) +
+                        " has another place for its ghosts (behind the owned cells, or apart) than "
+                        "the exchange was made for: pass arrays like those that it was made with");
+        called.push_back(like.source.view(each));
     }
+    return called;
+}
+
+void FieldsObject::end() {
+    if (!step) throw Error("no exchange is under way: call begin first");
+    Step ending = std::move(*step);
+    step.reset();
+    ending.end();
 }
 
 }  // namespace parhelion::c

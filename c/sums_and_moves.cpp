@@ -6,57 +6,88 @@ using namespace parhelion::c;
 
 namespace {
 
+// Unlike that of the first domain, a bad handle is an Error, which all ranks can be told.
 template <class Handle>
-int create(Handle from, Handle to, const phl_exchange_options* options,
-           phl_redistribution* redistribution) {
+Source second(Handle to) {
+    try {
+        return Source(to);
+    } catch (const HandleError& error) {
+        throw Error("the second domain: " + std::string(error.what()));
+    }
+}
+
+template <class Handle>
+int create_move(Handle from, Handle to, const phl_exchange_options* options,
+                phl_redistribution* redistribution) {
     return guarded([&] {
         const auto before = get(from);
-        decltype(get(to)) after;
-        const auto check = [&] {
-            require_output(redistribution, "redistribution");
-            try {
-                after = get(to);
-            } catch (const HandleError& error) {  // all ranks can be told of an Error
-                throw Error("the second domain: " + std::string(error.what()));
-            }
-        };
-        collective(Source(from).communicator(), "phl_redistribution_create", limit_of(options),
-                   check, [&] {
-                       keep(RedistributionObject{{before->domain(), after->domain(),
-                                                  options_from(options)},
-                                                 Source(from),
-                                                 Source(to)},
-                            *redistribution);
-                   });
+        std::optional<Source> target;
+        create(
+            before->communicator(), "phl_redistribution_create", options, redistribution,
+            [&] { target = second(to); },
+            [&] {
+                return RedistributionObject{
+                    {before->domain(), get(to)->domain(), options_from(options)},
+                    Source(from),
+                    *target};
+            });
     });
 }
 
 int call(phl_redistribution redistribution, bool back, const phl_field* from, const phl_field* to,
          int count) {
     return with(redistribution, [&](auto& object) {
-        std::vector<Move> moves;
-        object.read([&] {
+        move(object, back, [&] {
             const auto sources = object.from.views(from, count, "from"),
                        targets = object.to.views(to, count, "to");
+            std::vector<Move> moves;
             for (std::size_t i = 0; i < sources.size(); ++i)
                 moves.push_back({sources[i], targets[i]});
+            return moves;
         });
-        if (back) object.redistribution.back(moves);
-        else object.redistribution.forward(moves);
-        object.called = true;
     });
 }
 
 int call(phl_point_sums sums, bool begin, int reduction, const phl_field* fields, int count) {
-    return with(sums, [&](auto& object) {
-        const auto views = object.domain.views(fields, count);
-        const Reduction how = reduction_from(reduction);
-        if (begin) object.step.emplace(object.sums.begin(how, views));
-        else object.sums.reduce(how, views);
-    });
+    return with(
+        sums, [&](auto& object) { reduce(object, begin, reduction, object.views(fields, count)); });
 }
 
 }  // namespace
+
+namespace parhelion::c {
+
+void make_point_sums(const Source& domain, const ReadGroups& read,
+                     const phl_exchange_options* options, phl_point_sums* sums) {
+    std::vector<GivenGroup> given;
+    create(
+        domain.communicator(), "phl_point_sums_create", options, sums, [&] { given = read(); },
+        [&] {
+            return PointSumsObject{
+                {std::move(given[0].made)},
+                {*domain.grid(), std::move(given[0].fields), options_from(options)}};
+        });
+}
+
+void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields) {
+    const Reduction how = reduction_from(reduction);
+    if (begin) object.step.emplace(object.sums.begin(how, fields));
+    else object.sums.reduce(how, fields);
+}
+
+void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read) {
+    std::vector<Move> moves;
+    const auto read_all = [&] { moves = read(); };
+    if (object.called) read_all();
+    else
+        collective(object.from.communicator(), "the first call of a redistribution", 0, read_all,
+                   [] {});
+    if (back) object.redistribution.back(moves);
+    else object.redistribution.forward(moves);
+    object.called = true;
+}
+
+}  // namespace parhelion::c
 
 extern "C" {
 
@@ -64,19 +95,8 @@ int phl_point_sums_create(phl_cartesian domain, int count, const phl_field* give
                           const phl_exchange_options* options, phl_point_sums* sums) {
     return guarded([&] {
         const Source source(domain);
-        std::vector<Field> fields;
-        MadeFields made;
-        const auto check = [&] {
-            require_output(sums, "sums");
-            fields = source.views(given, count);
-            for (std::size_t f = 0; f < fields.size(); ++f) made.emplace_back(given[f], fields[f]);
-        };
-        collective(source.communicator(), "phl_point_sums_create", limit_of(options), check, [&] {
-            keep(
-                PointSumsObject{
-                    {*source.grid(), fields, options_from(options)}, source, std::move(made)},
-                *sums);
-        });
+        const auto read = [&] { return std::vector{group_of(source, given, count, "fields")}; };
+        make_point_sums(source, read, options, sums);
     });
 }
 int phl_point_sums_reduce(phl_point_sums sums, int reduction, const phl_field* fields, int count) {
@@ -86,19 +106,19 @@ int phl_point_sums_begin(phl_point_sums sums, int reduction, const phl_field* fi
     return call(sums, true, reduction, fields, count);
 }
 int phl_point_sums_end(phl_point_sums sums) {
-    return with(sums, [](auto& object) { object.sums.end(); });
+    return with(sums, [](auto& object) { object.end(); });
 }
-int phl_point_sums_free(phl_point_sums* sums) { return free_handle(sums, "sums"); }
+int phl_point_sums_free(phl_point_sums* sums) { return free_handle(sums); }
 
 int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution) {
-    return create(from, to, options, redistribution);
+    return create_move(from, to, options, redistribution);
 }
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution) {
-    return create(from, to, options, redistribution);
+    return create_move(from, to, options, redistribution);
 }
 int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
                                const phl_field* to, int count) {
@@ -109,7 +129,7 @@ int phl_redistribution_back(phl_redistribution redistribution, const phl_field* 
     return call(redistribution, true, from, to, count);
 }
 int phl_redistribution_free(phl_redistribution* redistribution) {
-    return free_handle(redistribution, "redistribution");
+    return free_handle(redistribution);
 }
 
 }  // extern "C"

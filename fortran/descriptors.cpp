@@ -2,17 +2,20 @@
 
 #include <cstring>
 
-#include "parhelion/core/error.hpp"
-
 namespace parhelion::fortran {
 namespace {
 
-int integer_of(std::int64_t bytes) {
+bool is_integer(CFI_type_t type) {
+    return type == CFI_type_int8_t || type == CFI_type_int16_t || type == CFI_type_int32_t ||
+           type == CFI_type_int64_t;
+}
+
+Scalar integer_of(std::size_t bytes) {
     switch (bytes) {
-        case 1: return PHL_INT8;
-        case 2: return PHL_INT16;
-        case 4: return PHL_INT32;
-        case 8: return PHL_INT64;
+        case 1: return Scalar::int8;
+        case 2: return Scalar::int16;
+        case 4: return Scalar::int32;
+        case 8: return Scalar::int64;
         default:
             throw Error(
                 "integers of " + std::to_string(bytes) + " bytes are not known: use 1, 2, 4 or 8",
@@ -20,9 +23,57 @@ int integer_of(std::int64_t bytes) {
     }
 }
 
-bool is_integer(CFI_type_t type) {
-    return type == CFI_type_int8_t || type == CFI_type_int16_t || type == CFI_type_int32_t ||
-           type == CFI_type_int64_t;
+Scalar scalar_of(const CFI_cdesc_t& array) {
+    const CFI_type_t type = array.type;
+    if (is_integer(type) || is_logical(type)) return integer_of(array.elem_len);
+    if (type == CFI_type_float) return Scalar::float32;
+    if (type == CFI_type_double) return Scalar::float64;
+    if (type == CFI_type_float_Complex) return Scalar::complex64;
+    if (type == CFI_type_double_Complex) return Scalar::complex128;
+    if (type == CFI_type_cptr)
+        throw Error("addresses mean nothing on other ranks: exchange values", ErrorKind::type);
+    return Scalar::bytes;
+}
+
+byte_count bytes_of(const CFI_cdesc_t& array) { return static_cast<byte_count>(array.elem_len); }
+
+byte_count size_of(const CFI_cdesc_t& array, int dimensions) {
+    byte_count size = 1;
+    for (int d = 0; d < dimensions; ++d) size *= array.dim[d].extent;
+    return size;
+}
+
+void require_extents(const CFI_cdesc_t& array, const std::string& name) {
+    for (int d = 0; d < array.rank; ++d)
+        if (array.dim[d].extent < 0)
+            throw Error(name +
+                        " is an array of assumed size, whose extent is not known: "
+                        "declare it as (:)");
+}
+
+// Of the first dimensions.
+bool is_dense(const CFI_cdesc_t& array, int dimensions) {
+    byte_count expected = bytes_of(array);
+    for (int d = 0; d < dimensions; expected *= array.dim[d++].extent)
+        if (array.dim[d].extent > 1 && array.dim[d].sm != expected) return false;
+    return true;
+}
+
+// `each(element)`: a list may have steps, other arrays are whole.
+template <class Each>
+void for_each(const CFI_cdesc_t& array, const char* name, Each&& each) {
+    if (array.rank == 1) require_extents(array, name);
+    else require_whole(array, name);
+    const byte_count step = array.rank == 1 ? array.dim[0].sm : bytes_of(array);
+    auto* at = static_cast<std::byte*>(array.base_addr);
+    for (byte_count left = size_of(array, array.rank); left > 0; --left, at += step) each(at);
+}
+
+void require_integers(const CFI_cdesc_t& array, const char* name, bool or_logicals) {
+    const bool known = array.type == CFI_type_int32_t || array.type == CFI_type_int64_t ||
+                       (or_logicals && is_logical(array.type));
+    if (!known || (array.elem_len != 4 && array.elem_len != 8))
+        throw Error(std::string(name) + " must hold integers of 4 or 8 bytes", ErrorKind::type);
 }
 
 }  // namespace
@@ -36,122 +87,87 @@ bool is_logical(CFI_type_t type) {
 #endif
 }
 
-c::ArrayShape shape_of(const CFI_cdesc_t& array, bool goes_on) {
-    static_assert(CFI_MAX_RANK <= c::ArrayShape::most_dimensions);
-    c::ArrayShape shape{
-        array.type, array.rank, static_cast<std::int64_t>(array.elem_len), {}, goes_on};
-    for (int d = 0; d < array.rank; ++d) shape.extents[d] = array.dim[d].extent;
-    return shape;
+Element element_of(const CFI_cdesc_t& array) {
+    return {scalar_of(array), static_cast<std::int32_t>(array.elem_len)};
 }
 
-bool is_contiguous(const CFI_cdesc_t& array) {
-    auto expected = static_cast<byte_count>(array.elem_len);
-    byte_count count = 1;
-    for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
-    for (int d = 0; count > 0 && d < array.rank; expected *= array.dim[d++].extent)
-        if (array.dim[d].extent > 1 && array.dim[d].sm != expected) return false;
-    return true;
-}
-
-phl_element element_of(const c::ArrayShape& array) {
-    const auto type = static_cast<CFI_type_t>(array.type);
-    const auto of = [&](int scalar) {
-        return phl_element{scalar, 1, static_cast<std::int32_t>(array.bytes)};
-    };
-    if (is_integer(type) || is_logical(type)) return of(integer_of(array.bytes));
-    if (type == CFI_type_float) return of(PHL_FLOAT32);
-    if (type == CFI_type_double) return of(PHL_FLOAT64);
-    if (type == CFI_type_float_Complex) return of(PHL_COMPLEX64);
-    if (type == CFI_type_double_Complex) return of(PHL_COMPLEX128);
-    if (type == CFI_type_cptr)
-        throw Error("addresses mean nothing on other ranks: exchange values", ErrorKind::type);
-    return of(PHL_BYTES);
-}
-
-void require_extents(const c::ArrayShape& array, const char* name) {
-    for (int d = 0; d < array.rank; ++d)
-        if (array.extents[d] < 0)
-            throw Error(
-                std::string(name) +
-                " is an array of assumed size, whose extent is not known: declare it as (:)");
-}
-
-int components_of(const c::ArrayShape& array, const char* name) {
-    if (array.rank == 0)
-        throw Error(std::string(name) +
-                    " is a scalar: pass an array whose last dimension holds the cells");
+void require_whole(const CFI_cdesc_t& array, const std::string& name) {
     require_extents(array, name);
-    byte_count components = 1;
-    for (int d = 0; d < array.rank - 1; ++d) components *= array.extents[d];
+    if (size_of(array, array.rank) > 0 && !is_dense(array, array.rank))
+        throw Error(name + " is not contiguous: pass a whole array");
+}
+
+Cells cells_of(const CFI_cdesc_t& array, const std::string& name) {
+    if (array.rank == 0)
+        throw Error(name + " is a scalar: pass an array whose last dimension holds the cells");
+    require_extents(array, name);
+    const int last = array.rank - 1;
+    const byte_count components = size_of(array, last), count = array.dim[last].extent;
     if (components < 1 || components > 1 << 24)
-        throw Error(std::string(name) + " has " + std::to_string(components) +
+        throw Error(name + " has " + std::to_string(components) +
                     " components per cell: pass 1 to 2^24");
-    return static_cast<int>(components);
+    if (!is_dense(array, last))
+        throw Error(name + " has cells that are not contiguous: pass all of the first dimensions");
+    const byte_count stride = count > 1 ? array.dim[last].sm : bytes_of(array) * components;
+    return {{{static_cast<std::byte*>(array.base_addr), stride},
+             {},
+             element_of(array),
+             static_cast<int>(components)},
+            count};
 }
 
-phl_values cells_of(const CFI_cdesc_t& array, const char* name) {
-    const c::ArrayShape shape = shape_of(array);
-    const int components = components_of(shape, name), last = array.rank - 1;
-    phl_element element = element_of(shape);
-    element.components = components;
-    auto dense = static_cast<byte_count>(array.elem_len);
-    for (int d = 0; d < last; dense *= array.dim[d++].extent)
-        if (array.dim[d].extent > 1 && array.dim[d].sm != dense)
-            throw Error(std::string(name) +
-                        " has cells that are not contiguous: pass all of the first dimensions");
-    const std::int64_t count = array.dim[last].extent;
-    return {element, {array.base_addr, count, count > 1 ? array.dim[last].sm : dense}, {}};
+CellValues values_of(const IndexedDomain& domain, const CFI_cdesc_t& x, Array ghosts,
+                     const std::string& name) {
+    const auto require_count = [](byte_count given, byte_count needed, const std::string& what) {
+        if (given != needed)
+            throw Error(what + " has " + std::to_string(given) +
+                        " cells in its last dimension and the map " + std::to_string(needed) +
+                        ": make them equal");
+    };
+    auto [values, count] = cells_of(x, name);
+    require_count(count, ghosts == nullptr ? domain.size() : domain.owned(),
+                  name + (ghosts == nullptr ? " of owned cells and ghosts" : " of owned cells"));
+    if (ghosts == nullptr) return values;
+    const auto [others, other_count] = cells_of(*ghosts, "the array of ghosts");
+    require_equal_cells(values, others);
+    require_count(other_count, domain.ghosts(), "the array of ghosts");
+    values.ghosts = others.owned;
+    return values;
 }
 
-namespace {
-
-// `each(element)`: a list may have steps, other arrays are whole.
-template <class Each>
-void for_each(const CFI_cdesc_t& array, const char* name, Each&& each) {
-    require_extents(shape_of(array), name);
-    if (array.rank > 1 && !is_contiguous(array))
-        throw Error(std::string(name) + " is not contiguous: pass a whole array");
-    byte_count count = 1;
-    for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
-    const byte_count step =
-        array.rank == 1 ? array.dim[0].sm : static_cast<byte_count>(array.elem_len);
-    auto* at = static_cast<std::byte*>(array.base_addr);
-    for (; count > 0; --count, at += step) each(at);
+void require_equal_cells(const CellValues& a, const CellValues& b) {
+    if (a.element != b.element || a.components != b.components)
+        throw Error(
+            "the two arrays differ in type or in their first dimensions: only the last one may "
+            "differ",
+            ErrorKind::type);
 }
 
-void require_integers(const CFI_cdesc_t& array, const char* name, bool or_logicals) {
-    if ((array.type != CFI_type_int32_t && array.type != CFI_type_int64_t &&
-         !(or_logicals && is_logical(array.type))) ||
-        (array.elem_len != 4 && array.elem_len != 8))
-        throw Error(std::string(name) + " must hold integers of 4 or 8 bytes", ErrorKind::type);
-}
-
-}  // namespace
-
-std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name) {
+std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name,
+                                      global_index shift) {
     require_integers(array, name, true);
-    const bool logical = array.type != CFI_type_int32_t && array.type != CFI_type_int64_t;
+    const bool logical = is_logical(array.type);
     std::vector<global_index> values;
     for_each(array, name, [&](const std::byte* at) {
         std::int32_t four = 0;
         global_index value = 0;
         if (array.elem_len == 8) std::memcpy(&value, at, sizeof value);
         else std::memcpy(&four, at, sizeof four), value = four;
-        values.push_back(logical ? value != 0 : value);
+        values.push_back((logical ? value != 0 : value) + shift);
     });
     return values;
 }
 
-void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name) {
+void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,
+            global_index shift) {
     require_integers(array, name, false);
-    byte_count count = 1;
-    for (int d = 0; d < array.rank; ++d) count *= array.dim[d].extent;
+    const byte_count count = size_of(array, array.rank);
     if (count >= 0 && count != static_cast<byte_count>(values.size()))
         throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " +
                     std::to_string(values.size()) + ": pass an array of that size");
     auto next = values.begin();
     for_each(array, name, [&](std::byte* at) {
-        const global_index value = *next++;
+        const global_index value = *next++ + shift;
         const auto four = static_cast<std::int32_t>(value);
         if (array.elem_len == 4 && four != value)
             throw Error(std::to_string(value) + " does not fit the integers of " + name +

@@ -1,7 +1,9 @@
 // Grids and exchanges of arrays behind the Fortran modules.
 #include <algorithm>
-#include <array>
+#include <cstddef>
+#include <cstring>
 #include <initializer_list>
+#include <numeric>
 
 #include "descriptors.hpp"
 
@@ -11,244 +13,207 @@ using namespace parhelion::fortran;
 
 namespace {
 
-[[noreturn]] void refuse_list(const char* name, int count, int dimensions,
-                              bool one_for_all = true) {
-    throw Error(std::string(name) + " has " + std::to_string(count) + " values for " +
-                std::to_string(dimensions) + " dimensions: give " +
-                (one_for_all ? "one for all, or one for each" : "one for each"));
-}
-
 // One value stands for all dimensions. Nothing where none are given.
-template <class T>
-void spread(T* to, Array given, int dimensions, const char* name, bool one_for_all = true) {
+template <class To>
+void spread(To& to, Array given, int dimensions, const char* name, bool one_for_all = true) {
     if (given == nullptr) return;
     const auto values = integers_of(*given, name);
     const int count = static_cast<int>(values.size());
     if (count != dimensions && (count != 1 || !one_for_all))
-        refuse_list(name, count, dimensions, one_for_all);
-    for (int d = 0; d < dimensions; ++d)
-        to[d] = static_cast<T>(values[static_cast<std::size_t>(count == 1 ? 0 : d)]);
+        throw Error(std::string(name) + " has " + std::to_string(count) + " values for " +
+                    std::to_string(dimensions) + " dimensions: give " +
+                    (one_for_all ? "one for all, or one for each" : "one for each"));
+    for (std::size_t d = 0; d < static_cast<std::size_t>(dimensions); ++d)
+        to[d] = static_cast<std::remove_reference_t<decltype(to[d])>>(values[count == 1 ? 0 : d]);
 }
 
-// As `phl_array` in phl_exchange.fypp: an array, to be checked when it is used.
+// Cells of each process coordinate, those of the first dimension, then those of the next one.
+std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>& cells,
+                                                 const std::vector<int>& process_grid) {
+    if (process_grid.empty()) throw Error("splits are given without a process grid: give both");
+    const auto needed = std::accumulate(process_grid.begin(), process_grid.end(), std::size_t{0});
+    if (cells.size() != needed)
+        throw Error("splits has " + std::to_string(cells.size()) + " values and the process grid " +
+                    std::to_string(needed) +
+                    " coordinates in all dimensions: give the cells of each, dimension after "
+                    "dimension");
+    std::vector<std::vector<global_index>> splits;
+    auto next = cells.begin();
+    for (const int count : process_grid) {
+        splits.emplace_back(next, next + count);
+        next += count;
+    }
+    return splits;
+}
+
+// As `phl_array` in phl_exchange.fypp: an array and what `add` was told of it, to be checked when
+// it is used.
 struct FortranArray {
-    phl_field
-        field;  // `cells` and what `add` was told, one value for all dimensions or one for each
-    ArrayShape shape;
-    std::int32_t contiguous;
-    std::int32_t listed[3];  // so many values of stagger, array_halo and depth; -1: not told
+    CFI_CDESC_T(CFI_MAX_RANK) copy;
+    std::int32_t goes_on;  // of the field of the array before it: its ghosts, or its next block
+    struct Layers {
+        std::int32_t listed = -1;  // so many values; -1: not told
+        std::int32_t along[PHL_MAX_DIMENSIONS] = {};
+        explicit Layers(Array given) {
+            if (given == nullptr) return;
+            const auto values = integers_of(*given, "a list of layers");
+            listed = static_cast<std::int32_t>(values.size());
+            for (std::size_t d = 0; d < PHL_MAX_DIMENSIONS && listed > 0; ++d)
+                along[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
+        }
+    } stagger, array_halo, depth;
 
-    FortranArray() = default;
-    FortranArray(const CFI_cdesc_t& array, bool goes_on, Array stagger = nullptr,
-                 Array array_halo = nullptr, Array depth = nullptr)
-        : field(), shape(shape_of(array, goes_on)), contiguous(is_contiguous(array)) {
-        field.cells = array.base_addr;
-        listed[0] = list(stagger, field.stagger);
-        listed[1] = list(array_halo, field.halo_lower);
-        listed[2] = list(depth, field.depth_lower);
-        field.own_halo = listed[1] >= 0;
-        field.own_depth = listed[2] >= 0;
-        std::copy_n(field.halo_lower, PHL_MAX_DIMENSIONS, field.halo_upper);
-        std::copy_n(field.depth_lower, PHL_MAX_DIMENSIONS, field.depth_upper);
+    explicit FortranArray(const CFI_cdesc_t& given, bool goes_on = false,
+                          Array given_stagger = nullptr, Array given_halo = nullptr,
+                          Array given_depth = nullptr)
+        : goes_on(goes_on), stagger(given_stagger), array_halo(given_halo), depth(given_depth) {
+        std::memcpy(
+            &copy, &given,
+            offsetof(CFI_cdesc_t, dim) + static_cast<std::size_t>(given.rank) * sizeof(CFI_dim_t));
     }
-    void require_contiguous(const char* name = "the array") const {
-        require_extents(shape, name);
-        if (contiguous == 0)
-            throw Error(std::string(name) + " is not contiguous: pass a whole array");
-    }
-    void require_layers(int dimensions) const {
-        static constexpr const char* names[] = {"stagger", "array_halo", "depth"};
-        for (int which = 0; which < 3; ++which)
-            if (const int count = listed[which]; count >= 0 && count != 1 && count != dimensions)
-                refuse_list(names[which], count, dimensions);
-    }
-
-private:
-    static int list(Array given, std::int32_t (&to)[PHL_MAX_DIMENSIONS]) {
-        if (given == nullptr) return -1;
-        const auto values = integers_of(*given, "a list of layers");
-        for (std::size_t d = 0; d < PHL_MAX_DIMENSIONS && !values.empty(); ++d)
-            to[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
-        return static_cast<int>(values.size());
-    }
+    const CFI_cdesc_t& operator*() const { return reinterpret_cast<const CFI_cdesc_t&>(copy); }
 };
-static_assert(sizeof(FortranArray) == 37 * 8, "phl_exchange.fypp leaves room for this many bytes");
+static_assert(sizeof(FortranArray) <= 56 * 8, "phl_exchange.fypp leaves room for so many bytes");
 using Arrays = std::span<const FortranArray>;
 
-int grid_components(const CartesianDomain& domain, const FortranArray& array,
-                    const phl_field& field, int block) {
-    array.require_contiguous();
-    const ArrayShape& shape = array.shape;
+ArrayLayout layout_of(const FortranArray& array, int dimensions) {
+    const auto told = [=](const FortranArray::Layers& layers, const char* name) {
+        if (layers.listed >= 0 && layers.listed != 1 && layers.listed != dimensions)
+            throw Error(std::string(name) + " has " + std::to_string(layers.listed) +
+                        " values for " + std::to_string(dimensions) +
+                        " dimensions: give one for all, or one for each");
+        return layers.listed >= 0;
+    };
+    ArrayLayout layout{Order::fortran};
+    if (told(array.stagger, "stagger"))
+        layout.stagger = stagger_from(array.stagger.along, dimensions);
+    if (told(array.array_halo, "array_halo"))
+        layout.array_halo =
+            width_from(array.array_halo.along, array.array_halo.along, dimensions, "halo width");
+    if (told(array.depth, "depth"))
+        layout.depth = width_from(array.depth.along, array.depth.along, dimensions, "depth");
+    return layout;
+}
+
+int grid_components(const CartesianDomain& domain, const CFI_cdesc_t& array,
+                    const ArrayLayout& layout, int block) {
+    require_whole(array, "the array");
     const int dims = domain.dimensions();
-    if (shape.rank != dims && shape.rank != dims + 1)
-        throw Error("the array has " + std::to_string(shape.rank) +
+    if (array.rank != dims && array.rank != dims + 1)
+        throw Error("the array has " + std::to_string(array.rank) +
                     " dimensions: pass those of the domain, " + std::to_string(dims) +
                     ", and one more last for components where there are any");
-    const auto needed = array_extents(domain, grid_layout(field, dims), block);
+    const auto needed = array_extents(domain, layout, block);
     for (int d = 0; d < dims; ++d)
-        if (shape.extents[d] != needed[static_cast<std::size_t>(d)])
-            throw Error("the array has " + std::to_string(shape.extents[d]) +
+        if (array.dim[d].extent != needed[static_cast<std::size_t>(d)])
+            throw Error("the array has " + std::to_string(array.dim[d].extent) +
                         " cells in dimension " + std::to_string(d + 1) +
                         " and the block with its halo " +
                         std::to_string(needed[static_cast<std::size_t>(d)]) +
                         ": make them equal, or tell stagger and array_halo");
-    return shape.rank == dims ? 1 : static_cast<int>(shape.extents[dims]);
+    return array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent);
 }
 
-// One array for each block; the first has been told the layers.
-phl_field grid_field(const CartesianDomain& domain, Arrays arrays) {
-    arrays[0].require_layers(domain.dimensions());
-    phl_field field = arrays[0].field;
-    field.order = PHL_ORDER_FORTRAN;
+// One array for each block.
+Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layout) {
     if (arrays.size() != domain.blocks().size())
         throw Error("a field has " + std::to_string(arrays.size()) + " arrays and the rank " +
                     std::to_string(domain.blocks().size()) +
                     " blocks: add the first with list%add, and each further one behind it with "
                     "list%add_block");
-    field.element = element_of(arrays[0].shape);
-    field.element.components = grid_components(domain, arrays[0], field, 0);
-    for (int block = 1; block < static_cast<int>(arrays.size()); ++block) {
-        const FortranArray& array = arrays[static_cast<std::size_t>(block)];
-        const phl_element element = element_of(array.shape);
-        if (grid_components(domain, array, field, block) != field.element.components ||
-            element.scalar != field.element.scalar || element.bytes != field.element.bytes)
+    const Element element = element_of(*arrays[0]);
+    std::vector<std::byte*> starts;
+    for (const FortranArray& array : arrays) {
+        const auto block = static_cast<int>(starts.size());
+        const int components = grid_components(domain, *array, layout, block);
+        if (block > 0 && (components != layout.components || element_of(*array) != element))
             throw Error(
                 "the blocks of a field differ in type or components: pass arrays of one type",
                 ErrorKind::type);
+        layout.components = components;
+        starts.push_back(static_cast<std::byte*>((*array).base_addr));
     }
-    field.block_count = arrays.size() > 1 ? static_cast<int32_t>(arrays.size()) : 0;
-    return field;
+    return view_blocks(domain, starts, element, layout);
 }
 
-byte_count cells_of(const FortranArray& array) { return array.shape.extents[array.shape.rank - 1]; }
-
 // Owned cells with ghosts behind them, or the two.
-phl_field cell_field(const IndexedDomain& domain, Arrays arrays) {
+Field cell_field(const IndexedDomain& domain, Arrays arrays) {
     if (arrays.size() > 2)
         throw Error("a field of an index map has " + std::to_string(arrays.size()) +
                     " arrays: add owned cells, and at most one of ghosts");
-    const FortranArray& x = arrays[0];
-    x.require_contiguous();
-    phl_field field{};
-    field.element = element_of(x.shape);
-    field.element.components = components_of(x.shape, "the array");
-    const byte_count needed = arrays.size() == 2 ? domain.owned() : domain.size();
-    if (cells_of(x) != needed)
-        throw Error("the array has " + std::to_string(cells_of(x)) +
-                    " cells in its last dimension and the map " + std::to_string(needed) +
-                    ": make them equal");
-    if (arrays.size() == 2) {
-        arrays[1].require_contiguous("the array of ghosts");
-        const phl_element element = element_of(arrays[1].shape);
-        if (components_of(arrays[1].shape, "the array of ghosts") != field.element.components ||
-            cells_of(arrays[1]) != domain.ghosts() || element.scalar != field.element.scalar ||
-            element.bytes != field.element.bytes)
-            throw Error(
-                "the array of ghosts does not fit the map's " + std::to_string(domain.ghosts()) +
-                " ghosts and the array of owned cells: give it the same type and first dimensions");
-    }
-    return field;
+    require_whole(*arrays[0], "the array");
+    if (arrays.size() > 1) require_whole(*arrays[1], "the array of ghosts");
+    const CellValues values =
+        values_of(domain, *arrays[0], arrays.size() > 1 ? &*arrays[1] : nullptr);
+    std::byte* const ghosts = arrays.size() > 1
+                                  ? values.ghosts.first
+                                  : values.owned.first + domain.owned() * values.width();
+    return view_cells(values.owned.first, domain.owned(), ghosts, domain.ghosts(), values.element,
+                      {Order::c, values.components});
 }
 
-// Fields as C takes them, and the arrays that they are in, one field after the other.
-struct CallFields {
-    std::vector<phl_field> fields;
-    std::vector<void*> starts;
-    std::vector<std::size_t> counts;  // of the arrays of each field
-
-    void clear() { fields.clear(), starts.clear(), counts.clear(); }
-    int count() const { return static_cast<int>(fields.size()); }
-    // Once all are there.
-    void place() {
-        static std::byte nothing;  // ghosts that are apart, though there are none
-        void** next = starts.data();
-        for (std::size_t f = 0; f < fields.size(); next += counts[f++]) {
-            fields[f].cells = next[0];
-            if (fields[f].block_count > 0) fields[f].blocks = next;
-            else if (counts[f] > 1) fields[f].ghosts = next[1] != nullptr ? next[1] : &nothing;
-        }
-    }
-};
-using Shapes = std::vector<std::vector<ArrayShape>>;
+Field field_of(const MadeField& made, Arrays arrays) {
+    return made.source.grid() != nullptr ? grid_field(*made.source.grid(), arrays, made.layout)
+                                         : cell_field(*made.source.cells(), arrays);
+}
 
 // Ghosts and further blocks come behind the first array of their field.
-void read_fields(const Source& source, Arrays arrays, CallFields& to, Shapes& shapes) {
+GivenGroup group_of(const Source& source, Arrays arrays) {
+    GivenGroup group{source, {}};
     while (!arrays.empty()) {
-        std::size_t count = 1;
-        while (count < arrays.size() && arrays[count].shape.goes_on) ++count;
-        const Arrays mine = arrays.first(count);
-        to.fields.push_back(source.grid() != nullptr ? grid_field(*source.grid(), mine)
-                                                     : cell_field(*source.cells(), mine));
-        to.counts.push_back(count);
-        shapes.emplace_back();
-        for (const FortranArray& each : mine) {
-            shapes.back().push_back(each.shape);
-            to.starts.push_back(each.field.cells);
-        }
-        arrays = arrays.subspan(count);
+        MadeField made{source};
+        while (made.arrays < arrays.size() && arrays[made.arrays].goes_on != 0) ++made.arrays;
+        if (source.grid() != nullptr)
+            made.layout = layout_of(arrays[0], source.grid()->dimensions());
+        const Field field = field_of(made, arrays.first(made.arrays));
+        made.element = field.element, made.layout.components = field.components;
+        group.fields.push_back(field);
+        arrays = arrays.subspan(made.arrays);
+        group.made.push_back(std::move(made));
     }
+    return group;
 }
 
-// Those of the arguments that are there, then those of the list, in their order.
-class Arguments {
-public:
-    Arguments(std::initializer_list<Array> all, int count, const FortranArray* list)
-        : list_(list), listed_(count) {
-        for (Array array : all)
-            if (array != nullptr)
-                few_[static_cast<std::size_t>(named_++)] = FortranArray(*array, false);
-    }
-    std::size_t count() const { return static_cast<std::size_t>(named_ + listed_); }
-    const FortranArray& operator[](std::size_t i) const {
-        const auto named = static_cast<std::size_t>(named_);
-        return i < named ? few_[i] : list_[i - named];
-    }
-    CallFields fields(const Source& source) const {
-        std::vector<FortranArray> arrays;
-        for (std::size_t i = 0; i < count(); ++i) arrays.push_back((*this)[i]);
-        CallFields read;
-        Shapes shapes;
-        read_fields(source, arrays, read, shapes);
-        read.place();
-        return read;
-    }
-    // The fields that something was made with, in arrays like those: none where none are passed.
-    CallFields& like(const MadeFields& made) const {
-        thread_local CallFields to;  // allocates nothing later on
-        std::size_t needed = 0, i = 0;
-        for (const MadeField& field : made) needed += field.shapes.size();
-        to.clear();
-        if (count() == 0) return to;
-        if (count() != needed)
-            throw Error(
-                std::to_string(count()) + " arrays were passed and the exchange was made with " +
-                std::to_string(needed) +
-                ": pass one for each, in that order, or none for those that it was made with");
-        for (const MadeField& field : made) {
-            to.fields.push_back(field.given);
-            to.counts.push_back(field.shapes.size());
-            for (const ArrayShape& like : field.shapes) {
-                const FortranArray& array = (*this)[i++];
-                ArrayShape shape = array.shape;
-                shape.goes_on = like.goes_on;  // arguments do not tell
-                if (!(shape == like))
-                    throw Error("array " + std::to_string(i) +
-                                " has another type or shape than the exchange was made for: pass "
-                                "arrays like those that it was made with, or make another one, on "
-                                "every rank");
-                array.require_contiguous();
-                to.starts.push_back(array.field.cells);
-            }
-        }
-        to.place();
-        return to;
-    }
+// Those of the arguments that are there, then those of the list, in their order: good until the
+// next call.
+Arrays all_of(std::initializer_list<Array> arguments, int count, const FortranArray* list) {
+    thread_local std::vector<FortranArray> all;  // allocates nothing later on
+    all.clear();
+    for (Array array : arguments)
+        if (array != nullptr) all.emplace_back(*array);
+    all.insert(all.end(), list, list + count);
+    return all;
+}
 
-private:
-    std::array<FortranArray, 8> few_;  // the first named_
-    const FortranArray* list_;
-    int named_ = 0, listed_;
-};
+// The fields that something was made with, in arrays like those: none where none are passed.
+const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
+    object.called.clear();
+    if (arrays.empty()) return object.called;
+    std::size_t needed = 0, first = 0;
+    for (const MadeField& made : object.made) needed += made.arrays;
+    if (arrays.size() != needed)
+        throw Error(std::to_string(arrays.size()) +
+                    " arrays were passed and the exchange was made with " + std::to_string(needed) +
+                    ": pass one for each, in that order, or none for those that it was made with");
+    for (const MadeField& made : object.made) {
+        std::string difference;
+        try {
+            const Field& field =
+                object.called.emplace_back(field_of(made, arrays.subspan(first, made.arrays)));
+            if (field.element != made.element || field.components != made.layout.components)
+                difference = "it is " + to_string(field);
+        } catch (const Error& error) {
+            difference = error.what();
+        }
+        if (!difference.empty())
+            throw Error("array " + std::to_string(first + 1) +
+                        " has another type or shape than the exchange was made for, " + difference +
+                        "; pass arrays like those that it was made with, or make another one, on "
+                        "every rank");
+        first += made.arrays;
+    }
+    return object.called;
+}
 
 // As `phl_field_group` in phl_exchange.fypp: one of the two handles.
 struct FortranGroup {
@@ -258,15 +223,10 @@ struct FortranGroup {
     const FortranArray* arrays;
 
     Source source() const { return domain != nullptr ? Source(domain) : Source(map); }
-    void read(CallFields& to, Shapes& shapes) const {
-        read_fields(source(), {arrays, static_cast<std::size_t>(count)}, to, shapes);
-        to.place();
+    GivenGroup read() const {
+        return group_of(source(), {arrays, static_cast<std::size_t>(count)});
     }
 };
-
-void keep_shapes(MadeFields& made, Shapes& shapes) {
-    for (std::size_t f = 0; f < made.size(); ++f) made[f].shapes = std::move(shapes[f]);
-}
 
 }  // namespace
 
@@ -276,58 +236,48 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
                            Array periodic, Array process_grid, int faces_only, int staged,
                            Array splits, int first_fastest, Array ranks, int of_communicator,
                            int owned_ends, Array blocks_per_rank, phl_cartesian* domain) {
-    std::vector<global_index> all, cells;
-    std::vector<int32_t> table;
-    phl_cartesian_options options{};
-    const int dims = static_cast<int>(extents->dim[0].extent);
-    const auto read = [&] {
-        all = integers_of(*extents, "extents");
-        if (dims < 1 || dims > PHL_MAX_DIMENSIONS) return;
-        std::fill_n(options.halo_lower, dims,
-                    halo != nullptr ? static_cast<int32_t>(integers_of(*halo, "halo")[0]) : 1);
-        std::copy_n(options.halo_lower, dims, options.halo_upper);
-        spread(options.halo_lower, lower, dims, "lower");
-        spread(options.halo_upper, upper, dims, "upper");
-        spread(options.periodic, periodic, dims, "periodic");
-        spread(options.process_grid, process_grid, dims, "process_grid", false);
-        spread(options.blocks_per_rank, blocks_per_rank, dims, "blocks_per_rank");
-        options.neighbors = faces_only;
-        options.algorithm = staged;
-        options.boundary = owned_ends;
-        options.rank_order = std::max(first_fastest, 2 * of_communicator);
-        if (splits != nullptr) {
-            cells = integers_of(*splits, "splits");
-            std::size_t needed = 0;
-            for (int d = 0; d < dims; needed += static_cast<std::size_t>(options.process_grid[d++]))
-                options.splits[d] = cells.data() + needed;
-            if (needed < 1) throw Error("splits are given without a process grid: give both");
-            if (cells.size() != needed)
-                throw Error("splits has " + std::to_string(cells.size()) +
-                            " values and the process grid " + std::to_string(needed) +
-                            " coordinates in all dimensions: give the cells of each, dimension "
-                            "after dimension");
-        }
+    const auto read = [&](const Communicator& own) {
+        GivenGrid grid{integers_of(*extents, "extents")};
+        CartesianOptions& options = grid.options;
+        const int dims = static_cast<int>(grid.extents.size());
+        if (dims < 1 || dims > max_dimensions) return grid;  // an error
+        options.halo = halo != nullptr ? static_cast<int>(integers_of(*halo, "halo").at(0)) : 1;
+        spread(options.halo.lower, lower, dims, "lower");
+        spread(options.halo.upper, upper, dims, "upper");
+        spread(options.periodic.along, periodic, dims, "periodic");
+        const auto list = [&](std::vector<int>& to, Array given, const char* name, bool for_all) {
+            if (given != nullptr) to.resize(static_cast<std::size_t>(dims));
+            spread(to, given, dims, name, for_all);
+        };
+        list(options.process_grid, process_grid, "process_grid", false);
+        list(options.blocks_per_rank, blocks_per_rank, "blocks_per_rank", true);
+        options.neighbors = faces_only != 0 ? Neighbors::faces : Neighbors::full;
+        options.algorithm = staged != 0 ? Algorithm::staged : Algorithm::standard;
+        options.boundary = owned_ends != 0 ? Boundary::owned : Boundary::open;
+        if (splits != nullptr)
+            options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
+        std::vector<int> table;
         if (ranks != nullptr) {
             const auto given = integers_of(*ranks, "ranks");
             table.assign(given.begin(), given.end());
-            options.ranks = table.data();
-            const int size = communicator_of(comm).size();
-            if (static_cast<int>(table.size()) != size)
+            if (static_cast<int>(table.size()) != own.size())
                 throw Error("ranks has " + std::to_string(table.size()) +
-                            " entries and the communicator " + std::to_string(size) +
+                            " entries and the communicator " + std::to_string(own.size()) +
                             " ranks: give the rank at each place of the process grid");
         }
+        options.rank_order =
+            rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
+        return grid;
     };
-    return read_and_call(comm, "cartesian_domain%init", nullptr, read, [&] {
-        return phl_cartesian_create(comm_from_fortran(*comm), dims, all.data(), &options, domain);
-    });
+    return make_domain(comm_from_fortran(*comm), "cartesian_domain%init", read, domain);
 }
 
 int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
     return with(domain, [&](const auto& object) {
         int32_t along[PHL_MAX_DIMENSIONS] = {};
         spread(along, stagger, object.grid.dimensions(), "stagger");
-        require_status(phl_cartesian_staggered(domain, along, points));
+        keep(CartesianObject{object.grid.staggered(stagger_from(along, object.grid.dimensions()))},
+             *points);
     });
 }
 
@@ -337,18 +287,20 @@ int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array 
                         Array stagger, Array array_halo) {
     return with(domain, [&](const auto& object) {
         const int dims = object.grid.dimensions();
-        const int number =
-            block != nullptr ? static_cast<int>(integers_of(*block, "block")[0]) - 1 : 0;
-        int64_t more[PHL_MAX_DIMENSIONS] = {}, layers[PHL_MAX_DIMENSIONS] = {},
-                lower[PHL_MAX_DIMENSIONS], upper[PHL_MAX_DIMENSIONS];
+        const auto number = block != nullptr ? integers_of(*block, "block").at(0) - 1 : 0;
+        const Box box = with_halo != 0 && array_halo == nullptr
+                            ? object.grid.extended(block_of(object.grid, number))
+                            : object.grid.owned(block_of(object.grid, number));
+        int64_t more[PHL_MAX_DIMENSIONS] = {}, layers[PHL_MAX_DIMENSIONS] = {};
         spread(more, stagger, dims, "stagger");
         spread(layers, array_halo, dims, "array_halo");
-        require_status((with_halo != 0 && array_halo == nullptr
-                            ? phl_cartesian_extended
-                            : phl_cartesian_owned)(domain, number, lower, upper));
-        for (int d = 0; d < dims; ++d) lower[d] += 1 - layers[d], upper[d] += layers[d] + more[d];
-        assign(*first, {lower, lower + dims}, "first");
-        assign(*last, {upper, upper + dims}, "last");
+        std::vector<global_index> lower, upper;
+        for (int d = 0; d < dims; ++d) {
+            lower.push_back(box.lo[d] - layers[d] + 1);
+            upper.push_back(box.hi[d] + layers[d] + more[d]);
+        }
+        assign(*first, lower, "first");
+        assign(*last, upper, "last");
     });
 }
 
@@ -363,40 +315,27 @@ int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
 
 void phl_f_describe(Array array, int goes_on, FortranArray* described, Array stagger,
                     Array array_halo, Array depth) {
-    *described = FortranArray(*array, goes_on != 0, stagger, array_halo, depth);
+    new (described) FortranArray(*array, goes_on != 0, stagger, array_halo, depth);
 }
 
 int phl_f_group_check(const FortranGroup* group) {
     return guarded([&] {
-        CallFields read;
-        Shapes shapes;
         collective(
-            group->source().communicator(), "field_group%init", 0,
-            [&] { group->read(read, shapes); }, [] {});
+            group->source().communicator(), "field_group%init", 0, [&] { group->read(); }, [] {});
     });
 }
 
 int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchange_options* options,
                           phl_exchange* exchange) {
     return guarded([&] {
-        const std::span given(group, static_cast<std::size_t>(std::max(count, 0)));
-        std::vector<CallFields> read(given.size());
-        std::vector<phl_group> groups;
-        Shapes shapes;
-        const auto read_all = [&] {
-            for (std::size_t g = 0; g < given.size(); ++g) {
-                given[g].read(read[g], shapes);
-                groups.push_back(
-                    {given[g].domain, given[g].map, read[g].fields.data(), read[g].count()});
-            }
+        require_groups(count);
+        const auto read = [&] {
+            std::vector<GivenGroup> groups;
+            for (int g = 0; g < count; ++g) groups.push_back(group[g].read());
+            return groups;
         };
-        const auto create = [&] {
-            require_status(phl_exchange_create_groups(count, groups.data(), options, exchange));
-        };
-        if (count < 1) return create();  // an error
-        collective(given[0].source().communicator(), "halo_exchange%init", limit_of(options),
-                   read_all, create);
-        keep_shapes(get(*exchange)->made, shapes);
+        make_exchange(group->source().communicator(), "halo_exchange%init", read, options,
+                      exchange);
     });
 }
 
@@ -433,9 +372,8 @@ int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a,
                         Array d, Array e, Array f, Array g, Array h, int count,
                         const FortranArray* list) {
     return with(exchange, [&](auto& object) {
-        const CallFields& given =
-            Arguments({a, b, c, d, e, f, g, h}, count, list).like(object.made);
-        run(object, static_cast<Call>(call), reduction, given.fields.data(), given.count());
+        run(object, static_cast<Call>(call), reduction,
+            views(object, all_of({a, b, c, d, e, f, g, h}, count, list)));
     });
 }
 
@@ -443,14 +381,12 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
                          Array f, Array g, Array h, int count, const FortranArray* list,
                          int counts_size, int64_t* counts, int32_t capacity, phl_stale_ghost* first,
                          int32_t* told) {
-    return with(exchange, [&](const auto& object) {
+    return with(exchange, [&](auto& object) {
         if (static_cast<std::size_t>(counts_size) != object.made.size())
             throw Error("counts has " + std::to_string(counts_size) + " entries and the exchange " +
                         std::to_string(object.made.size()) + " arrays: make them equal");
-        const CallFields& given =
-            Arguments({a, b, c, d, e, f, g, h}, count, list).like(object.made);
-        require_status(phl_exchange_stale(exchange, given.fields.data(), given.count(), counts,
-                                          capacity, first, told));
+        const auto& fields = views(object, all_of({a, b, c, d, e, f, g, h}, count, list));
+        tell_stale(object, fields, counts, capacity, first, told);
     });
 }
 
@@ -458,45 +394,33 @@ int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array
                               int from_count, const FortranArray* from, int to_count,
                               const FortranArray* to) {
     return with(redistribution, [&](auto& object) {
-        CallFields before, after;
-        object.read([&] {
-            before = Arguments({a}, from_count, from).fields(object.from);
-            after = Arguments({b}, to_count, to).fields(object.to);
-            if (before.count() != after.count())
+        move(object, back != 0, [&] {
+            const auto before = group_of(object.from, all_of({a}, from_count, from)).fields,
+                       after = group_of(object.to, all_of({b}, to_count, to)).fields;
+            if (before.size() != after.size())
                 throw Error(
-                    std::to_string(before.count()) + " and " + std::to_string(after.count()) +
+                    std::to_string(before.size()) + " and " + std::to_string(after.size()) +
                     " fields were passed: pass as many of the second domain as of the first");
+            std::vector<Move> moves;
+            for (std::size_t i = 0; i < before.size(); ++i) moves.push_back({before[i], after[i]});
+            return moves;
         });
-        const auto move = back != 0 ? phl_redistribution_back : phl_redistribution_forward;
-        require_status(
-            move(redistribution, before.fields.data(), after.fields.data(), before.count()));
     });
 }
 
 int phl_f_point_sums_create(const FortranGroup* group, const phl_exchange_options* options,
                             phl_point_sums* sums) {
     return guarded([&] {
-        CallFields read;
-        Shapes shapes;
-        collective(
-            group->source().communicator(), "phl_point_sums_create", limit_of(options),
-            [&] { group->read(read, shapes); },
-            [&] {
-                require_status(phl_point_sums_create(group->domain, read.count(),
-                                                     read.fields.data(), options, sums));
-            });
-        keep_shapes(get(*sums)->made, shapes);
+        make_point_sums(group->source(), [&] { return std::vector{group->read()}; }, options, sums);
     });
 }
 
 int phl_f_point_sums_reduce(phl_point_sums sums, int begin, int reduction, Array a, Array b,
                             Array c, Array d, Array e, Array f, Array g, Array h, int count,
                             const FortranArray* list) {
-    return with(sums, [&](const auto& object) {
-        const CallFields& given =
-            Arguments({a, b, c, d, e, f, g, h}, count, list).like(object.made);
-        const auto reduce = begin != 0 ? phl_point_sums_begin : phl_point_sums_reduce;
-        require_status(reduce(sums, reduction, given.fields.data(), given.count()));
+    return with(sums, [&](auto& object) {
+        reduce(object, begin != 0, reduction,
+               views(object, all_of({a, b, c, d, e, f, g, h}, count, list)));
     });
 }
 
@@ -506,9 +430,8 @@ int phl_f_reduction_create(Array mold, void (*combine)(void*, const void*, int64
         reinterpret_cast<void (*)(void*, const void*, int64_t)>(context)(into, from, count);
     };
     return guarded([&] {
-        require_status(phl_reduction_create(element_of(shape_of(*mold)),
-                                            combine == nullptr ? nullptr : +call,
-                                            reinterpret_cast<void*>(combine), reduction));
+        *reduction = make_reduction(element_of(*mold), combine == nullptr ? nullptr : +call,
+                                    reinterpret_cast<void*>(combine));
     });
 }
 

@@ -1,6 +1,4 @@
-// The index map behind the Fortran module: descriptors become pointers, ids lose one.
-#include <algorithm>
-
+// The index map behind the Fortran module: descriptors become lists and pointers, ids lose one.
 #include "descriptors.hpp"
 
 using namespace parhelion;
@@ -11,70 +9,54 @@ namespace {
 
 using Ids = std::vector<global_index>;
 
-int64_t size_of(const Ids& ids) { return static_cast<int64_t>(ids.size()); }
-
-Ids plus(Ids ids, global_index shift) {
-    for (auto& id : ids) id += shift;
-    return ids;
+List numbers(Array array, const char* name, global_index shift = 0) {
+    return [=](const Communicator&) { return integers_of(*array, name, shift); };
 }
-Ids ids_from_zero(const CFI_cdesc_t& array, const char* name) {
-    return plus(integers_of(array, name), -1);
-}
+List ids_from_zero(Array array, const char* name) { return numbers(array, name, -1); }
 
-void require_equal_cells(const phl_element& a, const phl_element& b) {
-    if (a.scalar != b.scalar || a.bytes != b.bytes || a.components != b.components)
-        throw Error(
-            "the two arrays differ in type or in their first dimensions: only the last one may "
-            "differ",
-            ErrorKind::type);
+List on_root(int root, const List& list) {
+    return [=](const Communicator& comm) { return comm.rank() == root ? list(comm) : Ids(); };
 }
 
-void require_count(byte_count given, byte_count needed, const char* what) {
-    if (given != needed)
-        throw Error(std::string(what) + " has " + std::to_string(given) +
-                    " cells in its last dimension and the map " + std::to_string(needed) +
-                    ": make them equal");
+// The list, whose results have room in another array.
+List with_room(const List& list, Array room, const char* name) {
+    return [=](const Communicator& comm) {
+        Ids given = list(comm);
+        assign(*room, given, name);
+        return given;
+    };
+}
+
+Ids cells_from_zero(Array array, const char* name, const char* what, local_index last) {
+    Ids cells = integers_of(*array, name, -1);
+    for (const global_index cell : cells)
+        if (cell < 0 || cell >= last)
+            throw Error(what + std::to_string(cell + 1) + " here: use 1 … " + std::to_string(last));
+    return cells;
 }
 
 // Compilers without a code for logicals of every kind pass them as "other".
-phl_values values_from(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, int reduction) {
-    phl_values values = cells_of(x, "the array");
+CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, int reduction) {
+    CellValues values = values_of(map.domain(), x, ghosts);
     const bool bits = reduction == PHL_AND || reduction == PHL_OR;
     if (is_logical(x.type) && !bits && reduction != PHL_REPLACE && reduction < Reduction::user)
         throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
-    require_count(
-        values.owned.count, ghosts == nullptr ? map.size() : map.owned(),
-        ghosts == nullptr ? "the array of owned cells and ghosts" : "the array of owned cells");
-    if (ghosts != nullptr) {
-        const phl_values others = cells_of(*ghosts, "the array of ghosts");
-        require_equal_cells(values.element, others.element);
-        require_count(others.owned.count, map.ghosts(), "the array of ghosts");
-        values.ghosts = others.owned;
-    }
-    if (bits && x.type == CFI_type_other && values.element.bytes == 4)
-        values.element.scalar = PHL_INT32;
+    if (bits && x.type == CFI_type_other && values.element.size == 4)
+        values.element.scalar = Scalar::int32;
     return values;
 }
 
-enum Call { forward, reverse, shared };
-enum Phase { whole, begin_only, end_only };
-
-int transfer(const char* name, decltype(phl_distribute) run, phl_index_map map, int root,
-             const CFI_cdesc_t& all, const CFI_cdesc_t& x) {
-    phl_values mine{}, everything{};
-    const auto read = [&] {
-        const IndexMap& m = get(map)->map;
-        mine = cells_of(x, "the array of owned cells");
-        if (mine.owned.count != m.size())
-            require_count(mine.owned.count, m.owned(), "the array of owned cells");
-        mine.owned.count = m.owned();
-        if (m.communicator().rank() != root) return;
-        everything = cells_of(all, "the array of all cells");
-        require_equal_cells(mine.element, everything.element);
-    };
-    return read_and_call(map, name, nullptr, read, [&] {
-        return run == phl_distribute ? run(map, root, mine.element, everything.owned, mine.owned)
-                                     : run(map, root, mine.element, mine.owned, everything.owned);
+int transfer(phl_index_map map, const char* call, bool to_root, int root, Array all, Array x) {
+    return c::transfer(map, call, to_root, root, [&](const IndexMap& m) {
+        const auto [mine, count] = fortran::cells_of(*x, "the array of owned cells");
+        if (count != m.size() && count != m.owned())
+            throw Error("the array of owned cells has " + std::to_string(count) +
+                        " cells in its last dimension and the map " + std::to_string(m.owned()) +
+                        ": make them equal");
+        if (m.communicator().rank() != root) return Transfer{mine, mine};
+        const auto [everything, cells] = fortran::cells_of(*all, "the array of all cells");
+        require_equal_cells(mine, everything);
+        return Transfer{mine, everything, cells};
     });
 }
 
@@ -84,209 +66,132 @@ extern "C" {
 
 int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
                            const phl_exchange_options* options, phl_index_map* map) {
-    Ids ids;
-    return read_and_call(
-        comm, "index_map%init", options, [&] { ids = ids_from_zero(*ghosts, "ghosts"); },
-        [&] {
-            return phl_index_map_create(comm_from_fortran(*comm), owned, size_of(ids), ids.data(),
-                                        options, map);
-        });
+    return make_map(comm_from_fortran(*comm), "index_map%init", {ids_from_zero(ghosts, "ghosts")},
+                    blocks(owned), options, map);
 }
 
 int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts,
                                     const phl_exchange_options* options, phl_index_map* map) {
-    Ids owned, ids;
-    const auto read = [&] {
-        owned = ids_from_zero(*owned_ids, "owned");
-        ids = ids_from_zero(*ghosts, "ghosts");
-    };
-    return read_and_call(comm, "index_map%init", options, read, [&] {
-        return phl_index_map_create_with_ids(comm_from_fortran(*comm), size_of(owned), owned.data(),
-                                             size_of(ids), ids.data(), self_ghosts, options, map);
-    });
+    return make_map(comm_from_fortran(*comm), "index_map%init",
+                    {ids_from_zero(owned_ids, "owned"), ids_from_zero(ghosts, "ghosts")},
+                    with_ids(self_ghosts != 0), options, map);
 }
 
 int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts,
                                      Array ghosts, const phl_exchange_options* options,
                                      phl_index_map* map) {
-    Ids sizes, numbers, ids;
-    const auto read = [&] {
-        if (communicator_of(comm).rank() != root) return;
-        sizes = integers_of(*owned, "owned");
-        numbers = integers_of(*counts, "ghost_counts");
-        ids = ids_from_zero(*ghosts, "ghosts");
-        if (sizes.size() != numbers.size())
-            throw Error("owned has " + std::to_string(sizes.size()) + " entries and ghost_counts " +
-                        std::to_string(numbers.size()) + ": give one of each rank");
-    };
-    return read_and_call(comm, "index_map%init", options, read, [&] {
-        return phl_index_map_create_from_root(comm_from_fortran(*comm), root, size_of(sizes),
-                                              sizes.data(), numbers.data(), size_of(ids),
-                                              ids.data(), options, map);
-    });
+    return make_map(
+        comm_from_fortran(*comm), "index_map%init",
+        {on_root(root, numbers(owned, "owned")), on_root(root, numbers(counts, "ghost_counts")),
+         on_root(root, ids_from_zero(ghosts, "ghosts"))},
+        from_root(root), options, map);
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
-    Ids numbers;
-    const auto read = [&] {
-        const IndexMap& base = get(rows)->map;
-        numbers = integers_of(*counts, "counts");
-        if (size_of(numbers) == base.size())  // with those of ghost rows
-            numbers.resize(static_cast<std::size_t>(base.owned()));
-    };
-    return read_and_call(rows, "index_map%init", nullptr, read, [&] {
-        return phl_index_map_create_ragged(rows, size_of(numbers), numbers.data(), map);
-    });
+    return derive_map(
+        rows, "index_map%init", {numbers(counts, "counts")},
+        [](Lists given, const IndexMap& of) {
+            if (given[0].size() == static_cast<std::size_t>(of.size()))  // with those of ghost rows
+                given[0].resize(static_cast<std::size_t>(of.owned()));
+            return ragged(std::move(given), of);
+        },
+        map);
 }
 
 int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_options* options,
                          phl_index_map* map) {
-    return guarded(
-        [&] { require_status(phl_index_map_read(comm_from_fortran(*comm), path, options, map)); });
+    return phl_index_map_read(comm_from_fortran(*comm), path, options, map);
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
-    std::vector<int32_t> pushed, to;
-    const auto read = [&] {
-        const IndexMap& base = get(owners)->map;
-        for (const global_index cell : integers_of(*cells, "cells")) {
-            if (cell < 1 || cell > base.owned())
-                throw Error("pushed cell " + std::to_string(cell) + " is not owned here: use 1 … " +
-                            std::to_string(base.owned()));
-            pushed.push_back(static_cast<int32_t>(cell - 1));
-        }
-        for (const global_index rank : integers_of(*ranks, "ranks")) {
-            if (rank < 0 || rank >= base.communicator().size())  // an int may keep the low half
-                throw Error("a cell is pushed to rank " + std::to_string(rank) +
-                            ", which does not exist: use ranks from 0 to " +
-                            std::to_string(base.communicator().size() - 1));
-            to.push_back(static_cast<int32_t>(rank));
-        }
-        if (pushed.size() != to.size())
-            throw Error("cells has " + std::to_string(pushed.size()) + " entries and ranks " +
-                        std::to_string(to.size()) + ": name a rank for each cell");
+    const List checked = [=](const Communicator&) {
+        return cells_from_zero(cells, "cells", "no rank owns pushed cell ",
+                               get(owners)->map.owned());
     };
-    return read_and_call(owners, "index_map%push", nullptr, read, [&] {
-        return phl_index_map_create_push(owners, static_cast<int64_t>(to.size()), pushed.data(),
-                                         to.data(), map);
-    });
+    return derive_map(owners, "index_map%push", {checked, numbers(ranks, "ranks")}, &pushed, map);
 }
 
 // The owned entries' ids with those of the ghost entries.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
-    phl_values values{};
-    const auto read = [&] {
-        const IndexMap& map = get(entries)->map;
-        auto all = integers_of(*ids, "ids");
-        if (size_of(all) != map.owned())
-            throw Error("the counts of the owned rows add up to " + std::to_string(map.owned()) +
-                        " and there are " + std::to_string(all.size()) + " ids: make them equal");
-        all.resize(static_cast<std::size_t>(map.size()));
-        assign(*cells, all, "cells");
-        values = values_from(map, *cells, nullptr, PHL_REPLACE);
-    };
-    return read_and_call(entries, "index_map%localize_ragged", nullptr, read,
-                         [&] { return phl_map_forward(entries, &values, 1); });
+    return with(entries, [&](const auto& object) {
+        const IndexMap& map = object.map;
+        std::vector<CellValues> values;
+        const auto read = [&] {
+            auto all = integers_of(*ids, "ids");
+            if (all.size() != static_cast<std::size_t>(map.owned()))
+                throw Error("the counts of the owned rows add up to " +
+                            std::to_string(map.owned()) + " and there are " +
+                            std::to_string(all.size()) + " ids: make them equal");
+            all.resize(static_cast<std::size_t>(map.size()));
+            assign(*cells, all, "cells");
+            values.push_back(values_for(map, *cells, nullptr, PHL_REPLACE));
+        };
+        collective(map.communicator(), "index_map%localize_ragged", 0, read,
+                   [&] { map.forward(values); });
+    });
 }
 
 // As in phl_index_map.fypp: arrays of owned cells and ghosts, or one with its ghosts apart.
 int phl_f_map_call(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c,
                    Array d, Array e, Array f, Array g, Array h, Array ghosts) {
-    phl_values v[8];
-    int n = 0;
-    const int status = with(map, [&](const auto& object) {
+    return with(map, [&](auto& object) {
+        object.arrays.clear();
         for (Array x : {a, b, c, d, e, f, g, h})
-            if (x != nullptr) v[n++] = values_from(object.map, *x, ghosts, reduction);
+            if (x != nullptr)
+                object.arrays.push_back(values_for(object.map, *x, ghosts, reduction));
+        run(object.map, static_cast<MapCall>(call), static_cast<Phase>(phase), reduction,
+            object.arrays);
     });
-    if (status != PHL_SUCCESS) return status;
-    switch (3 * call + phase) {
-        case 3 * forward + whole: return phl_map_forward(map, v, n);
-        case 3 * forward + begin_only: return phl_map_begin_forward(map, v, n);
-        case 3 * forward + end_only: return phl_map_end_forward(map, v, n);
-        case 3 * reverse + whole: return phl_map_reverse(map, reduction, v, n);
-        case 3 * reverse + begin_only: return phl_map_begin_reverse(map, reduction, v, n);
-        case 3 * reverse + end_only: return phl_map_end_reverse(map, v, n);
-        case 3 * shared + whole: return phl_map_reduce_shared(map, reduction, v, n);
-        case 3 * shared + begin_only: return phl_map_begin_reduce_shared(map, reduction, v, n);
-        default: return phl_map_end_reduce_shared(map, v, n);
-    }
 }
 
 int phl_f_distribute(phl_index_map map, int root, Array all, Array x) {
-    return transfer("index_map%distribute", phl_distribute, map, root, *all, *x);
+    return transfer(map, "index_map%distribute", false, root, all, x);
 }
 int phl_f_collate(phl_index_map map, int root, Array x, Array all) {
-    return transfer("index_map%collate", phl_collate, map, root, *all, *x);
+    return transfer(map, "index_map%collate", true, root, all, x);
 }
 
 int phl_f_to_global(phl_index_map map, Array cells, Array ids) {
     return with(map, [&](const auto& object) {
-        std::vector<int32_t> numbers;
-        for (const global_index cell : integers_of(*cells, "cells")) {
-            if (cell < 1 || cell > object.map.size())
-                throw Error("local cell " + std::to_string(cell) + " does not exist: use 1 … " +
-                            std::to_string(object.map.size()));
-            numbers.push_back(static_cast<int32_t>(cell - 1));
-        }
-        Ids values(numbers.size());
-        require_status(
-            phl_index_map_to_global(map, size_of(values), numbers.data(), values.data()));
-        assign(*ids, plus(std::move(values), 1), "ids");
+        const Ids given =
+            cells_from_zero(cells, "cells", "there is no local cell ", object.map.size());
+        assign(*ids, ids_of(object.map, given), "ids", 1);
     });
 }
 
 int phl_f_to_local(phl_index_map map, Array ids, Array cells) {
-    return guarded([&] {
-        const Ids values = ids_from_zero(*ids, "ids");
-        std::vector<int32_t> numbers(values.size());
-        require_status(phl_index_map_to_local(map, size_of(values), values.data(), numbers.data()));
-        assign(*cells, plus({numbers.begin(), numbers.end()}, 1), "cells");
+    return with(map, [&](const auto& object) {
+        assign(*cells, c::cells_of(object.map, integers_of(*ids, "ids", -1)), "cells", 1);
     });
 }
 
 int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
-    Ids values;
-    std::vector<int32_t> owners;
-    const auto read = [&] {
-        values = ids_from_zero(*ids, "ids");
-        assign(*ranks, values, "ranks");  // it fits
-        owners.resize(values.size());
-    };
-    return read_and_call(map, "index_map%owners", nullptr, read, [&] {
-        const int status = phl_index_map_owners(map, size_of(values), values.data(), owners.data());
-        if (status == PHL_SUCCESS) assign(*ranks, {owners.begin(), owners.end()}, "ranks");
-        return status;
-    });
+    return owners_of(map, "index_map%owners", with_room(ids_from_zero(ids, "ids"), ranks, "ranks"),
+                     [=](const Ids& owners) { assign(*ranks, owners, "ranks"); });
 }
 
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
-    Ids values;
-    std::vector<int32_t> numbers;
-    const auto read = [&] {
-        values = integers_of(*ids, "ids");
-        assign(*cells, values, "cells");  // it fits
-        const global_index last = get(map)->map.domain().global_size();
-        for (const global_index id : values)
+    const List checked = [=](const Communicator&) {
+        Ids given = integers_of(*ids, "ids");
+        assign(*cells, given, "cells");  // there is room
+        const global_index last = get(map)->domain().global_size();
+        for (global_index& id : given) {
             if (id < 0 || id > last)
                 throw Error("index " + std::to_string(id) + " is outside of 1 … " +
                             std::to_string(last) + " (0: none)");
-        values = plus(std::move(values), -1);
-        numbers.resize(values.size());
+            --id;
+        }
+        return given;
     };
-    return read_and_call(map, "index_map%localize", nullptr, read, [&] {
-        const int status =
-            phl_index_map_localize(map, size_of(values), values.data(), numbers.data());
-        if (status == PHL_SUCCESS)
-            assign(*cells, plus({numbers.begin(), numbers.end()}, 1), "cells");
-        return status;
-    });
+    return localize_ids(map, "index_map%localize", checked,
+                        [=](const Ids& found) { assign(*cells, found, "cells", 1); });
 }
 
 int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
     return with(map, [&](const auto& object) {
-        const auto& wanted = object.map.domain().ghost_ids();
-        const auto& from = object.map.domain().ghost_owners();
-        if (ids) assign(*ids, plus({wanted.begin(), wanted.end()}, 1), "ids");
+        const auto wanted = object.domain().ghost_ids();
+        const auto from = object.domain().ghost_owners();
+        if (ids) assign(*ids, {wanted.begin(), wanted.end()}, "ids", 1);
         if (owners) assign(*owners, {from.begin(), from.end()}, "owners");
     });
 }

@@ -50,7 +50,7 @@ static void exchange_other_arrays(phl_exchange exchange, const phl_field made[2]
         FAILS(phl_exchange_reverse(exchange, PHL_SUM, NULL, 2), PHL_ERROR_VALUE, "null pointer");
         others[1].element.components = 2;
         FAILS(phl_exchange_forward(exchange, others, 2), PHL_ERROR_VALUE,
-              "another number of components");
+              "components per cell and the exchange was made for");
         free(u);
         free(v);
     }
@@ -188,7 +188,8 @@ static void exchange_grid(phl_cartesian domain) {
     exchange_with_options(domain, u, fields, cells, lower[0] < upper[0] && lower[1] < upper[1]);
     phl_field elsewhere[2] = {fields[0], fields[1]};
     elsewhere[0].space = PHL_DEVICE;
-    FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE, "another memory space");
+    FAILS(phl_exchange_forward(exchange, elsewhere, 2), PHL_ERROR_VALUE,
+          "memory and the exchange was made for");
     phl_exchange none = NULL;
     FAILS(phl_exchange_create_cartesian(domain, 1, elsewhere, NULL, &none), PHL_ERROR_VALUE,
           "device memory");
@@ -281,8 +282,7 @@ static void exchange_others_of_groups(phl_exchange both, const phl_field made[2]
     }
     FAILS(phl_exchange_forward(both, others, 1), PHL_ERROR_VALUE, "was made for 2");
     const phl_field swapped[2] = {others[1], others[0]};
-    FAILS(phl_exchange_forward(both, swapped, 2), PHL_ERROR_VALUE,
-          "field 0 has another element type");
+    FAILS(phl_exchange_forward(both, swapped, 2), PHL_ERROR_VALUE, "array 0 has elements of type");
     free(u);
     free(x);
 }
