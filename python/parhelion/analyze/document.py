@@ -10,7 +10,7 @@ from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
 from .results import BASELINE, PEER, CaseResult, Entry, contenders, entries, in_order, remarks, results, skew, text, told, with_case
-from .sweep import sweep_document
+from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
 EXCHANGES = 10_000  # the published halo figures are seconds for so many
@@ -162,7 +162,7 @@ def bench_document(record: Record) -> dict[str, Any]:
         "notes": remarks(record, cases),
         "failures": [{"launch": end.launch, "status": end.status, "message": end.message} for end in failed(record)],
         "cases": [_timing(case, entry) for case, entry in with_case(cases) if entry.ran],
-        **(sweep_document(record, cases) if any({"size", "network"} & case.params.keys() for case in cases) else {}),
+        **(sweep_document(sweep(record, cases)) if any({"size", "network"} & case.params.keys() for case in cases) else {}),
         "not_run": [_who(entry) | {"skipped": entry.skipped, "error": entry.error} for entry in entries(cases) if not entry.ran],
     }
 

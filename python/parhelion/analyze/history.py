@@ -26,14 +26,8 @@ class Series:
     records: list[Record] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
-    @property
-    def logs(self) -> np.ndarray:
-        """Logarithms of seconds, so that differences are ratios."""
-        return np.log(np.maximum(self.seconds, 1e-12))
-
 
 def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], bool]) -> list[Series]:
-    """All series with the cases and contenders that are `wanted`."""
     found: dict[tuple[str, bytes, str, str], Series] = {}
     for record in sorted(records, key=lambda each: (each.run.created, each.id)):
         benchmark, flavor = record.run.benchmark, str(next((launch.flavor for launch in record.launches), None) or "")
@@ -81,18 +75,17 @@ def change_points(listed: Sequence[Series], least: float, alpha: float) -> list[
         return []
     # Series without a candidate are tests, too, that found nothing.
     p = [point.p for point in found] + [1.0] * (len(listed) - len({id(point.series) for point in found}))
-    adjusted = stats.false_discovery_control(p)
-    return [point for point, value in zip(found, adjusted, strict=False) if value <= alpha]
+    return [point for point, value in zip(found, stats.false_discovery_control(p)) if value <= alpha]
 
 
 def _of_series(series: Series, least: float, alpha: float) -> list[ChangePoint]:
     """The segmentation whose changes all pass: the weakest that does not is taken out, and its two sides are joined."""
     if len(series.seconds) < LEAST_RUNS:
         return []
-    values = steady(series.logs)
-    places = candidates(values)
+    values = _steady(np.log(np.maximum(series.seconds, 1e-12)))
+    places = _candidates(values)
     while places:
-        points = [_change_point(series, values, edges) for edges in zip([0, *places], places, [*places[1:], len(values)], strict=False)]
+        points = [_change_point(series, values, edges) for edges in zip([0, *places], places, [*places[1:], len(values)])]
         weak = [point for point in points if point.p > alpha or abs(math.log(point.ratio)) < math.log1p(least)]
         if not weak:
             return points
@@ -100,27 +93,27 @@ def _of_series(series: Series, least: float, alpha: float) -> list[ChangePoint]:
     return []
 
 
-def steady(logs: np.ndarray) -> np.ndarray:
+def _steady(logs: np.ndarray) -> np.ndarray:
     """The series with runs that stand out from their neighbors pulled in to `CLIP` standard deviations."""
     from scipy import ndimage
 
     usual = ndimage.median_filter(logs, size=2 * AROUND + 1, mode="nearest")
-    reach = CLIP * noise(logs)
+    reach = CLIP * _noise(logs)
     return np.clip(logs, usual - reach, usual + reach)
 
 
-def noise(logs: np.ndarray) -> float:
+def _noise(logs: np.ndarray) -> float:
     """Standard deviation from run to run, from differences of neighbors, in which a change counts once."""
     differences = np.diff(logs)
     spread = float(np.median(np.abs(differences - np.median(differences))))
     return max(LEAST_NOISE, MAD_TO_SIGMA * spread / math.sqrt(2))
 
 
-def candidates(values: np.ndarray) -> list[int]:
+def _candidates(values: np.ndarray) -> list[int]:
     """Where PELT cuts: the first run of each segment but the first."""
     import ruptures
 
-    scaled = (values / noise(values))[:, None]
+    scaled = (values / _noise(values))[:, None]
     cuts = ruptures.Pelt(model="l2", min_size=SIDE, jump=1).fit(scaled).predict(pen=PENALTY * math.log(len(values)))
     return [int(cut) for cut in cuts[:-1]]
 
@@ -181,14 +174,22 @@ class Wanted:
         return right and all(record.labels.get(name) == value for name, value in self.labels)
 
     def figure(self, case: CaseResult, contender: str) -> bool:
-        """Whether a contender on a case is looked at."""
         named = not self.contenders or contender in self.contenders
         return named and all(text(case.params.get(name)) == value for name, value in self.params)
+
+    def point(self, point: ChangePoint) -> bool:
+        if self.since is None:
+            return True
+        try:
+            made = datetime.fromisoformat(point.series.records[point.place].run.created)
+        except ValueError:
+            return False  # a record that does not say when is older than all others
+        return (made if made.tzinfo else made.replace(tzinfo=UTC)) >= self.since
 
 
 @dataclass(frozen=True)
 class History:
-    """`runs` have entered; `short` series have too few of them to tell; `latest` is the last change of each series that counts."""
+    """`runs` have entered; `latest` is the last change of each series that counts; `turns` are in the order of time, the latest first."""
 
     runs: int
     series: list[Series]
@@ -197,34 +198,21 @@ class History:
 
     @property
     def short(self) -> int:
+        """Series that have too few runs to tell."""
         return sum(len(each.seconds) < LEAST_RUNS for each in self.series)
 
 
 def history(records: Sequence[Record], wanted: Wanted) -> History:
     """Look at all runs, and keep the changes that count."""
-    chosen = [record for record in records if wanted.run(record)]
+    chosen = list(filter(wanted.run, records))
     series = series_of(chosen, wanted.figure)
-    points = [point for point in change_points(series, wanted.least, wanted.alpha)
-              if wanted.since is None or when(point.series.records[point.place]) >= wanted.since]  # fmt: skip
-    last = {id(point.series): point for point in points}  # those of a series are in order
-    return History(len(chosen), series, turns(points), list(last.values()))
-
-
-def when(record: Record) -> datetime:
-    """When a run was made; a record that does not say is older than all others."""
-    try:
-        made = datetime.fromisoformat(record.run.created)
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return made if made.tzinfo else made.replace(tzinfo=UTC)
-
-
-def turns(points: Sequence[ChangePoint]) -> list[Turn]:
-    """By run, the latest first."""
-    found: dict[str, list[ChangePoint]] = {}
+    points = list(filter(wanted.point, change_points(series, wanted.least, wanted.alpha)))
+    by_run: dict[str, list[ChangePoint]] = {}
     for point in points:
-        found.setdefault(point.series.records[point.place].id, []).append(point)
-    return sorted(map(_turn, found.values()), key=lambda turn: turn.record.run.created, reverse=True)
+        by_run.setdefault(point.series.records[point.place].id, []).append(point)
+    turns = sorted(map(_turn, by_run.values()), key=lambda turn: turn.record.run.created, reverse=True)
+    latest = {id(point.series): point for point in points}  # those of a series are in order
+    return History(len(chosen), series, turns, list(latest.values()))
 
 
 def _turn(points: list[ChangePoint]) -> Turn:
@@ -232,7 +220,7 @@ def _turn(points: list[ChangePoint]) -> Turn:
     before, here = series.records[place - 1], series.records[place]
     found = changes(RecordSet("before", [before]), RecordSet("here", [here]))
     # What the library did follows from these.
-    around = [*found.environment, *found.ranks, *found.libraries]
+    around = [*found["environment"], *found["ranks"], *found["libraries"]]
     return Turn(here, before, sorted(points, key=lambda point: -point.ratio), around)
 
 

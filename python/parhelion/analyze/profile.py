@@ -15,7 +15,7 @@ from msgspec import to_builtins
 
 from ..record.model import flatten
 from ..record.profile import INTERVAL_S, KERNEL, UNKNOWN, Frame, Profile, RankProfile
-from .comparison import Change, differing, gathered
+from .comparison import Change, differing, gathered, library_name
 
 ASLEEP = "asleep"
 WAITING = "waiting for a core"
@@ -31,11 +31,6 @@ RULES = (
     ("libc", r"libc[.-]|libm[.-]|libpthread|ld-|librt[.-]|\[v(dso|syscall)\]|libmvec"),
     ("Python", r"python|libpython"),
 )
-
-
-def library_name(library: str) -> str:
-    """Its name up to `.so`: wherever it is loaded from, whatever its number."""
-    return PurePath(library).name.partition(".so")[0]
 
 
 def part_of(library: str, program: Sequence[str]) -> str:
@@ -66,7 +61,6 @@ class Key(NamedTuple):
         return self.symbol or (PurePath(self.library).name if self.library else self.part)
 
     def told(self) -> dict[str, str]:
-        """What is known of it, for documents."""
         return {name: value for name, value in self._asdict().items() if value}
 
 
@@ -74,66 +68,48 @@ Shares = dict[Key, float]
 Naming = Callable[[Frame], Key]
 
 
-def by_part(profile: Profile) -> Naming:
-    """Counts by part of the software."""
-    return lambda frame: Key(part_of(frame.library, profile.program))
+def naming(profile: Profile, words: int) -> Naming:
+    """Counts by part of the software (1), by file (2) or by function (3)."""
+    return lambda frame: Key(*(part_of(frame.library, profile.program), frame.library, frame.symbol)[:words])
 
 
-def by_library(profile: Profile) -> Naming:
-    """Counts by file."""
-    return lambda frame: Key(part_of(frame.library, profile.program), frame.library)
-
-
-def by_symbol(profile: Profile) -> Naming:
-    """Counts by function."""
-    return lambda frame: Key(part_of(frame.library, profile.program), frame.library, frame.symbol)
-
-
-def own_shares(profile: Profile, naming: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
+def own_shares(profile: Profile, names: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
     """Shares by where the ranks were themselves, and by what they slept in."""
-    return _shares(profile, naming, lambda frames: frames[-1:], ranks)
+    return _shares(profile, names, lambda frames: frames[-1:], ranks)
 
 
-def charged_shares(profile: Profile, naming: Naming) -> Shares:
+def charged_shares(profile: Profile, names: Naming) -> Shares:
     """The same, with the time of the kernel and of libc charged to whatever called them."""
     served = [part_of(frame.library, profile.program) not in SERVANTS for frame in profile.frames]
-    return _shares(profile, naming, lambda frames: [next((number for number in reversed(frames) if served[number]), frames[-1])])
+    return _shares(profile, names, lambda frames: [next((number for number in reversed(frames) if served[number]), frames[-1])])
 
 
-def total_shares(profile: Profile) -> Shares:
-    """Shares of functions together with everything that they called, each counted once in a stack."""
-    return _shares(profile, by_symbol(profile), set)
-
-
-def _shares(
-    profile: Profile, naming: Naming, counted: Callable[[list[int]], Iterable[int]], ranks: Sequence[RankProfile] | None = None
-) -> Shares:
+def _shares(profile: Profile, names: Naming, counted: Callable[[list[int]], Iterable[int]], ranks: Sequence[RankProfile] | None = None) -> Shares:
     """The largest first. `counted` tells which frames of a stack its time counts for."""
     ranks = profile.ranks if ranks is None else ranks
-    keys = [naming(frame) for frame in profile.frames]
+    keys = [names(frame) for frame in profile.frames]
     spent = [(keys[number], stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames for number in counted(stack.frames)]
-    spent += [(naming(Frame(ASLEEP, where)), seconds) for rank in ranks for where, seconds in rank.asleep.items()]
+    spent += [(names(Frame(ASLEEP, where)), seconds) for rank in ranks for where, seconds in rank.asleep.items()]
     whole = sum(rank.whole_s for rank in ranks) or 1.0
     found: Shares = {}
     for key, seconds in spent:
         found[key] = found.get(key, 0.0) + seconds / whole
-    waiting = naming(Frame(WAITING, WAITING))
+    waiting = names(Frame(WAITING, WAITING))
     if not waiting.library and (share := waiting_share(ranks)):
         found[waiting] = share
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 TABLES: dict[str, tuple[str, Callable[[Profile], Shares]]] = {
-    "parts": ("by part", lambda profile: own_shares(profile, by_part(profile))),
-    "libraries": ("by library", lambda profile: own_shares(profile, by_library(profile))),
-    "charged": ("by library, what kernel and libc did charged to their callers", lambda profile: charged_shares(profile, by_library(profile))),
-    "symbols": ("by function", lambda profile: own_shares(profile, by_symbol(profile))),
-    "totals": ("by function, with all that it called", total_shares),
+    "parts": ("by part", lambda profile: own_shares(profile, naming(profile, 1))),
+    "libraries": ("by library", lambda profile: own_shares(profile, naming(profile, 2))),
+    "charged": ("by library, what kernel and libc did charged to their callers", lambda profile: charged_shares(profile, naming(profile, 2))),
+    "symbols": ("by function", lambda profile: own_shares(profile, naming(profile, 3))),
+    "totals": ("by function, with all that it called", lambda profile: _shares(profile, naming(profile, 3), set)),
 }
 
 
 def tables(profile: Profile) -> dict[str, Shares]:
-    """Every table of a profile by its name."""
     return {name: shares(profile) for name, (_, shares) in TABLES.items()}
 
 
@@ -142,14 +118,13 @@ def waiting_share(ranks: Sequence[RankProfile]) -> float:
     return sum(rank.waiting_s for rank in ranks) / (sum(rank.wall_s for rank in ranks) or 1.0)
 
 
-SCHEMA = "parhelion.profile-compare/1"
 LEAST = 0.01  # of the time: smaller differences are of no interest
 ERRORS = 3.0
 ALONE = 0.05  # a rank that differs from the others by more than that is named
 
 
 @dataclass(frozen=True)
-class Difference:
+class ShareChange:
     """Shares of the time in A and B; `error` is the standard error of their difference as far as sampling goes."""
 
     key: Key
@@ -173,12 +148,12 @@ class ProfileComparison:
     """B against A. Libraries are told apart by their names, not by their places: those are under `changes`."""
 
     profiles: tuple[Profile, Profile]
-    parts: list[Difference]
-    libraries: list[Difference]
-    charged: list[Difference]
-    symbols: list[Difference]
-    totals: list[Difference]
-    ranks: list[Difference]
+    parts: list[ShareChange]
+    libraries: list[ShareChange]
+    charged: list[ShareChange]
+    symbols: list[ShareChange]
+    totals: list[ShareChange]
+    ranks: list[ShareChange]
     changes: list[Change]
 
 
@@ -186,7 +161,7 @@ def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
     """Every table ranked by how much the share of the time changed."""
     pair = (first, second)
     ranks = [each.ranks for each in pair]
-    found = {name: _differences([_by_name(shares(each)) for each in pair], ranks) for name, (_, shares) in TABLES.items()}
+    found = {name: _changes([_by_name(shares(each)) for each in pair], ranks) for name, (_, shares) in TABLES.items()}
     return ProfileComparison(pair, **found, ranks=_lone_ranks(pair), changes=differing(_facts(first), _facts(second)))
 
 
@@ -194,19 +169,19 @@ def comparison_document(found: ProfileComparison) -> dict[str, Any]:
     """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
     first, second = found.profiles
     tables = {name: list(map(_told, getattr(found, name))) for name in (*TABLES, "ranks")}
-    return {"schema": SCHEMA, "A": first.profile, "B": second.profile, **tables, "changes": found.changes}
+    return {"schema": "parhelion.profile-compare/1", "A": first.profile, "B": second.profile, **tables, "changes": found.changes}
 
 
-def _told(each: Difference) -> dict[str, Any]:
+def _told(each: ShareChange) -> dict[str, Any]:
     rank = {} if each.rank is None else {"rank": each.rank}
     return rank | each.key.told() | {"A": each.first, "B": each.second, "change": each.change, "error": each.error, "shown": each.shown}
 
 
-def _differences(shares: Sequence[Shares], ranks: Sequence[Sequence[RankProfile]], rank: int | None = None) -> list[Difference]:
+def _changes(shares: Sequence[Shares], ranks: Sequence[Sequence[RankProfile]], rank: int | None = None) -> list[ShareChange]:
     """Of every key, what changed most first."""
     pairs = {key: [each.get(key, 0.0) for each in shares] for key in (*shares[0], *shares[1])}
     looks = [_looks(each) for each in ranks]
-    found = [Difference(key, pair[0], pair[1], math.hypot(*map(_error, pair, looks)), rank) for key, pair in pairs.items()]
+    found = [ShareChange(key, pair[0], pair[1], math.hypot(*map(_error, pair, looks)), rank) for key, pair in pairs.items()]
     return sorted(found, key=lambda each: -abs(each.change))
 
 
@@ -230,13 +205,13 @@ def _by_name(shares: Shares) -> Shares:
     return found
 
 
-def _lone_ranks(pair: tuple[Profile, Profile]) -> list[Difference]:
+def _lone_ranks(pair: tuple[Profile, Profile]) -> list[ShareChange]:
     """Ranks that changed otherwise than most of them, by what they slept in and by part."""
     first, second = (each.ranks for each in pair)
     if len(first) != len(second) or len(first) < 2:
         return []
-    per_rank = [_differences([own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, both, strict=True)],
-                             [[rank] for rank in both], both[0].rank) for both in zip(first, second, strict=True)]  # fmt: skip
+    per_rank = [_changes([own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, both)], [[rank] for rank in both], both[0].rank)
+                for both in zip(first, second)]  # fmt: skip
     changes = [{each.key: each.change for each in found} for found in per_rank]
     # Of each key, the change that is nearest to none over the ranks: what happened to all of them alike.
     least = {key: min((found.get(key, 0.0) for found in changes), key=abs) for found in changes for key in found}
@@ -245,7 +220,7 @@ def _lone_ranks(pair: tuple[Profile, Profile]) -> list[Difference]:
 
 
 def _by_sleep(profile: Profile) -> Naming:
-    part = by_part(profile)
+    part = naming(profile, 1)
     return lambda frame: Key(ASLEEP, "", frame.symbol) if frame.library == ASLEEP else part(frame)
 
 
@@ -255,20 +230,18 @@ def _facts(profile: Profile) -> dict[str, str]:
     return gathered([*flatten(around), *flatten(profile.environment), *((f"library {library_name(path)}", path) for path in paths)])
 
 
-SHARES_SCHEMA = "parhelion.profile-shares/1"
-DOCUMENTED = dict(zip(TABLES, ("parts", "libraries", "libraries_charged", "symbols", "functions_with_callees"), strict=True))
+DOCUMENTED = dict(zip(TABLES, ("parts", "libraries", "libraries_charged", "symbols", "functions_with_callees")))
 
 
 def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
     """Shares by part, library and function, and what each rank did."""
     return {
-        "schema": SHARES_SCHEMA, "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
+        "schema": "parhelion.profile-shares/1", "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
         "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
         **{DOCUMENTED[name]: _objects(shares) for name, shares in tables(profile).items()},
-        "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s,
-                   "waiting_s": rank.waiting_s, "asleep_s": rank.asleep,
-                   "samples": rank.samples, "libraries": rank.libraries,
-                   "parts": _objects(own_shares(profile, by_part(profile), [rank]))} for rank in profile.ranks],
+        "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s, "waiting_s": rank.waiting_s,
+                   "asleep_s": rank.asleep, "samples": rank.samples, "libraries": rank.libraries,
+                   "parts": _objects(own_shares(profile, naming(profile, 1), [rank]))} for rank in profile.ranks],
     }  # fmt: skip
 
 
@@ -276,16 +249,13 @@ def _objects(shares: Shares) -> list[dict[str, Any]]:
     return [key.told() | {"share": share} for key, share in shares.items()]
 
 
-SPEEDSCOPE = "https://www.speedscope.app/file-format-schema.json"
-
-
 def stacks(profiles: Sequence[Profile]) -> dict[str, Any]:
-    """Frames of all profiles, and stacks of each rank with the seconds that it spent there, sleep included."""
+    """A document for Speedscope: stacks of each rank with the seconds that it spent there, sleep included."""
     numbers: dict[Frame, int] = {}
     ranks = [_stacks_of(profile, rank, numbers) for profile in profiles for rank in profile.ranks]
-    frames = [{"name": frame.symbol, "file": frame.library} for frame in numbers]
-    return {"$schema": SPEEDSCOPE, "exporter": "parhelion", "name": " and ".join(each.name for each in profiles),
-            "shared": {"frames": frames}, "profiles": ranks}  # fmt: skip
+    return {"$schema": "https://www.speedscope.app/file-format-schema.json", "exporter": "parhelion",
+            "name": " and ".join(each.name for each in profiles),
+            "shared": {"frames": [{"name": frame.symbol, "file": frame.library} for frame in numbers]}, "profiles": ranks}  # fmt: skip
 
 
 def _stacks_of(profile: Profile, rank: RankProfile, numbers: dict[Frame, int]) -> dict[str, Any]:

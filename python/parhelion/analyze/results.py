@@ -1,8 +1,8 @@
-"""The results of one run: case lines of several launches joined by case and contender, their figures, and what a reader should know of them."""
+"""The results of one run: case lines of several launches joined by case and variant, their figures, and what a reader should know of them."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from ..record.model import Case, Launch
+from ..record.model import Case
 from ..record.read import Record
-from .statistics import Interval, Ratio, Summary, all_probes, geometric_mean, ratio, state_boundary, summarize
+from .statistics import LEAST_SAMPLES, Interval, Ratio, Summary, all_probes, geometric_mean, ratio, state_boundary, summarize, typical_probes
 from .words import microseconds, product
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
@@ -21,7 +21,7 @@ OWN, BASELINE, PEER = "own", "baseline", "peer"
 
 @dataclass
 class Entry:
-    """One contender on one case, over all launches."""
+    """One variant on one case, over all launches."""
 
     name: str
     params: dict[str, Any]
@@ -32,10 +32,10 @@ class Entry:
     @property
     def launches(self) -> list[np.ndarray]:
         """Seconds per exchange, one array per launch that gave samples."""
-        return [np.asarray(line.samples) for line in self.lines if line.samples]
+        return list(self.by_launch.values())
 
     @property
-    def by_start(self) -> dict[tuple[int, int], np.ndarray]:
+    def by_launch(self) -> dict[tuple[int, int], np.ndarray]:
         """The same by the numbers of the launches; of several runs joined, each number is there several times, and counted."""
         seen: Counter[int] = Counter()
         found = {}
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def failed(self) -> bool:
-        """A value was wrong, or the contender broke down, in at least one launch."""
+        """A value was wrong, or the variant broke down, in at least one launch."""
         return any(line.verified is False and not line.skipped for line in self.lines)
 
     @property
@@ -67,7 +67,7 @@ class Entry:
 
     @property
     def median(self) -> float | None:
-        """Median of a verified contender; a timing of wrong values does not count."""
+        """Of a verified variant; a timing of wrong values does not count."""
         return self.summary.median if self.summary and not self.failed else None
 
     def first(self, name: str) -> Any:
@@ -95,7 +95,7 @@ class Entry:
 
 @dataclass
 class CaseResult:
-    """All contenders on one case."""
+    """All variants on one case. Speeds are times the best baseline's: above 1 is faster than hand-written MPI."""
 
     name: str
     params: dict[str, Any]
@@ -109,24 +109,23 @@ class CaseResult:
 
     @cached_property
     def fastest(self) -> Entry | None:
-        """The fastest verified contender; a floor only tells what copying alone would take."""
+        """The fastest verified variant; a floor only tells what copying alone would take."""
         return _fastest(entry for entry in self.entries.values() if entry.role != "floor")
 
     def relative(self, contender: str) -> float | None:
-        """Time of the contender over that of the best baseline: below 1 is faster than hand-written MPI."""
+        """Time over that of the best baseline: below 1 is faster."""
         speed = self.speed(contender)
         return 1 / speed if speed else None
 
     def speed(self, contender: str) -> float | None:
-        """How many times as fast as the best baseline the contender is."""
         return self.ratio(contender).value
 
     def speed_interval(self, contender: str) -> Interval:
-        """The 95 % interval of `speed`: that the best baseline was chosen among several is counted in."""
+        """95 %; that the best baseline was chosen among several is counted in."""
         return self.ratio(contender).interval
 
     def ratio(self, contender: str) -> Ratio:
-        """`speed` with its interval. Where samples are too few for one, it is the ratio of the medians."""
+        """The speed with its interval. Where samples are too few for one, it is the ratio of the medians."""
         if contender not in self._ratios:
             self._ratios[contender] = self._ratio(self.entries.get(contender))
         return self._ratios[contender]
@@ -141,24 +140,23 @@ class CaseResult:
         return found if found.value else Ratio(best.median / entry.median)
 
     def of_role(self, role: str) -> list[Entry]:
-        """All contenders of a role whose values were right."""
+        """All variants of a role whose values were right."""
         return [entry for entry in self.entries.values() if entry.role == role and entry.median]
 
     def best(self, role: str) -> Entry | None:
-        """The fastest verified contender of a role."""
         return _fastest(self.of_role(role))
 
 
-Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with those of its contenders that are looked at
+Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with those of its variants that are looked at
 
 
 def _ratio_of(cases: Speeds) -> Ratio:
-    """The geometric mean over cases of how many times as fast as the best baseline the best of these contenders is."""
-    return ratio([(_starts(case.of_role(BASELINE)), _starts(entries)) for case, entries in cases])
+    """The geometric mean over cases of the speed of the best of these variants."""
+    return ratio([([entry.by_launch for entry in case.of_role(BASELINE)], [entry.by_launch for entry in entries]) for case, entries in cases])
 
 
 def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
-    """That geometric mean with its 95 % interval; cases without a baseline or without such a contender do not count."""
+    """That geometric mean with its 95 % interval; cases without a baseline or without such a variant do not count."""
     counted = [(case, [entry for entry in entries if case.speed(entry.contender)]) for case, entries in cases]
     counted = [(case, entries) for case, entries in counted if entries]
     found = _ratio_of(counted)
@@ -168,12 +166,8 @@ def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
 
 
 def of_contender(cases: Iterable[CaseResult], name: str) -> Speeds:
-    """The cases with that contender alone."""
+    """The cases with that variant alone."""
     return [(case, [case.entries[name]]) for case in cases if name in case.entries]
-
-
-def _starts(entries: Iterable[Entry]) -> list[dict[tuple[int, int], np.ndarray]]:
-    return [entry.by_start for entry in entries]
 
 
 def _fastest(entries: Iterable[Entry]) -> Entry | None:
@@ -181,7 +175,7 @@ def _fastest(entries: Iterable[Entry]) -> Entry | None:
 
 
 def results(cases: Iterable[Case]) -> list[CaseResult]:
-    """Cases in the order in which they were first measured, contenders likewise."""
+    """Cases in the order in which they were first measured, variants likewise."""
     joined: dict[tuple[str, bytes], CaseResult] = {}
     for line in cases:
         key = (line.name, msgspec.json.encode(line.params, order="deterministic"))
@@ -198,14 +192,14 @@ def ours(case: CaseResult) -> Entry | None:
 
 
 def contenders(cases: Iterable[CaseResult]) -> list[str]:
-    """Every contender that occurs: the project's own first, then baselines, peers and floors."""
-    order = {OWN: 0, BASELINE: 1, PEER: 2, "floor": 3}
-    roles = {entry.contender: order.get(entry.role, 4) for entry in entries(cases)}
-    return sorted(roles, key=lambda name: roles[name])
+    """Every variant that occurs: the project's own first, then baselines, other libraries and floors."""
+    order = (OWN, BASELINE, PEER, "floor")
+    roles = {entry.contender: entry.role for entry in entries(cases)}
+    return sorted(roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order))
 
 
 def entries(cases: Iterable[CaseResult]) -> list[Entry]:
-    """Every contender of every case."""
+    """Every variant of every case."""
     return [entry for _, entry in with_case(cases)]
 
 
@@ -215,13 +209,13 @@ def with_case(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, Entry]]:
 
 
 def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
-    """Why contenders failed or were skipped, each reason once, with those that it met."""
-    met: dict[tuple[str, str], list[str]] = {}
+    """Why variants failed or were skipped, each reason once, with those that it met."""
+    met: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries(cases):
         for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
-            if why and entry.contender not in met.setdefault((kind, why), []):
-                met[kind, why].append(entry.contender)
-    return met
+            if why:
+                met.setdefault((kind, why), {})[entry.contender] = None
+    return {reason: list(names) for reason, names in met.items()}
 
 
 T = TypeVar("T")
@@ -233,11 +227,11 @@ def text(value: Any) -> str:
     """A parameter's value as people write it: `64×64×64`, the last part of a path."""
     if value is None:
         return "–"  # a case that has no such parameter
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
         return product(value)
-    if isinstance(value, str) and "/" in value:
-        return PurePath(value).name
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    return PurePath(value).name if isinstance(value, str) and "/" in value else str(value)
 
 
 def varying(cases: Sequence[CaseResult]) -> list[str]:
@@ -305,18 +299,14 @@ WORDING = {
 
 
 def wording(benchmark: str) -> Wording:
-    """The words for a benchmark; for one that is not known, its name."""
     return WORDING.get(benchmark, Wording(benchmark))
-
-
-Of = Callable[[Summary], Any]
 
 
 @dataclass(frozen=True)
 class Figure:
     """`value` of a summary; `key` where documents have it, `head` and what is `shown` where the table of spreads has it."""
 
-    value: Of
+    value: Callable[[Summary], Any]
     key: str = ""
     head: str = ""
     shown: Callable[[Any], str] = str
@@ -343,7 +333,6 @@ def told(summary: Summary | None) -> Mapping[str, Any]:
 
 MUCH_APART = 0.25  # of the time of an exchange
 MOSTLY = 0.75  # of the samples
-LEAST_SAMPLES = 5
 MOST_TOLD = 3
 
 
@@ -373,24 +362,6 @@ def skew(entry: Entry) -> Skew | None:
     return Skew(float(np.median(apart)), float(np.median(np.maximum(whole - apart, 0))), rank, count / len(apart))
 
 
-def skewed(cases: Sequence[CaseResult]) -> str | None:
-    """The note about ranks for which the others wait, those first for which they wait longest."""
-    found = [(told, case, entry) for case, entry in with_case(cases)
-             if entry.role != "floor" and (told := skew(entry)) and told.matters
-             and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
-    if not found:
-        return None
-    found.sort(key=lambda each: -each[0].apart)
-    texts = [_skew_text(told, f"{entry.contender} ({case_label(case, cases)})" if len(cases) > 1 else entry.contender) for told, case, entry in found[:MOST_TOLD]]
-    more = f"; so in {len(found) - MOST_TOLD} more timings" if len(found) > MOST_TOLD else ""
-    return "; ".join(texts) + more + ": work that is not shared evenly, or a disturbed rank, and not the exchange"
-
-
-def _skew_text(told: Skew, who: str) -> str:
-    return (f"ranks arrive {microseconds(told.apart)} µs apart in {who}: the exchange waits for rank {told.rank}, "
-            f"and takes {microseconds(told.together)} µs with all ranks in it")  # fmt: skip
-
-
 WIDE = 0.25  # an interval this wide, in shares of its median, says little
 MANY = 0.2
 MUCH = 1.5  # load per core that our own last run does not explain
@@ -398,73 +369,64 @@ MUCH = 1.5  # load per core that our own last run does not explain
 
 def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
     """Notes of the reader, shared cores, a busy machine, two states of the cores, ranks that the others wait for."""
-    found = [_shared_cores(record), _loaded(record), _busy(record, cases), _states(record), skewed(cases)]
-    return [*record.notes, *filter(None, found)]
+    return [*record.notes, *_cores(record), *_busy(cases), *_states(record), *_skewed(cases)]
 
 
-def _shared_cores(record: Record) -> str | None:
-    crowded = {(ranks, cores) for launch in record.launches for ranks, cores in _by_host(record, launch) if cores is not None and ranks > cores}
-    if not crowded:
-        return None
-    told = ", ".join(f"{ranks} ranks shared {cores} {'core' if cores == 1 else 'cores'}" for ranks, cores in sorted(crowded))
-    return f"{told}: those figures tell of the scheduler as well"
-
-
-def _by_host(record: Record, launch: Launch) -> list[tuple[int, int | None]]:
-    """Ranks and cores of every host; where hosts are not told, all ranks count as those of one."""
-    ranks = Counter(map(str, launch.hosts)) if len(launch.hosts) == launch.ranks else Counter({"": launch.ranks})
-    return [(count, (launch.cores or {}).get(host) or _cores(record)) for host, count in ranks.items()]
-
-
-def _cores(record: Record) -> int | None:
-    """What the process that started the ranks could use; ranks that a launcher has bound tell more by themselves."""
+def _cores(record: Record) -> Iterator[str]:
+    """Cores that ranks shared, or that were busy before the ranks were started."""
+    environment, crowded = record.run.environment, set[tuple[int, int]]()
+    # What the process that started the ranks could use; ranks that a launcher has bound tell more by themselves.
     most = [max(launch.cores.values()) for launch in record.launches if launch.cores]
-    told = record.run.environment.get("cpu")
-    cores = told.get("usable_cores") if isinstance(told, dict) else None
-    return max([*most, cores] if isinstance(cores, int) else most, default=None)
-
-
-def _load(record: Record) -> float | None:
+    told = environment.get("cpu")
+    usable = told.get("usable_cores") if isinstance(told, dict) else None
+    all_cores = max([*most, usable] if isinstance(usable, int) else most, default=None)
+    for launch in record.launches:
+        # Where hosts are not told, all ranks count as those of one.
+        hosts = Counter(map(str, launch.hosts)) if len(launch.hosts) == launch.ranks else {"": launch.ranks}
+        by_host = [(ranks, (launch.cores or {}).get(host) or all_cores) for host, ranks in hosts.items()]
+        crowded |= {(ranks, cores) for ranks, cores in by_host if cores is not None and ranks > cores}
+    if crowded:
+        shared = ", ".join(f"{ranks} ranks shared {cores} {'core' if cores == 1 else 'cores'}" for ranks, cores in sorted(crowded))
+        yield f"{shared}: those figures tell of the scheduler as well"
     try:
-        return float(str(record.run.environment.get("load")).split()[0])
+        load = float(str(environment.get("load")).split()[0])
     except (ValueError, IndexError):
-        return None
+        return
+    if all_cores is not None and load > MUCH * all_cores:
+        on = f"{all_cores} {'core' if all_cores == 1 else 'cores'}"
+        yield f"the load was {load:g} on {on} before the ranks were started: other work may have run beside them"
 
 
-def _loaded(record: Record) -> str | None:
-    load, cores = _load(record), _cores(record)
-    if load is None or cores is None or load <= MUCH * cores:
-        return None
-    return f"the load was {load:g} on {cores} {'core' if cores == 1 else 'cores'} before the ranks were started: other work may have run beside them"
-
-
-def _busy(record: Record, cases: Sequence[CaseResult]) -> str | None:
+def _busy(cases: Sequence[CaseResult]) -> Iterator[str]:
     timed = [entry.summary for entry in entries(cases) if entry.summary]
-    unknown = sum(summary.interval.width is None for summary in timed)
-    wide = sum(not _narrow(summary) for summary in timed) - unknown
-    if wide + unknown <= MANY * len(timed):
-        return None
-    seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
-    seen += [f"unknown, for samples are too few, in {unknown}"] if unknown else []
-    return (
-        f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
-        "is quiet, or with more --repetitions or --launches"
-    )
+    widths = [(summary.interval.width, summary.median) for summary in timed]
+    unknown = sum(width is None for width, _ in widths)
+    wide = sum(width is not None and not width <= WIDE * median for width, median in widths)
+    if wide + unknown > MANY * len(timed):
+        seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
+        seen += [f"unknown, for samples are too few, in {unknown}"] if unknown else []
+        yield (f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
+               "is quiet, or with more --repetitions or --launches")  # fmt: skip
 
 
-def _narrow(summary: Summary) -> bool:
-    """Whether the interval is known to be narrow; one that nobody knows is not."""
-    width = summary.interval.width
-    return width is not None and width <= WIDE * summary.median
-
-
-def _states(record: Record) -> str | None:
+def _states(record: Record) -> Iterator[str]:
     probes = all_probes(record.cases)
     boundary = state_boundary(probes)
-    if boundary is None:
-        return None
-    near, far = probes[(probes > 0) & (probes <= boundary)], probes[probes > boundary]
-    return (
-        f"the probe met the cores in two states, {np.median(near):.0f} ns apart in {len(near) / (len(near) + len(far)):.0%} of the samples "
-        f"and {np.median(far):.0f} ns in the others: medians mix them, ratios within a run do not"
-    )
+    if boundary is not None:
+        near, far = typical_probes(probes).values()
+        share = np.mean(probes[probes > 0] <= boundary)
+        yield (f"the probe met the cores in two states, {near:.0f} ns apart in {share:.0%} of the samples "
+               f"and {far:.0f} ns in the others: medians mix them, ratios within a run do not")  # fmt: skip
+
+
+def _skewed(cases: Sequence[CaseResult]) -> Iterator[str]:
+    """Ranks for which the others wait, those first for which they wait longest."""
+    found = [(told, case, entry) for case, entry in with_case(cases)
+             if entry.role != "floor" and (told := skew(entry)) and told.matters
+             and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
+    found.sort(key=lambda each: -each[0].apart)
+    texts = [f"ranks arrive {microseconds(told.apart)} µs apart in {entry.contender}{f' ({case_label(case, cases)})' if len(cases) > 1 else ''}: the exchange "
+             f"waits for rank {told.rank}, and takes {microseconds(told.together)} µs with all ranks in it" for told, case, entry in found[:MOST_TOLD]]  # fmt: skip
+    if texts:
+        more = f"; so in {len(found) - MOST_TOLD} more timings" if len(found) > MOST_TOLD else ""
+        yield "; ".join(texts) + more + ": work that is not shared evenly, or a disturbed rank, and not the exchange"

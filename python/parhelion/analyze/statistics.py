@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -43,10 +43,6 @@ class Interval(NamedTuple):
     @property
     def width(self) -> float | None:
         return None if self.low is None or self.high is None else self.high - self.low
-
-    def with_inside(self, value: float) -> Interval:
-        """The interval, widened where needed to hold the figure that it stands beside."""
-        return self if self.low is None or self.high is None else Interval(min(self.low, value), max(self.high, value))
 
 
 NO_INTERVAL = Interval(None, None)
@@ -119,11 +115,10 @@ def _between(first: Center, second: Center) -> Shift:
 
 
 def stratified(first: np.ndarray, second: np.ndarray) -> Shift:
-    """The shift between two tables of launches × states, NaN where a launch saw too little of a state: the mean over states, the more launches
-    tell of one the more it counts.
+    """The shift between two tables of launches × states, NaN where a launch saw too little of a state; each state needs two launches a side.
 
-    What states have in common within a launch is counted: the error is that of each launch's influence on the sum. Each state needs two launches on
-    each side. With one state this is Welch's t, untrimmed.
+    The mean over states, each by how many launches tell of it. The error is that of each launch's influence on the sum, so that what
+    states have in common within a launch is counted. With one state this is Welch's t, untrimmed.
     """
     counts = np.array([np.isfinite(side).sum(axis=0) for side in (first, second)])
     weights = 1 / (1 / counts).sum(axis=0)
@@ -145,8 +140,8 @@ def paired(differences: np.ndarray) -> Shift:
 
 
 def middle(values: np.ndarray) -> float:
-    """The mean of the middle half."""
-    cut = int(MIDDLE * len(values))  # scipy's trim_mean does the same, at forty times the cost
+    """The mean of the middle half; scipy's trim_mean does the same, at forty times the cost."""
+    cut = int(MIDDLE * len(values))
     return float(np.sort(values)[cut : len(values) - cut].mean())
 
 
@@ -172,7 +167,6 @@ Side = Sequence[Launch]
 
 
 def all_probes(lines: Iterable[Case]) -> np.ndarray:
-    """The probes beside all samples of these lines."""
     return np.concatenate([line.probes for line in lines] or [np.empty(0)])
 
 
@@ -193,7 +187,10 @@ def state_boundary(probe: np.ndarray) -> float | None:
     return float(np.exp((logs[cut] + logs[cut + 1]) / 2))
 
 
-def typical_probes(probe: np.ndarray) -> dict[str | None, float]:
+Typical = dict[str | None, float]
+
+
+def typical_probes(probe: np.ndarray) -> Typical:
     """The median probe in ns of each state that a side has; one that has but one state calls it `None`."""
     known = probe[probe > 0]
     boundary = state_boundary(known)
@@ -211,43 +208,32 @@ class Matched(NamedTuple):
 
 
 def by_state(first: Side, second: Side) -> list[Matched]:
-    """What is compared with what, state by state.
+    """What is compared with what: near with near and far with far where both sides have two states.
 
-    Near is compared with near and far with far where both sides have two states. A side of one state meets that state of the other
-    whose probe is like its own. Everything else is compared as it is, and its state is `None`. Of launches that saw a state in fewer than
-    five samples none are left.
+    A side of one state meets that state of the other whose probe is like its own. Everything else is compared as it is. Of launches
+    that saw a state in fewer than five samples none are left.
     """
-    probes = [np.concatenate([launch.probe for launch in side] or [np.empty(0)]) for side in (first, second)]
-    typical = [typical_probes(each) for each in probes]
-    bounds = [state_boundary(each) for each in probes]
-    return [
-        Matched(a or b, _of_state(first, bounds[0], a), _of_state(second, bounds[1], b))
-        for a, b in _matched(*typical)
-    ]
+    a, b = (typical_probes(_probes(side)) for side in (first, second))
+    both = [(NEAR, NEAR), (FAR, FAR)] if len(a) == len(b) == 2 else [(_like(a, b), _like(b, a))]
+    return [Matched(one or other, _of_state(first, one), _of_state(second, other)) for one, other in both]
 
 
-Typical = dict[str | None, float]
+def _probes(side: Side) -> np.ndarray:
+    return np.concatenate([launch.probe for launch in side] or [np.empty(0)])
 
 
-def _matched(first: Typical, second: Typical) -> list[tuple[str | None, str | None]]:
-    """The states that meet; `None` stands for all samples of a side."""
-    if len(first) == 2 == len(second):
-        return [(NEAR, NEAR), (FAR, FAR)]
-    if len(first) == 2 and len(second) == 1:
-        return [(_like(first, second[None]), None)]
-    if len(second) == 2 and len(first) == 1:
-        return [(None, _like(second, first[None]))]
-    return [(None, None)]
+def _like(mine: Typical, other: Typical) -> str | None:
+    """Of two states, that one whose probe is like the other side's only one."""
+    if len(mine) != 2 or len(other) != 1:
+        return None
+    distances = {state: abs(np.log(probe / other[None])) for state, probe in mine.items()}
+    found = min(distances, key=lambda state: distances[state])
+    return found if distances[found] < APART else None
 
 
-def _like(two: Typical, probe: float) -> str | None:
-    """That of two states whose probe is like this one, or `None`."""
-    found = min(two, key=lambda state: abs(np.log(two[state] / probe)))
-    return found if abs(np.log(two[found] / probe)) < APART else None
-
-
-def _of_state(side: Side, boundary: float | None, state: str | None) -> list[Launch]:
-    if boundary is None or state is None:
+def _of_state(side: Side, state: str | None) -> list[Launch]:
+    boundary = state_boundary(_probes(side)) if state else None
+    if boundary is None:
         return list(side)
     return [_kept(launch, launch.probe > boundary if state == FAR else launch.probe <= boundary) for launch in side]
 
@@ -261,11 +247,10 @@ LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
 
 
 def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> tuple[Interval, Method | None]:
-    """The interval of the median of all samples, and how it was found.
+    """The interval of the median of all samples, and how it was found; none where samples are too few.
 
-    One launch: by order statistics (binomial), free of any assumption about the distribution, and of a confidence the higher the
-    more each sample resembles the one before it; it needs 6 samples for 95 %. Several launches: by a t interval of the logarithms of their medians, widened where needed to hold the median
-    of all samples. Samples that would be too few from one launch are too few from several.
+    One launch: by order statistics, which assume no distribution. Several: by a t interval of the logarithms of their medians, widened
+    where needed to hold the median of all samples.
     """
     if not enough(map(len, launches), confidence):
         return NO_INTERVAL, None
@@ -274,20 +259,19 @@ def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDEN
     medians = np.array([np.median(samples) for samples in launches])
     if not medians.min() > 0:  # a clock of low resolution: no logarithms
         return Interval(float(medians.min()), float(medians.max())), Method.RANGE
-    found = paired(np.log(medians)).interval(confidence)
-    return found.with_inside(float(np.median(np.concatenate(launches)))), Method.LAUNCHES
+    low, high = paired(np.log(medians)).interval(confidence)
+    median = float(np.median(np.concatenate(launches)))
+    return Interval(min(low or 0.0, median), max(high or 0.0, median)), Method.LAUNCHES
 
 
 def enough(counts: Iterable[int], confidence: float = CONFIDENCE) -> bool:
-    """Whether so many samples can tell where their median lies, were they all independent.
-
-    All of them lie on the same side of it by chance once in 2 ** (count - 1).
-    """
+    """Whether so many independent samples could tell where their median lies: all lie on one side of it once in 2 ** (count - 1)."""
     count = sum(counts)
     return count > 1 and 0.5 ** (count - 1) <= 1 - confidence
 
 
 def _order_statistics(samples: np.ndarray, confidence: float) -> Interval:
+    """Of a confidence the higher the more each sample resembles the one before it."""
     from scipy import stats
 
     wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + confidence) / 2) * _inflation(samples))
@@ -334,37 +318,20 @@ def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | Non
     samples = np.concatenate(arrays)
     interval, method = median_interval(arrays)
     p5, median, p95, p99 = (float(value) for value in np.quantile(samples, [0.05, 0.5, 0.95, 0.99]))
-    return Summary(
-        count=len(samples),
-        launches=len(arrays),
-        median=median,
-        interval=interval,
-        p5=p5,
-        p95=p95,
-        p99=p99,
-        mean=float(samples.mean()),
-        std=float(samples.std(ddof=1)) if len(samples) > 1 else None,
-        mean_std_us=mean_std((samples * 1e6).tolist()),
-        method=method,
-    )
+    std = float(samples.std(ddof=1)) if len(samples) > 1 else None
+    mean_std_us = mean_std((samples * 1e6).tolist())
+    return Summary(len(samples), len(arrays), median, interval, p5, p95, p99, float(samples.mean()), std, mean_std_us, method)
 
 
 def mean_std(samples: Sequence[float], digits: int = 1) -> str:
-    """`mean(std)` of the samples: the digits in brackets stand for the last digits of the mean (GUM 7.2.2).
+    """`mean(std)`: the digits in brackets stand for the last digits of the mean (GUM 7.2.2); the standard deviation is that of one sample.
 
-    The standard deviation (of one sample, not of the mean) is rounded to `digits` significant digits and the mean to
-    the same decimal place. One sample has no standard deviation and is given without brackets, as the published
-    tables do; samples that are all equal give `(0)`.
+    One sample has none and is given without brackets, as the published tables do; samples that are all equal give `(0)`.
     """
-
-    if not len(samples):
-        return "–"
-    if not all(map(math.isfinite, samples)):
+    if not len(samples) or not all(map(math.isfinite, samples)):
         return "–"
     mean = statistics.fmean(samples)
-    if len(samples) == 1:
-        return f"{mean:.6g}"
-    return value_with_uncertainty(mean, statistics.stdev(samples), digits)
+    return f"{mean:.6g}" if len(samples) == 1 else value_with_uncertainty(mean, statistics.stdev(samples), digits)
 
 
 def value_with_uncertainty(value: float, std: float, digits: int = 1) -> str:
@@ -378,11 +345,11 @@ def value_with_uncertainty(value: float, std: float, digits: int = 1) -> str:
     return f"{ufloat(value, std):.{digits}ufS}"
 
 
-# Two halves that choose for each other agree on a contender that is lucky in both: where all are alike, what they tell correlates with
-# 0.36 at most (of three contenders), and with uneven halves with more, which a t test does not see.
+# Two halves that choose for each other agree on a variant that is lucky in both: where all are alike, what they tell correlates with
+# 0.36 at most (of three variants), and with uneven halves with more, which a t test does not see.
 HALVES_AGREE = math.sqrt(1.6)
-Starts = Mapping[Any, np.ndarray]  # samples of one contender by the number of the start
-Quotient = tuple[Sequence[Starts], Sequence[Starts]]  # the contenders whose fastest is divided by the fastest of the others
+Samples = Mapping[Any, np.ndarray]  # of one variant by the number of the launch
+Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # the variants whose fastest is divided by the fastest of the others
 
 
 class Ratio(NamedTuple):
@@ -394,7 +361,7 @@ class Ratio(NamedTuple):
 
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
-    """The geometric mean of the positive ratios, or `None` when there is none."""
+    """That of the positive ratios, or `None` when there is none."""
     values = [value for value in ratios if value and math.isfinite(value)]
     return statistics.geometric_mean(values) if values else None
 
@@ -405,26 +372,25 @@ def ratio(cases: Sequence[Quotient], confidence: float = CONFIDENCE) -> Ratio:
     Only launches in which all were measured count, so that what a launch did to all alike cancels; of a single launch,
     consecutive batches are compared.
     """
-    contenders = [starts for above, below in cases for starts in (*above, *below)]
-    common = sorted(set.intersection(*(set(starts) for starts in contenders))) if contenders else []
+    variants = [samples for above, below in cases for samples in (*above, *below)]
+    common = sorted(set.intersection(*map(set, variants))) if variants else []
     if not common or not all(above and below for above, below in cases):
         return Ratio()
-    if not all(enough((len(starts[number]) for number in common), confidence) for starts in contenders):
+    if not all(enough((len(samples[number]) for number in common), confidence) for samples in variants):
         return Ratio()
-    logs = [_fastest(above, common) - _fastest(below, common) for above, below in cases]
-    found = paired(np.mean(logs, axis=0))
+    found = paired(np.mean([_fastest(above, common) - _fastest(below, common) for above, below in cases], axis=0))
     method: str = Method.RATIOS if len(common) > 1 else Method.BATCHES
     if any(len(side) > 1 for case in cases for side in case):
         found, method = found._replace(error=HALVES_AGREE * found.error), method + Method.CHOSEN
     return Ratio(math.exp(found.shift), found.interval(confidence), str(method))
 
 
-def _fastest(side: Sequence[Starts], common: Sequence[int]) -> np.ndarray:
-    """Logarithms of the medians of the fastest contender, launch by launch, or batch by batch of the only launch.
+def _fastest(side: Sequence[Samples], common: Sequence[int]) -> np.ndarray:
+    """Logarithms of the medians of the fastest variant, launch by launch, or batch by batch of the only launch.
 
     Which one that is, the other half of the launches tells: in the launches that chose it, the fastest of several is also the luckiest.
     """
-    parts = [[starts[number] for number in common] if len(common) > 1 else np.array_split(starts[common[0]], BATCHES) for starts in side]
+    parts = [[each[number] for number in common] if len(common) > 1 else np.array_split(each[common[0]], BATCHES) for each in side]
     logs = np.log(np.maximum([[np.median(samples) for samples in each] for each in parts], 1e-12))
     launches = np.arange(logs.shape[1])
     half = launches < len(launches) // 2
@@ -467,7 +433,7 @@ class Units(NamedTuple):
 
     def ratios(self) -> dict[str, float]:
         """B / A in each state that has a name."""
-        columns = zip(self.states, self.first.T, self.second.T, strict=True)
+        columns = zip(self.states, self.first.T, self.second.T)
         seen = [(state, a[np.isfinite(a)], b[np.isfinite(b)]) for state, a, b in columns if state]
         return {state: float(np.exp(b.mean() - a.mean())) for state, a, b in seen if len(a) and len(b)}
 
@@ -476,7 +442,7 @@ def units(first: Side, second: Side) -> Units:
     """The units of two sides with at least one launch each.
 
     Launches that were made in pairs stay together, if there are two pairs. A side with one launch is cut into batches. Runs are
-    the units where both sides have several and those of a side differ by more than their starts.
+    the units where both sides have several and those of a side differ by more than their launches.
     """
     matched = by_state(first, second)
     states = [each.state for each in matched]
@@ -485,8 +451,10 @@ def units(first: Side, second: Side) -> Units:
     if len(pairs[0]) > 1:
         return Units(Kind.PAIRS, *pairs, states)
     if min(len(first), len(second)) == 1:
-        return _batches(matched)
-    runs = [_by_run(side, table) for side, table in zip((first, second), tables, strict=True)]
+        # In the state that both sides saw most of.
+        most = max(matched, key=lambda each: min(sum(len(launch.samples) for launch in side) for side in (each.first, each.second)))
+        return Units(Kind.BATCHES, _batches(most.first), _batches(most.second), [most.state])
+    runs = [_by_run(side, table) for side, table in zip((first, second), tables)]
     if min(map(len, runs)) > 1 and any(map(_differ, runs)):
         return _common(Kind.RUNS, _means(runs[0]), _means(runs[1]), states)
     return _common(Kind.LAUNCHES, *tables, states)
@@ -505,19 +473,13 @@ def _paired_rows(first: Side, second: Side, a: np.ndarray, b: np.ndarray) -> tup
     return chosen[0][seen], chosen[1][seen]
 
 
-def _batches(matched: Sequence[Matched]) -> Units:
-    """Batches of the only launch of a side, in the state that both sides saw most of."""
-    most = max(matched, key=lambda each: min(sum(len(launch.samples) for launch in side) for side in (each.first, each.second)))
-    return Units(Kind.BATCHES, _of_single(most.first), _of_single(most.second), [most.state])
-
-
-def _of_single(side: Side) -> np.ndarray:
+def _batches(side: Side) -> np.ndarray:
+    """Of the only launch, consecutive samples, so that batches resemble each other far less than neighboring samples do."""
     if len(side) > 1:
         table = _table([side])
         return table[np.isfinite(table[:, 0])]
     samples = side[0].samples
     batches = np.array_split(np.log(samples), min(BATCHES, len(samples))) if len(samples) >= LEAST_OF_SINGLE else []
-    # Consecutive samples, so that batches resemble each other far less than neighboring samples do.
     return np.array([middle(batch) for batch in batches]).reshape(-1, 1)
 
 
@@ -549,59 +511,7 @@ def _common(kind: Kind, first: np.ndarray, second: np.ndarray, states: Sequence[
     usable = np.all([np.isfinite(table).sum(axis=0) > 1 for table in (first, second)], axis=0)
     kept = [table[:, usable] for table in (first, second)]
     kept = [table[np.isfinite(table).any(axis=1)] for table in kept]
-    return Units(kind, kept[0], kept[1], [state for state, use in zip(states, usable, strict=True) if use])
-
-
-@dataclass(frozen=True)
-class Difference:
-    """B against A. `ratio` above 1: B takes longer. Without enough samples the figures are `None`.
-
-    `units` is how many values of which `kind` were compared on each side. `states` has the ratio in each state of the machine
-    that was compared, where it has states.
-    """
-
-    ratio: float | None = None
-    interval: Interval = NO_INTERVAL
-    shift: Shift | None = None
-    cliffs_delta: float | None = None
-    units: tuple[int, int] = (0, 0)
-    kind: Kind = Kind.LAUNCHES
-    states: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def p(self) -> float | None:
-        return self.shift and self.shift.p
-
-    @property
-    def single_launch(self) -> bool:
-        """A side has but one launch, so that its samples had to be compared."""
-        return self.kind is Kind.BATCHES
-
-
-def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
-    """Compare two sides, given launch by launch in the order of time, each state of the machine with its like (see `units`).
-
-    The middle of each launch, on logarithms, is one value in a t test, whose interval becomes that of the ratio. Launches that
-    were made in pairs are compared pair by pair. Where a side has but one launch, its samples in five batches are the
-    values instead: that says nothing about what another launch would have drawn, and `single_launch` tells so.
-    """
-    if not (first and second):
-        return Difference(units=(len(first), len(second)))
-    found = units(first, second)
-    shift = found.shift()
-    if shift is None:
-        return Difference(units=found.counts, kind=found.kind)
-    samples = [np.concatenate([launch.samples for launch in side]) for side in (first, second)]
-    return Difference(
-        float(np.exp(shift.shift)), shift.interval(confidence), shift, _cliffs_delta(*samples), found.counts, found.kind, found.ratios()
-    )
-
-
-def _cliffs_delta(first: np.ndarray, second: np.ndarray) -> float:
-    """1: every B sample is longer than every A sample."""
-    ordered = np.sort(first)
-    below, not_above = ordered.searchsorted(second, "left").sum(), ordered.searchsorted(second, "right").sum()
-    return float(below + not_above) / (len(first) * len(second)) - 1
+    return Units(kind, kept[0], kept[1], [state for state, use in zip(states, usable) if use])
 
 
 class Verdict(StrEnum):
@@ -617,14 +527,64 @@ DIFFERENT = (Verdict.SLOWER, Verdict.FASTER)
 
 
 @dataclass(frozen=True)
+class Difference:
+    """B against A. `ratio` above 1: B takes longer. Without enough samples the figures are `None`.
+
+    `units` is how many values of which `kind` were compared on each side; `states` has the ratio in each state of the machine.
+    `judge` fills in the p value, adjusted for the number of differences, and the verdict.
+    """
+
+    ratio: float | None = None
+    interval: Interval = NO_INTERVAL
+    shift: Shift | None = None
+    cliffs_delta: float | None = None
+    units: tuple[int, int] = (0, 0)
+    kind: Kind = Kind.LAUNCHES
+    states: dict[str, float] = field(default_factory=dict)
+    p_adjusted: float | None = None
+    verdict: Verdict = Verdict.NOT_ENOUGH
+
+    @property
+    def p(self) -> float | None:
+        return self.shift and self.shift.p
+
+    @property
+    def single_launch(self) -> bool:
+        """A side has but one launch, so that its samples had to be compared: another launch may have drawn others."""
+        return self.kind is Kind.BATCHES
+
+
+def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
+    """Compare two sides, given launch by launch in the order of time, each state of the machine with its like (see `units`).
+
+    The middle of each launch, on logarithms, is one value in a t test, whose interval becomes that of the ratio.
+    """
+    if not (first and second):
+        return Difference(units=(len(first), len(second)))
+    found = units(first, second)
+    shift = found.shift()
+    if shift is None:
+        return Difference(units=found.counts, kind=found.kind)
+    delta = _cliffs_delta(*(np.concatenate([launch.samples for launch in side]) for side in (first, second)))
+    return Difference(float(np.exp(shift.shift)), shift.interval(confidence), shift, delta, found.counts, found.kind, found.ratios())
+
+
+def _cliffs_delta(first: np.ndarray, second: np.ndarray) -> float:
+    """1: every B sample is longer than every A sample."""
+    ordered = np.sort(first)
+    below, not_above = ordered.searchsorted(second, "left").sum(), ordered.searchsorted(second, "right").sum()
+    return float(below + not_above) / (len(first) * len(second)) - 1
+
+
+@dataclass(frozen=True)
 class Rules:
     """When a difference counts.
 
-    `alpha` bounds the share of false findings (Benjamini & Hochberg 1995); when nothing has changed, it bounds the
-    chance that anything at all is found. By default 3 %, so that it stays below 5 % where noise is not as normal as t tests assume. A difference below `least` is never one; with one launch, where the launch
-    itself may make the difference, below `least_single`. Nothing found counts as "no difference beyond the margin" only when
-    the interval leaves no room for a difference of `margin`. A machine that drifts makes a shift of `drift` by itself from one run to
-    the next: only what is surely beyond that is a difference.
+    `alpha` bounds the share of false findings (Benjamini & Hochberg 1995), and where nothing has changed the chance that anything at
+    all is found: 3 %, so that it stays below 5 % where noise is not as normal as t tests assume. A difference below `least` is never
+    one; with one launch, which itself may make the difference, below `least_single`. Nothing found counts as "no difference beyond
+    the margin" only when the interval leaves no room for one of `margin`. A machine that drifts makes a shift of `drift` by itself
+    from one run to the next: only what is surely beyond that is a difference.
     """
 
     alpha: float = 0.03
@@ -638,22 +598,14 @@ DEFAULT_RULES = Rules()
 IMAGE_RULES = Rules(drift=0.03)  # nobody can measure two software images in turn
 
 
-class Judged(NamedTuple):
-    """A difference with its p value, adjusted for the number of differences, and what may be said of it."""
-
-    difference: Difference
-    p_adjusted: float | None
-    verdict: Verdict
-
-
-def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> list[Judged]:
-    """What may be said of each difference; all of them are one family of tests."""
+def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> list[Difference]:
+    """The same with what may be said of each; all of them are one family of tests."""
     from scipy import stats
 
     known = [each.shift.p_beyond(math.log1p(rules.drift)) for each in differences if each.shift]
     adjusted = iter(stats.false_discovery_control(known) if len(known) > 1 else known)
     values = [float(next(adjusted)) if each.shift else None for each in differences]
-    return [Judged(each, p, _verdict(each, p, rules)) for each, p in zip(differences, values, strict=True)]
+    return [replace(each, p_adjusted=p, verdict=_verdict(each, p, rules)) for each, p in zip(differences, values)]
 
 
 def _verdict(found: Difference, p: float | None, rules: Rules) -> Verdict:

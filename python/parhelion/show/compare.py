@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..analyze.comparison import Change, Comparison, Row
 from ..analyze.results import case_label, text, varying, wording
-from ..analyze.images import Difference, ImageComparison
-from ..analyze.profile import TABLES, Difference as ShareDifference, ProfileComparison
+from ..analyze.images import Fact, ImageComparison
+from ..analyze.profile import TABLES, ProfileComparison, ShareChange
 from ..analyze.history import LEAST_RUNS, ChangePoint, History, Series, Turn
 from ..analyze.statistics import DIFFERENT, Kind, Verdict
 from ..analyze.words import microseconds, p_value, percent, ratio, ratios, signed, significant
@@ -16,6 +16,7 @@ from .results import published_layout, section
 
 COLORS = {Verdict.SLOWER: "slower", Verdict.FASTER: "faster", Verdict.NO_DIFFERENCE: "", Verdict.NOT_ENOUGH: "note"}
 ICONS = {Verdict.SLOWER: "🔴 ", Verdict.FASTER: "🟢 ", Verdict.NO_DIFFERENCE: "⚪ ", Verdict.NOT_ENOUGH: "❔ "}
+CHANGES = {"behavior": "messages and choices"}
 NOTES = {
     Kind.PAIRS: "both sides were started in turn: {} are compared pair by pair",
     Kind.RUNS: "runs of a side differ by more than their launches do: in {} runs were compared, not launches",
@@ -40,8 +41,8 @@ def comparison(found: Comparison, show_all: bool, icons: bool = False) -> list[B
         *(note(each, f" on {side}") for side, records in zip("AB", found.sets, strict=True) for each in records.remarks),
         *(Text(", ".join(names), "bad", f"failed in {side}:") for side, names in found.failed.items() if names),
         *(Text(", ".join(names), "", f"only in {side}:") for side, names in found.only.items() if names),
-        *(changed(kind, each) for kind, each in found.changes.kinds.items()),
-        *([] if found.changes.kinds else [Text("nothing that was recorded changed around the figures")]),
+        *(changed(CHANGES.get(kind, kind), each) for kind, each in found.changes.items() if each),
+        *([] if any(found.changes.values()) else [Text("nothing that was recorded changed around the figures")]),
     ]
 
 
@@ -66,7 +67,7 @@ def rows_table(rows: Sequence[Row], title: str = "", icons: bool = False) -> Tab
 def _judged(row: Row, icons: bool) -> list[Word]:
     found, color = row.difference, COLORS[row.verdict]
     medians = [Cell(microseconds(each), sort=each) for each in row.medians]
-    return [*medians, Cell(ratio(found.ratio), kind=color), ratios(found.interval), signed(found.cliffs_delta), p_value(row.p_adjusted),
+    return [*medians, Cell(ratio(found.ratio), kind=color), ratios(found.interval), signed(found.cliffs_delta), p_value(found.p_adjusted),
             Cell((ICONS[row.verdict] if icons else "") + str(row.verdict), kind=color)]  # fmt: skip
 
 
@@ -120,7 +121,7 @@ def images(found: ImageComparison, most: int = 1000) -> list[Block]:
 def images_page(found: ImageComparison) -> Page:
     """Everything about two images; to be sure of a cause, one takes it away and measures again."""
     named = [each.image.image for each in found.images]
-    kinds: dict[str, list[Difference]] = {}
+    kinds: dict[str, list[Fact]] = {}
     for difference in found.differences:
         kinds.setdefault(difference.kind, []).append(difference)
     taken = [facts([(fact.kind, fact.name, fact.first or "–", fact.second or "–") for fact in cause.facts], ("kind", "", "A", "B"), cause.title)
@@ -159,12 +160,12 @@ def _two(found: ImageComparison) -> Table:
 def headline(found: ImageComparison) -> str:
     """Is B slower, where most, and how many figures tell nothing."""
     slower, faster, unknown = (found.count(verdict) for verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.NOT_ENOUGH))
-    few = f" {unknown} of {found.total} figures have too few samples to rule out 5 %: measure with --launches 10." if unknown else ""
+    few = f" {unknown} of {len(found.rows)} figures have too few samples to rule out 5 %: measure with --launches 10." if unknown else ""
     if not slower and not faster:
-        return f"No difference was found in {found.total} figures.{few}"
+        return f"No difference was found in {len(found.rows)} figures.{few}"
     benchmark, row = found.changed[0]
     most = f"; most in {figure(found, benchmark, row)}: {multiple(row.difference.ratio)} times"
-    return f"Of {found.total} figures, {slower} are slower and {faster} faster in B{most}.{few}"
+    return f"Of {len(found.rows)} figures, {slower} are slower and {faster} faster in B{most}.{few}"
 
 
 def around(found: ImageComparison) -> str:
@@ -212,7 +213,7 @@ def _lone_ranks(found: ProfileComparison, most: int) -> list[Block]:
                  f"rank {each.rank} changed apart from the others:") for each in found.ranks[:most]]  # fmt: skip
 
 
-def _shares(shown: Sequence[ShareDifference], title: str) -> Table:
+def _shares(shown: Sequence[ShareChange], title: str) -> Table:
     rows: list[list[Word]] = [[each.key.name, each.key.library if each.key.symbol else each.key.part if each.key.library else "", percent(each.first), percent(each.second),
              Cell(f"{each.change * 100:+.1f}", kind="slower" if each.change > 0 else "faster", sort=each.change)] for each in shown]  # fmt: skip
     return Table(("what", "in", "A", "B", "B − A, points"), rows, 2, title)

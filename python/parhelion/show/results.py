@@ -218,14 +218,18 @@ def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -
 
 def breaks(found: Sweep) -> list[Block]:
     """Where the sweep breaks, and limits of the call itself at which nothing was seen, each once."""
-    made: list[Block] = [Text(f"{each.who}: {each.what}" + (f"; there lies {', '.join(each.limits)}" if each.limits else ""), "note", f"{each.kind}:")
-                         for each in found.breaks]  # fmt: skip
+    made: list[Block] = []
+    quiet: dict[str, dict[str, None]] = {}
+    for curve in found.curves:
+        who = found.label(curve)
+        for change in curve.changes:
+            beside = ", ".join(limit.text for limit in curve.beside(change))
+            made.append(Text(f"{who}: {change.text}" + (f"; there lies {beside}" if beside else ""), "note", f"{change.kind}:"))
+        for limit in curve.thresholds:
+            if limit.of_collective and limit.change is None:
+                quiet.setdefault(limit.text, {})[who] = None
     if not made and any(len(curve.points) >= LEAST_SIZES for curve in found.curves):
         made.append(Text("no knee, and no size at which more bytes take less time", "meta"))
-    quiet: dict[str, list[str]] = {}
-    for limit, who in found.quiet:
-        if limit.of_collective:
-            quiet.setdefault(limit.text, []).append(who)
     return [*made, *(Text(f"the MPI tells a limit, {limit}, at which nothing changed: {', '.join(who)}", "meta") for limit, who in quiet.items())]
 
 

@@ -10,9 +10,7 @@ from click import BadParameter
 from parhelion.cli.options import Share, Sizes
 from parhelion.analyze.results import results
 from parhelion.analyze.document import bench_document
-from parhelion.analyze.sweep import KNEE, NOT_MONOTONE, changes, thresholds
-from parhelion.analyze.sweep import curves
-from parhelion.analyze.sweep import published_rows
+from parhelion.analyze.sweep import KNEE, NOT_MONOTONE, curves, published_rows
 from parhelion.record.read import read_record
 
 POWERS = [2**power for power in range(23)]
@@ -39,8 +37,8 @@ def sweep(folder, seconds, sizes=POWERS, launches=3, spread=0.02, seed=1, sample
 
 def found(record):
     """The changes of the only curve."""
-    (curve,) = curves(results(record.cases))
-    return changes(curve)
+    (curve,) = curves(record, results(record.cases))
+    return curve.changes
 
 
 def straight(size):
@@ -93,8 +91,8 @@ def test_limits_of_the_mpi_stand_beside_the_change_that_they_explain(tmp_path):
     cvars = {"MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE": 256, "MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE": 32768, "MPIR_CVAR_ALLTOALL_THROTTLE": 32,
              "MPIR_CVAR_ALLTOALLV_SHORT_MSG_SIZE": 512, "btl_tcp_eager_limit": 65536, "MPIR_CVAR_IALLTOALL_X_MSG_SIZE": 256}  # fmt: skip
     record = sweep(tmp_path / "run", lambda size: straight(size) * (2 if size > 256 else 1), cvars=cvars)
-    (curve,) = curves(results(record.cases))
-    beside = {each.name: each.change for each in thresholds(record, curve, changes(curve))}
+    (curve,) = curves(record, results(record.cases))
+    beside = {each.name: each.change for each in curve.thresholds}
     assert set(beside) == {"MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE", "btl_tcp_eager_limit"}
     assert beside["MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE"].above == 512
     assert beside["MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE"] is None and beside["btl_tcp_eager_limit"] is None
@@ -102,8 +100,8 @@ def test_limits_of_the_mpi_stand_beside_the_change_that_they_explain(tmp_path):
 
 def test_few_sizes_say_nothing_about_knees(tmp_path):
     record = sweep(tmp_path / "run", lambda size: 1e-6 * size, sizes=[1, 100, 200], cvars={"MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE": 150})
-    (curve,) = curves(results(record.cases))
-    assert changes(curve) == [] and thresholds(record, curve, []) == []
+    (curve,) = curves(record, results(record.cases))
+    assert curve.changes == [] and curve.thresholds == []
 
 
 def test_the_published_layout_has_first_and_later_calls_by_image(tmp_path):

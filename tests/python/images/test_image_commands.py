@@ -14,9 +14,7 @@ from perf import perf_works
 from synthetic import write_dataset
 
 from parhelion.launch import find_flavor
-from parhelion.analyze.images import compare_images
-from parhelion.analyze.images import causes
-from parhelion.analyze.images import differences, evidence
+from parhelion.analyze.images import ImageComparison, causes, compare_images
 from parhelion.record.image import RAN, read_image
 from parhelion.machine.builds import told
 from parhelion.cli.main import root
@@ -149,8 +147,7 @@ def plain(measure):
 
 def named(first, second, profiles=None):
     """The causes of what differs, ranked. Whether a figure changed is left open: on a busy machine so short a measurement cannot say."""
-    found = differences((first, second))
-    return causes(found, evidence((first, second), {}, profiles or {}))
+    return causes(ImageComparison((first, second), {}, profiles or {}, []))
 
 
 @pytest.mark.timeout(400)

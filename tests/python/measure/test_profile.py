@@ -20,7 +20,7 @@ from parhelion.cli.main import root
 from parhelion.record.profile import Profile, ProfileError, read_profile
 from parhelion.analyze.profile import compare_profiles
 from parhelion.record.profile import Frame, How, RankProfile, SCHEMA, Stack
-from parhelion.analyze.profile import Key, by_part, charged_shares, own_shares, part_of
+from parhelion.analyze.profile import Key, charged_shares, naming, own_shares, part_of
 from parhelion.measure.profile import parse_script, rank_profile, read_samples
 from parhelion.analyze.profile import stacks as stacks_of
 
@@ -184,9 +184,9 @@ def made_up(name="a", slow=False, ranks=2, stacks=30):
 
 def test_shares_sum_to_what_is_accounted_for():
     profile = made_up()
-    for shares in (own_shares(profile, by_part(profile)), charged_shares(profile, by_part(profile))):
+    for shares in (own_shares(profile, naming(profile, 1)), charged_shares(profile, naming(profile, 1))):
         assert sum(shares.values()) == pytest.approx((0.3 + 0.2) / 0.9 + 0.1)
-    assert set(charged_shares(profile, by_part(profile))) <= {
+    assert set(charged_shares(profile, naming(profile, 1))) <= {
         Key(part) for part in ("own code", "MPI", "UCX", "asleep", "waiting for a core")
     }
 

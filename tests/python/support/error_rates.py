@@ -90,9 +90,8 @@ if __name__ == "__main__":
     elif sys.argv[1:]:
         from pathlib import Path
 
-        from parhelion.analyze.comparison import read_set
-        from parhelion.analyze.comparison import starts_by_case
+        from parhelion.analyze.comparison import launches, read_set
 
-        print("\n".join(lines([*real_grid(starts_by_case(read_set(Path(sys.argv[1]))))])))
+        print("\n".join(lines([*real_grid(list(launches(read_set(Path(sys.argv[1]))).values()))])))
     else:
         print("\n".join(lines([*synthetic_grid(400, 1), *other_machines(400, 1)])))
