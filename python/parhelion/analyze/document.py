@@ -1,8 +1,7 @@
 """One run in the layouts in which such figures were published, and as the document of `parhelion bench --json`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +13,10 @@ from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
 EXCHANGES = 10_000  # the published halo figures are seconds for so many
-NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")  # to tell what was moved
+NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")
 
 
-@dataclass(frozen=True)
-class PublishedForm:
+class PublishedForm(NamedTuple):
     """A table of words, whose first `names` columns say what a row is of."""
 
     caption: str
@@ -29,27 +27,23 @@ class PublishedForm:
 
 def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm | None:
     """The table for a benchmark, or `None` where no other form than the results' own was published."""
-    forms = {"halo": _halo, "gather": _gather, "ghosts": _ghosts}
-    made = forms[benchmark](cases) if benchmark in forms else None
+    if benchmark == "halo":
+        made: PublishedForm | None = _seconds(cases, f"seconds per {EXCHANGES:,} exchanges", ("halo", "fields"), EXCHANGES)
+    elif benchmark == "gather":
+        made = _seconds(cases, "seconds per gather", ("dataset", "element", "components"), 1)
+    else:
+        made = _ghosts(cases) if benchmark == "ghosts" else None
     return made if made and made.rows else None
-
-
-def _halo(cases: Sequence[CaseResult]) -> PublishedForm:
-    return _seconds(cases, f"seconds per {EXCHANGES:,} exchanges", ("halo", "fields"), EXCHANGES)
-
-
-def _gather(cases: Sequence[CaseResult]) -> PublishedForm:
-    return _seconds(cases, "seconds per gather", ("dataset", "element", "components"), 1)
 
 
 def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
     timed = [case for case in cases if any(entry.median for entry in entries([case]))]
     columns = [who for who in contenders(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
-    rows = [[text(case.params.get(name)) for name in names] + [scaled(case.entries.get(who), factor) for who in columns] for case in timed]
+    rows = [[text(case.params.get(name)) for name in names] + [_scaled(case.entries.get(who), factor) for who in columns] for case in timed]
     return PublishedForm(caption, [*names, *columns], rows, len(names))
 
 
-def scaled(entry: Entry | None, factor: float) -> str:
+def _scaled(entry: Entry | None, factor: float) -> str:
     """The median times `factor`; `wrong` or `failed` where values were wrong or nothing came out."""
     if entry and entry.failed:
         return "wrong" if any("wrong" in (line.error or "") for line in entry.lines) else "failed"
@@ -60,31 +54,29 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
                "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
     names = ("ranks", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
+    head = [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"]
     rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
             for case, entry in with_case(cases) if entry.median and all(name in case.params for name in NEEDED)]  # fmt: skip
-    return PublishedForm(caption, [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"], rows, len(names) + 1)
-
-
-def _row_bytes(params: dict[str, Any]) -> int | None:
-    try:
-        return params["vdim"] * np.dtype(params["element"]).itemsize if all(name in params for name in NEEDED) else None
-    except TypeError:  # no type that NumPy knows
-        return None
+    return PublishedForm(caption, head, rows, len(names) + 1)
 
 
 def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
-    """Bytes per second of one contender of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
-    size, by_rank = _row_bytes(params), [line.samples_by_rank for line in entry.lines if line.samples]
-    if size is None or not by_rank[0] or any(len(each) != len(by_rank[0]) for each in by_rank):
-        return ("–",) * 4  # the record does not tell what was moved, or by whom
+    """Bytes per second of one variant of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
+    unknown = ("–",) * 4  # the record does not tell what was moved, or by whom
+    by_rank = [line.samples_by_rank for line in entry.lines if line.samples]
+    if not by_rank[0] or any(len(each) != len(by_rank[0]) for each in by_rank) or any(name not in params for name in NEEDED):
+        return unknown
     time = np.median(np.concatenate([np.asarray(each) for each in by_rank], axis=1), axis=1)
+    try:
+        size = params["vdim"] * np.dtype(params["element"]).itemsize
+    except TypeError:  # no type that NumPy knows
+        return unknown
     if not time.min() > 0:
-        return ("–",) * 4
+        return unknown
     rows = np.full(len(time), params["rows_moved"])
     if params["pattern"] == "all-from-one":
         rows[0] = 0  # rank 0 has all that it asks for
-    moved, claimed = rows * size / time, params["rows_claimed"] * size / time
-    slowest = entry.median or 0.0
+    moved, claimed, slowest = rows * size / time, params["rows_claimed"] * size / time, entry.median or 0.0
     total = params["rows_moved_total"] * size / slowest
     spread = f"{moved.min():.4e} … {moved.max():.4e}"
     return f"{moved.mean():.4e} [{slowest * 1e3:.3g}ms]", spread, f"{total:.4e}", f"{claimed.mean():.4e}"
@@ -99,32 +91,27 @@ HEAD = ["application", "ranks", "extent", "exchanged by", "step", "step over han
         "with set-up", "exchange over hand-written", "lines"]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Share:
-    """What the exchanges of one contender take of a step; seconds."""
+class Share(NamedTuple):
+    """What the exchanges of one variant take of a step; seconds."""
 
     step: float
     exchange: float
-    setup: float
+    with_setup: float
     lines: int | None
 
     @property
     def of_step(self) -> float:
         return self.exchange / self.step
 
-    @property
-    def with_setup(self) -> float:
-        """With the set-up, spread over so many steps."""
-        return self.exchange + self.setup / STEPS
-
 
 def share(entry: Entry) -> Share | None:
-    """Nothing for what is no application, or was not verified."""
+    """Nothing for what is no application, or was not verified. The set-up is spread over `STEPS` steps."""
     told = [line.exchange_s for line in entry.lines if line.exchange_s]
     if not told or not entry.median:
         return None
     setup = sum(seconds for part, seconds in entry.setup_s.items() if part != "first")
-    return Share(entry.median, float(np.median(np.concatenate(told))), setup, entry.first("exchange_lines"))
+    exchange = float(np.median(np.concatenate(told)))
+    return Share(entry.median, exchange, exchange + setup / STEPS, entry.first("exchange_lines"))
 
 
 def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
@@ -135,25 +122,19 @@ def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
 
 
 def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
-    """A row per application and contender; nothing where no case is one."""
-    rows = [_row(case, entry, found) for case, entry in with_case(in_order(cases)) if (found := share(entry))]
+    """A row per application and variant; nothing where no case is one."""
+    rows = [[*(text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")), entry.contender,
+             microseconds(found.step), ratio(case.relative(entry.contender)), microseconds(found.exchange), f"{found.of_step:.1%}",
+             microseconds(found.with_setup), ratio(over_hand_written(case, entry)), str(found.lines or "–")]
+            for case, entry in with_case(in_order(cases)) if (found := share(entry))]  # fmt: skip
     return PublishedForm(CAPTION, HEAD, rows, HEAD.index("step")) if rows else None
-
-
-def _row(case: CaseResult, entry: Entry, found: Share) -> list[str]:
-    where = [text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")]
-    return [*where, entry.contender, microseconds(found.step), ratio(case.relative(entry.contender)), microseconds(found.exchange),
-            f"{found.of_step:.1%}", microseconds(found.with_setup), ratio(over_hand_written(case, entry)), str(found.lines or "–")]  # fmt: skip
-
-
-SCHEMA = "parhelion.bench/1"
 
 
 def bench_document(record: Record) -> dict[str, Any]:
     """Everything a script wants of one run; seconds throughout."""
     cases = results(record.cases)
     return {
-        "schema": SCHEMA,
+        "schema": "parhelion.bench/1",
         "benchmark": record.run.benchmark,
         "run": record.id,
         "record": str(record.path),
@@ -186,8 +167,8 @@ def _who(entry: Entry) -> dict[str, Any]:
 
 
 def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
-    """One contender on one case. Keys of ranks that are apart, of applications and of levels are there where they are known."""
-    apart, levels = skew(entry), by_level(entry)
+    """One variant on one case. Keys of ranks that are apart, of applications and of levels are there where they are known."""
+    apart, levels, exchange = skew(entry), by_level(entry), share(entry)
     return {
         **_who(entry),
         "verified": entry.verified,
@@ -195,7 +176,8 @@ def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
         "time_over_best_baseline": case.relative(entry.contender),
         "samples": [sample for line in entry.lines for sample in line.samples],
         **({"skew_s": apart.apart, "together_s": apart.together, "last_rank": apart.rank, "last_rank_share": apart.share} if apart else {}),
-        **_exchange(case, entry),
+        **({"exchange_s": exchange.exchange, "exchange_share": exchange.of_step, "exchange_with_setup_s": exchange.with_setup,
+            "exchange_over_best_baseline": over_hand_written(case, entry), "exchange_lines": exchange.lines} if exchange else {}),
         "launches": [line.launch for line in entry.lines],
         "setup_s": entry.setup_s,
         "bytes": entry.first("bytes"),
@@ -203,13 +185,7 @@ def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
         **({"traffic_by_level": levels} if levels else {}),
         "explain": entry.first("explain"),
         "error": entry.error,
-    }
-
-
-def _exchange(case: CaseResult, entry: Entry) -> dict[str, Any]:
-    found = share(entry)
-    return {"exchange_s": found.exchange, "exchange_share": found.of_step, "exchange_with_setup_s": found.with_setup,
-            "exchange_over_best_baseline": over_hand_written(case, entry), "exchange_lines": found.lines} if found else {}  # fmt: skip
+    }  # fmt: skip
 
 
 def by_level(entry: Entry) -> dict[str, dict[str, int]] | None:
