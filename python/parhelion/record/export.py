@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from .read import Record, failed
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Table = dict[str, np.ndarray]
 TABLES = ("runs", "cases", "samples")
 FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet", "json": "FORMAT json, ARRAY true"}
 
@@ -52,44 +51,47 @@ def export(records: Sequence[Record], table: str, form: str, path: Path) -> int:
 
 
 def _connect(records: Sequence[Record]) -> DuckDBPyConnection:
+    """A database of the three tables; parameters of cases are columns, prefixed with `param_`."""
     import duckdb
 
     connection = duckdb.connect()
-    for name, columns in tables(records).items():
-        assert name in TABLES
-        if not columns:
-            connection.execute(f"CREATE TABLE {name} (run VARCHAR)")
-            continue
-        connection.register(f"_{name}", columns)
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM _{name}")
+    connection.execute("SET pandas_analyze_sample = 1000000000")  # a column's type is told by all of its values
+    lines = [(record, line, _who(record, line)) for record in records for line in record.cases]
+    _create(connection, "runs", [_run(record) for record in records])
+    _create(connection, "cases", [who | _case(line) for _, line, who in lines])
+    _create(connection, "samples", [who | {"sample": list(range(len(line.samples))), "seconds": line.samples, "probe_ns": line.probes.tolist()}
+                                    for _, line, who in lines if line.samples],
+            "* EXCLUDE (sample, seconds, probe_ns), unnest(sample) AS sample, unnest(seconds) AS seconds, unnest(probe_ns) AS probe_ns")  # fmt: skip
     return connection
 
 
-def tables(records: Sequence[Record]) -> dict[str, Table]:
-    """All three tables by name; parameters of cases are columns, prefixed with `param_`."""
-    lines = [(record, line) for record in records for line in record.cases]
-    return {
-        "runs": _table([_run(record) for record in records]),
-        "cases": _table([_case(record, line) for record, line in lines]),
-        "samples": _samples(lines),
-    }
+def _create(connection: DuckDBPyConnection, name: str, rows: Sequence[dict[str, Any]], columns: str = "*") -> None:
+    if not rows:
+        connection.execute(f"CREATE TABLE {name} (run VARCHAR)")
+        return
+    names = dict.fromkeys(name for row in rows for name in row)
+    connection.register("_rows", {name: _column([row.get(name) for row in rows]) for name in names})
+    connection.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM _rows")
+    connection.unregister("_rows")
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    """DuckDB finds the type, but of truth values among others, which become text."""
+    kinds = {type(value) for value in values if value is not None}
+    if bool in kinds and len(kinds) > 1:
+        values = [None if value is None else str(value) for value in values]
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
 
 
 def _run(record: Record) -> dict[str, Any]:
     labels = {f"label_{name}": value for name, value in record.labels.items()}
     environment = {f"env_{name.replace(' ', '_')}": value for name, value in flatten(record.run.environment)}
-    mpi = next((launch.mpi.get("library_version") for launch in record.launches), None)
+    mpi = next((_plain(launch.mpi.get("library_version")) for launch in record.launches), None)
     asked = {"run": record.id, "benchmark": record.run.benchmark, "created": record.run.created, "path": str(record.path)}
     counts = {"launches": len(record.launches), "lines": len(record.cases), "failed_launches": len(failed(record))}
     return asked | counts | {"mpi": mpi} | labels | environment
-
-
-def _case(record: Record, line: Case) -> dict[str, Any]:
-    setup = {f"setup_{part}_s": seconds for part, seconds in (line.setup_s or {}).items()}
-    figures = {"median_s": float(np.median(line.samples)) if line.samples else None, "samples": len(line.samples)}
-    told = {"role": line.role, "verified": line.verified, "error": line.error, "skipped": line.skipped,
-            "bytes": line.bytes, "messages": line.messages}  # fmt: skip
-    return _who(record, line) | told | figures | setup
 
 
 def _who(record: Record, line: Case) -> dict[str, Any]:
@@ -97,32 +99,10 @@ def _who(record: Record, line: Case) -> dict[str, Any]:
     return {"run": record.id, "launch": line.launch, "name": line.name, "contender": line.contender} | params
 
 
-def _samples(lines: Iterable[tuple[Record, Case]]) -> Table:
-    measured = [(record, line) for record, line in lines if line.samples]
-    if not measured:
-        return {}
-    who = _table([_who(record, line) for record, line in measured])
-    counts = [len(line.samples) for _, line in measured]
-    repeated = {name: np.repeat(column, counts) for name, column in who.items()}
-    columns = {"sample": [np.arange(count) for count in counts], "seconds": [np.asarray(line.samples) for _, line in measured],
-               "probe_ns": [line.probes for _, line in measured]}  # fmt: skip
-    return repeated | {name: np.concatenate(arrays) for name, arrays in columns.items()}
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: _column([row.get(name) for row in rows]) for name in names}
-
-
-def _column(values: list[Any]) -> np.ndarray:
-    """A typed array where all values are of one type, text otherwise; what is missing stays missing."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {int} and None not in values and all(-(2**63) <= value < 2**63 for value in values):
-        return np.array(values, dtype=np.int64)
-    if kinds and kinds <= {int, float}:
-        return np.array([np.nan if value is None else float(value) for value in values])
-    plain = kinds <= {str} or kinds <= {bool}
-    return np.array(values if plain else [None if value is None else str(value) for value in values], dtype=object)
+def _case(line: Case) -> dict[str, Any]:
+    told = {name: getattr(line, name) for name in ("role", "verified", "error", "skipped", "bytes", "messages")}
+    figures = {"median_s": float(np.median(line.samples)) if line.samples else None, "samples": len(line.samples)}
+    return told | figures | {f"setup_{part}_s": seconds for part, seconds in (line.setup_s or {}).items()}
 
 
 def _plain(value: Any) -> Any:
