@@ -167,11 +167,13 @@ coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tes
 	  --exclude-directories '.*/CMakeFiles/[0-9.]+' --sort uncovered-percent --txt --html-details build/coverage/cpp/index.html
 
 ##@ Looking at the sources
+# mypy knows the native module by the stub that a build writes; without a build its names are of any type.
 lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, import-linter, mypy, clang-format and codespell
 	@$(BIN)/ruff check
 	@said=$$(PYTHONPATH=python $(BIN)/lint-imports --no-cache) || { echo "$$said"; exit 1; }
 	@git ls-files | grep -E '\.(md|py|[ch]pp|inl|f90|h|txt|j2|yml|toml|cmake)$$' | xargs $(BIN)/codespell
 	@find bench c examples fortran include python src studies tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs $(BIN)/clang-format --dry-run --Werror
+	@stubs="$(wildcard $(FLAVORS)/*/_core.pyi)"; [ -z "$$stubs" ] || cp -p $$(ls -t $$stubs | head -1) python/parhelion/
 	@$(BIN)/mypy
 
 # Of its own, where each source has its own command.

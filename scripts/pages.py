@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +25,15 @@ INTERFACES = {
 }
 OUTSIDE = re.compile(r"\]\(\.\./([\w./-]+)(#[\w-]+)?\)")
 FENCES = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".f90": "fortran", ".fypp": "fortran"}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Pages show what classes have of the native module: from the stub that a build writes."""
+    built = sorted((ROOT / "python/parhelion/_flavors").glob("*/_core.pyi"), key=lambda path: path.stat().st_mtime)
+    if not built:
+        raise PluginError("what the native module has is told by the stub that a build writes, and there is none: run make build first")
+    shutil.copy2(built[-1], ROOT / "python/parhelion")
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

