@@ -63,15 +63,15 @@ void NodeAreas::learn_nodes() {
     MPI_Allgather(&first, 1, MPI_INT, node_of_.data(), 1, MPI_INT, comm_);
 }
 
-std::vector<std::int64_t> NodeAreas::bytes_by_node(const std::vector<Part>& parts) const {
+std::vector<std::int64_t> NodeAreas::bytes_by_node(const Parts& parts) const {
     std::vector<std::int64_t> bytes(node_of_.size(), 0);
-    for (const Part& part : parts)
+    for (const Envelope& part : parts)
         bytes[static_cast<std::size_t>(node_of(part.rank))] +=
             static_cast<std::int64_t>(part.bytes);
     return bytes;
 }
 
-NodeAreas::Areas NodeAreas::make_areas(const std::vector<Part>& parts, std::size_t& total) const {
+NodeAreas::Areas NodeAreas::make_areas(const Parts& parts, std::size_t& total) const {
     std::vector<std::int64_t> bytes = bytes_by_node(parts);
     MPI_Allreduce(MPI_IN_PLACE, bytes.data(), static_cast<int>(bytes.size()), MPI_INT64_T, MPI_SUM,
                   node_);
@@ -85,7 +85,7 @@ NodeAreas::Areas NodeAreas::make_areas(const std::vector<Part>& parts, std::size
     return areas;
 }
 
-void NodeAreas::lay_out(const std::vector<Part>& sends, const std::vector<Part>& receives) {
+void NodeAreas::lay_out(const Parts& sends, const Parts& receives) {
     std::size_t total = 0;
     out_ = make_areas(sends, total);
     in_ = make_areas(receives, total);
@@ -104,7 +104,7 @@ std::size_t NodeAreas::begin_of(const Areas& areas, int rank) const {
 }
 
 // Ranks one behind the other; each tells receivers where in its node's message theirs begins.
-void NodeAreas::learn_places(const std::vector<Part>& sends, const std::vector<Part>& receives) {
+void NodeAreas::learn_places(const Parts& sends, const Parts& receives) {
     const std::vector<std::int64_t> mine = bytes_by_node(sends);
     std::vector<std::int64_t> before(mine.size(), 0);
     MPI_Exscan(mine.data(), before.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_SUM,

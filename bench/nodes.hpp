@@ -26,16 +26,21 @@ struct NodeMap {
     int speaker(int node, int other) const { return other % static_cast<int>(of(node).size()); }
 };
 
+/// Where a message goes, or comes from, and how long it is.
+struct Envelope {
+    int rank = 0, tag = 0;
+    std::size_t bytes = 0;
+
+    int count() const { return static_cast<int>(bytes); }
+};
+
 /// Three steps over MPI alone: ranks of a node pack what goes to other nodes into memory of the
 /// first of them, which sends one message to each node and receives one; then all unpack. A barrier
 /// of the node's ranks lies between the steps.
 class NodeAreas {
 public:
-    /// What this rank sends to a rank of another node, or receives from it.
-    struct Part {
-        int rank = 0, tag = 0;
-        std::size_t bytes = 0;
-    };
+    /// What this rank sends to ranks of other nodes, or receives from them.
+    using Parts = std::vector<Envelope>;
 
     /// Collective. Throws CannotRun where all ranks are on one node.
     explicit NodeAreas(MPI_Comm comm);
@@ -45,7 +50,7 @@ public:
 
     bool is_away(int rank) const { return node_of(rank) != node_of(rank_); }
     /// Collective, once.
-    void lay_out(const std::vector<Part>& sends, const std::vector<Part>& receives);
+    void lay_out(const Parts& sends, const Parts& receives);
     /// Where those parts are packed to, and unpacked from.
     std::byte* to_send(std::size_t part) const { return memory() + send_places_[part]; }
     const std::byte* received(std::size_t part) const { return memory() + receive_places_[part]; }
@@ -69,10 +74,10 @@ private:
     using Areas = std::vector<Area>;
     void learn_nodes();
     int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
-    std::vector<std::int64_t> bytes_by_node(const std::vector<Part>& parts) const;
-    Areas make_areas(const std::vector<Part>& parts, std::size_t& total) const;
+    std::vector<std::int64_t> bytes_by_node(const Parts& parts) const;
+    Areas make_areas(const Parts& parts, std::size_t& total) const;
     std::size_t begin_of(const Areas& areas, int rank) const;
-    void learn_places(const std::vector<Part>& sends, const std::vector<Part>& receives);
+    void learn_places(const Parts& sends, const Parts& receives);
     std::byte* memory() const { return window_->of(0); }
     bool leads() const { return node_rank_ == 0; }
     void meet() const;

@@ -65,8 +65,7 @@ VariantPointer make_plug_in_gather(const char* library, const char* variant,
         const auto& functions = peer_functions(library, "phl_gather_peer");
         const GatherArray& array = *setup.array;
         const IndexedDomain& domain = *setup.domain;
-        Traffic traffic = traffic_of(build_index_lists(setup.comm, domain, array.cell_bytes()),
-                                     array.cell_bytes());
+        Traffic traffic = traffic_of(find_messages(setup.comm, domain, setup.array).sends);
         const std::vector<int> places = cells_at_owners(setup.comm, domain);
         const std::vector<std::int32_t> owners(domain.ghost_owners().begin(),
                                                domain.ghost_owners().end());

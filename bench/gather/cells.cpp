@@ -2,6 +2,8 @@
 
 #include <climits>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "values.hpp"
 #include "variant.hpp"
@@ -45,39 +47,41 @@ std::vector<int> ghosts_by_rank(const IndexedDomain& domain) {
     return counts;
 }
 
-void keep_neighbors(const std::vector<int>& counts, std::vector<int>& ranks,
-                    std::vector<std::size_t>& offsets) {
-    offsets.assign(1, 0);
+std::vector<CellMessage> messages_of(const std::vector<int>& counts, std::size_t cell_bytes) {
+    std::vector<CellMessage> messages;
+    std::size_t first = 0;
     for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-        if (counts[rank] == 0) continue;
-        ranks.push_back(static_cast<int>(rank));
-        offsets.push_back(offsets.back() + static_cast<std::size_t>(counts[rank]));
+        const auto cells = static_cast<std::size_t>(counts[rank]);
+        if (cells == 0) continue;
+        messages.push_back({{static_cast<int>(rank), 0, cells * cell_bytes}, first, cells});
+        first += cells;
     }
+    return messages;
 }
 
-void check_message_sizes(MPI_Comm comm, const IndexedDomain& domain, std::size_t cells_sent,
-                         std::size_t cell_bytes) {
-    int too_long =
-        std::max(cells_sent, static_cast<std::size_t>(domain.ghosts())) * cell_bytes > INT_MAX;
+void check_sizes(MPI_Comm comm, std::size_t sent, std::size_t ghosts, std::size_t cell_bytes) {
+    int too_long = std::max(sent, ghosts) * cell_bytes > INT_MAX;
     MPI_Allreduce(MPI_IN_PLACE, &too_long, 1, MPI_INT, MPI_MAX, comm);
     if (too_long)
         throw CannotRun(
             "a rank's messages take more than 2 GiB, which MPI's int counts cannot express");
 }
 
-// Every reader tells the owners which cells it wants, as positions in the owner's block.
-void ask_owners(MPI_Comm comm, const IndexedDomain& domain, IndexLists& lists) {
-    std::vector<global_index> asked(lists.send_offset.back());
-    std::vector<MPI_Request> requests;
-    for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        MPI_Irecv(asked.data() + lists.send_offset[t], static_cast<int>(lists.sent_to(t)),
-                  MPI_INT64_T, lists.targets[t], 0, comm, &requests.emplace_back());
-    for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        MPI_Isend(domain.ghost_ids().data() + lists.ghost_offset[s],
-                  static_cast<int>(lists.read_from(s)), MPI_INT64_T, lists.sources[s], 0, comm,
-                  &requests.emplace_back());
+// Readers tell owners some numbers: `told` for each message that a rank receives, into `heard` for
+// each that it sends.
+template <class Told, class Heard>
+void tell_owners(MPI_Comm comm, const CellMessages& messages, Told told, Heard heard) {
+    std::vector<MPI_Request> requests(messages.sends.size() + messages.receives.size());
+    MPI_Request* request = requests.data();
+    for (const CellMessage& m : messages.sends) {
+        const auto [first, count] = heard(m);
+        MPI_Irecv(first, count, MPI_INT64_T, m.rank, 0, comm, request++);
+    }
+    for (const CellMessage& m : messages.receives) {
+        const auto [first, count] = told(m);
+        MPI_Isend(first, count, MPI_INT64_T, m.rank, 0, comm, request++);
+    }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    for (global_index id : asked) lists.cells.push_back(static_cast<int>(id - domain.first()));
 }
 
 template <std::size_t Bytes>
@@ -88,29 +92,39 @@ void pack_cells_of(const std::byte* array, const int* index, std::size_t count, 
 
 }  // namespace
 
-IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::size_t cell_bytes) {
+CellMessages find_messages(MPI_Comm comm, const IndexedDomain& domain,
+                           std::shared_ptr<GatherArray> array) {
     const std::vector<int> read = ghosts_by_rank(domain);
     std::vector<int> sent(read.size());
     MPI_Alltoall(read.data(), 1, MPI_INT, sent.data(), 1, MPI_INT, comm);
-    IndexLists lists;
-    keep_neighbors(read, lists.sources, lists.ghost_offset);
-    keep_neighbors(sent, lists.targets, lists.send_offset);
-    check_message_sizes(comm, domain, lists.send_offset.back(), cell_bytes);
-    ask_owners(comm, domain, lists);
-    return lists;
+    const std::size_t cell_bytes = array->cell_bytes();
+    CellMessages found{
+        messages_of(sent, cell_bytes), messages_of(read, cell_bytes), {}, std::move(array)};
+    std::vector<global_index> asked(std::accumulate(sent.begin(), sent.end(), std::size_t{0}));
+    check_sizes(comm, asked.size(), domain.ghost_ids().size(), cell_bytes);
+    tell_owners(
+        comm, found,
+        [&](const CellMessage& m) {
+            return std::pair(domain.ghost_ids().data() + m.first, static_cast<int>(m.cells));
+        },
+        [&](const CellMessage& m) {
+            return std::pair(asked.data() + m.first, static_cast<int>(m.cells));
+        });
+    for (global_index id : asked) found.cells.push_back(static_cast<int>(id - domain.first()));
+    return found;
 }
 
-std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain,
-                                            const IndexLists& lists) {
-    std::vector<std::int64_t> mine, theirs(lists.targets.size());
-    for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        mine.push_back(domain.owned() + static_cast<std::int64_t>(lists.ghost_offset[s]));
-    std::vector<MPI_Request> requests;
-    for (std::size_t t = 0; t < theirs.size(); ++t)
-        MPI_Irecv(&theirs[t], 1, MPI_INT64_T, lists.targets[t], 0, comm, &requests.emplace_back());
-    for (std::size_t s = 0; s < mine.size(); ++s)
-        MPI_Isend(&mine[s], 1, MPI_INT64_T, lists.sources[s], 0, comm, &requests.emplace_back());
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+std::vector<std::int64_t> places_at_readers(MPI_Comm comm, const IndexedDomain& domain,
+                                            const CellMessages& messages) {
+    std::vector<std::int64_t> mine, theirs(messages.sends.size());
+    for (const CellMessage& m : messages.receives)
+        mine.push_back(domain.owned() + static_cast<std::int64_t>(m.first));
+    const auto one_of = [](auto& numbers, const auto& of) {
+        return [&](const CellMessage& m) {
+            return std::pair(&numbers[static_cast<std::size_t>(&m - of.data())], 1);
+        };
+    };
+    tell_owners(comm, messages, one_of(mine, messages.receives), one_of(theirs, messages.sends));
     return theirs;
 }
 
@@ -123,16 +137,6 @@ std::vector<int> cells_at_owners(MPI_Comm comm, const IndexedDomain& domain) {
         cells.push_back(static_cast<int>(
             domain.ghost_ids()[g] - first[static_cast<std::size_t>(domain.ghost_owners()[g])]));
     return cells;
-}
-
-Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes) {
-    Traffic traffic{static_cast<std::int64_t>(lists.cells.size() * cell_bytes),
-                    static_cast<std::int64_t>(lists.targets.size())};
-    for (std::size_t t = 0; t < lists.targets.size(); ++t) {
-        const std::size_t cells = lists.send_offset[t + 1] - lists.send_offset[t];
-        traffic.sent.push_back({lists.targets[t], static_cast<std::int64_t>(cells * cell_bytes)});
-    }
-    return traffic;
 }
 
 void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,

@@ -2,10 +2,12 @@
 
 #include <mpi.h>
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "memory.hpp"
+#include "nodes.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 #include "values.hpp"
 #include "variant.hpp"
@@ -23,6 +25,10 @@ struct GatherParams {
         return static_cast<std::size_t>(element.size) * static_cast<std::size_t>(components);
     }
 };
+
+/// Copies the cells of `array` that `index` lists (`count` of them) to `to`, one behind the other.
+void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,
+                std::byte* to);
 
 /// One array: the owned cells, then the ghosts; block 0 of its memory.
 class GatherArray : public Values {
@@ -47,38 +53,41 @@ private:
     std::shared_ptr<const Memory> memory_;
 };
 
+struct CellMessage : Envelope {
+    std::size_t first = 0, cells = 0;  // of the list of cells that are sent; of the ghosts
+};
+
 /// Who gets which of a rank's cells: what a program that gathers by hand sets up once. Ghosts of
 /// published data sets are ascending and blocks lie in rank order, so the ghosts from one rank are
 /// neighbors in memory and need no unpacking.
-struct IndexLists {
-    std::vector<int> targets;  // ranks that read cells of this one, ascending
-    std::vector<std::size_t>
-        send_offset;           // entry t: where the list for target t begins; one more than targets
-    std::vector<int> cells;    // owned cells to send, target by target
-    std::vector<int> sources;  // ranks that own ghosts of this one, ascending
-    std::vector<std::size_t>
-        ghost_offset;  // entry s: the first ghost from source s; one more than sources
+struct CellMessages {
+    std::vector<CellMessage> sends, receives;  // of ascending ranks
+    std::vector<int> cells;                    // owned ones to send, message by message
+    std::shared_ptr<GatherArray> array;
+    static constexpr bool in_place = true;
 
-    std::size_t sent_to(std::size_t t) const { return send_offset[t + 1] - send_offset[t]; }
-    std::size_t read_from(std::size_t s) const { return ghost_offset[s + 1] - ghost_offset[s]; }
+    void pack(const CellMessage& m, std::byte* to) const {
+        pack_cells(array->cells(), cells.data() + m.first, m.cells, array->cell_bytes(), to);
+    }
+    void unpack(const std::byte* from, const CellMessage& m) const {
+        std::memcpy(place(m), from, m.bytes);
+    }
+    std::byte* place(const CellMessage& m) const {
+        return array->ghosts() + m.first * array->cell_bytes();
+    }
+    void copy_own_images() const {}
 };
 
-/// Collective. Throws CannotRun on every rank when a message of `cell_bytes` per cell would pass
-/// MPI's int counts.
-IndexLists build_index_lists(MPI_Comm comm, const IndexedDomain& domain, std::size_t cell_bytes);
+/// Collective. Throws CannotRun on every rank when a message would pass MPI's int counts.
+CellMessages find_messages(MPI_Comm comm, const IndexedDomain& domain,
+                           std::shared_ptr<GatherArray> array);
 
-/// Collective. For each target, the place in its array (in cells) where the first cell from this
-/// rank belongs: the cells for a target lie there in the order of the list.
-std::vector<std::int64_t> places_at_targets(MPI_Comm comm, const IndexedDomain& domain,
-                                            const IndexLists& lists);
+/// Collective. For each message sent, the place in the reader's array (in cells) of its first cell:
+/// the others follow in the order of the list.
+std::vector<std::int64_t> places_at_readers(MPI_Comm comm, const IndexedDomain& domain,
+                                            const CellMessages& messages);
 
 /// Collective. Where each ghost lies in its owner's block.
 std::vector<int> cells_at_owners(MPI_Comm comm, const IndexedDomain& domain);
-
-Traffic traffic_of(const IndexLists& lists, std::size_t cell_bytes);
-
-/// Copies the cells of `array` that `index` lists (`count` of them) to `to`, one behind the other.
-void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,
-                std::byte* to);
 
 }  // namespace parhelion::bench

@@ -1,4 +1,5 @@
 #include "gather/by_hand.hpp"
+#include "kinds.hpp"
 
 namespace parhelion::bench {
 
@@ -8,74 +9,64 @@ namespace {
 struct ListedCopy {
     const std::byte* cells;
     const int* index;
-    std::size_t count;
+    std::size_t count, cell_bytes;
     std::byte* ghosts;
+    void operator()() const { pack_cells(cells, index, count, cell_bytes, ghosts); }
 };
 
-std::vector<ListedCopy> puts(const GatherSetup& setup, const IndexLists& lists,
-                             const OpenMemory& memory) {
-    const std::vector<std::int64_t> places = places_at_targets(setup.comm, *setup.domain, lists);
-    std::vector<ListedCopy> copies;
-    for (std::size_t t = 0; t < lists.targets.size(); ++t)
-        copies.push_back({memory.block(0), lists.cells.data() + lists.send_offset[t],
-                          lists.sent_to(t),
-                          memory.block_of(lists.targets[t], 0) +
-                              static_cast<std::size_t>(places[t]) * setup.params.cell_bytes()});
-    return copies;
-}
-
-std::vector<ListedCopy> gets(const IndexLists& lists, const std::vector<int>& cells,
-                             const OpenMemory& memory, const GatherArray& array) {
-    std::vector<ListedCopy> copies;
-    for (std::size_t s = 0; s < lists.sources.size(); ++s)
-        copies.push_back({memory.block_of(lists.sources[s], 0),
-                          cells.data() + lists.ghost_offset[s], lists.read_from(s),
-                          array.ghosts() + lists.ghost_offset[s] * array.cell_bytes()});
-    return copies;
-}
-
-class GatherFloor : public HandGather {
+class GatherFloor final : public Floor<ListedCopy, GatherArray> {
 public:
-    GatherFloor(const GatherSetup& setup, IndexLists lists, bool puts_cells)
-        : GatherFloor(setup, std::move(lists),
-                      std::make_shared<OpenMemory>(setup.comm, 1, setup.bytes()), puts_cells) {}
-
-    Traffic traffic() const override { return {HandGather::traffic().bytes, 0}; }
-    bool needs_barrier_between_steps() const override { return true; }
-
-    void exchange() override {
-        ++step_;
-        if (puts_) run_copies();
-        memory_->post(step_);
-        for (int rank : lists_.sources) memory_->wait_for(rank, step_);
-        if (!puts_) run_copies();
-    }
+    GatherFloor(const GatherSetup& setup, CellMessages messages, bool puts)
+        : GatherFloor(setup, std::move(messages), puts,
+                      std::make_shared<OpenMemory>(setup.comm, 1, setup.bytes())) {}
 
 private:
-    GatherFloor(const GatherSetup& setup, IndexLists lists, std::shared_ptr<OpenMemory> memory,
-                bool puts_cells)
-        : HandGather(setup.array_in(memory), std::move(lists)), memory_(std::move(memory)),
-          puts_(puts_cells) {
-        if (!puts_) cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
-        copies_ = puts_ ? puts(setup, lists_, *memory_)
-                        : gets(lists_, cells_at_owners_, *memory_, *array_);
+    GatherFloor(const GatherSetup& setup, CellMessages messages, bool puts,
+                const std::shared_ptr<OpenMemory>& memory)
+        : Floor(memory, setup.array_in(memory)), messages_(std::move(messages)) {
+        messages_.array = array_;
+        awaited_ = ranks_of(messages_.receives);
+        traffic_.bytes = bench::traffic_of(messages_.sends).bytes;
+        (puts ? steps_[0].before_flag : steps_[0].after_flag) =
+            puts ? puts_of(setup) : gets_of(setup);
+        steps_[1] = steps_[0];
     }
 
-    void run_copies() {
-        for (const ListedCopy& c : copies_)
-            pack_cells(c.cells, c.index, c.count, array_->cell_bytes(), c.ghosts);
+    std::vector<ListedCopy> puts_of(const GatherSetup& setup) const {
+        const auto places = places_at_readers(setup.comm, *setup.domain, messages_);
+        std::vector<ListedCopy> copies;
+        const std::size_t cell_bytes = array_->cell_bytes();
+        for (const CellMessage& m : messages_.sends) {
+            const auto place = static_cast<std::size_t>(places[copies.size()]);
+            copies.push_back({array_->cells(), messages_.cells.data() + m.first, m.cells,
+                              cell_bytes, memory_->block_of(m.rank, 0) + place * cell_bytes});
+        }
+        return copies;
+    }
+    std::vector<ListedCopy> gets_of(const GatherSetup& setup) {
+        cells_at_owners_ = cells_at_owners(setup.comm, *setup.domain);
+        std::vector<ListedCopy> copies;
+        for (const CellMessage& m : messages_.receives)
+            copies.push_back({memory_->block_of(m.rank, 0), cells_at_owners_.data() + m.first,
+                              m.cells, array_->cell_bytes(), messages_.place(m)});
+        return copies;
     }
 
-    std::shared_ptr<OpenMemory> memory_;
-    bool puts_;
+    CellMessages messages_;
     std::vector<int> cells_at_owners_;
-    std::vector<ListedCopy> copies_;
-    std::uint32_t step_ = 0;
 };
 
+template <bool puts>
+VariantPointer make_floor(const GatherSetup& setup, SetupTimes& times) {
+    CellMessages messages =
+        timed(times.pattern, [&] { return find_messages(setup.comm, *setup.domain, setup.array); });
+    return timed(times.plan,
+                 [&] { return std::make_unique<GatherFloor>(setup, std::move(messages), puts); });
+}
+
 constexpr TableRow<GatherSetup> floors[] = {
-    {"floor_put", "floor", make_of_lists<GatherFloor, true>},
-    {"floor_get", "floor", make_of_lists<GatherFloor, false>},
+    {"floor_put", "floor", make_floor<true>},
+    {"floor_get", "floor", make_floor<false>},
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct HaloSetup {
 /// (`staged`), and node by node.
 void add_by_hand(std::vector<Entry>& entries, const HaloSetup& setup);
 
-/// See floor.cpp.
+/// See Floor.
 void add_floors(std::vector<Entry>& entries, const HaloSetup& setup);
 
 }  // namespace parhelion::bench

@@ -126,7 +126,7 @@ VariantPointer make_plug_in_halo(const char* variant, const HaloSetup& setup, Se
         const phl_peer_halo described = describe(setup, setup.arrays->starts());
         return make_plug_in_variant(
             functions, variant, &described, setup.arrays,
-            traffic_of(plan_messages(*setup.arrays, Grouping::per_rank).sends));
+            traffic_of(plan_messages(setup.arrays, Grouping::per_rank).sends));
     });
 }
 

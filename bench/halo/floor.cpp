@@ -1,17 +1,9 @@
-// The floors: the time in which processes copy the same regions straight between shared arrays,
-// with one flag each way.
-//
-// It is not an exchange that a program could use. Nothing tells a rank that its neighbor still
-// reads the ghosts, or the owned cells, of the step before: the one flag says only that this step's
-// copies are done (put) or may begin (get). Its own checks therefore hold the ranks together by a
-// barrier between steps. What is left is what any exchange must do: read and write every byte once,
-// and learn that the other side has done its part.
-
 #include <algorithm>
 #include <map>
 
 #include "halo/by_hand.hpp"
 #include "halo/messages.hpp"
+#include "kinds.hpp"
 
 namespace parhelion::bench {
 
@@ -21,12 +13,6 @@ namespace {
 // regions of short runs go through a dense buffer that the reader unpacks, for a thin face that is
 // cut across memory costs a cache line per cell where it is copied straight.
 enum class How { put, get, packed };
-
-/// What one step copies. Steps alternate between two such lists, so that dense buffers are not
-/// written while being read.
-struct Step {
-    std::vector<LocalCopy> before_flag, while_waiting, after_flag;
-};
 
 bool has_short_runs(const Region& region) {
     constexpr std::size_t cache_line = 64;
@@ -58,42 +44,34 @@ std::map<int, std::size_t> dense_places(const HaloGeometry& geometry, int fields
     return places;
 }
 
-class HaloFloor : public Variant {
+class HaloFloor final : public Floor<LocalCopy, HaloArrays> {
 public:
     HaloFloor(const HaloSetup& setup, How how)
-        : geometry_(setup.geometry), how_(how),
+        : HaloFloor(setup, how,
+                    std::make_shared<OpenMemory>(setup.comm, setup.params.fields, setup.bytes())) {}
+
+private:
+    HaloFloor(const HaloSetup& setup, How how, std::shared_ptr<OpenMemory> memory)
+        : Floor(memory, std::make_shared<HaloArrays>(setup.geometry, setup.params, memory)),
+          geometry_(setup.geometry), how_(how),
           places_(dense_places(geometry_, setup.params.fields, dense_bytes_)),
-          memory_(std::make_shared<OpenMemory>(setup.comm, setup.params.fields, setup.bytes())),
-          buffers_(setup.comm, 2, dense_bytes_), arrays_(geometry_, setup.params, memory_) {
+          buffers_(setup.comm, 2, dense_bytes_) {
         for (int parity : {0, 1})
             for (const Offset& offset : neighbor_offsets(geometry_))
-                for (int f = 0; f < arrays_.fields(); ++f)
+                for (int f = 0; f < array_->fields(); ++f)
                     add_copies(steps_[parity], parity, offset, f);
     }
 
-    Values& values() override { return arrays_; }
-    Traffic traffic() const override { return traffic_; }
-    bool needs_barrier_between_steps() const override { return true; }
-
-    void exchange() override {
-        const Step& step = steps_[++count_ % 2];
-        copy_local(step.before_flag);
-        memory_->post(count_);
-        copy_local(step.while_waiting);
-        for (int rank : neighbors_) memory_->wait_for(rank, count_);
-        copy_local(step.after_flag);
-    }
-
-private:
     void add_copies(Step& step, int parity, const Offset& offset, int field) {
         const int rank = *neighbor_rank(geometry_, offset);
-        const Region mine = region_of(geometry_, send_box(geometry_, offset), arrays_.field(field));
-        const Region ghosts =
-            region_of(geometry_, ghost_box(geometry_, offset), arrays_.field(field));
-        const Region sent = region_of(geometry_, send_box(geometry_, opposite(offset)),
-                                      memory_->block_of(rank, field));
-        const Region target = region_of(geometry_, ghost_box(geometry_, opposite(offset)),
-                                        memory_->block_of(rank, field));
+        const auto region = [&](const Box& box, std::byte* array) {
+            return region_of(geometry_, box, array);
+        };
+        std::byte *own = array_->field(field), *others = memory_->block_of(rank, field);
+        const Region mine = region(send_box(geometry_, offset), own);
+        const Region ghosts = region(ghost_box(geometry_, offset), own);
+        const Region sent = region(send_box(geometry_, opposite(offset)), others);
+        const Region target = region(ghost_box(geometry_, opposite(offset)), others);
         if (rank == geometry_.rank) return step.while_waiting.push_back({sent, ghosts});
         note_neighbor(rank, parity == 0 ? mine.bytes() : 0);
         if (how_ == How::get) {
@@ -116,21 +94,15 @@ private:
 
     void note_neighbor(int rank, std::size_t bytes) {
         traffic_.bytes += static_cast<std::int64_t>(bytes);
-        if (std::find(neighbors_.begin(), neighbors_.end(), rank) == neighbors_.end())
-            neighbors_.push_back(rank);
+        if (std::find(awaited_.begin(), awaited_.end(), rank) == awaited_.end())
+            awaited_.push_back(rank);
     }
 
     HaloGeometry geometry_;
     How how_;
     std::size_t dense_bytes_ = 0;
     std::map<int, std::size_t> places_;
-    std::shared_ptr<OpenMemory> memory_;
     OpenMemory buffers_;
-    HaloArrays arrays_;
-    Step steps_[2];
-    std::vector<int> neighbors_;
-    Traffic traffic_;
-    std::uint32_t count_ = 0;
 };
 
 template <How how>

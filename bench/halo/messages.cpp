@@ -16,7 +16,7 @@ std::vector<Region> regions_of_all_fields(const HaloArrays& arrays, const Box& b
 }
 
 Message message_of(const HaloArrays& arrays, const Box& box, int rank, int tag) {
-    Message message{rank, tag, 0, regions_of_all_fields(arrays, box)};
+    Message message{{rank, tag}, regions_of_all_fields(arrays, box)};
     for (const Region& region : message.regions) message.bytes += region.bytes();
     return message;
 }
@@ -37,7 +37,7 @@ std::vector<Message> joined_by_rank(std::vector<Message> messages) {
     std::vector<Message> joined;
     for (Message& message : messages) {
         if (joined.empty() || joined.back().rank != message.rank)
-            joined.push_back({message.rank, 0, 0, {}});
+            joined.push_back({{message.rank}, {}});
         joined.back().bytes += message.bytes;
         auto& regions = joined.back().regions;
         regions.insert(regions.end(), message.regions.begin(), message.regions.end());
@@ -45,18 +45,10 @@ std::vector<Message> joined_by_rank(std::vector<Message> messages) {
     return joined;
 }
 
-std::vector<std::size_t> offsets_of(const std::vector<Message>& messages) {
-    constexpr std::size_t line = 64;
-    std::vector<std::size_t> offsets{0};
-    for (const Message& message : messages)
-        offsets.push_back(offsets.back() + (message.bytes + line - 1) / line * line);
-    return offsets;
-}
-
 // What one offset needs: `owned` goes to the neighbor there and `ghosts` come from it; where the
 // neighbor is the rank itself, `ghosts` are copied from its own cells.
-void add_exchange(const HaloArrays& arrays, const Offset& offset, const Box& owned,
-                  const Box& ghosts, Messages& plan) {
+void add_exchange(const Offset& offset, const Box& owned, const Box& ghosts, Messages& plan) {
+    const HaloArrays& arrays = *plan.array;
     const HaloGeometry& geometry = arrays.geometry();
     const int rank = *neighbor_rank(geometry, offset);
     if (rank == geometry.rank) {
@@ -88,11 +80,11 @@ Box with_ghosts_below(const HaloGeometry& geometry, int dim, Box box) {
 
 }  // namespace
 
-Messages plan_messages(const HaloArrays& arrays, Grouping grouping) {
-    const HaloGeometry& geometry = arrays.geometry();
-    Messages plan;
+Messages plan_messages(std::shared_ptr<HaloArrays> arrays, Grouping grouping) {
+    const HaloGeometry& geometry = arrays->geometry();
+    Messages plan{{}, {}, {}, arrays};
     for (const Offset& offset : neighbor_offsets(geometry))
-        add_exchange(arrays, offset, send_box(geometry, offset), ghost_box(geometry, offset), plan);
+        add_exchange(offset, send_box(geometry, offset), ghost_box(geometry, offset), plan);
     if (grouping == Grouping::per_rank) {
         plan.sends = joined_by_rank(std::move(plan.sends));
         plan.receives = joined_by_rank(std::move(plan.receives));
@@ -100,43 +92,16 @@ Messages plan_messages(const HaloArrays& arrays, Grouping grouping) {
     return plan;
 }
 
-Messages plan_dimension(const HaloArrays& arrays, int dim) {
-    const HaloGeometry& geometry = arrays.geometry();
-    Messages plan;
+Messages plan_dimension(std::shared_ptr<HaloArrays> arrays, int dim) {
+    const HaloGeometry& geometry = arrays->geometry();
+    Messages plan{{}, {}, {}, arrays};
     for (int side : {-1, 1}) {
         const Offset offset = step_along(dim, side);
         if (!neighbor_rank(geometry, offset)) continue;
-        add_exchange(arrays, offset, with_ghosts_below(geometry, dim, send_box(geometry, offset)),
+        add_exchange(offset, with_ghosts_below(geometry, dim, send_box(geometry, offset)),
                      with_ghosts_below(geometry, dim, ghost_box(geometry, offset)), plan);
     }
     return plan;
 }
-
-std::vector<int> ranks_of(const std::vector<Message>& messages) {
-    std::vector<int> ranks;
-    for (const Message& message : messages) ranks.push_back(message.rank);
-    return ranks;
-}
-
-Traffic traffic_of(const std::vector<Message>& sends) {
-    Traffic traffic;
-    for (const Message& message : sends) traffic.add({message.rank, message.count()});
-    return traffic;
-}
-
-void pack_message(const Message& message, std::byte* buffer) {
-    for (const Region& region : message.regions) buffer = pack(region, buffer);
-}
-
-void unpack_message(const std::byte* buffer, const Message& message) {
-    for (const Region& region : message.regions) buffer = unpack(buffer, region);
-}
-
-void copy_local(const std::vector<LocalCopy>& copies) {
-    for (const LocalCopy& image : copies) copy(image.from, image.to);
-}
-
-MessageBuffers::MessageBuffers(const std::vector<Message>& messages)
-    : offsets_(offsets_of(messages)), memory_(1, offsets_.back()) {}
 
 }  // namespace parhelion::bench
