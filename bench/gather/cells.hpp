@@ -6,11 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "memory.hpp"
 #include "nodes.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
-#include "values.hpp"
-#include "variant.hpp"
+#include "verified.hpp"
 
 namespace parhelion::bench {
 
@@ -31,26 +29,22 @@ void pack_cells(const std::byte* array, const int* index, std::size_t count, std
                 std::byte* to);
 
 /// One array: the owned cells, then the ghosts; block 0 of its memory.
-class GatherArray : public Values {
+class GatherArray : public VerifiedArrays {
 public:
     GatherArray(const GatherParams& params, std::shared_ptr<const IndexedDomain> domain,
                 std::shared_ptr<const Memory> memory);
 
-    void refresh(unsigned round) override;
-    std::int64_t count_wrong(unsigned round) const override;
-
-    std::size_t cell_bytes() const { return params_.cell_bytes(); }
-    std::byte* cells() const { return memory_->block(0); }
+    std::size_t cell_bytes() const { return cell_bytes_; }
+    std::byte* cells() const { return block(0); }
     std::byte* ghosts() const {
-        return cells() + static_cast<std::size_t>(domain_->owned()) * cell_bytes();
+        return cells() + static_cast<std::size_t>(domain_->owned()) * cell_bytes_;
     }
 
 private:
-    int lanes() const { return params_.components * lanes_per_element(params_.element); }
+    void for_each_run(const Visit& visit) const override;
 
-    GatherParams params_;
+    std::size_t cell_bytes_;
     std::shared_ptr<const IndexedDomain> domain_;
-    std::shared_ptr<const Memory> memory_;
 };
 
 struct CellMessage : Envelope {

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "values.hpp"
-
 namespace parhelion::bench {
 
 namespace {
@@ -71,17 +69,6 @@ void copy(const Region& from, const Region& to) {
 
 namespace {
 
-enum class Expect { owned, ghost, untouched };
-
-/// What must be in the cells of one row that share a place (low ghosts, owned, high ghosts) along
-/// the fastest dimension.
-struct Segment {
-    std::int64_t first_cell;  // index in the extended array
-    std::int64_t cells;
-    std::uint64_t first_id;  // global index of the first cell; the others follow
-    Expect expect;
-};
-
 /// Where one coordinate of the extended array lies.
 struct Place {
     bool is_ghost;
@@ -125,62 +112,32 @@ Expect expectation(const HaloGeometry& geometry, int ghost_dims, bool exists) {
     return exists && (geometry.full || ghost_dims == 1) ? Expect::ghost : Expect::untouched;
 }
 
-template <class Visit>
-void for_each_segment(const HaloGeometry& geometry, Visit&& visit) {
-    const std::int64_t rows = cells_per_array(geometry) / extended(geometry)[0];
-    const std::int64_t starts[3] = {0, geometry.halo[0], geometry.halo[0] + geometry.extent[0]};
-    const std::int64_t lengths[3] = {geometry.halo[0], geometry.extent[0], geometry.halo[0]};
-    for (std::int64_t number = 0; number < rows; ++number) {
-        const Row row = row_at(geometry, number);
-        for (int part = 0; part < 3; ++part) {
-            const Place place = place_of(geometry, 0, starts[part]);
-            visit(Segment{row.first_cell + starts[part], lengths[part],
-                          row.first_id + static_cast<std::uint64_t>(place.global),
-                          expectation(geometry, row.ghost_dims + place.is_ghost,
-                                      row.exists && place.exists)});
-        }
-    }
-}
-
 }  // namespace
 
 HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
                        std::shared_ptr<const Memory> memory)
-    : geometry_(geometry), element_(params.element),
-      lanes_(params.components * lanes_per_element(params.element)), fields_(params.fields),
-      memory_(std::move(memory)) {
-    for (int f = 0; f < fields_; ++f) starts_.push_back(field(f));
+    : VerifiedArrays(params.element, params.components, std::move(memory)), geometry_(geometry) {
+    for (int f = 0; f < params.fields; ++f) starts_.push_back(block(f));
 }
 
-void HaloArrays::refresh(unsigned round) {
-    with_lane_type(element_, [&]<class T>(T) {
-        for (int f = 0; f < fields(); ++f) {
-            const auto keys = lane_keys(f, lanes_, round);
-            T* elements = reinterpret_cast<T*>(field(f));
-            for_each_segment(geometry_, [&](const Segment& s) {
-                T* first = elements + s.first_cell * lanes_;
-                if (s.expect == Expect::owned) write_values(first, s.cells, s.first_id, keys);
-                else write_poison(first, s.cells * lanes_);
-            });
+// The cells of a row are low ghosts, owned ones and high ghosts along the fastest dimension.
+void HaloArrays::for_each_run(const Visit& visit) const {
+    const HaloGeometry& g = geometry_;
+    const std::int64_t rows = cells_per_array(g) / extended(g)[0];
+    const std::int64_t starts[3] = {0, g.halo[0], g.halo[0] + g.extent[0]};
+    const std::int64_t lengths[3] = {g.halo[0], g.extent[0], g.halo[0]};
+    for (int f = 0; f < fields(); ++f)
+        for (std::int64_t number = 0; number < rows; ++number) {
+            const Row row = row_at(g, number);
+            for (int part = 0; part < 3; ++part) {
+                const Place place = place_of(g, 0, starts[part]);
+                const auto cell = static_cast<std::size_t>(row.first_cell + starts[part]);
+                visit({field(f) + cell * g.cell_bytes, lengths[part],
+                       row.first_id + static_cast<std::uint64_t>(place.global),
+                       expectation(g, row.ghost_dims + place.is_ghost, row.exists && place.exists),
+                       f});
+            }
         }
-    });
-}
-
-std::int64_t HaloArrays::count_wrong(unsigned round) const {
-    std::int64_t wrong = memory_->count_damaged_guards();
-    with_lane_type(element_, [&]<class T>(T) {
-        for (int f = 0; f < fields(); ++f) {
-            const auto keys = lane_keys(f, lanes_, round);
-            const T* elements = reinterpret_cast<const T*>(field(f));
-            for_each_segment(geometry_, [&](const Segment& s) {
-                const T* first = elements + s.first_cell * lanes_;
-                wrong += s.expect == Expect::untouched
-                             ? count_not_poison(first, s.cells * lanes_)
-                             : count_wrong_values(first, s.cells, s.first_id, keys);
-            });
-        }
-    });
-    return wrong;
 }
 
 Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field) {

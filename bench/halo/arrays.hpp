@@ -5,8 +5,7 @@
 #include <memory>
 
 #include "halo/geometry.hpp"
-#include "memory.hpp"
-#include "variant.hpp"
+#include "verified.hpp"
 
 namespace parhelion::bench {
 
@@ -34,26 +33,21 @@ const std::byte* unpack(const std::byte* from, const Region& to);
 void copy(const Region& from, const Region& to);
 
 /// The field arrays of one rank: one block of memory per field.
-class HaloArrays : public Values {
+class HaloArrays : public VerifiedArrays {
 public:
     HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
                std::shared_ptr<const Memory> memory);
 
-    void refresh(unsigned round) override;
-    std::int64_t count_wrong(unsigned round) const override;
-
     const HaloGeometry& geometry() const { return geometry_; }
-    int fields() const { return fields_; }
-    std::byte* field(int index) const { return memory_->block(index); }
+    int fields() const { return static_cast<int>(starts_.size()); }
+    std::byte* field(int index) const { return block(index); }
     /// Of all fields; they live as long as this.
     void* const* starts() const { return starts_.data(); }
 
 private:
+    void for_each_run(const Visit& visit) const override;
+
     HaloGeometry geometry_;
-    Element element_;
-    int lanes_;  // scalars per cell
-    int fields_;
-    std::shared_ptr<const Memory> memory_;
     std::vector<void*> starts_;
 };
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "parhelion/core/element.hpp"
 #include "parhelion/domain/box.hpp"
-#include "values.hpp"
 #include "variant.hpp"
 
 namespace parhelion::bench {
