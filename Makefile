@@ -116,8 +116,8 @@ wheel: setup $(STAMPS)/wheel ## A wheel for MPICH, Intel, Open MPI and MPI 5's s
 	@for mpi in $(WHEEL_MPIS); do $(MAKE) --no-print-directory build MPI=$$mpi KEEP_DEFAULT=1 || exit 1; done
 	@JOBS=$(JOBS) $(BIN)/python scripts/wheel.py --python "$(WHEEL_PYTHON)" $(WHEEL_MPIS)
 
-test-wheel: ## Try the wheels of dist/ in empty environments, for each Python and MPI that can be had: minutes
-	@$(PYTHON) scripts/test_wheel.py $(TEST_WHEEL_ARGS)
+test-wheel: setup $(STAMPS)/test $(STAMPS)/wheel ## Try wheels in empty environments, for each Python and MPI that can be had: minutes
+	@PARHELION_TEST_MATRIX=1 $(BIN)/python -m pytest tests/install/test_wheel.py $(PYTEST_ARGS)
 
 sdist: $(STAMPS)/wheel ## The source package into dist/
 	@$(BIN)/python -m build --sdist --no-isolation --skip-dependency-check --outdir dist . > /dev/null && ls dist/*.tar.gz

@@ -23,7 +23,6 @@ public:
         const json told =
             timed(times.plan, [&] { return ask(measured, {{"what", "make"}, {"name", name}}); });
         variant_ = told.at("variant");
-        held_ = told.value("held", false);
         if (told.contains("setup_s")) times.plan = told.at("setup_s");
     }
     ~Called() override {
@@ -45,7 +44,6 @@ public:
         return traffic;
     }
     json explain() const override { return about("explain"); }
-    bool needs_barrier_between_steps() const override { return held_; }
     std::optional<double> step_held(const std::function<void()>&) override {
         const json seconds = about("step_held");
         return seconds.is_null() ? std::nullopt : std::optional(seconds.get<double>());
@@ -61,7 +59,6 @@ private:
 
     const phl_measured& measured_;
     int variant_ = 0;
-    bool held_ = false;
 };
 
 std::vector<Entry> entries_of(const phl_measured& measured) {

@@ -13,37 +13,25 @@ CMAKE_NEEDED = (3, 24)
 TOOLS = ("cmake", "ctest", "ninja")
 
 
-def main() -> int:
+def main() -> None:
     directory, requirements = Path(sys.argv[1]), sys.argv[2]
-    environment = Path(sys.executable).parent
-    source = system_tools() or wheel_tools(environment, requirements)
+    found = [shutil.which(tool) for tool in TOOLS]
+    if not all(found) or cmake_version(found[0]) < CMAKE_NEEDED:
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "-r", requirements], check=True)
+        found = [Path(sys.executable).with_name(tool) for tool in TOOLS]
     directory.mkdir(parents=True, exist_ok=True)
-    for tool, path in source.items():
-        link = directory / tool
-        link.unlink(missing_ok=True)
-        link.symlink_to(path)
-    print(f"Build tools: {source['cmake']}, {source['ninja']}")
-    return 0
-
-
-def system_tools() -> dict[str, Path] | None:
-    found = {tool: shutil.which(tool) for tool in TOOLS}
-    if not all(found.values()) or cmake_version(found["cmake"]) < CMAKE_NEEDED:
-        return None
-    return {tool: Path(path) for tool, path in found.items()}
+    for tool, path in zip(TOOLS, found):
+        (directory / tool).unlink(missing_ok=True)
+        (directory / tool).symlink_to(path)
+    print(f"Build tools: {found[0]}, {found[-1]}")
 
 
 def cmake_version(cmake: str) -> tuple[int, ...]:
     """(0,) when it does not run, as a forwarding script of a missing version does not."""
-    output = subprocess.run([cmake, "--version"], capture_output=True, text=True).stdout
-    version = re.search(r"version (\d+)\.(\d+)", output)
+    said = subprocess.run([cmake, "--version"], capture_output=True, text=True).stdout
+    version = re.search(r"version (\d+)\.(\d+)", said)
     return tuple(map(int, version.groups())) if version else (0,)
 
 
-def wheel_tools(environment: Path, requirements: str) -> dict[str, Path]:
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "-r", requirements], check=True)
-    return {tool: environment / tool for tool in TOOLS}
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

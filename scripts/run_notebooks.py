@@ -1,7 +1,4 @@
-"""Executes the notebooks under docs/notebooks, for their outputs on the site.
-
-Usage: run_notebooks.py [NAME]... writes what came out into them; a cell that raises ends it.
-"""
+"""Executes the notebooks under docs/notebooks, for their outputs on the site: `run_notebooks.py [NAME]…` writes what came out into them."""
 
 import os
 import sys
@@ -16,34 +13,20 @@ MOST_SECONDS = 120
 
 
 def run(file: Path) -> nbformat.NotebookNode:
-    """The notebook with what came out of it, under this Python, whose programs come first on PATH; raises what a cell raised."""
+    """The notebook with what came out of it; raises what a cell raised."""
     notebook = nbformat.read(file, as_version=4)
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            NotebookClient(notebook, timeout=MOST_SECONDS, coalesce_streams=True, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
-    finally:
-        os.environ["PATH"] = before
+    env = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}  # this Python's programs
+    with tempfile.TemporaryDirectory() as folder:
+        client = NotebookClient(notebook, timeout=MOST_SECONDS, coalesce_streams=True, kernel_name="python3", resources={"metadata": {"path": folder}})
+        client.execute(env=env)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # times differ from run to run
-        if "outputs" in cell:
-            cell.outputs = [output for output in cell.outputs if not _is_progress(output)]
+        if "outputs" in cell:  # without ipyparallel's bars, which a cell has on a slow machine alone
+            cell.outputs = [each for each in cell.outputs if "%px:" not in (each.get("text") or each.get("data", {}).get("text/plain", ""))]
     return notebook
 
 
-def _is_progress(output: nbformat.NotebookNode) -> bool:
-    """A bar of ipyparallel's, which a cell has on a slow machine alone."""
-    return "%px:" in (output.get("text") or output.get("data", {}).get("text/plain", ""))
-
-
-def main() -> None:
-    names = sys.argv[1:] or sorted(path.stem for path in FOLDER.glob("*.ipynb"))
-    for name in names:
-        file = FOLDER / f"{name}.ipynb"
-        nbformat.write(run(file), file)
-        print(file)
-
-
 if __name__ == "__main__":
-    main()
+    for name in sys.argv[1:] or sorted(path.stem for path in FOLDER.glob("*.ipynb")):
+        nbformat.write(run(FOLDER / f"{name}.ipynb"), FOLDER / f"{name}.ipynb")
+        print(name)

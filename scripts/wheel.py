@@ -25,29 +25,32 @@ EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.s
 
 
 class Python(NamedTuple):
-    """One whose wheel is made. `tags`: of the language and of its binaries."""
+    """One whose wheel is made."""
 
     path: str
     suffix: str
-    tags: tuple[str, str]
+    tag: str
 
 
-def main() -> int:
-    options = _parser().parse_args()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", default=sys.executable, help="whose wheel (default: the virtual environment's)")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("flavors", nargs="+")
+    options = parser.parse_args()
     python = look_at(options.python)
-    stage = ROOT / "build" / "wheel" / "-".join(python.tags)
+    stage = ROOT / "build" / "wheel" / python.tag
     shutil.rmtree(stage, ignore_errors=True)
     for flavor in options.flavors:
         put_flavor(flavor, python, stage / "parhelion")
     (stage / "made-by-make").touch()
     print(pack(stage, python, options.out))
-    return 0
 
 
 def look_at(path: str) -> Python:
     ask = "import sys, sysconfig; print(*sys.version_info[:2], sysconfig.get_config_var('EXT_SUFFIX'))"
     major, minor, suffix = subprocess.run([path, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
-    return Python(path, suffix, (f"cp{major}{minor}",) * 2)
+    return Python(path, suffix, f"cp{major}{minor}")
 
 
 def put_flavor(name: str, python: Python, package: Path) -> None:
@@ -73,7 +76,7 @@ def put_flavor(name: str, python: Python, package: Path) -> None:
 
 def build_core(flavor: str, python: Python) -> Path:
     """The extension module alone, against a flavor's library."""
-    build, out = ROOT / "build" / "wheel" / f"core-{python.tags[0]}-{flavor}", ROOT / "build" / "wheel" / f"cores-{python.tags[0]}" / flavor
+    build, out = ROOT / "build" / "wheel" / f"core-{python.tag}-{flavor}", ROOT / "build" / "wheel" / f"cores-{python.tag}" / flavor
     tools = ROOT / ".venv" / "tools"
     print(f"Compiling the module of {flavor} for {python.path}", flush=True)
     subprocess.run([tools / "cmake", "-S", ROOT / "python" / "bindings", "-B", build, "-G", "Ninja", "-C", ROOT / "build" / flavor / "mpi.cmake",
@@ -91,7 +94,7 @@ def pack(stage: Path, python: Python, out: Path) -> Path:
         run(environment, BIN / "python", "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check", "--outdir", folder,
             "-Cwheel.py-api=py3", f"-Cbuild-dir={stage.parent / 'pack'}", f"-Ccmake.define.PARHELION_WHEEL_STAGE={stage}", ROOT)  # fmt: skip
         [wheel] = Path(folder).glob("*.whl")
-        run(environment, BIN / "python", "-m", "wheel", "tags", "--remove", "--python-tag", python.tags[0], "--abi-tag", python.tags[1], wheel)
+        run(environment, BIN / "python", "-m", "wheel", "tags", "--remove", "--python-tag", python.tag, "--abi-tag", python.tag, wheel)
         [wheel] = Path(folder).glob("*.whl")
         excluded = [word for name in EXCLUDED for word in ("--exclude", name)]
         run(environment, BIN / "python", "-m", "auditwheel", "repair", "--wheel-dir", Path(folder) / "repaired", *excluded, wheel)
@@ -107,13 +110,5 @@ def run(environment: dict[str, str], *words: str | Path) -> None:
         sys.exit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--python", default=sys.executable, help="whose wheel (default: the virtual environment's)")
-    parser.add_argument("--out", type=Path, default=ROOT / "dist")
-    parser.add_argument("flavors", nargs="+")
-    return parser
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

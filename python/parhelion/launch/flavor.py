@@ -28,16 +28,12 @@ FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 @contextmanager
 def launcher_named(words: str | None) -> Iterator[None]:
     """What is started within has this launcher; None leaves it as it is."""
-    before = os.environ.get(LAUNCHER)
-    if words:
-        os.environ[LAUNCHER] = words
+    before = os.environ.get(LAUNCHER, "")  # which names none, as no variable does
+    os.environ[LAUNCHER] = words or before
     try:
         yield
     finally:
-        if words:
-            os.environ.pop(LAUNCHER, None)
-        if words and before is not None:
-            os.environ[LAUNCHER] = before
+        os.environ[LAUNCHER] = before
 
 
 class FlavorError(InputError, RuntimeError):
@@ -106,16 +102,12 @@ class Flavor:
         """Command line and environment that start `ranks` ranks of `program`: with the launcher that PARHELION_LAUNCHER names, as it is; inside
         a job with its scheduler's ``srun``; else with ``mpiexec``. Raises `FlavorError` where there is none of them.
 
-        With `bind`, one rank stands on one core, as long as there are cores enough. `env` is the
-        environment to start from (``os.environ`` by default), and what it holds is not overruled. A `program` in Python runs
-        under this Python, see `program_words`.
-        `setting` overrules it, and reaches ranks on other hosts too. `options` go to that launcher, else to ``mpiexec``, as they are.
-        `cores`, of a host, defaults to `usable_cores()`.
+        `bind`: one rank on one core, where there are cores enough. `env` (``os.environ`` by default) is the environment to start from, and is
+        overruled by `setting` alone, which reaches ranks on other hosts too. `options` go to the launcher as they are. `cores`, of a host, defaults
+        to `usable_cores()`. A `program` in Python runs under this Python, see `program_words`.
         """
-        if ranks < 1:
-            raise ValueError(f"ranks is {ranks}: give at least 1")
-        if ranks > MOST_RANKS:
-            raise ValueError(f"ranks is {ranks}: give at most {MOST_RANKS}")
+        if not 1 <= ranks <= MOST_RANKS:
+            raise ValueError(f"ranks is {ranks}: give at least 1 and at most {MOST_RANKS}")
         setting = dict(setting or {})
         base = without_shell(os.environ if env is None else env) | setting
         job = SlurmJob.told(base)
@@ -123,12 +115,13 @@ class Flavor:
         threads, notes = single_threaded(base)
         kind = KINDS[self.kind]
         form = kind.form(request, self)
-        suggested = {key: value for key, value in {**threads, **form.env}.items() if key not in base}
-        added = {**setting, **suggested, **form.forced, **self.mpi4py_environment(), **self._library_path(base)}
+        added = {**setting, **threads, **{key: value for key, value in form.env.items() if key not in base}, **form.forced,
+                 **self.mpi4py_environment(), **self._library_path(base)}
         words, told = self._starter(base, None if options else job, request)
         if words is None:
             if self.mpiexec is None:
-                raise FlavorError(self._no_launcher(told))
+                raise FlavorError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known"
+                                  f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi=pmi2', or {LAUNCHER}")
             words, told = [str(self.mpiexec), *form.words(added)], told + request.notes()
         argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(word) for word in (program, *args)])]
         return Launch(argv, {**base, **added}, notes + told, kind.false_start)
@@ -142,17 +135,6 @@ class Flavor:
         """Its ``mpiexec``, for messages."""
         return str(self.mpiexec or f"the launcher of {self.library_version}")
 
-    def command(
-        self,
-        ranks: int,
-        program: str | os.PathLike,
-        args: Sequence[str | os.PathLike] = (),
-        bind: bool = True,
-    ) -> tuple[list[str], dict[str, str]]:
-        """`launch` without the notes: (argv, env)."""
-        launch = self.launch(ranks, program, args, bind=bind)
-        return launch.argv, launch.env
-
     def _starter(self, env: Mapping[str, str], job: SlurmJob | None, request: Request) -> tuple[list[str] | None, list[str]]:
         """The words before the program, and what the user should know. None for the words where ``mpiexec`` has to start the ranks."""
         if env.get(LAUNCHER):
@@ -162,17 +144,8 @@ class Flavor:
                 raise FlavorError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
         return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
 
-    def _no_launcher(self, told: Sequence[str]) -> str:
-        why = "".join(f"; {each}" for each in told)
-        return (f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known{why}: say how ranks are "
-                f"started, such as --launcher 'srun --mpi=pmi2', or {LAUNCHER}")  # fmt: skip
-
     def mpi4py_environment(self) -> dict[str, str]:
-        """Variables that make mpi4py's wheel load this flavor's MPI.
-
-        Its wheels carry a build per ABI and choose by the library that is loaded first. Naming the
-        library settles both; naming the ABI alone (MPI4PY_MPIABI) would leave the library to chance.
-        """
+        """Makes mpi4py load this flavor's MPI: its wheels choose their build, too, by the library that this variable names."""
         return {"MPI4PY_LIBMPI": str(self.mpi_library)}
 
     def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -302,16 +275,10 @@ def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def program_words(words: Sequence[str]) -> list[str]:
-    """`words` as they are to be started: ``x.py``, and ``python`` without a path, mean the Python that runs here.
-
-    Another one that comes first on PATH would not have the packages of this one. A Python with a path is taken as it is.
-    """
-    program = words[0]
-    if program in ("python", "python3"):
+    """`words` as they are to be started: ``x.py``, and ``python`` without a path, mean this Python, which has the packages."""
+    if words[0] in ("python", "python3"):
         return [sys.executable, *words[1:]]
-    if program.endswith(".py"):
-        return [sys.executable, *words]
-    return list(words)
+    return [sys.executable, *words] if words[0].endswith(".py") else list(words)
 
 
 def run(
@@ -327,12 +294,9 @@ def run(
     cwd: str | os.PathLike | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> Completed:
-    """Start `ranks` ranks of `program` under `flavor` (the default one) and wait.
+    """Start `ranks` ranks of `program` under `flavor` (the default one) and wait. After `timeout` seconds every rank is ended.
 
-    Output streams to ours, or line by line to `on_line`. After `timeout` seconds every rank is
-    ended and ``Completed.timed_out`` is true. A launcher that failed before it started any rank, by a fault of its own, is
-    started again, and stderr says so.
+    Output streams to ours, or line by line to `on_line`.
     """
-    flavor = flavor or default_flavor()
-    launch = flavor.launch(ranks, program, args, bind=bind, env=env, options=options)
+    launch = (flavor or default_flavor()).launch(ranks, program, args, bind=bind, env=env, options=options)
     return run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, false_start=launch.false_start)

@@ -13,8 +13,9 @@ import os
 import shutil
 import site
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import ROOT, InputError, remedy_of_no_mpi
 from .kinds import KINDS, kind_of
@@ -47,13 +48,13 @@ class Mpi(NamedTuple):
     @property
     def home(self) -> Path:
         """The folder whose ``bin`` has this MPI's launcher, else the one above its library's."""
-        launcher = launcher_of(self.library, self.kind)
-        return launcher.parent.parent if launcher else self.library.parent.parent
+        return (self.mpiexec or self.library).parent.parent
 
     @property
     def mpiexec(self) -> Path | None:
-        """Its launcher; None where there is none, as where Slurm alone starts ranks. Another MPI's would start ranks that are each alone."""
-        return launcher_of(self.library, self.kind)
+        """The launcher in the ``bin`` of a folder above the library. None where there is none: another MPI's would start ranks that are each alone."""
+        programs = (folder / "bin" / name for folder in _above(self.library) for name in KINDS[self.kind].launchers)
+        return next((program for program in programs if os.access(program, os.X_OK)), None)
 
     @property
     def by_linker(self) -> bool:
@@ -61,18 +62,23 @@ class Mpi(NamedTuple):
         return self.library.parent in _system_folders()
 
 
+def mpi4py_loads(variables: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What mpi4py loads in a new process with these variables, as `tell_bound` tells it. Raises MpiMissing with the remedy."""
+    asked = ask([sys.executable, "-c", BOUND, *PROVIDERS], _environment() | dict(variables or {}))
+    if asked.returncode:
+        raise MpiMissing(f"mpi4py finds no MPI ({asked.stderr.strip()}): {remedy_of_no_mpi('mpich')}, or name a library with MPI4PY_LIBMPI=/path/libmpi.so.N")
+    return json.loads(asked.stdout.splitlines()[-1])
+
+
 @functools.cache
 def bound_mpi() -> Mpi:
     """The MPI that mpi4py uses in this environment. Raises MpiMissing with the remedy."""
-    asked = ask([sys.executable, "-c", BOUND, *PROVIDERS], _environment())
-    if asked.returncode:
-        raise MpiMissing(f"mpi4py finds no MPI ({asked.stderr.strip()}): {remedy_of_no_mpi('mpich')}, or name a library with MPI4PY_LIBMPI=/path/libmpi.so.N")
-    told = json.loads(asked.stdout.splitlines()[-1])
+    told = mpi4py_loads()
     return Mpi(Path(told["library"]), told["soname"], told["version"], kind_of(told["version"]))
 
 
 def tell_bound() -> int:
-    """Prints which MPI mpi4py uses in this process, and by which of the sonames in the arguments it goes. Status 1 where it finds none."""
+    """Prints which MPI mpi4py uses in this process, by which of the sonames in the arguments it goes, and all MPIs that are loaded then."""
     try:
         import mpi4py
 
@@ -84,7 +90,8 @@ def tell_bound() -> int:
     address = symbol_address(str(MPI.__file__))
     library = str(file_of(address)) if address else ""
     soname = next((name for name in sys.argv[1:] if address and symbol_address(name) == address), "")
-    print(json.dumps({"library": library, "soname": soname, "version": MPI.Get_library_version()}))
+    told = {"library": library, "soname": soname, "version": MPI.Get_library_version(), "libraries": list(map(str, loaded_mpi_libraries()))}
+    print(json.dumps(told))
     return 0
 
 
@@ -117,12 +124,6 @@ def is_here(soname: str) -> bool:
     except MpiMissing:
         return False
     return True
-
-
-def launcher_of(library: Path, kind: str) -> Path | None:
-    """The launcher that came with an MPI's library: in the ``bin`` of a folder above it. None where there is none."""
-    programs = (folder / "bin" / name for folder in _above(library) for name in KINDS[kind].launchers)
-    return next((program for program in programs if os.access(program, os.X_OK)), None)
 
 
 def name_of(version: str) -> str:
@@ -177,12 +178,7 @@ SYMBOL = "PMPI_Init"
 
 
 class _Place(ctypes.Structure):
-    _fields_ = [
-        ("file", ctypes.c_char_p),
-        ("base", ctypes.c_void_p),
-        ("symbol", ctypes.c_char_p),
-        ("address", ctypes.c_void_p),
-    ]
+    _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("symbol", ctypes.c_char_p), ("address", ctypes.c_void_p)]
 
 
 def symbol_address(library: str | os.PathLike[str]) -> int | None:

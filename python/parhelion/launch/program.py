@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..errors import InputError
 from .flavor import LAUNCHER, Flavor, FlavorError, WheelFlavor, find_flavor, flavors, program_words
 from .kinds import kind_of
-from .mpi import MpiMissing, asked_version, launcher_of, mpi_of, name_of
+from .mpi import Mpi, MpiMissing, asked_version, mpi_of, name_of
 from .process import ask
 
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
@@ -88,10 +88,8 @@ def flavor_of_library(library: Path) -> Flavor:
     if same:
         return same[0]
     version = asked_version(library)
-    kind = kind_of(version)
-    mpiexec = launcher_of(library, kind)
-    home = mpiexec.parent.parent if mpiexec else library.parent.parent
-    return Flavor(library.name, kind, home, mpiexec, library.parent, name_of(version), library.name, library.parent)
+    mpi = Mpi(library, library.name, version, kind_of(version))
+    return Flavor(mpi.soname, mpi.kind, mpi.home, mpi.mpiexec, library.parent, name_of(version), mpi.soname, library.parent)
 
 
 def _without_library(words: list[str], program: Path, name: str | None) -> tuple[list[str], Flavor, list[str]]:

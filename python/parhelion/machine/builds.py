@@ -1,17 +1,15 @@
 """What a build tells of itself: its contenders, whether mpi4py fits, and which channels its MPI, UCX and Open MPI's frameworks have chosen."""
 
 import json
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from ..launch import Flavor, FlavorError
-from ..launch.mpi import asked_version, name_of
+from ..launch.mpi import MpiMissing, asked_version, mpi4py_loads, name_of
 from ..launch.process import ask, run_command
 
 Listing = dict[str, list[dict[str, str]]]
@@ -43,31 +41,28 @@ TOLD = (
     ("channel of MPICH", re.compile(r"^==== ()(UCX|OFI) netmod")),
 )
 TIMEOUT_S = 60.0
+SHORTEST = ["alltoall", "--size=64", "--contenders=mpi_alltoall", "--repetitions=1", "--min-sample-s=0", "--no-bind", "--json=/dev/null"]
 
 
-def providers(flavor: Flavor, ranks: int, program: list[str], bind: bool) -> dict[str, str]:
-    """What `program` (a short one) says of its channels; empty where it says nothing."""
+def network(flavor: Flavor, ranks: int = 2, bind: bool = False) -> dict[str, str]:
+    """The channels between ranks, by name; empty where the MPI does not tell, or no launcher is known."""
     lines: list[str] = []
-    launch = flavor.launch(ranks, program[0], program[1:], bind=bind, setting=ASK)
-    run_command(launch.argv, launch.env, timeout=TIMEOUT_S, on_line=lines.append, false_start=launch.false_start)
+    try:
+        launch = flavor.launch(ranks, flavor.program, SHORTEST, bind=bind, setting=ASK)
+        run_command(launch.argv, launch.env, timeout=TIMEOUT_S, on_line=lines.append, false_start=launch.false_start)
+    except (OSError, FlavorError):
+        return {}
     return told(lines)
 
 
 def told(lines: Iterable[str]) -> dict[str, str]:
     """Channels by name, out of what many ranks have printed; several values of one are joined."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, set[str]] = {}
     for line in lines:
         for name, pattern in TOLD:
             if match := pattern.search(line):
-                found.setdefault(name.format(match[1] or "pml"), {})[match[2].strip()] = None
+                found.setdefault(name.format(match[1] or "pml"), set()).add(match[2].strip())
     return {name: ", ".join(sorted(values)) for name, values in sorted(found.items())}
-
-
-SHORTEST = ["alltoall", "--size=64", "--contenders=mpi_alltoall", "--repetitions=1", "--min-sample-s=0", "--no-bind"]
-LOADED = (
-    "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version().splitlines()[0]);"
-    "print(*sorted({l.split()[-1] for l in open('/proc/self/maps') if 'libmpi' in l.split()[-1].rsplit('/', 1)[-1]}))"
-)
 
 
 @dataclass(frozen=True)
@@ -80,48 +75,27 @@ class Mpi4py:
     error: str | None = None
 
 
-def mpi4py_loads(flavor: Flavor | None = None) -> Mpi4py:
-    """Ask a fresh Python, started as under `flavor`'s launcher, or as it is here."""
+def mpi4py_here(flavor: Flavor | None = None) -> Mpi4py:
+    """Of a Python that is started as under `flavor`'s launcher, or as it is here."""
     try:
         installed = metadata.version("mpi4py")
     except metadata.PackageNotFoundError:
         return Mpi4py(None, error="mpi4py is not installed")
-    env = {**os.environ, **(flavor.mpi4py_environment() if flavor else {})}
     try:
-        done = ask([sys.executable, "-c", LOADED], env, 60)
-    except (OSError, subprocess.SubprocessError) as error:
+        loads = mpi4py_loads(flavor.mpi4py_environment() if flavor else None)
+    except MpiMissing as error:
         return Mpi4py(installed, error=str(error))
-    if done.returncode:
-        return Mpi4py(installed, error=next(iter(reversed(done.stderr.strip().splitlines())), "it failed"))
-    version, libraries = (done.stdout.splitlines() + ["", ""])[:2]
-    return Mpi4py(installed, version, tuple(libraries.split()))
+    return Mpi4py(installed, loads["version"].splitlines()[0], tuple(loads["libraries"]))
 
 
 def mpi4py_matches(flavor: Flavor) -> tuple[bool, str]:
     """Whether mpi4py, started under this flavor, loads the flavor's own MPI library and no other."""
-    loads = mpi4py_loads(flavor)
-    if loads.error:
-        return False, loads.error
-    wanted = flavor.mpi_library.resolve()
-    others = [library for library in loads.libraries if Path(library).resolve() != wanted]
-    if wanted in (Path(library).resolve() for library in loads.libraries) and not _mpi_libraries(others):
-        return True, f"mpi4py {loads.installed} loads {wanted}"
-    return False, f"mpi4py {loads.installed} loads {', '.join(loads.libraries) or 'no libmpi'}, this build uses {wanted}"
-
-
-def _mpi_libraries(libraries: list[str]) -> list[str]:
-    """Those that are an MPI by themselves: not a plug-in or a part of one."""
-    return [library for library in libraries if Path(library).name.startswith(("libmpi.so", "libmpi_abi.so"))]
+    found, own = mpi4py_here(flavor), flavor.mpi_library.resolve()
+    fits = [Path(library).resolve() for library in found.libraries] == [own]
+    loads = f"mpi4py {found.installed} loads {', '.join(found.libraries) or 'no MPI'}"
+    return fits, found.error or (loads if fits else f"{loads}, this build uses {own}")
 
 
 def version_here(flavor: Flavor) -> str:
     """What the MPI says that this build runs on here; of a wheel's build another one than it was made with."""
     return name_of(asked_version(flavor.mpi_library)) or flavor.library_version
-
-
-def network(flavor: Flavor) -> dict[str, str]:
-    """The channels between two ranks; empty where the MPI does not tell."""
-    try:
-        return providers(flavor, 2, [str(flavor.program), *SHORTEST], bind=False)
-    except (OSError, FlavorError):  # such as where no launcher is known
-        return {}

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import remedy_of_no_build
 from ..launch import Flavor, flavors, inside_launcher, usable_cores
 from ..launch.kinds import KINDS
-from .builds import Mpi4py, built_contenders, mpi4py_loads, mpi4py_matches, network, own_transports, version_here
+from .builds import Mpi4py, built_contenders, mpi4py_here, mpi4py_matches, network, own_transports, version_here
 from .collect import collect
 from .launchers import Launcher, launchers, on_login_node, scheduler, why_not
 from .probes import CHECKS, Finding, most_missed, transports
@@ -68,7 +68,7 @@ def examine(ranks: int | None, start: bool | None = None) -> Examination:
         flavors=builds,
         launchers=starters,
         scheduler=scheduler(),
-        mpi4py=mpi4py_loads(),
+        mpi4py=mpi4py_here(),
         machine=findings,
         transports=transports(findings, _usable_by_any(build.transports for build in builds)),
         worth_doing=worth_doing([build.flavor for build in builds], unfit, starters, findings, crowd(cores, count)),

@@ -8,7 +8,7 @@ among these tells whether MPI or the machine is why.
 import hashlib
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from rich.console import Console
 from ..analyze.document import exit_status
 from ..errors import InputError, what_is_missing
 from ..launch import Flavor, find_flavor
-from ..machine.builds import providers
+from ..machine.builds import network
 from ..machine.collect import collect
 from ..mesh.demo import demo_partition
 from ..record.folder import DEFAULT_STORE
@@ -112,8 +112,7 @@ def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
     for benchmark in PROFILED:
         with console.status(f"profiling {benchmark}"):
             image.parts[f"profile of {benchmark}"] = _profiled(benchmark, request, flavor) if request.profile else "not asked for"
-    short = replace(request.measurement("alltoall"), repetitions=1, min_sample_s=0.0, contenders=("mpi_alltoall",), program_options=())
-    image.providers = providers(flavor, request.ranks, _command(short, flavor), request.bind)
+    image.providers = network(flavor, request.ranks, request.bind)
     libraries = (path for each in records for launch in each.launches for path in launch.libraries)
     image.files = loaded_files([str(flavor.program), *map(str, libraries)])
     write_image(image, folder)

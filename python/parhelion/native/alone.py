@@ -8,7 +8,7 @@ from types import ModuleType
 from ..errors import MpiMismatchError
 from ..launch.jobs import Rank, by_srun, inside_launcher
 from ..launch.kinds import kind_of
-from ..launch.mpi import file_of, launcher_of, name_of, symbol_address
+from ..launch.mpi import Mpi, file_of, name_of, symbol_address
 
 LONGEST = 400  # of a command in a message
 
@@ -79,7 +79,7 @@ def _right_start(here: Rank, MPI: ModuleType) -> str:
 
 def _mpiexec(MPI: ModuleType, version: str) -> str:
     address = symbol_address(str(MPI.__file__))
-    launcher = launcher_of(file_of(address), kind_of(version)) if address else None
+    launcher = Mpi(file_of(address), "", version, kind_of(version)).mpiexec if address else None
     return str(launcher or f"the mpiexec of {name_of(version)}")
 
 

@@ -22,7 +22,7 @@ from ..placement import BetweenNodes, GraphPlacement, Machine, Parameters, Place
 from ..placement import choose_grid, place, place_by_hand, place_graph
 from ..placement.machine import MOST_RANKS, parts_of_a_node
 from .graphs import Edges, edges_of, pairs_of_parts
-from .traffic import Exchange, Traffic, graph_traffic, traffic
+from .traffic import Exchange, Traffic, traffic
 
 AnyPlacement = Placement | GraphPlacement
 Blocks = dict[str, tuple[int, ...]]
@@ -129,9 +129,8 @@ class Case:
 
     def traffic(self, placement: AnyPlacement) -> Traffic:
         """What an exchange lets cross each level."""
-        if isinstance(placement, GraphPlacement):
-            return graph_traffic(placement)
-        return traffic(placement, Exchange(self.extent or (), self.halo, self.fields, self.bytes_per_cell, self.algorithm), self.periodic)
+        cells = (1,) if self.parts else self.extent or ()
+        return traffic(placement, Exchange(cells, self.halo, self.fields, self.bytes_per_cell, self.algorithm), self.periodic)
 
     def place(self) -> Placed:
         """The placement, and what goes between nodes by it and in blocked order."""
@@ -143,7 +142,7 @@ class Case:
             return Placed(self, placed, None, placed.node_pairs(), placed.node_pairs(blocked=True), seconds)
         assert self.parts
         blocked = placed.in_order()
-        pairs, before = (pairs_of_parts(self.parts, self.edges, self._bytes_of_a_cell, each.units("node"), self.machine.nodes) for each in (placed, blocked))
+        pairs, before = (pairs_of_parts(self.parts, each, self._bytes_of_a_cell) for each in (placed, blocked))
         return Placed(self, placed, blocked.scores, pairs, before, seconds)
 
     def _place_parts(self, parts: IndexMaps) -> GraphPlacement:

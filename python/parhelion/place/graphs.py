@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 
 from ..mesh.maps import IndexMaps
+from ..placement import GraphPlacement
 from ..placement.library import library
 from ..placement.placement import NODE_PAIR
 
@@ -20,10 +21,10 @@ def edges_of(maps: IndexMaps, bytes_per_cell: int) -> Edges:
     return edges
 
 
-def pairs_of_parts(maps: IndexMaps, sent: Edges, bytes_per_cell: int, nodes: np.ndarray, count: int) -> np.ndarray:
-    """All pairs of nodes of which one sends to the other (NODE_PAIR); `sent` as edges_of has it, `nodes` is the node of every part, of `count` nodes."""
-    edges = np.array([(p, q, size) for p, to in enumerate(sent) for q, size in to.items()], np.int64).reshape(-1, 3)
-    senders, receivers, sizes = edges[nodes[edges[:, 0]] != nodes[edges[:, 1]]].T
+def pairs_of_parts(maps: IndexMaps, placement: GraphPlacement, bytes_per_cell: int) -> np.ndarray:
+    """All pairs of nodes of which one sends to the other (NODE_PAIR)."""
+    nodes, count = placement.units("node"), placement.machine.nodes
+    senders, receivers, sizes = (each[nodes[placement.directed[0]] != nodes[placement.directed[1]]] for each in placement.directed)
     keys, place = np.unique(nodes[senders] * count + nodes[receivers], return_inverse=True)
     pairs = np.zeros(len(keys), NODE_PAIR)
     pairs["from"], pairs["to"] = np.divmod(keys, count)

@@ -121,10 +121,10 @@ def run_study(
 
 def published_cells() -> dict[Key, dict[str, tuple[float, float]]]:
     """Seconds per exchange (blocked, hwcart) by software, for every cell where both were published."""
-    placed = {row.key[1:]: row.seconds for row in published_rows() if row.placement == "hwcart" and row.seconds}
+    placed = {row.key[1:]: row.seconds for row in published_rows() if row.placement == "hwcart"}
     cells: dict[Key, dict[str, tuple[float, float]]] = {}
     for row in published_rows():
-        if row.placement == "mpicart" and row.seconds and row.key[1:] in placed:
+        if row.placement == "mpicart" and row.key[1:] in placed:
             key = row.ranks_per_node, row.numbering, row.halo, row.fields
             cells.setdefault(key, {})[row.software] = row.seconds, placed[row.key[1:]]
     return cells

@@ -1,7 +1,7 @@
 """What a rank exchanges in a structured halo exchange, and its bytes and messages by the outermost level that they cross."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,49 +65,51 @@ def memory_level(levels: Iterable[str]) -> str:
     return next((level for level in MEMORY_LEVELS if level in known), known[0])
 
 
-def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
-    """Count what a placement lets cross each level. Local; looks at every grid point."""
+def traffic(placement: Placement | GraphPlacement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
+    """Count what a placement lets cross each level; of parts, along the edges of their graph. Local; looks at every grid point."""
     units = {level: placement.units(level) for level in placement.machine.levels}
+    if isinstance(placement, GraphPlacement):
+        return _count(units, [placement.directed])
     return count(units, exchange, each_periodic(periodic, len(placement.grid)))
-
-
-def graph_traffic(placement: GraphPlacement) -> Traffic:
-    """The same of parts, from the edges of their graph."""
-    machine, scores = placement.machine, placement.scores
-    outer = [0, *(scores[level].jsum for level in machine.levels)]
-    messages = {level: (scores[level].jsum - before) / machine.size for level, before in zip(machine.levels, outer, strict=False)}
-    leaving = {level: float(scores[level].jmax_bytes) for level in machine.levels}
-    sent = sum(sum(edges.values()) for edges in placement.edges)
-    return Traffic(messages, leaving, sent / machine.units(memory_level(machine.levels)))
 
 
 def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[bool]) -> Traffic:
     """The same from maps: the unit of every grid point, by level, outermost first."""
-    levels = list(units)
-    ranks = next(iter(units.values())).size
-    messages = dict.fromkeys(levels, 0.0)
-    leaving = {level: np.zeros(int(units[level].max()) + 1) for level in levels}
-    memory = memory_level(levels)
-    copied = np.zeros_like(leaving[memory])
-    for step, size in exchange.offsets():
-        exists = _has_neighbor(next(iter(units.values())).shape, step, periodic)
-        np.add.at(copied, units[memory][exists], size)
-        counted = np.zeros(exists.shape, bool)
-        for level in levels:
-            crosses = exists & (units[level] != np.roll(units[level], [-s for s in step], range(len(step))))
-            np.add.at(leaving[level], units[level][crosses], size)
-            messages[level] += (exchange.fields if exchange.field_by_field else 1) * np.count_nonzero(crosses & ~counted) / ranks
-            counted |= crosses
-    most = {level: float(values.max()) for level, values in leaving.items()}
+    shape = next(iter(units.values())).shape
+    found = _count(units, _edges(shape, exchange, periodic), exchange.fields if exchange.field_by_field else 1)
     if exchange.algorithm == "node_aware":
-        collected = BetweenNodes.of(node_pairs(units[levels[0]], exchange.stencil(), periodic)).aggregated
-        messages[levels[0]], most[levels[0]] = float(collected.busiest_messages), float(collected.busiest_bytes or 0)
-    return Traffic(messages, most, float(copied.max()))
+        node = next(iter(units))
+        collected = BetweenNodes.of(node_pairs(units[node], exchange.stencil(), periodic)).aggregated
+        found.messages[node], found.leaving[node] = float(collected.busiest_messages), float(collected.busiest_bytes or 0)
+    return found
 
 
-def _has_neighbor(shape: tuple[int, ...], step: tuple[int, ...], periodic: Sequence[bool]) -> np.ndarray:
-    exists = np.ones(shape, bool)
-    for axis, (extent, s, wraps) in enumerate(zip(shape, step, periodic, strict=True)):
-        inside = (np.arange(extent) + s >= 0) & (np.arange(extent) + s < extent)
-        exists &= (inside | wraps).reshape([-1 if d == axis else 1 for d in range(len(shape))])
-    return exists
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # senders, receivers, bytes
+
+
+def _count(units: dict[str, np.ndarray], parts: Iterable[Edges], messages_per_edge: int = 1) -> Traffic:
+    flat, memory = {level: unit.ravel() for level, unit in units.items()}, memory_level(units)
+    leaving = {level: np.zeros(int(unit.max()) + 1) for level, unit in flat.items()}
+    copied, crossing = np.zeros_like(leaving[memory]), dict.fromkeys(units, 0)
+    for senders, receivers, sizes in parts:
+        np.add.at(copied, flat[memory][senders], sizes)
+        further_out = np.zeros(len(senders), bool)
+        for level, unit in flat.items():
+            crosses = unit[senders] != unit[receivers]
+            np.add.at(leaving[level], unit[senders][crosses], sizes[crosses])
+            crossing[level] += int(np.count_nonzero(crosses & ~further_out))
+            further_out |= crosses
+    messages = {level: messages_per_edge * number / flat[level].size for level, number in crossing.items()}
+    return Traffic(messages, {level: float(sums.max()) for level, sums in leaving.items()}, float(copied.max()))
+
+
+def _edges(shape: tuple[int, ...], exchange: Exchange, periodic: Sequence[bool]) -> Iterator[Edges]:
+    """Those of one offset at a time: all at once would be many of millions."""
+    ranks = np.arange(math.prod(shape)).reshape(shape)
+    for step, size in exchange.offsets():
+        exists = np.ones(shape, bool)
+        for axis, (extent, s, wraps) in enumerate(zip(shape, step, periodic, strict=True)):
+            inside = (np.arange(extent) + s >= 0) & (np.arange(extent) + s < extent)
+            exists &= (inside | wraps).reshape([-1 if d == axis else 1 for d in range(len(shape))])
+        receivers = np.roll(ranks, [-s for s in step], range(len(step)))[exists]
+        yield ranks[exists], receivers, np.full(len(receivers), size)

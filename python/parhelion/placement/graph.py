@@ -38,12 +38,16 @@ class GraphPlacement:
         return np.array([self.machine.unit(level, position, within_node) for position in self.positions])
 
     @functools.cached_property
+    def directed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The edges as senders, receivers and bytes."""
+        edges = [(part, target, size) for part, sent in enumerate(self.edges) for target, size in sent.items()]
+        senders, receivers, sizes = np.array(edges, np.int64).reshape(-1, 3).T
+        return senders, receivers, sizes
+
+    @functools.cached_property
     def scores(self) -> dict[str, Score]:
         """What parts send beyond each level's units, outermost first."""
-        senders = np.repeat(np.arange(len(self.edges)), [len(sent) for sent in self.edges])
-        receivers = np.array([target for sent in self.edges for target in sent], int)
-        sizes = np.array([size for sent in self.edges for size in sent.values()], int)
-        return {level: _score(self.units(level), senders, receivers, sizes) for level in self.machine.levels}
+        return {level: _score(self.units(level), *self.directed) for level in self.machine.levels}
 
     def in_order(self) -> GraphPlacement:
         """Part after part on the machine, as a launcher does it."""
@@ -63,13 +67,12 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
     Level by level METIS, where it is installed, cuts the graph several times, local search improves every cut, and the best is kept. Never
     worse than the parts in order. Local; raises PlacementError.
     """
-    starts = np.cumsum([0, *map(len, edges)])
-    targets = [target for sent in edges for target in sent]
-    sizes = [size for sent in edges for size in sent.values()]
-    positions = received(machine.size, "phl_place_graph", machine, len(edges), integers(starts), integers(targets), long_integers(sizes),
-                         objective_of(objective))
+    made = GraphPlacement(machine, np.arange(machine.size), "blocked", edges)
+    _, targets, sizes = made.directed
+    positions = received(machine.size, "phl_place_graph", machine, len(edges), integers(np.cumsum([0, *map(len, edges)])), integers(targets),
+                         long_integers(sizes), objective_of(objective))
     name, _, note = text("phl_place_text").partition("; ")
-    return GraphPlacement(machine, np.array(positions), name, edges, note)
+    return replace(made, positions=np.array(positions), name=name, note=note)
 
 
 def place_parts(comm: MPI.Comm, edges: Mapping[int, int], objective: str = "jsum", node_color: int = -1) -> MPI.Comm:

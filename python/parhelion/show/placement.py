@@ -114,7 +114,7 @@ def check_blocks(check: Check) -> list[Block]:
     return [
         Table(head, rows),
         Text(f"{held.size} held-out rows, median error {100 * np.median(held):.1f} %, nine in ten within {100 * np.quantile(held, 0.9):.0f} %, "
-             f"the worst {100 * held.max():.0f} % off; {check.missing} rows have no published figure"),
+             f"the worst {100 * held.max():.0f} % off"),
         Table(("placement", "ranks/node", "numbering", "software", "halo", "fields", "published, ms", "model, ms", "error", "used for"), off, 6,
               title=f"{len(far)} of {len(check.rows)} rows are more than 25 % off"),
     ]

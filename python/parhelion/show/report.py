@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..place.published import FOLDER, HALO, PLACEMENT, Row, read_lines, read_rows
+from ..place.published import Row, published_rows, read_lines
 from ..analyze.results import COLUMNS, OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_contender, ours, reasons, remarks, results, text, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
@@ -304,13 +304,14 @@ def published(benchmark: str) -> list[Block]:
 
 
 def _halo() -> Table:
-    rows = [row for row in read_rows(FOLDER / HALO) if row.numbering == "XYZ"]
+    rows = [row for row in published_rows() if (row.placement, row.ranks_per_node, row.numbering) == ("hwcart", 64, "XYZ")]
     return _exchanges("GHEX benchmark on Betzy, 27 nodes × 64 ranks, hwcart, numbering XYZ", rows, ("runtime", "toolchain"))
 
 
 def _placement() -> Table:
     title = "The same with ranks in blocked order (mpicart) and placed by hwcart, 64 and 128 ranks per node"
-    return _exchanges(title, read_rows(FOLDER / PLACEMENT), ("placement", "ranks_per_node", "runtime", "toolchain"))
+    rows = [row for row in published_rows() if (row.halo, row.fields) in ((1, 1), (5, 8))]
+    return _exchanges(title, rows, ("placement", "ranks_per_node", "runtime", "toolchain"))
 
 
 def _exchanges(title: str, rows: Sequence[Row], names: tuple[str, ...]) -> Table:
@@ -320,8 +321,7 @@ def _exchanges(title: str, rows: Sequence[Row], names: tuple[str, ...]) -> Table
     cells: dict[tuple[tuple[str, ...], str], Word] = {}
     for (place, column), seconds in told.items():
         base = told.get((place, (*column[:runtime], HAND_WRITTEN, *column[runtime + 1 :])))
-        if seconds:
-            cells[place, " ".join(column)] = Cell(microseconds(seconds), times(base / seconds) if base else "")
+        cells[place, " ".join(column)] = Cell(microseconds(seconds), times(base / seconds) if base else "")
     unit = "µs per exchange; small: how many times as fast as hand-written MPI of the same toolchain"
     return _published(title, unit, ("halo", "fields"), cells)
 
@@ -329,20 +329,20 @@ def _exchanges(title: str, rows: Sequence[Row], names: tuple[str, ...]) -> Table
 def _gather() -> Table:
     cells: dict[tuple[tuple[str, ...], str], Word] = {
         ((line["mesh"],), f"{line['kind']} {line['toolchain']}"): microseconds(float(line["seconds_per_gather"]) if line["seconds_per_gather"].strip() else None)
-        for line in read_lines(FOLDER / "index_map_gather.csv")}  # fmt: skip
+        for line in read_lines("index_map_gather")}  # fmt: skip
     return _published("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ("mesh",), cells)
 
 
 def _alltoall() -> Table:
     cells: dict[tuple[tuple[str, ...], str], Word] = {
         ((line["image"], line["network"], line["reservation"]), line["phase"].replace("_", " ")): line["value_with_uncertainty"]
-        for line in read_lines(FOLDER / "alltoall_images.csv")}  # fmt: skip
+        for line in read_lines("alltoall_images")}  # fmt: skip
     return _published("MPI_Alltoall under several software images", "as published", ("image", "network", "reservation"), cells)
 
 
 def _ghosts() -> Table:
     cells: dict[tuple[tuple[str, ...], str], Word] = {}
-    for line in read_lines(FOLDER / "arraytrans_bandwidth.csv"):
+    for line in read_lines("arraytrans_bandwidth"):
         pull = f" ({line['time_per_pull']})" if line["time_per_pull"] else ""
         cells[(line["machine"], line["np"]), f"vdim {line['vdim']}"] = f"{significant(float(line['bytes_per_second_per_rank']) / 1e6)}{pull}"
     return _published("ArrayTrans: six faces of 32³ rows pulled", "MB/s per rank, in brackets the time per pull", ("machine", "ranks"), cells)

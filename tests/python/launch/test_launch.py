@@ -100,7 +100,7 @@ def test_more_ranks_than_a_launcher_can_start_are_refused(tmp_path):
 
 @pytest.mark.parametrize("kind", ["mpich", "openmpi", "impi"])
 def test_program_and_arguments_end_the_command_line(tmp_path, kind):
-    argv, _ = flavor_of(tmp_path, kind).command(3, "a.out", ["-x", "y z"])
+    argv = flavor_of(tmp_path, kind).launch(3, "a.out", ["-x", "y z"]).argv
     assert argv[0] == "/opt/some-mpi/bin/mpiexec"
     assert argv[-5:] == ["-n", "3", "a.out", "-x", "y z"]
 

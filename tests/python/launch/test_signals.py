@@ -272,7 +272,7 @@ def test_closed_standard_streams_are_told_or_made_up_for(tmp_path, monkeypatch):
 def test_the_measuring_program_tells_of_a_full_standard_output():
     flavor = launch.flavors()[built()[0]]
     with open("/dev/full", "w") as full:
-        done = subprocess.run([flavor.program, "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=flavor.command(1, flavor.program)[1])
+        done = subprocess.run([flavor.program, "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=flavor.environment())
     assert done.returncode == 2 and "No space left on device" in done.stderr
 
 

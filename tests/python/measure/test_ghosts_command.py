@@ -28,7 +28,7 @@ def test_every_contender_is_verified_and_timed_on_every_case(tmp_path):
     done, document = bench(tmp_path, "--ranks", "2", "--vdim", "2,5")
     assert done.returncode == 0, done.stdout + done.stderr
     every = set(names(GHOSTS)) - ONLY_BY_NAME - {entry["contender"] for entry in document["not_run"]}
-    assert {"auto", "published_hindexed", "packed_persistent", "mpi4py_isend", "floor_put"} <= every
+    assert {"auto", "published_hindexed", "packed_persistent", "mpi4py_isend", "floor_in_process"} <= every
     by_case = {}
     for entry in document["cases"]:
         assert entry["verified"] is True and entry["median_s"] > 0 and len(entry["samples"]) == 2
@@ -42,9 +42,9 @@ def test_every_contender_is_verified_and_timed_on_every_case(tmp_path):
 
 
 def test_contenders_of_a_case_agree_on_bytes(tmp_path):
-    _, document = bench(tmp_path, "--ranks", "3", "--vdim", "3", "--contenders", "auto,published_hindexed,floor_put,floor_in_process", "--per-node")
+    _, document = bench(tmp_path, "--ranks", "3", "--vdim", "3", "--contenders", "auto,published_hindexed,floor_in_process", "--per-node")
     by_level = {entry["contender"]: entry.get("traffic_by_level") for entry in document["cases"]}
-    assert by_level["floor_put"] is None and by_level["auto"]["other_node"] == {"messages": 0, "bytes": 0}
+    assert by_level["floor_in_process"] is None and by_level["auto"]["other_node"] == {"messages": 0, "bytes": 0}
     assert sum(level["bytes"] for level in by_level["auto"].values()) == 3 * 2 * 4 * 4 * 3 * 8
     sent = {entry["contender"]: entry["bytes"] for entry in document["cases"]}
     assert set(sent.values()) == {2 * 4 * 4 * 3 * 8}, sent

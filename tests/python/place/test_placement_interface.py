@@ -136,7 +136,7 @@ if world.rank == 0:
 def test_communicators_are_placed_from_python(tmp_path):
     program = tmp_path / "placed.py"
     program.write_text(PROGRAM)
-    argv, env = default_flavor().command(4, sys.executable, [str(program)], bind=False)
+    argv, env, *_ = default_flavor().launch(4, sys.executable, [str(program)], bind=False)
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))

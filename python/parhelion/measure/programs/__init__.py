@@ -10,10 +10,10 @@ GHOSTS = {
     "own": ["auto", "auto_from_cpp", "shared", "staged_shared", "mpi"],
     "baseline": ["published_hindexed", "packed_persistent", "mpi4py_isend", "planted_fault"],
     "peer": ["petsc_sf"],
-    "floor": ["floor_put", "floor_in_process"],
+    "floor": ["floor_in_process"],
 }
 VEROS = {"own": ["auto"], "baseline": ["hand_sendrecv", "planted_fault"]}
-ONLY_BY_NAME = {"floor_in_process", "planted_fault"}
+ONLY_BY_NAME = {"planted_fault"}
 
 EXTENT = (30, 42, 15)  # of Veros's setup acc_basic: columns in x and y, layers
 OVERLAP = 2  # columns that a rank needs of its neighbors, and owns at least

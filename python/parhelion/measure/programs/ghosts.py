@@ -1,7 +1,6 @@
 """Rows of cells with ghosts: blocks on a periodic process grid, the rows that each rank wants of the others, the check that they are right, and the
 variants: the library's arrays, mpi4py by hand, the published way among it, PETSc's star forest, and copies alone as a floor."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -262,72 +261,8 @@ class Own(Exchange):
         return self.call.explain()
 
 
-class Put(Exchange):
-    """Straight compiled copies from own rows into the others' ghosts, in memory that all can reach; then one flag for each."""
-
-    held = True
-
-    def __init__(self, case: Case) -> None:
-        self.case, comm = case, case.comm
-        node = comm.Split_type(MPI.COMM_TYPE_SHARED)
-        alone = node.size < comm.size
-        node.Free()
-        if comm.allreduce(int(alone)):
-            raise Skipped("the ranks are not all on one node, and only there can they copy straight")
-        self.window = MPI.Win.Allocate_shared((case.rows + len(case.wanted)) * case.row_bytes + 64, 1, comm=comm)
-        self.flag_window = MPI.Win.Allocate_shared(64, 1, comm=comm)
-        array = self._array_of(comm.rank, len(case.wanted))
-        array[:] = 0
-        self.rows = Rows(case, array)
-        self.flags = [_shared(self.flag_window, rank, np.dtype(np.int64), 1) for rank in range(comm.size)]
-        self.flags[comm.rank][0] = self.step = 0
-        places = dict(self._places())
-        self.copies = [self._copy(rank, rows, places[rank]) for rank, rows in case.sent]
-        self.sources = [self.flags[rank] for rank, _, _ in case.received]
-        self.bytes = case.sent_bytes
-        comm.Barrier()
-
-    def _array_of(self, rank: int, ghosts: int) -> np.ndarray:
-        case = self.case
-        return _shared(self.window, rank, case.dtype, (case.rows + ghosts) * case.vdim).reshape(-1, case.vdim)
-
-    def _places(self) -> list[tuple[int, int]]:
-        """Where the rows from here begin in each reader's array."""
-        mine = {owner: first for owner, first, _ in self.case.received}
-        told = self.case.comm.alltoall([mine.get(rank, -1) for rank in range(self.case.comm.size)])
-        return list(enumerate(told))
-
-    def _copy(self, rank: int, rows: np.ndarray, first: int) -> ph.GhostExchange:
-        there = self._array_of(rank, first - self.case.rows + len(rows))[first:]
-        map = ph.GhostMap.pull(self.case.rows, rows, MPI.COMM_SELF)
-        return ph.GhostExchange(ph.GhostArray.over(map, self.rows.array[: self.case.rows], there))
-
-    def run(self, times: int) -> None:
-        mine = self.flags[self.case.comm.rank]
-        for _ in range(times):
-            for copy in self.copies:
-                copy()
-            self.step += 1
-            mine[0] = self.step
-            for flag in self.sources:
-                polls = 0
-                while flag[0] < self.step:
-                    polls += 1
-                    if polls > 100:
-                        os.sched_yield()  # ranks may share a core
-
-    def free(self) -> None:
-        self.window.Free()
-        self.flag_window.Free()
-
-
-def _shared(window: MPI.Win, rank: int, dtype: np.dtype, count: int) -> np.ndarray:
-    memory: Any = window.Shared_query(rank)[0]
-    return np.frombuffer(memory, dtype, count)
-
-
 class InProcess(Exchange):
-    """The same copies from own rows to own ghosts: no other rank, no other core."""
+    """Compiled copies of as many own rows to own ghosts: no other rank, no other core, so that nothing may be faster."""
 
     def __init__(self, case: Case) -> None:
         rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in case.sent)])
@@ -348,6 +283,5 @@ VARIANTS: dict[str, Callable[[Case], Variant]] = {name: partial(Own, transport=n
     "mpi4py_isend": Plain,
     "planted_fault": PlantedFault,
     "petsc_sf": StarForest,
-    "floor_put": Put,
     "floor_in_process": InProcess,
 }

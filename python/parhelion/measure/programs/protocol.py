@@ -31,7 +31,6 @@ class Variant:
     """One method to exchange the values of `rows`, which has `refresh(round)` and `count_wrong(round)`. Making one is collective, and so is freeing it."""
 
     rows: Any
-    held = False  # whether all ranks must have ended before one may change its rows
     setup_s: float | None = None  # of a whole application its exchange alone
 
     def run(self, times: int) -> None:
@@ -121,8 +120,7 @@ class Answers:
     def make(self, name: str) -> dict[str, Any]:
         made = self.program.VARIANTS[name](self.here)
         self.made.append(made)
-        told = {"variant": len(self.made) - 1, "held": made.held}
-        return told | ({} if made.setup_s is None else {"setup_s": made.setup_s})
+        return {"variant": len(self.made) - 1} | ({} if made.setup_s is None else {"setup_s": made.setup_s})
 
     def _of_variant(self, made: Variant, what: str, turn: int) -> Any:
         match what:

@@ -2,7 +2,6 @@
 
 import csv
 import functools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,25 +10,21 @@ from ..fit import Fit, fit
 from ..traffic import Exchange, Traffic, traffic
 
 FOLDER = Path(__file__).parent
-HALO, PLACEMENT = "betzy_halo_exchange.csv", "betzy_mpicart_vs_hwcart.csv"
 EXCHANGES = 10_000
 TOPOLOGY = "node:27 pack:2 numa:4 l3:4 core:4"
 CELLS = (64, 64, 64)
 FLOAT32 = 4
 
 
-def read_lines(path: Path) -> list[dict[str, str]]:
+def read_lines(name: str) -> list[dict[str, str]]:
     """The lines of a table, cells by column."""
-    with path.open(newline="") as file:
+    with (FOLDER / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the two tables about Betzy, halo exchanges of several kinds of software, in blocked order and placed.
-
-    `seconds` are per exchange, None where nothing was published.
-    """
+    """A halo exchange on Betzy with one software, in blocked order or placed; `seconds` are per exchange."""
 
     placement: str
     ranks_per_node: int
@@ -38,7 +33,7 @@ class Row:
     toolchain: str
     halo: int
     fields: int
-    seconds: float | None
+    seconds: float
 
     @property
     def software(self) -> str:
@@ -47,13 +42,13 @@ class Row:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """All but the time; the second table repeats some rows of the first."""
+        """All but the time."""
         return self.placement, self.ranks_per_node, self.numbering, self.software, self.halo, self.fields
 
     @property
     def ms(self) -> float:
-        """Milliseconds per exchange, not a number where nothing was published."""
-        return 1e3 * (math.nan if self.seconds is None else self.seconds)
+        """Milliseconds per exchange."""
+        return 1e3 * self.seconds
 
     @property
     def calibrates(self) -> bool:
@@ -68,24 +63,13 @@ class Row:
         return _traffic(self.placement, self.ranks_per_node, exchange)
 
 
-def read_rows(path: Path) -> list[Row]:
-    """All rows of a file: one per line, or one per cell where columns are named by halo width × fields, such as `1x8`."""
-    rows = []
-    for line in read_lines(path):
-        long = "halo_width" in line
-        cells = {(line["halo_width"], line["fields"]): line["seconds_per_10000_exchanges"]} if long else {
-            tuple(name.split("x")): cell for name, cell in line.items() if name[:1].isdigit()}
-        rows += [Row(line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"], int(halo), int(fields),
-                     float(cell) / EXCHANGES if cell else None) for (halo, fields), cell in cells.items()]
-    return rows
-
-
 def published_rows() -> list[Row]:
-    """All rows of both files, each once."""
-    rows: dict[tuple[object, ...], Row] = {}
-    for row in (row for name in (HALO, PLACEMENT) for row in read_rows(FOLDER / name)):
-        rows.setdefault(row.key, row)
-    return list(rows.values())
+    """All of Betzy's figures."""
+    return [
+        Row(line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"], int(halo), int(fields),
+            float(line[f"{halo}x{fields}"]) / EXCHANGES)
+        for line in read_lines("betzy") for halo in "1245" for fields in "1248" if line[f"{halo}x{fields}"]
+    ]
 
 
 def published_grid(ranks_per_node: int) -> tuple[int, int, int]:
@@ -110,10 +94,9 @@ def _traffic(kind: str, ranks_per_node: int, exchange: Exchange) -> Traffic:
 
 @dataclass(frozen=True)
 class Check:
-    """The model fitted to the rows that calibrate, for each software on its own, and what it predicts for all rows with a time."""
+    """The model fitted to the rows that calibrate, for each software on its own, and what it predicts for all rows."""
 
     rows: list[Row]
-    missing: int
     fits: dict[str, Fit]
 
     def predicted(self, row: Row) -> float:
@@ -122,7 +105,7 @@ class Check:
 
     def error(self, row: Row) -> float:
         """Relative error of the prediction."""
-        return 1e3 * self.predicted(row) / row.ms - 1
+        return self.predicted(row) / row.seconds - 1
 
     def held_out(self, software: str = "") -> list[float]:
         """Errors of the rows that were not fitted: of one software, or all."""
@@ -141,12 +124,9 @@ class Check:
 
 @functools.cache
 def check_published() -> Check:
-    """Fit, and keep the rows that can be compared."""
-    rows = published_rows()
-    shown = [row for row in rows if row.seconds]
-    fits = {}
-    for software in dict.fromkeys(row.software for row in shown):
-        used = [row for row in shown if row.software == software and row.calibrates]
-        if used:
-            fits[software] = fit(software, [row.traffic for row in used], [row.ms / 1e3 for row in used])
-    return Check([row for row in shown if row.software in fits], len(rows) - len(shown), fits)
+    """The fits to what was published."""
+    rows, fits = published_rows(), {}
+    for software in dict.fromkeys(row.software for row in rows):
+        used = [row for row in rows if row.software == software and row.calibrates]
+        fits[software] = fit(software, [row.traffic for row in used], [row.seconds for row in used])
+    return Check(rows, fits)
