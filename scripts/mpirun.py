@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from parhelion.errors import BAD_INPUT
-from parhelion.launch import FlavorError, load_flavor, run_command
+from parhelion.launch import FlavorError, load_flavor
 from parhelion.launch.ending import ends_by_signals
 
 
@@ -25,7 +25,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         launch = load_flavor(options.flavor_file).launch(options.ranks, options.program, options.args, options=options.option)
-        done = run_command(launch.argv, launch.env, timeout=options.timeout, false_start=launch.false_start)
+        done = launch.run(timeout=options.timeout)
     except (FlavorError, ValueError, OSError) as error:
         print(f"mpirun.py: {error}", file=sys.stderr)
         return BAD_INPUT

@@ -64,7 +64,6 @@ def reasons(case: ElementTree.Element) -> list[str]:
 
 
 def print_skips(title: str, found: list[Skip]) -> None:
-    """One line per reason and suite, with the tests that it met."""
     met: dict[tuple[str, str], list[str]] = {}
     for skip in found:
         met.setdefault((skip.suite, skip.reason), []).append(skip.test)

@@ -25,8 +25,6 @@ EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.s
 
 
 class Python(NamedTuple):
-    """One whose wheel is made."""
-
     path: str
     suffix: str
     tag: str

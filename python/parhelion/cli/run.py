@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..launch import Completed, inside_launcher, run_command
+from ..launch import Completed, inside_launcher
 from ..launch.flavor import MOST_RANKS, launcher_named
 from ..launch.jobs import SlurmJob, by_srun
 from .options import SECONDS, PanelCommand, Real, Whole, options_of
@@ -109,7 +109,7 @@ def _start(program: Sequence[str], how: Mapping[str, Any]) -> int:
     for line in notes:
         print(f"parhelion run: {line}", file=sys.stderr, flush=True)
     try:
-        return _status(run_command(launch.argv, launch.env, timeout=how["timeout"], false_start=launch.false_start, reads=_has_input()), how["timeout"])
+        return _status(launch.run(timeout=how["timeout"], reads=_has_input()), how["timeout"])
     except OSError as error:
         raise InputError(f"cannot start {error.filename}: {error.strerror}") from None
 

@@ -24,7 +24,6 @@ def usable_cores(cpus: Collection[int] | None = None, system: Path = SYSTEM) -> 
 
 
 def physical_cores(cpus: Collection[int], system: Path = SYSTEM) -> int:
-    """Number of distinct cores among hardware threads `cpus`."""
     return len({_siblings(cpu, system) for cpu in cpus})
 
 

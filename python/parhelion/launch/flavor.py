@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import InputError, build_for
 from .cores import usable_cores
@@ -47,6 +47,10 @@ class Launch(NamedTuple):
     env: dict[str, str]
     notes: list[str]
     false_start: str | None = None
+
+    def run(self, **how: Any) -> Completed:
+        """Start it and wait, see `run_command`."""
+        return run_command(self.argv, self.env, false_start=self.false_start, **how)
 
 
 @dataclass(frozen=True)
@@ -299,4 +303,4 @@ def run(
     Output streams to ours, or line by line to `on_line`.
     """
     launch = (flavor or default_flavor()).launch(ranks, program, args, bind=bind, env=env, options=options)
-    return run_command(launch.argv, launch.env, timeout=timeout, cwd=cwd, on_line=on_line, false_start=launch.false_start)
+    return launch.run(timeout=timeout, cwd=cwd, on_line=on_line)

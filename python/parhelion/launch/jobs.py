@@ -45,7 +45,6 @@ OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # what a launcher gives to a rank, and 
 
 
 def has_terminal() -> bool:
-    """Whether this process has a controlling terminal."""
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError:

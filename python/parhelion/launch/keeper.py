@@ -1,4 +1,4 @@
-"""Keeps one command and all that comes of it: `python keeper.py SOCKET GRACE WHOM SESSION COMMAND…`, a process beside the one that asked.
+"""Keeps one command and all that comes of it: `python keeper.py SOCKET GRACE WHOM COMMAND…`, a process beside the one that asked.
 
 Whatever ends the process that asked, SIGKILL included, closes the socket, and then everything that the command has started
 is ended: SIGTERM first, SIGKILL after GRACE seconds, or at once when the keeper itself is told to end meanwhile. Nothing
@@ -55,11 +55,10 @@ class Keeper:
         self.memory: set[str] = set()
         self.pids: set[int] = set()
 
-    def start(self, argv: list[str], session: bool) -> bool:
+    def start(self, argv: list[str]) -> bool:
         """Start the command; the one who asked hears why when that is impossible."""
         try:
-            # With a session of its own nothing that a launcher above has opened for us is of interest to the command.
-            self.root = subprocess.Popen(argv, start_new_session=session, close_fds=session, preexec_fn=_end_with_parent)
+            self.root = subprocess.Popen(argv, start_new_session=not self.ask_all, preexec_fn=_end_with_parent)
         except OSError as error:
             self._tell(error=error.errno or errno.EIO, file=error.filename or argv[0])
             return False
@@ -149,14 +148,13 @@ class Keeper:
 
 
 def main() -> None:
-    """Adopts orphans, keeps the command, ends."""
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
-    grace, ask_all, session, argv = float(sys.argv[2]), sys.argv[3] == "all", sys.argv[4] == "session", sys.argv[5:]
+    grace, ask_all, argv = float(sys.argv[2]), sys.argv[3] == "all", sys.argv[4:]
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         sys.exit(f"parhelion: this kernel does not let a process adopt orphans: {os.strerror(ctypes.get_errno())}")
     keeper = Keeper(control, grace, ask_all)
-    if keeper.start(argv, session):
+    if keeper.start(argv):
         keeper.keep()
 
 
@@ -192,7 +190,6 @@ def descendants(pid: int) -> list[Process]:
 
 
 def kill_remaining(processes: list[Process]) -> None:
-    """SIGKILL for those of `processes` that still run."""
     for process in processes:
         now = _read(process.pid)
         if now is not None and now.started == process.started:

@@ -29,8 +29,6 @@ class Installation(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be started: how many ranks on how many cores, bound if possible."""
-
     ranks: int
     cores: int
     bind: bool

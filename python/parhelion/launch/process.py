@@ -62,21 +62,23 @@ class Completed:
 
     argv: list[str]
     returncode: int | None
-    timed_out: bool
     seconds: float
 
     @property
     def ok(self) -> bool:
         return self.returncode == 0
 
+    @property
+    def timed_out(self) -> bool:
+        return self.returncode is None
+
 
 class Job:
     """A running command. A context: leaving it ends what still runs.
 
-    Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says when it has failed by a fault
-    of its own before it started anything: then it is started again, and stderr says so. A command with `own_session=False` stays in
-    ours and inherits what is open, as a rank needs that a launcher above has connected; `foreground` gives it our terminal,
-    and asks each of its processes to end instead of the first; with `reads` it has our standard input, which is no terminal then. Raises OSError when the program cannot be started.
+    Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says when it has failed by a fault of its own before
+    it started anything: then it is started again, and stderr says so. `foreground` leaves it in our session with our terminal, and asks each of its
+    processes to end instead of the first; with `reads` it has our standard input, which is no terminal then. Raises OSError when it cannot be started.
     """
 
     def __init__(
@@ -87,13 +89,12 @@ class Job:
         cwd: str | os.PathLike | None = None,
         on_line: Callable[[str], None] | None = None,
         false_start: str | None = None,
-        own_session: bool = True,
         foreground: bool = False,
         reads: bool = False,
     ) -> None:
         self.reads = reads or foreground
         self.argv, self.cwd, self.on_line, self.false_start = list(argv), cwd, on_line, false_start
-        self.own_session, self.foreground = own_session and not foreground, foreground
+        self.foreground = foreground
         self.env = dict(os.environ if env is None else env)
         self.returncode: int | None = None
         self.tries = 0
@@ -137,14 +138,12 @@ class Job:
     def _start(self) -> None:
         sys.stdout.flush()
         self.tries += 1
-        self.seen = False
-        self.returncode = None
+        self.seen, self.returncode, self.heard = False, None, b""
         self.told: dict[str, object] = {}
-        self.heard = b""
         self.mark = os.urandom(8).hex()
         self.control, theirs = socket.socketpair()
         with theirs:
-            self._start_keeper(theirs)
+            self.keeper = self._keeper(theirs)
         to_end.append(self)
         stream = self.keeper.stdout or self.keeper.stderr
         self.follower = threading.Thread(target=self._follow, args=(stream,), daemon=True) if stream else None
@@ -156,19 +155,18 @@ class Job:
             number = int(str(self.told["error"]))
             raise OSError(number, os.strerror(number), str(self.told["file"]))
 
-    def _start_keeper(self, control: socket.socket) -> None:
+    def _keeper(self, control: socket.socket) -> subprocess.Popen[str]:
         control.set_inheritable(True)
-        whom, session = "all" if self.foreground else "first", "session" if self.own_session else "ours"
-        self.keeper = subprocess.Popen(
-            [sys.executable, "-E", "-S", "-s", str(KEEPER), str(control.fileno()), str(GRACE_S), whom, session, *self.argv],
+        whom = "all" if self.foreground else "first"
+        return subprocess.Popen(
+            [sys.executable, "-E", "-S", "-s", str(KEEPER), str(control.fileno()), str(GRACE_S), whom, *self.argv],
             env=self.env | {MARK: self.mark},
             cwd=self.cwd,
             stdin=None if self.reads else subprocess.DEVNULL,
             stdout=subprocess.PIPE if self.on_line else None,
             stderr=subprocess.STDOUT if self.on_line else subprocess.PIPE if self.false_start else None,
-            start_new_session=self.own_session,
-            close_fds=self.own_session or self.foreground,
-            pass_fds=[control.fileno()] if self.own_session or self.foreground else [],
+            start_new_session=not self.foreground,
+            pass_fds=[control.fileno()],
             text=True,
             errors="replace",
         )
@@ -218,8 +216,8 @@ def run_command(argv: Sequence[str], env: Mapping[str, str] | None = None, *, ti
     """Run `argv` as a `Job`, which has further `options`, and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
     start = time.monotonic()
     with Job(argv, env, **options) as job:
-        timed_out = not job.wait(timeout)
-    return Completed(job.argv, None if timed_out else job.returncode, timed_out, time.monotonic() - start)
+        in_time = job.wait(timeout)
+    return Completed(job.argv, job.returncode if in_time else None, time.monotonic() - start)
 
 
 def _to_stderr(line: str) -> None:

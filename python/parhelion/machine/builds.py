@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..launch import Flavor, FlavorError
 from ..launch.mpi import MpiMissing, asked_version, mpi4py_loads, name_of
-from ..launch.process import ask, run_command
+from ..launch.process import ask
 
 Listing = dict[str, list[dict[str, str]]]
 
@@ -48,8 +48,7 @@ def network(flavor: Flavor, ranks: int = 2, bind: bool = False) -> dict[str, str
     """The channels between ranks, by name; empty where the MPI does not tell, or no launcher is known."""
     lines: list[str] = []
     try:
-        launch = flavor.launch(ranks, flavor.program, SHORTEST, bind=bind, setting=ASK)
-        run_command(launch.argv, launch.env, timeout=TIMEOUT_S, on_line=lines.append, false_start=launch.false_start)
+        flavor.launch(ranks, flavor.program, SHORTEST, bind=bind, setting=ASK).run(timeout=TIMEOUT_S, on_line=lines.append)
     except (OSError, FlavorError):
         return {}
     return told(lines)

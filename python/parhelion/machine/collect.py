@@ -24,7 +24,6 @@ def read_text(path: str | Path) -> str | None:
 
 
 def read_int(path: str | Path) -> int | None:
-    """The number in a file, or `None`."""
     text = read_text(path)
     try:
         return int(text) if text is not None else None
@@ -43,7 +42,6 @@ NODES = Path("/sys/devices/system/node")
 
 
 def cpu() -> dict[str, Any]:
-    """Model, usable cores and hardware threads, caches, frequency governor."""
     usable = sorted(os.sched_getaffinity(0))  # not the whole machine
     return {
         "model": model(),
@@ -66,7 +64,6 @@ def told(file: str | Path, *names: str, after: str = ":") -> str | None:
 
 
 def model() -> str:
-    """The name that the processor gives itself."""
     return told("/proc/cpuinfo", "model name", "Model", "cpu model") or platform.processor() or platform.machine()
 
 
@@ -82,7 +79,6 @@ def caches(number: int) -> list[dict[str, Any]]:
 
 
 def numa() -> list[dict[str, Any]]:
-    """NUMA domains with their hardware threads and memory."""
     return [
         {"node": int(node.name[4:]), "cpus": read_text(node / "cpulist"), "memory_bytes": _node_memory(node)}
         for node in sorted(NODES.glob("node[0-9]*"))
@@ -98,7 +94,6 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def limits() -> dict[str, Any]:
-    """Container, cgroup limits on processors and memory, and what may be locked in memory."""
     return {
         "container": container(),
         "cgroup_cpus": cpu_quota(),
@@ -110,7 +105,6 @@ def limits() -> dict[str, Any]:
 
 
 def container() -> str | None:
-    """The kind of container that this process runs in, as far as it shows."""
     for marker, name in (("/.dockerenv", "docker"), ("/run/.containerenv", "podman"), ("/.singularity.d", "apptainer")):
         if Path(marker).exists():
             return name
@@ -146,7 +140,6 @@ def software(source: Path | None = None) -> dict[str, Any]:
 
 
 def packages() -> dict[str, str]:
-    """Installed versions of the packages that matter here."""
     return {name: found[0].version for name in PACKAGES if (found := list(metadata.distributions(name=name)))}
 
 
@@ -159,7 +152,6 @@ def revision(source: Path | None = None) -> str | None:
 
 
 def first_line(command: list[str]) -> str | None:
-    """The first line that a short command prints, or `None`."""
     if not shutil.which(command[0]):
         return None
     try:

@@ -33,8 +33,6 @@ class Build:
 
 @dataclass(frozen=True)
 class Examination:
-    """All findings, named as in the document."""
-
     environment: dict[str, Any]
     usable_cores: int
     ranks: int
@@ -47,7 +45,6 @@ class Examination:
     worth_doing: list[str]
 
     def document(self) -> dict[str, Any]:
-        """The document of `--json`."""
         told = asdict(self) | {"flavors": [_build_object(build) for build in self.flavors], "scheduler": self.scheduler or None}
         return {"schema": "parhelion.doctor/1", **told}
 
@@ -76,7 +73,6 @@ def examine(ranks: int | None, start: bool | None = None) -> Examination:
 
 
 def crowd(cores: int, ranks: int) -> str | None:
-    """What to do where so many ranks share cores."""
     if ranks <= cores:
         return None
     return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then tell of the scheduler, and ranks that spin "

@@ -23,7 +23,6 @@ AGENT = Path(__file__).with_name("agent.sh")
 
 
 def main() -> int:
-    """The command's exit status."""
     folder, count, latency, bandwidth, command = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]), sys.argv[5:]
     names = [f"phl{number}" for number in range(1, count + 1)]
     _name_hosts(folder, names)

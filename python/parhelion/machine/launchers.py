@@ -46,7 +46,6 @@ def launchers() -> list[Launcher]:
 
 
 def look_at(path: str) -> Launcher:
-    """Whose launcher this is."""
     said = _ask(path, "--version")
     for pattern, whose, starts, offers in KNOWN:
         if match := pattern.search(said):

@@ -101,7 +101,6 @@ def locked_memory() -> Told:
 
 
 def huge_pages() -> Told:
-    """Whether large pages can back shared memory."""
     shmem = read_text("/sys/kernel/mm/transparent_hugepage/shmem_enabled") or "absent"
     private = read_text("/sys/kernel/mm/transparent_hugepage/enabled") or "absent"
     works = any(f"[{state}]" in shmem for state in ("always", "within_size", "advise", "force"))
@@ -110,8 +109,6 @@ def huge_pages() -> Told:
 
 
 class Vector(ctypes.Structure):
-    """`struct iovec`."""
-
     _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
@@ -138,7 +135,6 @@ def _read(pid: int, address: int, size: int) -> str:
 
 
 def xpmem() -> Told:
-    """The XPMEM kernel module's device and its library."""
     device = "/dev/xpmem"
     chosen = os.environ.get("PARHELION_XPMEM", "")
     if chosen == "none":
@@ -154,17 +150,14 @@ def xpmem() -> Told:
 
 
 def hwloc() -> Told:
-    """The library that knows caches, NUMA domains and sockets."""
     return _library(["libhwloc.so.15", "libhwloc.so.5"], "hwloc_get_api_version")
 
 
 def ucx() -> Told:
-    """Unified Communication X, for exchanges between hosts."""
     return _library(["libucp.so.0", *map(str, sorted(Path(sysconfig.get_path("purelib")).glob("libucx/lib/libucp.so*")))])
 
 
 def libfabric() -> Told:
-    """Open Fabrics Interfaces, which MPIs use for networks."""
     return _library(["libfabric.so.1"])
 
 
@@ -201,7 +194,6 @@ class Check(NamedTuple):
     welcome: bool = False
 
     def finding(self) -> Finding:
-        """The probe's, tried now."""
         try:
             works, detail, remedy = self.probe()
         except OSError as error:

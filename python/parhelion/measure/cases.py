@@ -93,7 +93,6 @@ def halo(
 
 
 def setup(ranks: tuple[int, ...] | None, transport: tuple[str, ...], width: int, fields: int, **grid: Any) -> list[Group]:
-    """One group per rank count; 1, 2, 4, … up to 8, or to the usable cores where there are more."""
     counts = ranks or [2**power for power in range(max(8, usable_cores()).bit_length())]
     groups = [halo(count, halo=(width,), fields=(fields,), **grid) for count in dict.fromkeys(counts)]
     return [Group(each.ranks, [{**case, "transport": name} for case, name in product(each.cases, transport)]) for each in groups]
@@ -103,7 +102,6 @@ BUFFERS = 10  # of all contenders of the alltoall together, in multiples of what
 
 
 def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Group]:
-    """One group per rank count, each with all sizes."""
     counts = ranks or (usual_ranks(),)
     most, largest = max(counts), max(sizes)
     _check_memory(BUFFERS * most * most * largest, f"an alltoall of {largest} B on {most} ranks with all contenders takes",
@@ -127,15 +125,12 @@ def told_apart_by(datasets: Sequence[Path]) -> dict[Path, dict[str, str]]:
 
     Tables and comparisons know a data set by its name, since its place is another one on each machine.
     """
-    return {dataset: _apart(dataset, [other for other in datasets if other.name == dataset.name != "" and other != dataset]) for dataset in datasets}
-
-
-def _apart(dataset: Path, others: Sequence[Path]) -> dict[str, str]:
-    if not others:
-        return {}
-    depths = range(1, len(dataset.parent.parts) + 1)
-    depth = next(depth for depth in depths if all(dataset.parent.parts[-depth:] != other.parent.parts[-depth:] for other in others))
-    return {"from": ":".join(part.strip("/") for part in dataset.parent.parts[-depth:])}
+    apart: dict[Path, dict[str, str]] = {}
+    for dataset in datasets:
+        folders = {other.parent for other in datasets if other.name == dataset.name}
+        within = dataset.parent.relative_to(os.path.commonpath(folders))
+        apart[dataset] = {"from": ":".join(within.parts) or "."} if len(folders) > 1 else {}
+    return apart
 
 
 ARRAYS_AT_ONCE = 9  # one for each contender
@@ -145,7 +140,6 @@ def ghosts(
     ranks: int | None, grid: tuple[int, ...] | None, extent: int, vdim: tuple[int, ...], element: tuple[str, ...], pattern: str,
     contenders: Sequence[str],
 ) -> Group:
-    """One case per length of rows and element."""
     count = _ranks_on_grid(ranks, grid)
     sides = list(grid or balanced_grid(count, 3))
     sides += [1] * (3 - len(sides))
@@ -157,29 +151,23 @@ def ghosts(
     return Group(count, cases, module=IN_PYTHON)
 
 
-INDEXED = {"hand_isend", "hand_persistent", "hand_neighbor_alltoallv"}
-BY_HAND = {
-    "multigrid_cg": INDEXED,
-    "finite_volume": INDEXED,
-    "poisson": INDEXED,
-    "shallow_water": {"hand_isend", "hand_sendrecv"},
-    "hydrodynamics": {"hand_isend", "hand_sendrecv"},
-}
-APPS = (*BY_HAND, "veros")
+INDEXED, ON_GRIDS = ("hand_isend", "hand_persistent", "hand_neighbor_alltoallv"), ("hand_isend", "hand_sendrecv")
+BY_HAND = {"multigrid_cg": INDEXED, "finite_volume": INDEXED, "poisson": INDEXED, "shallow_water": ON_GRIDS, "hydrodynamics": ON_GRIDS}
 PEERS = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, where `make peers` has built them
-ROW_BYTES = 27 * 12 * 2  # a row of the matrix and its vectors, on all levels
-NODE_BYTES = 26 * 8  # of the cell and the node beside it
+APPS = (*BY_HAND, "veros")
+# Of a row of the matrix and its vectors on all levels, of two triangles, of a node and its elements, of a cell, of a cell and the node beside it.
+BYTES = {"multigrid_cg": 27 * 12 * 2, "finite_volume": 2 * 300, "poisson": 7 * 20 + 100, "shallow_water": 13 * 8, "hydrodynamics": 26 * 8}
 AT_ONCE = 5  # contenders, the reference among them
 MOST_MESH = 8192
 
 
 def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, contenders: tuple[str, ...]) -> list[Group]:
     """The compiled ones together, or where contenders are named, one group for those that have the same of them; Veros is another program."""
+    every = set(names(VEROS)).union(*BY_HAND.values(), *PEERS.values()) - {"auto", "planted_fault"}
     chosen: dict[tuple[str, ...], list[dict[str, object]]] = {}
-    for case in _compiled(wanted, ranks, extent, mesh):
-        own = BY_HAND[app := str(case["app"])] | PEERS.get(app, set())
-        others = set().union(*BY_HAND.values(), *PEERS.values(), names(VEROS)) - own - {"auto", "planted_fault"}
-        chosen.setdefault(tuple(name for name in contenders if name not in others), []).append(case)
+    for app in (app for app in BY_HAND if app in wanted):
+        others = every - {*BY_HAND[app], *PEERS.get(app, ())}
+        chosen.setdefault(tuple(name for name in contenders if name not in others), []).append(_compiled(app, ranks, extent, mesh))
     groups = [Group(ranks, cases, contenders=some) for some, cases in chosen.items()]
     if "veros" in wanted:
         groups.append(Group(ranks, [{"app": "veros"}], IN_PYTHON, tuple(name for name in contenders if name in names(VEROS))))
@@ -190,7 +178,6 @@ def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, 
 
 
 def reason_against_veros(ranks: int) -> str | None:
-    """Why Veros cannot run here."""
     if find_spec("veros") is None:
         return "it is not installed: run `make apps`"
     if process_grid(ranks) is None:
@@ -198,26 +185,22 @@ def reason_against_veros(ranks: int) -> str | None:
     return None
 
 
-def _compiled(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int) -> list[dict[str, object]]:
-    sides = list(extent * 3 if len(extent) == 1 else extent)
-    cases: list[dict[str, object]] = []
-    for app in (app for app in BY_HAND if app in wanted):
-        match app:
-            case "multigrid_cg" | "hydrodynamics":
-                if len(sides) != 3:
-                    raise InputError(f"--extent {'x'.join(map(str, sides))} has {len(sides)} numbers: give one, or three")
-                cell_bytes, what = (ROW_BYTES, "the matrices take") if app == "multigrid_cg" else (NODE_BYTES, "the cells take")
-                _check_memory(ranks * math.prod(sides) * cell_bytes * AT_ONCE, what, "use a smaller --extent")
-                cases.append({"app": app, "grid": balanced_grid(ranks, 3), "extent": sides})
-            case "finite_volume" | "poisson":
-                if mesh & (mesh - 1) or mesh * mesh < ranks:
-                    raise InputError(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
-                _check_memory(mesh * mesh * (2 * 300 if app == "finite_volume" else 7 * 20 + 100) * AT_ONCE, "the meshes take", "use a smaller --mesh")
-                cases.append({"app": app, "extent": [mesh, mesh]})
-            case _:
-                grid = balanced_grid(ranks, 2)[::-1]  # rows, which are contiguous, stay long
-                if mesh < 2 * max(grid):
-                    raise InputError(f"--mesh {mesh}: shallow_water needs two cells for each of {max(grid)} ranks side by side")
-                _check_memory(mesh * mesh * 13 * 8 * (AT_ONCE + ranks), "the grids take", "use a smaller --mesh")
-                cases.append({"app": app, "grid": grid, "extent": [mesh, mesh]})
-    return cases
+def _compiled(app: str, ranks: int, extent: tuple[int, ...], mesh: int) -> dict[str, object]:
+    case: dict[str, object] = {"app": app}
+    if app in ("multigrid_cg", "hydrodynamics"):
+        sides = list(extent * 3 if len(extent) == 1 else extent)
+        if len(sides) != 3:
+            raise InputError(f"--extent {'x'.join(map(str, sides))} has {len(sides)} numbers: give one, or three")
+        cells, case = ranks * math.prod(sides), case | {"grid": balanced_grid(ranks, 3), "extent": sides}
+    elif app == "shallow_water":
+        grid = balanced_grid(ranks, 2)[::-1]  # rows, which are contiguous, stay long
+        if mesh < 2 * max(grid):
+            raise InputError(f"--mesh {mesh}: shallow_water needs two cells for each of {max(grid)} ranks side by side")
+        cells, case = mesh * mesh, case | {"grid": grid, "extent": [mesh, mesh]}
+    else:
+        if mesh & (mesh - 1) or mesh * mesh < ranks:
+            raise InputError(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
+        cells, case = mesh * mesh, case | {"extent": [mesh, mesh]}
+    copies = AT_ONCE + ranks * (app == "shallow_water")  # the reference has the whole grid on every rank
+    _check_memory(cells * BYTES[app] * copies, f"{app} takes", "use a smaller --extent or --mesh")
+    return case

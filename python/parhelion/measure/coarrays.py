@@ -140,7 +140,6 @@ class Coarrays:
                 folder.append(Case(launch, case.name, name, case.params, "peer", verified=False, error=error, skipped=skipped))
 
     def _reason(self, case: CaseResult, build: Build, name: str, here: str) -> str | None:
-        """Why it is not launched."""
         if words_of(case.params) is None:
             return "the coarray program has cells of whole 32-bit words"
         if why := self.stopped.get(name):

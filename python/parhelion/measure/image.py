@@ -46,8 +46,6 @@ LETTERS = 16
 
 @dataclass(frozen=True)
 class ImageRequest:
-    """What `parhelion bench image` was asked for."""
-
     name: str
     folder: Path
     ranks: int

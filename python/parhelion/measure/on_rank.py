@@ -45,8 +45,6 @@ def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
 
 
 class Seen:
-    """What the looks so far have shown."""
-
     def __init__(self) -> None:
         self.wall = 0.0
         self.looks: dict[str, int] = {}
@@ -55,7 +53,6 @@ class Seen:
         self.libraries: set[str] = set()
 
     def add(self, process: int, seconds: float, maps: bool) -> None:
-        """One look, `seconds` after the one before."""
         self.wall += seconds
         where = sleeps_in(process)
         if where:
@@ -119,7 +116,6 @@ def _program(process: int) -> str:
 
 
 def mapped_files(process: int) -> set[str]:
-    """Shared libraries and the program."""
     fields = (line.split(None, 5) for line in _read(f"/proc/{process}/maps").splitlines())
     return {part[5] for part in fields if len(part) == 6 and "x" in part[1] and part[5].startswith("/")}
 
@@ -146,7 +142,6 @@ def _read(path: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Never returns: the process becomes the tool."""
     folder, command = arguments[:2]
     place = arguments.index("--", 3)
     tool, program = arguments[3:place], arguments[place + 1 :]

@@ -10,7 +10,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..launch import Flavor
-from ..launch.process import Completed, ask, child, run_command
+from ..launch.process import Completed, ask, child
 from ..launch.ending import Ended
 from ..launch.flavor import program_words
 from ..machine.collect import collect
@@ -69,24 +68,25 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     profile_id, folder = create_folder(request.program[0], request.out)
     words = ["-m", "parhelion.measure.on_rank", str(folder.resolve()), request.wanted, "--", *tool, "--", *program_words(request.program)]
     launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
-    environment = collect()
+    environment = collect() | {"mpi": request.flavor.library_version}
     created = datetime.now(UTC).isoformat(timespec="seconds")
     try:
-        completed = run_command(launch.argv, launch.env, timeout=request.timeout, on_line=on_line, false_start=launch.false_start)
+        completed = launch.run(timeout=request.timeout, on_line=on_line)
     except Ended as ended:
         ended.add_note(f"samples until then lie in {folder}")
         raise
-    seen = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
-    unread: list[str] = []
-    frames, stacks = _stacks(request, folder, unread) if perf else ([], [[] for _ in seen])
+    notes = ["the program was stopped at the time limit"] if completed.timed_out else []
+    notes += [f"the program ended with exit status {completed.returncode}"] if completed.returncode else []
+    numbers: dict[Frame, int] = {}
+    looks = [_seen(folder / f"rank-{rank}.json", rank) for rank in range(request.ranks)]
+    stacks = [_stacks(folder / f"rank-{rank}.data", request.wanted, numbers, notes) if perf else [] for rank in range(request.ranks)]
+    frames = list(numbers)
     profile = Profile(
         schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
-        program=without_secrets(request.program),
-        tool=How(request.tool, version, "cpu-clock", request.frequency, request.call_graph, request.wanted), frames=frames,
-        flavor=request.flavor.name, labels=request.labels,
-        environment=environment | {"mpi": request.flavor.library_version},
-        ranks=[rank_profile(rank, what, own, frames) for rank, (what, own) in enumerate(zip(seen, stacks, strict=True))],
-        notes=[*_ending(completed), *unread, *([] if perf else ["no samples were taken: sleep and libraries alone are told"])],
+        program=without_secrets(request.program), frames=frames, flavor=request.flavor.name, labels=request.labels, environment=environment,
+        tool=How(request.tool, version, "cpu-clock", request.frequency, request.call_graph, request.wanted),
+        ranks=[rank_profile(rank, *found, frames) for rank, found in enumerate(zip(looks, stacks, strict=True))],
+        notes=notes if perf else [*notes, "no samples were taken: sleep and libraries alone are told"],
     )
     write_profile(profile, folder)
     return profile, folder, completed
@@ -97,12 +97,6 @@ def rank_profile(rank: int, seen: dict[str, Any], stacks: list[Stack], frames: l
     sampled = {frames[number].library for stack in stacks for number in stack.frames}
     libraries = sorted({*seen["libraries"], *(each for each in sampled if each.startswith("/"))})
     return RankProfile(rank, stacks=stacks, **(seen | {"libraries": libraries}))
-
-
-def _ending(completed: Completed) -> list[str]:
-    if completed.timed_out:
-        return ["the program was stopped at the time limit"]
-    return [] if completed.ok else [f"the program ended with exit status {completed.returncode}"]
 
 
 def _seen(file: Path, rank: int) -> dict[str, Any]:
@@ -117,23 +111,12 @@ def _seen(file: Path, rank: int) -> dict[str, Any]:
                        "see what the program printed above")
 
 
-def _stacks(request: Request, folder: Path, unread: list[str]) -> tuple[list[Frame], list[list[Stack]]]:
-    """Frames of all ranks, numbered, and the stacks of each."""
-    numbers: dict[Frame, int] = {}
-    stacks = [_rank_stacks(_samples(folder, rank, unread), request.wanted, numbers) for rank in range(request.ranks)]
-    return list(numbers), stacks
-
-
-def _samples(folder: Path, rank: int, unread: list[str]) -> Iterable[Sample]:
-    file = folder / f"rank-{rank}.data"
+def _stacks(file: Path, command: str, numbers: dict[Frame, int], unread: list[str]) -> list[Stack]:
+    """Those of one rank; frames of all ranks are numbered in `numbers`."""
     if not file.exists():
-        raise ProfileError(f"rank {rank} left no samples: {file} is not there; see what the program printed above")
-    return read_samples(file, unread)
-
-
-def _rank_stacks(samples: Iterable[Sample], command: str, numbers: dict[Frame, int]) -> list[Stack]:
+        raise ProfileError(f"a rank left no samples: {file} is not there; see what the program printed above")
     found: dict[tuple[int, ...], Stack] = {}
-    for sample in samples:
+    for sample in read_samples(file, unread):
         if command and sample.command != command[:15]:  # the kernel keeps 15 letters of a name
             continue
         key = tuple(numbers.setdefault(each, len(numbers)) for each in sample.frames)
@@ -166,19 +149,7 @@ def perf_words(frequency: int, call_graph: str) -> tuple[str, list[str]]:
 
 SAMPLE = re.compile(r"^\s*(?P<command>.*\S)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<time>[\d.]+):\s+(?P<period>\d+)")
 FRAME = re.compile(r"^\s+[0-9a-f]+ (?P<rest>.*\))$")
-
-
 READ_S = 600.0
-
-
-@contextmanager
-def _killed_after(seconds: float, process: subprocess.Popen[str]) -> Iterator[threading.Timer]:
-    timer = threading.Timer(seconds, process.kill)
-    timer.start()
-    try:
-        yield timer
-    finally:
-        timer.cancel()
 
 
 def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Iterator[Sample]:
@@ -186,21 +157,24 @@ def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Itera
     # Inlined functions cost a look into debug information per address, and tell nothing about libraries.
     words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
     count = 0
-    with tempfile.TemporaryFile("w+", errors="replace") as errors, child(words, stdout=subprocess.PIPE, stderr=errors) as perf, _killed_after(limit_s, perf) as timer:
-        assert perf.stdout
-        for sample in parse_script(perf.stdout):
-            count += 1
-            yield sample
-        status = perf.wait()
-        if status and timer.is_alive():
-            errors.seek(0)
-            told = next((line.strip() for line in reversed(errors.readlines()) if line.strip()), f"perf script failed with status {status}")
-        elif status:
-            told = f"perf script takes longer than {limit_s:g} s"
-    if status and not count:
+    with tempfile.TemporaryFile("w+", errors="replace") as errors, child(words, stdout=subprocess.PIPE, stderr=errors) as perf:
+        timer = threading.Timer(limit_s, perf.kill)
+        timer.start()
+        try:
+            for sample in parse_script(perf.stdout or ()):
+                count += 1
+                yield sample
+            status, in_time = perf.wait(), timer.is_alive()
+        finally:
+            timer.cancel()
+        if not status:
+            return
+        errors.seek(0)
+        said = [line.strip() for line in errors if line.strip()] or [f"perf script failed with status {status}"]
+    told = said[-1] if in_time else f"perf script takes longer than {limit_s:g} s"
+    if not count:
         raise ProfileError(f"{file} cannot be read: {told}")
-    if status:
-        notes.append(f"{file.name}: the first {count} samples are told, the others cannot be read: {told}")
+    notes.append(f"{file.name}: the first {count} samples are told, the others cannot be read: {told}")
 
 
 def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
@@ -221,22 +195,13 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
 
 @lru_cache(maxsize=10_000)  # samples repeat their frames
 def _frame(text: str) -> Frame:
-    return frame(*_split(text))
-
-
-def _split(text: str) -> tuple[str, str]:
-    """Symbol and library of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses."""
-    depth = 0
-    for place in range(len(text) - 1, -1, -1):
+    """Of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses. The kernel's many names are one."""
+    depth, place = 1, len(text) - 1
+    while depth and place:
+        place -= 1
         depth += {")": 1, "(": -1}.get(text[place], 0)
-        if depth == 0:
-            return text[:place].rstrip(), text[place + 1 : -1]
-    return text, UNKNOWN
-
-
-def frame(symbol: str, library: str) -> Frame:
-    """A frame with the kernel's many names as one."""
-    if library.startswith("[kernel") or library.endswith(".ko") or library.startswith("[guest.kernel"):
+    symbol, library = text[:place].rstrip(), text[place + 1 : -1]
+    if library.startswith(("[kernel", "[guest.kernel")) or library.endswith(".ko"):
         library = KERNEL
     elif library.startswith(("[", "//anon")) and library not in ("[vdso]", "[vsyscall]"):
         library = UNKNOWN  # callers that were guessed from a stack without tables

@@ -44,16 +44,13 @@ class Ranks:
         self._job.end()
 
     def running(self, wait_s: float) -> bool:
-        """Wait for up to `wait_s` and tell whether the ranks still run."""
         return not self._job.wait(wait_s)
 
     @property
     def ending(self) -> str:
-        """How the launcher ended, in words."""
         return exit_text(self._job.returncode or 0)
 
     def message(self) -> str | None:
-        """The ranks' own error, once; without one, the last distinct lines that were printed."""
         return rank_message(self.said)
 
     def _hear(self, line: str) -> None:
@@ -75,7 +72,6 @@ class Follower:
         self.heard = time.monotonic()
 
     def new_lines(self) -> list[Line]:
-        """The finished lines since the last call."""
         with self.record.open("rb") as file:
             file.seek(self.position)
             content = file.read()
@@ -87,7 +83,6 @@ class Follower:
 
     @property
     def quiet_s(self) -> float:
-        """How long no line has come."""
         return time.monotonic() - self.heard
 
     def _parse(self, text: bytes) -> Line | None:
@@ -115,11 +110,9 @@ class RunProgress:
         self.bar.update(self.task, now=f"launch {number + 1} of {self.launches}, {ranks} ranks{side and f', {side}'}")
 
     def left_out(self, number: int) -> None:
-        """A launch will not happen."""
         self._plan(number, 0)
 
     def lines(self, lines: list[Line]) -> None:
-        """Lines were added to the record."""
         for line in lines:
             self.done += isinstance(line, Case)
             self._plan(self.now, line.cases if isinstance(line, Plan) else self.plans.get(self.now))

@@ -29,8 +29,6 @@ NAMES = "AB"
 
 
 class Turn(NamedTuple):
-    """One launch of one group on one side; both by their place."""
-
     launch: int
     group: int
     side: int
@@ -72,7 +70,6 @@ class Run:
             console.print(note, style="dim", markup=False, soft_wrap=True)
 
     def records(self) -> list[Record]:
-        """What has been measured, and how each launch ended."""
         records = {folder: read_record(folder.path) for folder in self.runs}
         for folder, end in self.lost:
             records[folder].ends.append(end)
@@ -99,7 +96,6 @@ class Run:
         return False
 
     def launch(self, number: int, turn: Turn) -> None:
-        """Start the ranks once and follow their record."""
         what, group, side = self.what, self.what.groups[turn.group], self.sides[turn.side]
         name = side.name if what.combined else f"{NAMES[turn.side]}: {side.name}" if what.against else ""
         self.progress.starting(number, group.ranks, name)

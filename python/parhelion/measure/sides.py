@@ -45,7 +45,6 @@ class Side:
     image: SoftwareImage | None = None
 
     def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
-        """How the measuring program is started, once."""
         if self.image:
             return self.image.launch(what, group, arguments)
         assert self.flavor
@@ -60,7 +59,6 @@ class Side:
         return self.flavor.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=setting)
 
     def notes(self, what: Measurement) -> list[str]:
-        """What the user should know of how so many ranks are started."""
         return [] if self.reason else self.launch(what, what.groups[0], []).notes
 
     def check(self, what: Measurement) -> Side:
@@ -154,7 +152,6 @@ def _combination(mpi: str, network: str) -> Side:
 
 
 def _other(text: str, here: str) -> Side:
-    """What `--against` names; raises `InputError` with what was tried."""
     path = Path(text)
     if text in flavors():
         return Side(text, find_flavor(text, measuring=True))

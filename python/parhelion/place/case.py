@@ -71,7 +71,6 @@ class Case:
 
     @cached_property
     def parts(self) -> IndexMaps | None:
-        """The parts of a mesh, where they are placed."""
         if not self.graph:
             return None
         others = [name for name in GRIDS_ALONE if getattr(self, name)] + ["offsets"] * (self.neighbors not in ("faces", "full"))
@@ -81,7 +80,6 @@ class Case:
 
     @cached_property
     def edges(self) -> Edges:
-        """What these parts send to each other."""
         return edges_of(self.parts, self._bytes_of_a_cell) if self.parts else []
 
     @cached_property
@@ -100,7 +98,6 @@ class Case:
         return Machine(topology, nodes, ranks[0] if ranks and len(ranks) == 1 else ranks, self.binding)
 
     def stencil(self, dimensions: int) -> Stencil:
-        """Neighbors with their weights."""
         stencil = Stencil.parse(self.neighbors, dimensions)
         return stencil.with_halo(self.extent, self.halo, self._bytes_of_a_cell) if self.extent else stencil
 
@@ -128,7 +125,6 @@ class Case:
         return {"blocked": placed.in_order() if isinstance(placed, GraphPlacement) else self.placement("blocked"), "placed": placed}
 
     def traffic(self, placement: AnyPlacement) -> Traffic:
-        """What an exchange lets cross each level."""
         cells = (1,) if self.parts else self.extent or ()
         return traffic(placement, Exchange(cells, self.halo, self.fields, self.bytes_per_cell, self.algorithm), self.periodic)
 
@@ -163,7 +159,6 @@ class Case:
 
     @property
     def _points(self) -> int:
-        """How many are placed; 0 where cells or blocks decide."""
         return self.parts.ranks if self.parts else math.prod(self.grid or (0,))
 
     @property

@@ -26,7 +26,6 @@ class Fit:
 
     @property
     def median_error(self) -> float:
-        """Whatever its sign."""
         return float(np.median(np.abs(self.errors)))
 
     def document(self, errors: Sequence[float] | None = None) -> dict[str, Any]:
@@ -92,8 +91,6 @@ Element = Literal["float32", "float64", "int8", "int16", "int32", "int64", "comp
 
 
 class HaloCase(msgspec.Struct):
-    """What a record tells of a halo case."""
-
     grid: tuple[int, ...]
     extent: tuple[int, ...]
     halo: int
@@ -104,7 +101,6 @@ class HaloCase(msgspec.Struct):
     periodic: bool | tuple[bool, ...] = True
 
     def exchange(self, contender: str) -> Exchange:
-        """What it exchanges."""
         if contender in ("staged", "hand_staged") or contender.startswith("by_dimension:"):
             algorithm = "staged"
         else:
@@ -122,7 +118,6 @@ def fit_records(paths: Sequence[Path], contender: str) -> Fit:
 
 
 def record_points(record: Record, contender: str) -> Iterator[tuple[Traffic, float]]:
-    """Traffic and median seconds of each case line of a contender."""
     launches = {launch.launch: launch for launch in record.launches}
     for case in record.cases:
         if case.contender != contender or not case.samples or not case.verified or "grid" not in case.params:

@@ -13,7 +13,6 @@ Edges = list[dict[int, int]]
 
 
 def edges_of(maps: IndexMaps, bytes_per_cell: int) -> Edges:
-    """The bytes that each part sends to each other part."""
     edges: Edges = [{} for _ in range(maps.ranks)]
     for reader in range(maps.ranks):
         for owner, cells in zip(*maps.sources(reader), strict=True):

@@ -31,17 +31,14 @@ class Cell:
 
     @property
     def key(self) -> Key:
-        """All but transport and times."""
         return self.ranks_per_node, self.numbering, self.halo, self.fields
 
     @property
     def speed_up(self) -> float:
-        """How many times as fast placement makes it, in the simulation."""
         return self.blocked_s / self.placed_s
 
     @property
     def published_speed_ups(self) -> dict[str, float]:
-        """The same as published, by software."""
         return {name: blocked / placed for name, (blocked, placed) in self.published.items()}
 
     def off_by(self, software: str) -> float:
@@ -52,13 +49,10 @@ class Cell:
 
 @dataclass
 class Study:
-    """All cells, and what the simulations took."""
-
     cells: list[Cell] = field(default_factory=list)
     launches: list[dict[str, Any]] = field(default_factory=list)
 
     def document(self, simulation: Simulation, topology: str) -> dict[str, Any]:
-        """The document of `parhelion model simulate --json`."""
         figures = asdict(simulation.figures)
         del figures["fixed_s"]
         return {

@@ -38,7 +38,6 @@ class Exchange:
             raise PlacementError("an exchange needs at least one cell per dimension, halo width, field and byte")
 
     def stencil(self) -> Stencil:
-        """All neighbors, with the halo that goes to each."""
         kind = Stencil.faces if self.faces_only else Stencil.full
         return kind(len(self.cells)).with_halo(self.cells, self.halo, self.fields * self.bytes_per_cell)
 

@@ -31,7 +31,6 @@ class Case:
 
     @classmethod
     def read(cls, job: dict[str, Any], comm: MPI.Intracomm) -> "Case":
-        """ValueError for a case that these ranks cannot run."""
         grid = tuple(int(side) for side in job["grid"])
         if int(np.prod(grid)) != comm.size:
             raise ValueError(f"the process grid {'x'.join(map(str, grid))} makes {np.prod(grid)} ranks and {comm.size} run: make them agree")
@@ -45,7 +44,6 @@ class Case:
 
     @property
     def rows(self) -> int:
-        """Rows of a block."""
         return self.extent**3
 
     @property
@@ -133,7 +131,6 @@ class Rows:
 
 
 def private_rows(case: Case) -> Rows:
-    """In ordinary memory of this process."""
     return Rows(case, np.zeros((case.rows + len(case.wanted), case.vdim), case.dtype))
 
 
@@ -149,8 +146,6 @@ class Exchange(Variant):
 
 
 class ByHand(Exchange):
-    """Over mpi4py."""
-
     def __init__(self, case: Case) -> None:
         self.comm, self.rows, self.sent, self.received = case.comm, private_rows(case), case.sent, case.received
         self.array = self.rows.array
@@ -216,8 +211,6 @@ class PlantedFault(Plain):
 
 
 class StarForest(Exchange):
-    """PetscSFBcast of rows as one contiguous datatype each."""
-
     def __init__(self, case: Case) -> None:
         try:
             from petsc4py import PETSc

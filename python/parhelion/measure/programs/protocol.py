@@ -18,8 +18,6 @@ EXCHANGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int64)
 
 
 class Measured(ctypes.Structure):
-    """`phl_measured` of bench/callback.hpp."""
-
     _fields_ = (("answer", ANSWER), ("exchange", EXCHANGE))
 
 
@@ -67,8 +65,6 @@ def main(imports: dict[str, float], program: Any) -> int:
 
 
 class Answers:
-    """One method for each question."""
-
     def __init__(self, imports: dict[str, float], program: Any) -> None:
         from mpi4py import MPI
 
@@ -102,7 +98,6 @@ class Answers:
         return 0
 
     def imports(self) -> dict[str, Any]:
-        """Mean and maximum over ranks."""
         every = self.comm.allgather(self.seconds)
         return {name: {"mean": sum(each[name] for each in every) / len(every), "max": max(each[name] for each in every)} for name in self.seconds}
 
@@ -113,7 +108,6 @@ class Answers:
         self.program.Case.read(case, self.comm)
 
     def case(self, case: dict[str, Any]) -> dict[str, Any]:
-        """Parameters of the case that is measured now."""
         self.here, self.made = self.program.Case.read(case, self.comm), []
         return dict(self.here.params())
 

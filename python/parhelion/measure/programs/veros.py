@@ -39,7 +39,6 @@ class Case:
 
     @classmethod
     def read(cls, job: dict[str, Any], comm: MPI.Intracomm) -> "Case":
-        """ValueError for a case that these ranks cannot run."""
         if process_grid(comm.size) is None:
             raise ValueError(f"the {EXTENT[0]}×{EXTENT[1]} columns of Veros's setup cannot be divided evenly among {comm.size} ranks")
         return cls(comm)
@@ -54,7 +53,6 @@ class Case:
         return model, [model.beginning]
 
     def state_after(self, steps: int) -> dict[str, Any]:
-        """What is right. Collective."""
         model, states = self.untouched
         while len(states) <= steps:
             model.run(1)
@@ -83,7 +81,6 @@ class Model(Variant):
         return {name: value for name, value in self.setup.state.variables.items() if value is not None}
 
     def refresh(self, turn: int) -> None:
-        """Back to the first step, and on from there."""
         variables = self.setup.state.variables
         with variables.unlock():
             for name, value in self.beginning.items():

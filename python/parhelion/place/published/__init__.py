@@ -42,12 +42,10 @@ class Row:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """All but the time."""
         return self.placement, self.ranks_per_node, self.numbering, self.software, self.halo, self.fields
 
     @property
     def ms(self) -> float:
-        """Milliseconds per exchange."""
         return 1e3 * self.seconds
 
     @property
@@ -64,7 +62,6 @@ class Row:
 
 
 def published_rows() -> list[Row]:
-    """All of Betzy's figures."""
     return [
         Row(line["placement"], int(line["ranks_per_node"]), line["numbering"], line["runtime"], line["toolchain"], int(halo), int(fields),
             float(line[f"{halo}x{fields}"]) / EXCHANGES)
@@ -100,11 +97,9 @@ class Check:
     fits: dict[str, Fit]
 
     def predicted(self, row: Row) -> float:
-        """Seconds per exchange by the model."""
         return self.fits[row.software].parameters.predict(row.traffic)
 
     def error(self, row: Row) -> float:
-        """Relative error of the prediction."""
         return self.predicted(row) / row.seconds - 1
 
     def held_out(self, software: str = "") -> list[float]:
@@ -112,7 +107,6 @@ class Check:
         return [self.error(row) for row in self.rows if not row.calibrates and software in ("", row.software)]
 
     def write(self, path: Path) -> None:
-        """Every row, published and predicted, as CSV."""
         head = ("placement", "ranks_per_node", "numbering", "software", "halo", "fields", "published_ms", "model_ms", "error_percent", "used_for")
         with path.open("w", newline="") as file:
             lines = csv.writer(file, lineterminator="\n")
@@ -124,7 +118,6 @@ class Check:
 
 @functools.cache
 def check_published() -> Check:
-    """The fits to what was published."""
     rows, fits = published_rows(), {}
     for software in dict.fromkeys(row.software for row in rows):
         used = [row for row in rows if row.software == software and row.calibrates]
