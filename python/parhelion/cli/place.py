@@ -210,7 +210,7 @@ def simulate(
     """
     from ..place.case import Case
     from ..place.published import FLOAT32
-    from ..place.simgrid import Simulation, SimulationError, find_program
+    from ..place.simgrid import BUILD, Simulation, SimulationError, find_program
     from ..place.simulate import default_figures, default_grid, run_study
     from ..placement import read_parameters
     from ..show.placement import draw_speed_ups, simulation_table
@@ -226,7 +226,7 @@ def simulate(
     ]
     figures = read_parameters(parameters) if parameters else default_figures()
     try:
-        simulation = Simulation(find_program(build), figures, 1e-6 * overhead, iterations, timeout, verify)
+        simulation = Simulation(find_program(build or BUILD), figures, 1e-6 * overhead, iterations, timeout, verify)
         study = run_study(simulation, cases, numberings, contenders, partial(output.console.print, markup=False))
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None

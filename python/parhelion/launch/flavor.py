@@ -232,7 +232,7 @@ def find_flavor(name: str | None = None, directory: str | os.PathLike | None = N
     """
     directory = Path(directory or flavor_directory())
     built = built_flavors(directory)
-    name = name or os.environ.get("PARHELION_FLAVOR") or _default_name(directory, built)
+    name = name or os.environ.get("PARHELION_FLAVOR") or usual_name(directory, built)
     if name not in built:
         wanted = "a default flavor" if name is None else f"flavor {name!r}"
         raise FlavorError(
@@ -243,7 +243,7 @@ def find_flavor(name: str | None = None, directory: str | os.PathLike | None = N
     return built[name]
 
 
-def _default_name(directory: Path, built: Mapping[str, Flavor]) -> str | None:
+def usual_name(directory: Path, built: Mapping[str, Flavor]) -> str | None:
     """In a checkout the flavor built last; of a wheel the one that mpi4py's MPI can run."""
     try:
         last = (directory / "default").read_text().strip()

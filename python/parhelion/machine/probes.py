@@ -21,7 +21,6 @@ from .collect import read_text
 
 DEV_SHM = "/dev/shm"
 ENOUGH = 64 * 2**20
-ONE = (1).to_bytes(4, "little")
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,7 @@ def dev_shm() -> Told:
     """POSIX shared memory: room in /dev/shm, and a file there that two processes map."""
     state = os.statvfs(DEV_SHM)
     with tempfile.NamedTemporaryFile(dir=DEV_SHM, prefix="parhelion-probe-") as file:
-        file.truncate(mmap.PAGESIZE)
-        in_child(lambda: _write(file.fileno()))
-        works = _written(file.fileno())
+        works = _is_shared(file.fileno(), file.name)
     free, size = state.f_bavail * state.f_frsize, state.f_blocks * state.f_frsize
     remedy = "give the container a larger /dev/shm (--shm-size, or bind the host's)" if free < ENOUGH else None
     return works and free >= mmap.PAGESIZE, f"{free / 2**20:,.0f} of {size / 2**20:,.0f} MiB free", remedy
@@ -72,21 +69,21 @@ def dev_shm() -> Told:
 def memfd() -> Told:
     """Anonymous shared memory that a sibling opens through /proc."""
     with os.fdopen(os.memfd_create("parhelion-probe"), "r+b") as file:
-        file.truncate(mmap.PAGESIZE)
-        path = f"/proc/{os.getpid()}/fd/{file.fileno()}"
-        in_child(lambda: _write(os.open(path, os.O_RDWR)))
-        return _written(file.fileno()), f"opened by a child through {path.rpartition('/')[0]}", None
+        folder = f"/proc/{os.getpid()}/fd"
+        return _is_shared(file.fileno(), f"{folder}/{file.fileno()}"), f"opened by a child through {folder}", None
 
 
-def _write(file: int) -> str:
+def _is_shared(file: int, path: str) -> bool:
+    """Whether this process sees what a child writes into the memory that it opens by this path."""
+    os.ftruncate(file, mmap.PAGESIZE)
+
+    def write() -> str:
+        with open(path, "r+b") as other, mmap.mmap(other.fileno(), mmap.PAGESIZE) as page:
+            page[0] = 1
+        return "written"
+
     with mmap.mmap(file, mmap.PAGESIZE) as page:
-        page[: len(ONE)] = ONE
-    return "written"
-
-
-def _written(file: int) -> bool:
-    with mmap.mmap(file, mmap.PAGESIZE) as page:
-        return page[: len(ONE)] == ONE
+        return in_child(write) == "written" and page[0] == 1
 
 
 def locked_memory() -> Told:
@@ -108,10 +105,6 @@ def huge_pages() -> Told:
     return works, f"shmem_enabled: {shmem}; enabled: {private}", remedy
 
 
-class Vector(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
-
-
 def process_vm_readv() -> Told:
     """A child reads this process's memory: of a process that it has not started, as ranks on a node would."""
     scope = read_text("/proc/sys/kernel/yama/ptrace_scope")
@@ -127,9 +120,9 @@ def process_vm_readv() -> Told:
 def _read(pid: int, address: int, size: int) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     here = ctypes.create_string_buffer(size)
-    local, remote = Vector(ctypes.addressof(here), size), Vector(address, size)
+    local, remote = ((ctypes.c_size_t * 2)(place, size) for place in (ctypes.addressof(here), address))  # struct iovec
     libc.process_vm_readv.restype = ctypes.c_ssize_t
-    if libc.process_vm_readv(pid, ctypes.byref(local), 1, ctypes.byref(remote), 1, 0) != size:
+    if libc.process_vm_readv(pid, local, 1, remote, 1, 0) != size:
         raise OSError(os.strerror(ctypes.get_errno()))
     return here.raw.decode()
 
@@ -224,9 +217,8 @@ def most_missed(*, welcome: bool) -> list[str]:
 
 def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:
     """What follows for each transport from the machine, and from the builds: name → why none can use it, or ""."""
-    by_name = {finding.name: finding for finding in findings}
-    found = [Finding(name, True, "needs nothing but MPI") for name in OVER_MPI]
-    for name, need in ((name, by_name[need]) for name, need in NEEDS.items()):
+    found, needed = [Finding(name, True, "needs nothing but MPI") for name in OVER_MPI], {finding.name: finding for finding in findings}
+    for name, need in ((name, needed[need]) for name, need in NEEDS.items()):
         detail = f"{need.name} tried and found working" if need.works else f"{need.name}: {need.detail}"
         found.append(Finding(name, need.works, detail, None if need.works else need.remedy))
     loopback = Finding("loopback", True, "a rank that is its own neighbor copies within its memory")

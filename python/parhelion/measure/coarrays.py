@@ -116,7 +116,6 @@ def job_of(record: Path, launch: int, case: CaseResult, build: Build, method: Me
 BUDGET_S = 1.0
 LIMIT_S = 30.0
 MOST_STOPPED = 2  # ways of one build on one case; then its others are not tried there
-LOOK_EVERY_S = 0.1
 END_S = 2.0  # to leave in order
 
 
@@ -156,12 +155,13 @@ class Coarrays:
         follower, before = Follower(folder.record), progress.done
         limit = min(what.timeout, LIMIT_S)
         with Ranks(build.launch(int(case.params["ranks"]), job.resolve(), what.bind), log) as ranks:
-            while progress.done == before and follower.quiet_s <= limit and ranks.running(LOOK_EVERY_S):
-                progress.lines(follower.new_lines())
-            late = progress.done == before and follower.quiet_s > limit
-            ranks.running(END_S)
+            for lines in ranks.lines(follower, limit):
+                progress.lines(lines)
+                if progress.done > before:
+                    break
+            ranks.leave(END_S)
         progress.lines(follower.new_lines())
         folder.drop_unfinished_line()
         if progress.done > before:
             return None
-        return f"no result within {limit:g} s" if late else f"{ranks.ending}: {first_words(ranks.message(), 80)}"
+        return f"no result within {limit:g} s" if ranks.idle else f"{ranks.ending}: {first_words(ranks.message, 80)}"

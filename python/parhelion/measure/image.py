@@ -6,8 +6,10 @@ among these tells whether MPI or the machine is why.
 """
 
 import hashlib
+import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -96,16 +98,15 @@ def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
     write_image(image, folder)
     records: list[Record] = []
     for benchmark in BENCHMARKS:
-        image.parts[benchmark] = RAN
         try:
             with console.status(f"preparing {benchmark}"):
                 what = request.measurement(benchmark)
             records += measure(what, console)
-            told = f"{benchmark}: {len(records[-1].cases)} lines in {records[-1].path}"
+            image.parts[benchmark], told = RAN, f"{benchmark}: {len(records[-1].cases)} lines in {records[-1].path}"
         except (InputError, ModuleNotFoundError) as error:
             missing = what_is_missing(error) if isinstance(error, ModuleNotFoundError) else None
-            image.parts[benchmark] = missing or str(error)
-            told = f"left out: {benchmark}: {image.parts[benchmark]}"
+            image.parts[benchmark] = reason = missing or str(error)
+            told = f"left out: {benchmark}: {reason}"
         console.print(told, markup=False, soft_wrap=True)
     for benchmark in PROFILED:
         with console.status(f"profiling {benchmark}"):
@@ -139,13 +140,8 @@ def _command(what: Measurement, flavor: Flavor) -> list[str]:
 
 def loaded_files(paths: Iterable[str]) -> dict[str, LoadedFile]:
     """Size and checksum of every file that can be read on this host."""
-    return {path: found for path in sorted(set(paths)) if (found := _look(Path(path)))}
-
-
-def _look(path: Path) -> LoadedFile | None:
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
-        return LoadedFile(path.stat().st_size, digest.hexdigest()[:LETTERS])
-    except OSError:
-        return None
+    found = {}
+    for path in sorted(set(paths)):
+        with suppress(OSError), open(path, "rb") as file:
+            found[path] = LoadedFile(os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()[:LETTERS])
+    return found

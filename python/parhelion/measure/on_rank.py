@@ -22,17 +22,13 @@ WRITTEN_S = 0.5  # what is seen later is lost when the watcher is killed
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
-    """Follow the processes below `root` until it is gone; what was seen lies in `file`, anew each half second.
-
-    `becomes`: `root` is no tool beside the rank, but turns into the rank itself.
-    """
+    """Follow the processes below `root` until it is gone; what was seen lies in `file`, anew each half second. `becomes`: `root` is the rank itself."""
     seen = Seen()
     written = last = time.monotonic()
     ticks = 0
     while os.path.exists(f"/proc/{root}"):
         now = time.monotonic()
-        rank = rank_process(root, command, becomes)
-        if rank is not None:
+        if (rank := rank_process(root, command, becomes)) is not None:
             seen.add(rank, now - last, maps=ticks < MAPS_ALWAYS or ticks % MAPS_EVERY == 0)
             ticks += 1
         if ticks == 1 or now - written > WRITTEN_S:
@@ -54,8 +50,7 @@ class Seen:
 
     def add(self, process: int, seconds: float, maps: bool) -> None:
         self.wall += seconds
-        where = sleeps_in(process)
-        if where:
+        if where := sleeps_in(process):
             self.looks[where] = self.looks.get(where, 0) + 1
         if now := scheduled(process):
             # What it was before, such as a shell, is not of the rank.
@@ -67,10 +62,10 @@ class Seen:
     def write(self, file: str) -> None:
         """As a whole or not at all: the watcher may be killed with its rank."""
         with open(f"{file}.part", "w") as out:
-            json.dump(self.document(), out)
+            json.dump(self._document(), out)
         os.replace(f"{file}.part", file)
 
-    def document(self) -> dict[str, object]:
+    def _document(self) -> dict[str, object]:
         """Sleep is what the scheduler does not account for, divided as the looks found it."""
         running, waiting = (sum(end[place] - self.began[rank][place] for rank, end in self.ended.items()) for place in (0, 1))
         looks = sum(self.looks.values())
@@ -101,11 +96,9 @@ def scheduled(process: int) -> tuple[float, float] | None:
 
 def sleeps_in(process: int) -> str | None:
     """The kernel function in which the main thread sleeps, `None` while it runs or wants to."""
-    state = _read(f"/proc/{process}/stat").rpartition(")")[2].split()[:1]
-    if state not in (["S"], ["D"]):
-        return None
+    asleep = _read(f"/proc/{process}/stat").rpartition(")")[2].split()[:1] in (["S"], ["D"])
     where = _read(f"/proc/{process}/wchan").strip()
-    return where if where not in ("", "0") else None
+    return where if asleep and where not in ("", "0") else None
 
 
 def _program(process: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -18,7 +19,11 @@ from ..launch.process import Job
 from ..record.model import Case, Line, Plan, exit_text
 from ..record.read import parse_line
 
-LINES_KEPT = 10_000
+LINES_KEPT, LONGEST = 10_000, 12
+LOOK_EVERY_S = 0.1
+RANK_PREFIX = re.compile(r"^\s*(\[[\w.:/-]*\d[\w.:/, -]*\]|rank\s+\d+:|\d+:)\s*", re.IGNORECASE)
+OWN_PREFIX = re.compile(r"^(phl-bench|parhelion(?:\.\w+)?)(\[\d+\])?:\s*(error:\s*)?")
+NOISE = re.compile(r"^[=\-|\s]*$|^\|?\s*(PID|=)\s")
 
 
 class Ranks:
@@ -27,11 +32,10 @@ class Ranks:
     def __init__(self, launch: Launch, log: Path) -> None:
         # Kept here too: where the disk is full, the log is empty, and only this tells why the ranks ended.
         self.said: deque[str] = deque(maxlen=LINES_KEPT)
+        self.idle = False
         self._log: TextIO | None = None
-        try:
+        with suppress(OSError):
             self._log = log.open("a", buffering=1, encoding="utf-8", errors="replace")
-        except OSError:
-            pass
         try:
             self._job = Job(launch.argv, launch.env, on_line=self._hear, false_start=launch.false_start)
         except OSError as error:
@@ -43,15 +47,26 @@ class Ranks:
     def __exit__(self, *_: object) -> None:
         self._job.end()
 
-    def running(self, wait_s: float) -> bool:
-        return not self._job.wait(wait_s)
+    def lines(self, record: Follower, quiet_s: float) -> Iterator[list[Line]]:
+        """What comes into their record until they end; after `quiet_s` without a line they are `idle`, and no longer waited for."""
+        while not self.idle and not self._job.wait(LOOK_EVERY_S):
+            yield record.new_lines()
+            self.idle = record.quiet_s > quiet_s
+
+    def leave(self, wait_s: float) -> None:
+        """Have them end in order."""
+        self._job.wait(wait_s)
 
     @property
     def ending(self) -> str:
         return exit_text(self._job.returncode or 0)
 
+    @property
     def message(self) -> str | None:
-        return rank_message(self.said)
+        """Their own error, once; without one, the last distinct lines that were printed."""
+        texts = [RANK_PREFIX.sub("", line).strip() for line in self.said if not NOISE.match(line)]
+        own = [OWN_PREFIX.sub("", text) for text in texts if OWN_PREFIX.match(text)]
+        return "\n".join([*dict.fromkeys(own or texts)][-LONGEST:]) or None
 
     def _hear(self, line: str) -> None:
         self.said.append(line)
@@ -125,20 +140,6 @@ class RunProgress:
             typical = max(known[-1], round(sum(known) / len(known)))
             total = sum(known) + (self.launches - len(known)) * typical
         self.bar.update(self.task, completed=self.done, total=total)
-
-
-RANK_PREFIX = re.compile(r"^\s*(\[[\w.:/-]*\d[\w.:/, -]*\]|rank\s+\d+:|\d+:)\s*", re.IGNORECASE)
-OWN_PREFIX = re.compile(r"^(phl-bench|parhelion(?:\.\w+)?)(\[\d+\])?:\s*(error:\s*)?")
-LONGEST = 12
-NOISE = re.compile(r"^[=\-|\s]*$|^\|?\s*(PID|=)\s")
-
-
-def rank_message(lines: Iterable[str]) -> str | None:
-    """The ranks' own error, once; without one, the last distinct lines that were printed."""
-    texts = [RANK_PREFIX.sub("", line).strip() for line in lines if not NOISE.match(line)]
-    own = [OWN_PREFIX.sub("", text) for text in texts if OWN_PREFIX.match(text)]
-    chosen = list(dict.fromkeys(own or texts))
-    return "\n".join(chosen[-LONGEST:]) or None
 
 
 def first_words(message: str | None, most: int = 200) -> str:

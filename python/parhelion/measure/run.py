@@ -24,7 +24,6 @@ from .measurement import Measurement
 from .ranks import Follower, Ranks, RunProgress, first_words
 from .sides import Side, sides_of
 
-LOOK_EVERY_S = 0.1
 NAMES = "AB"
 
 
@@ -102,19 +101,18 @@ class Run:
         folder, before = self.folders[turn.side], self.progress.done
         launch = side.launch(what, group, [*what.arguments(turn.launch, group, side.params), f"--json={folder.record.resolve()}"])
         follower = Follower(folder.record)
-        finished = idle = False
+        finished = False
         try:
             with Ranks(launch, folder.path / f"launch-{turn.launch}.log") as ranks:
-                while not idle and ranks.running(LOOK_EVERY_S):
-                    finished = self._note(follower.new_lines()) or finished
-                    idle = follower.quiet_s > what.timeout
+                for lines in ranks.lines(follower, what.timeout):
+                    finished = self._note(lines) or finished
         except Ended as ended:
             if not self._note(follower.new_lines()):
                 self._append(turn, End(turn.launch, str(ended), None))
             raise
         if not (self._note(follower.new_lines()) or finished):
-            why = f"no case finished for {what.timeout:g} s" if idle else ranks.ending
-            self.failed[turn.group, turn.side] = self._close(turn, why, ranks.message(), any_case=self.progress.done > before)
+            why = f"no case finished for {what.timeout:g} s" if ranks.idle else ranks.ending
+            self.failed[turn.group, turn.side] = self._close(turn, why, ranks.message, any_case=self.progress.done > before)
         elif what.coarrays and turn.launch < len(what.groups) and not (what.combined or what.against):
             what.coarrays.run(folder, what, turn.launch, group, self.progress)
 

@@ -10,6 +10,7 @@ import io
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import msgspec
 
 from ..errors import InputError, build_for
 from ..launch import Flavor, FlavorError, Launch, find_flavor, flavors, inside_launcher
-from ..launch.flavor import single_threaded
+from ..launch.flavor import single_threaded, usual_name
 from ..launch.jobs import Hosts, by_srun
 from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
@@ -40,7 +41,7 @@ class Side:
     setting: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
-    environment: dict[str, Any] | None = None  # what its figures depend on, where that is not what they depend on here
+    environment: dict[str, Any] | None = None  # where that is another one than here
     package: Path | None = None  # the Python package of another checkout, for ranks in Python
     image: SoftwareImage | None = None
 
@@ -48,15 +49,10 @@ class Side:
         if self.image:
             return self.image.launch(what, group, arguments)
         assert self.flavor
-        setting = dict(self.setting)
-        program = [str(self.flavor.program)]
-        if group.module:
-            program = [sys.executable, "-m", group.module]
-            setting["PARHELION_FLAVOR"] = self.flavor.name  # several builds may fit the MPI that a rank in Python loads
-            if self.package:
-                paths = (str(self.package), os.environ.get("PYTHONPATH", ""))
-                setting |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONSAFEPATH": "1"}
-        return self.flavor.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=setting)
+        program, setting = _program(self.flavor, group)
+        if group.module and self.package:
+            setting |= {"PYTHONPATH": os.pathsep.join(filter(None, (str(self.package), os.environ.get("PYTHONPATH")))), "PYTHONSAFEPATH": "1"}
+        return self.flavor.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=self.setting | setting)
 
     def notes(self, what: Measurement) -> list[str]:
         return [] if self.reason else self.launch(what, what.groups[0], []).notes
@@ -89,7 +85,7 @@ def sides_of(what: Measurement) -> list[Side]:
 def become_rank(what: Measurement) -> None:
     """Where a launcher has started this as its ranks, each becomes the measuring program, which prints columns; with `out` rank 0 writes a record.
 
-    Returns where none has. What cannot be measured so is told by rank 0, and ends all.
+    What cannot be measured so is told by rank 0, and ends all.
     """
     here = inside_launcher()
     if here is None or (here.size == 1 and by_srun(here)):
@@ -114,13 +110,19 @@ def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str,
         raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many, one count at a time, or run it without mpiexec or srun")
     flavor = find_flavor(what.flavor, measuring=True)
     side = Side(flavor.name, flavor).check(what)
-    program = [sys.executable, "-m", group.module] if group.module else [str(flavor.program)]
+    program, setting = _program(flavor, group)
     program += what.arguments(0, group, side.params)
     if what.out:  # where it cannot be written, the measuring program says so on every rank
         what.out.mkdir(parents=True, exist_ok=True)
         program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
-    environment = flavor.environment() | single_threaded(os.environ)[0]
-    return program, environment | ({"PARHELION_FLAVOR": flavor.name} if group.module else {})
+    return program, flavor.environment() | single_threaded(os.environ)[0] | setting
+
+
+def _program(flavor: Flavor, group: Group) -> tuple[list[str], dict[str, str]]:
+    """What measures, and a variable for Python: several builds may fit the MPI that such a rank loads."""
+    if group.module is None:
+        return [str(flavor.program)], {}
+    return [sys.executable, "-m", group.module], {"PARHELION_FLAVOR": flavor.name}
 
 
 def _combinations(what: Measurement) -> list[Side]:
@@ -173,12 +175,7 @@ def _checkout(path: Path, here: str) -> Side:
     if not built:
         raise InputError(f"--against {path}: the folder is no built checkout, for {FLAVORS} in it holds no flavor (and no image, "
                          "for it has no .singularity.d): run `make build` there")
-    ours = os.environ.pop("PARHELION_FLAVOR", None)  # names a flavor of this checkout
-    try:
-        flavor = find_flavor(here if here in built else None, folder, measuring=True)
-    finally:
-        if ours is not None:
-            os.environ["PARHELION_FLAVOR"] = ours
+    flavor = find_flavor(here if here in built else usual_name(folder, built), folder, measuring=True)
     return Side(f"{path.name}/{flavor.name}", flavor, environment=collect(path), package=path / "python")
 
 
@@ -247,16 +244,21 @@ class SoftwareImage:
         program = [self.program] if group.module is None else [self.python, "-m", group.module]
         launcher = [self.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--flavor", self.flavor, *["--no-bind"] * (not what.bind)]
         note = f"the ranks of {self.path.name} are started inside it, by its own MPI (flavor {self.flavor})"
-        return Launch([*self.words(list(binds)), *launcher, *program, *arguments], _environment() | {"PARHELION_FLAVOR": self.flavor}, [note])
+        return Launch([*self.words(binds), *launcher, *program, *arguments], _environment() | {"PARHELION_FLAVOR": self.flavor}, [note])
 
-    def words(self, binds: list[Path]) -> list[str]:
-        """What comes before a command that is to run inside, where these folders are to be seen."""
-        return [self.runtime, "exec", *(word for folder in binds for word in ("--mount", _bound(folder))), str(self.path)]
+    def words(self, binds: Iterable[Path]) -> list[str]:
+        """What comes before a command that is to run inside, where these folders are to be seen: by fields of CSV, which may have commas and colons."""
+        words = [self.runtime, "exec"]
+        for folder in binds:
+            line = io.StringIO()
+            csv.writer(line, lineterminator="").writerow(["type=bind", f"src={folder}", f"dst={folder}"])
+            words += ["--mount", line.getvalue()]
+        return [*words, str(self.path)]
 
 
 def is_image(path: Path) -> bool:
     """A file in a form in which images come, or a folder that Apptainer has made one."""
-    if path.is_dir():
+    if not path.is_file():
         return (path / ".singularity.d").is_dir()
     try:
         with path.open("rb") as file:
@@ -264,13 +266,6 @@ def is_image(path: Path) -> bool:
     except OSError:
         return False
     return begin.startswith(SQUASHED) or begin[SIF_AT:] == SIF
-
-
-def _bound(folder: Path) -> str:
-    """A folder at its own place inside: fields of CSV, so that its name may have commas and colons, which cut what `--bind` takes."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(["type=bind", f"src={folder}", f"dst={folder}"])
-    return line.getvalue()
 
 
 def _environment() -> dict[str, str]:

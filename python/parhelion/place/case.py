@@ -221,18 +221,15 @@ class Placed:
     def scores(self) -> dict[str, dict[str, Score]]:
         """By level: of every member that applies, or of parts in order, then of the placement itself."""
         placement = self.placement
-        own = placement.name if isinstance(placement, Placement) and placement.by_name else "automatic"
-        members = placement.members if isinstance(placement, Placement) else ()
-        others = {"blocked": self.blocked} if self.blocked else {each.name: each.scores for each in members if not each.reason}
-        return {own: placement.scores} | others
+        others = {"blocked": self.blocked} if self.blocked else {each.name: each.scores for each in placement.members if not each.reason}
+        return {placement.name if placement.by_name else "automatic": placement.scores} | others
 
     @property
     def notes(self) -> list[str]:
         """What was missing, where ranks and parts of the machine differ in number, and what local search did."""
-        placement = self.placement
-        moved = placement.moved_points if isinstance(placement, Placement) else 0
-        told = self._crowding(), placement.note, f"local search moved {moved} grid points" if moved else ""
-        return [note for note in told if note]
+        moved = self.placement.moved_points
+        told = self._crowding(), self.placement.note, f"local search moved {moved} grid points" if moved else ""
+        return list(filter(None, told))
 
     def _crowding(self) -> str:
         machine = self.placement.machine
@@ -240,9 +237,7 @@ class Placed:
         most = int(np.bincount(self.placement.units("node").ravel()).max())
         if level == "node" or not parts or machine.topology.startswith("xml:") or most == parts:
             return ""
-        if most > parts:
-            return f"nodes hold up to {most} ranks on {parts} parts of level {level}: some hold several ranks"
-        return f"nodes hold at most {most} ranks on {parts} parts of level {level}: some stay empty"
+        return f"nodes hold at most {most} ranks on {parts} parts of level {level}: some {'hold several ranks' if most > parts else 'stay empty'}"
 
     def document(self) -> dict[str, Any]:
         """Grid or parts, node of every grid point (last dimension fastest) or part, scores by level, and what goes between nodes.

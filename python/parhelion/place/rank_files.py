@@ -41,36 +41,29 @@ def write_rank_file(target: str, placement: Placement | GraphPlacement, numberin
 
 
 def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = (), file: str = "FILE") -> RankFile:
-    """What is in a file for the launcher `kind`: mpich, openmpi, intel or slurm.
-
-    Rank r is the grid point that `numbering` gives r to. `hosts` name the machine's nodes; without them they are called
-    node0, node1, …  Raises PlacementError.
-    """
+    """For the launcher `kind`, of `LAUNCHERS`. Rank r is the grid point that `numbering` gives r to; nodes without names are called node0, node1, …"""
     if kind not in LAUNCHERS:
         raise PlacementError(f"no rank file is known for '{kind}': choose from {', '.join(LAUNCHERS)}")
-    nodes = placement.machine.nodes
-    names = list(hosts) or [f"node{n}" for n in range(nodes)]
-    if len(names) != nodes:
-        raise PlacementError(f"{len(names)} hosts are named for a machine of {nodes} nodes")
+    names = list(hosts) or [f"node{n}" for n in range(placement.machine.nodes)]
+    if len(names) != placement.machine.nodes:
+        raise PlacementError(f"{len(names)} hosts are named for a machine of {placement.machine.nodes} nodes")
     numbered = Numbering(placement.grid, numbering)
     hosts = [names[node] for node in numbered.in_order(placement.units("node"))]
     known = "core" in placement.machine.levels
     cores = numbered.in_order(placement.units("core", within_node=True)).tolist() if known else []
-    binding, note = "", ""
+    runs = [(host, len(list(run))) for host, run in groupby(hosts)]
     if kind == "openmpi":
         # A rank file needs a slot; without cores in the description ranks take a node's cores in turn.
         turns = {name: count() for name in names}
         slots = cores or [next(turns[host]) for host in hosts]
         text = "".join(f"rank {rank}={host} slot={slot}\n" for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True)))
-        note = "" if known else "the machine is described without cores: a node's ranks take its cores in turn"
+        binding, note = "", "" if known else "the machine is described without cores: a node's ranks take its cores in turn"
     else:
-        runs = [(host, len(list(run))) for host, run in groupby(hosts)]
         text = "".join(f"{host}\n" for host in hosts) if kind == "slurm" else "".join(f"{host}:{ranks}\n" for host, ranks in runs)
         binding, note = _binding(LAUNCHERS[kind][0], hosts, cores)
-        if kind == "mpich" and binding and len(runs) > len(set(hosts)):
-            # Seen with MPICH 5.0.2: a host named twice gets its list of cores from the start again.
-            binding, note = "", ("hydra counts a host's ranks anew at each of its lines and cannot bind them to different "
-                                 "cores: ranks are placed by node only")
+    if kind == "mpich" and binding and len(runs) > len(set(hosts)):
+        # Seen with MPICH 5.0.2: a host named twice gets its list of cores from the start again.
+        binding, note = "", "hydra counts a host's ranks anew at each of its lines and cannot bind them to different cores: ranks are placed by node only"
     try:
         mpi = KINDS[find_flavor().kind].pmi or "pmi2"
     except FlavorError:

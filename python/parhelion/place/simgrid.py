@@ -35,37 +35,31 @@ class SimulationError(RuntimeError):
     """SimGrid is missing, the program could not be built, or the simulated ranks failed; says what to do."""
 
 
-@dataclass(frozen=True)
-class Program:
-    """The built program, the library that builds the platform, and the launcher."""
-
-    executable: Path
-    platform: Path
-    smpirun: Path
-
-
-def find_program(folder: Path | None = None) -> Program:
-    """The program, built from this source tree into a folder where that is needed. Raises SimulationError."""
+def find_program(folder: Path = BUILD) -> Path:
+    """The folder of the program, which is built there from this source tree where that is needed. Raises SimulationError."""
     if not SOURCE.is_dir():
         raise SimulationError("simulations build their program from the sources: run this in a checkout, not from an installed package")
-    smpirun, compiler = shutil.which("smpirun"), shutil.which("smpicxx")
-    if smpirun is None or compiler is None:
+    compiler = shutil.which("smpicxx")
+    if compiler is None or not shutil.which("smpirun"):
         raise SimulationError(f"SimGrid is not here (no smpirun or smpicxx on the path): {INSTALL}")
     cmake = shutil.which("cmake") or shutil.which("cmake", path=Path(sys.prefix) / "tools")
     if cmake is None:
         raise SimulationError("building the simulation needs cmake on the path")
-    folder = folder or BUILD
     if not (folder / "CMakeCache.txt").exists():
         # The wrapper adds a main function of its own; the variable keeps CMake's first check of the compiler from seeing it.
         _build([cmake, "-S", str(SOURCE), "-B", str(folder), f"-DCMAKE_CXX_COMPILER={compiler}"], {**os.environ, "SMPI_PRETEND_CC": "1"})
     _build([cmake, "--build", str(folder), "--parallel", str(os.cpu_count() or 1)], None)
-    return Program(folder / "phl-simulate", folder / "phl-platform.so", Path(smpirun))
+    return folder
 
 
 def _build(command: list[str], environment: dict[str, str] | None) -> None:
     lines: list[str] = []
     if not run_command(command, environment, on_line=lines.append).ok:
-        raise SimulationError("\n".join([f"'{' '.join(command)}' failed:", "\n".join(lines)[-3000:]]))
+        raise SimulationError(f"'{' '.join(command)}' failed:\n{_end_of(lines)}")
+
+
+def _end_of(lines: list[str]) -> str:
+    return "\n".join(lines)[-2000:]
 
 
 @dataclass(frozen=True)
@@ -79,12 +73,10 @@ class Launch:
 
 @dataclass(frozen=True)
 class Simulation:
-    """How ranks are simulated: the figures of the machine, and the time of a rank that each message takes at both ends.
+    """How ranks are simulated: `overhead_s` of a rank is what each message takes at both ends. With `verify` every ghost is compared with what it must
+    hold, and ranks keep their arrays apart, which needs memory for all of them."""
 
-    With `verify` every ghost is compared with what it must hold, and ranks keep their arrays apart, which needs memory for all of them.
-    """
-
-    program: Program
+    program: Path
     figures: Parameters
     overhead_s: float = 0.0
     iterations: int = 2
@@ -106,15 +98,15 @@ class Simulation:
         arguments = [*_problem(case, placement, numbering), str(self.iterations), str(int(self.verify)), TRANSPORTS[transport],
                      str(case.halo), str(case.fields)]
         start = time.monotonic()
-        text = self._start(placement, numbering, moment, arguments, environment)
-        found = next((json.loads(line) for line in text.splitlines() if line.startswith("{")), None)
+        lines = self._start(placement, numbering, moment, arguments, environment)
+        found = next((json.loads(line) for line in lines if line.startswith("{")), None)
         if found is None:
-            raise SimulationError(f"the simulated ranks printed no result: {text[-500:]}")
+            raise SimulationError(f"the simulated ranks printed no result: {_end_of(lines)}")
         if found["wrong"]:
             raise SimulationError(f"{found['wrong']} ghosts are wrong for halo {case.halo}, fields {case.fields}")
         return Launch(found["seconds"], int(found["setup_bytes"]), time.monotonic() - start)
 
-    def _start(self, placement: AnyPlacement, numbering: str, moment_s: float, arguments: list[str], environment: dict[str, str]) -> str:
+    def _start(self, placement: AnyPlacement, numbering: str, moment_s: float, arguments: list[str], environment: dict[str, str]) -> list[str]:
         ranks = placement.machine.size
         lines: list[str] = []
         with tempfile.TemporaryDirectory(prefix="phl-simulate-") as folder:
@@ -122,16 +114,15 @@ class Simulation:
             machine.write_text(machine_text(placement.machine, self.figures))
             hostfile.write_text("\n".join(hosts(placement, numbering)) + "\n")
             options = [f"--cfg={option}" for option in (*OPTIONS, f"surf/precision:{moment_s:.3e}")]
-            command = [str(self.program.smpirun), "-quiet", "-np", str(ranks), "-hostfile", str(hostfile), "-platform", str(self.program.platform),
-                       *options, "--log=root.thres:critical", str(self.program.executable), *arguments]
+            command = ["smpirun", "-quiet", "-np", str(ranks), "-hostfile", str(hostfile), "-platform", str(self.program / "phl-platform.so"),
+                       *options, "--log=root.thres:critical", str(self.program / "phl-simulate"), *arguments]
             environment = {**os.environ, **environment, "PARHELION_SIMULATED_MACHINE": str(machine)}
             done = run_command(command, environment, timeout=self.timeout_s, on_line=lines.append)
         if done.timed_out:
             raise SimulationError(f"the simulation of {ranks} ranks took more than {self.timeout_s:.0f} s")
-        text = "\n".join(lines)
         if done.returncode:
-            raise SimulationError(f"the simulated ranks failed ({done.returncode}): {text[-1500:]}")
-        return text
+            raise SimulationError(f"the simulated ranks failed ({done.returncode}): {_end_of(lines)}")
+        return lines
 
 
 def _problem(case: Case, placement: AnyPlacement, numbering: str) -> list[str]:

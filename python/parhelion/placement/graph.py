@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ..base.handles import handle_of
 from .library import PlacementError, integers, long_integers, received, text
 from .machine import Machine
-from .placement import Score, objective_of
+from .placement import Member, Score, objective_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -27,6 +27,10 @@ class GraphPlacement:
     name: str
     edges: Sequence[Mapping[int, int]]
     note: str = ""
+    # As of a `Placement` that was not chosen from a portfolio.
+    members: ClassVar[tuple[Member, ...]] = ()
+    by_name: ClassVar[bool] = False
+    moved_points: ClassVar[int] = 0
 
     @property
     def grid(self) -> tuple[int]:
