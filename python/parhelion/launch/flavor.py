@@ -163,8 +163,7 @@ class WheelFlavor(Flavor):
     """A build for an ABI. Which MPI it runs on is looked for when it is first asked: ranks, which have one, never ask."""
 
     def __init__(self, name: str, library_version: str, soname: str, directory: Path) -> None:
-        for key, value in (("name", name), ("library_version", library_version), ("soname", soname), ("directory", directory)):
-            object.__setattr__(self, key, value)
+        vars(self).update(name=name, library_version=library_version, soname=soname, directory=directory)
 
     def __getattr__(self, name: str) -> object:
         if name not in FOUND_LATER:
@@ -235,9 +234,7 @@ def find_flavor(name: str | None = None, directory: str | os.PathLike | None = N
     name = name or os.environ.get("PARHELION_FLAVOR") or usual_name(directory, built)
     if name not in built:
         wanted = "a default flavor" if name is None else f"flavor {name!r}"
-        raise FlavorError(
-            f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): {build_for(name or 'mpich')}"
-        )
+        raise FlavorError(f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): {build_for(name or 'mpich')}")
     if measuring and not os.access(built[name].program, os.X_OK):
         raise FlavorError(f"flavor {name} has no {built[name].program}: {build_for(name, again=True, bench=True)}")
     return built[name]
@@ -291,16 +288,11 @@ def run(
     args: Sequence[str | os.PathLike] = (),
     *,
     flavor: Flavor | None = None,
-    bind: bool = True,
-    env: Mapping[str, str] | None = None,
-    options: Sequence[str] = (),
     timeout: float | None = None,
     cwd: str | os.PathLike | None = None,
     on_line: Callable[[str], None] | None = None,
+    **how: Any,
 ) -> Completed:
-    """Start `ranks` ranks of `program` under `flavor` (the default one) and wait. After `timeout` seconds every rank is ended.
-
-    Output streams to ours, or line by line to `on_line`.
-    """
-    launch = (flavor or default_flavor()).launch(ranks, program, args, bind=bind, env=env, options=options)
-    return launch.run(timeout=timeout, cwd=cwd, on_line=on_line)
+    """Start `ranks` ranks of `program` under `flavor` (the default one), with `Flavor.launch`'s other options, and wait. After `timeout` seconds
+    every rank is ended. Output streams to ours, or line by line to `on_line`."""
+    return (flavor or default_flavor()).launch(ranks, program, args, **how).run(timeout=timeout, cwd=cwd, on_line=on_line)

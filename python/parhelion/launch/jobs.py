@@ -239,7 +239,7 @@ class Hosts:
 
     def fullest(self, ranks: int) -> int:
         """Ranks on the host that has the most of them."""
-        return max(self.shares(ranks).values())
+        return max(self.shares(ranks).values()) if self.names else ranks
 
     def crowded(self, ranks: int, cores: int) -> bool:
         """Whether a host has more ranks than `cores`, or all hosts more than the machine that they are."""

@@ -58,14 +58,11 @@ def _name_hosts(folder: Path, names: list[str]) -> None:
 
 
 def _join(names: list[str], latency: float, bandwidth: float) -> None:
-    """Slow cables are this program's; else two hosts get one of the kernel's, and more of them each one to a router, which needs no bridge."""
-    if latency > 0 or bandwidth < math.inf:
-        start_relay(names, Cables(len(names), latency, bandwidth))
-    elif len(names) == 2:
-        _run("ip", "link", "add", "name", "cable1", "netns", names[0], "type", "veth", "peer", "name", "cable2", "netns", names[1])
-    else:
+    """Slow cables are this program's; else each host gets one of the kernel's to a router, which needs no bridge."""
+    if latency == 0 and bandwidth == math.inf:
         _route(names)
         return
+    start_relay(names, Cables(len(names), latency, bandwidth))
     for number, name in enumerate(names, start=1):
         _connect(name, number)
 
