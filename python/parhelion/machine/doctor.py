@@ -51,12 +51,11 @@ class Examination:
 
 def examine(ranks: int | None, start: bool | None = None) -> Examination:
     """Try everything out; local to this host. `start`: whether ranks are started; where it is not said, not on a login node."""
-    cores = usable_cores()
+    cores, starters = usable_cores(), launchers()
     count = ranks or max(2, cores)
     start = not on_login_node() if start is None else start
     builds = [_build(flavor, start) for flavor in flavors().values()]
     findings = [check.finding() for check in CHECKS]
-    starters = launchers()
     unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
     return Examination(
         environment=collect(),
@@ -103,9 +102,9 @@ def _build_object(build: Build) -> dict[str, Any]:
 def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
     """At most three sentences, the most useful first. `unfit`: builds by name whose MPI mpi4py does not load, and why; `crowd`: where ranks
     share cores, what to say of it."""
-    by_name = {finding.name: finding for finding in findings if finding.remedy}
-    missed, welcome = (_remedies(by_name, most_missed(welcome=each)) for each in (False, True))
-    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *([crowd] if crowd else []), *missed, *welcome,
+    told = {finding.name: f"{finding.remedy} ({finding.name}, for {finding.needed_for})" for finding in findings if finding.remedy}
+    missed = [told[name] for name in most_missed() if name in told]
+    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *filter(None, [crowd]), *missed,
                   "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
     return candidates[:MOST]
 
@@ -129,7 +128,3 @@ def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator
     here = inside_launcher()
     if here and here.size and here.size > 1:
         yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"
-
-
-def _remedies(by_name: Mapping[str, Finding], names: Iterable[str]) -> Iterator[str]:
-    return (f"{by_name[name].remedy} ({name}, for {by_name[name].needed_for})" for name in names if name in by_name)

@@ -176,7 +176,7 @@ def _load(file: str, version: str | None) -> str:
 class Check(NamedTuple):
     """`needed_for`: who misses what does not work, containers above all. `remedy`: where the probe raises OSError.
 
-    `missed`: whose remedy is told first, 1 before 2; None for none. Exchanges do well without what is `welcome`.
+    `missed`: whose remedy is told first, 1 before 2; None for none. Exchanges do well without those from 7 on.
     """
 
     name: str
@@ -184,7 +184,6 @@ class Check(NamedTuple):
     needed_for: str
     remedy: str | None = None
     missed: int | None = None
-    welcome: bool = False
 
     def finding(self) -> Finding:
         try:
@@ -196,11 +195,11 @@ class Check(NamedTuple):
 
 CHECKS = (
     Check("process_vm_readv", process_vm_readv, "long messages of many MPIs", missed=3),
-    Check("XPMEM", xpmem, "xpmem", missed=8, welcome=True),
+    Check("XPMEM", xpmem, "xpmem", missed=8),
     Check(DEV_SHM, dev_shm, "MPI itself; this library does without", "mount a tmpfs on /dev/shm that you may write to", 2),
     Check("memfd", memfd, "shared, staged_shared", "let all ranks of a node share one namespace of processes, with /proc mounted", 1),
     Check("locked memory", locked_memory, "networks that write into memory themselves, such as InfiniBand", missed=5),
-    Check("huge pages for shared memory", huge_pages, "large arrays", missed=7, welcome=True),
+    Check("huge pages for shared memory", huge_pages, "large arrays", missed=7),
     Check("UCX", ucx, "ucx between nodes", "install libucx0, or the wheel libucx-cu12", 4),
     Check("libfabric", libfabric, "MPIs that bring none", "install libfabric1; MPI wheels bundle their own"),
     Check("hwloc", hwloc, "placement by caches", "install libhwloc (Debian: libhwloc15); without it the topology comes from /sys", 6),
@@ -210,9 +209,9 @@ NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "
 OVER_MPI = ("mpi", "mpi_neighbor")
 
 
-def most_missed(*, welcome: bool) -> list[str]:
-    """Names of what is missed where it does not work, most of all the first; with `welcome` of what exchanges do well without."""
-    return [name for _, name in sorted((check.missed, check.name) for check in CHECKS if check.missed and check.welcome == welcome)]
+def most_missed() -> list[str]:
+    """Names of what is missed where it does not work, most of all the first."""
+    return [name for _, name in sorted((check.missed, check.name) for check in CHECKS if check.missed)]
 
 
 def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:
