@@ -3,7 +3,6 @@
 import os
 import platform
 import resource
-import shutil
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -44,7 +43,7 @@ NODES = Path("/sys/devices/system/node")
 def cpu() -> dict[str, Any]:
     usable = sorted(os.sched_getaffinity(0))  # not the whole machine
     return {
-        "model": model(),
+        "model": told("/proc/cpuinfo", "model name", "Model", "cpu model") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
         "hardware_threads": os.cpu_count(),
         "usable_threads": len(usable),
@@ -63,10 +62,6 @@ def told(file: str | Path, *names: str, after: str = ":") -> str | None:
     return next((value.strip() for name, _, value in lines if name.strip() in names), None)
 
 
-def model() -> str:
-    return told("/proc/cpuinfo", "model name", "Model", "cpu model") or platform.processor() or platform.machine()
-
-
 def caches(number: int) -> list[dict[str, Any]]:
     """Each cache that a hardware thread sees: level, type, bytes, and the threads that share it."""
     found = []
@@ -79,15 +74,12 @@ def caches(number: int) -> list[dict[str, Any]]:
 
 
 def numa() -> list[dict[str, Any]]:
-    return [
-        {"node": int(node.name[4:]), "cpus": read_text(node / "cpulist"), "memory_bytes": _node_memory(node)}
-        for node in sorted(NODES.glob("node[0-9]*"))
-    ]
-
-
-def _node_memory(node: Path) -> int | None:
-    total = told(node / "meminfo", f"Node {node.name[4:]} MemTotal")
-    return int(total.split()[0]) * 1024 if total else None
+    found = []
+    for node in sorted(NODES.glob("node[0-9]*")):
+        total = told(node / "meminfo", f"Node {node.name[4:]} MemTotal")
+        memory = int(total.split()[0]) * 1024 if total else None
+        found.append({"node": int(node.name[4:]), "cpus": read_text(node / "cpulist"), "memory_bytes": memory})
+    return found
 
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -134,13 +126,9 @@ def software(source: Path | None = None) -> dict[str, Any]:
         "libc": " ".join(platform.libc_ver()),
         "python": platform.python_version(),
         "compiler": first_line([os.environ.get("CXX", "c++"), "--version"]),
-        "packages": packages(),
+        "packages": {name: found[0].version for name in PACKAGES if (found := list(metadata.distributions(name=name)))},
         "revision": revision(source),
     }
-
-
-def packages() -> dict[str, str]:
-    return {name: found[0].version for name in PACKAGES if (found := list(metadata.distributions(name=name)))}
 
 
 def revision(source: Path | None = None) -> str | None:
@@ -152,8 +140,6 @@ def revision(source: Path | None = None) -> str | None:
 
 
 def first_line(command: list[str]) -> str | None:
-    if not shutil.which(command[0]):
-        return None
     try:
         done = ask(command, seconds=10)
     except (OSError, subprocess.SubprocessError):

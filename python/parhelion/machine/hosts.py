@@ -23,9 +23,7 @@ def run_on_hosts(count: int, command: Sequence[str], latency: float = 0, bandwid
     """Run `command` on the first of `count` hosts; returns its exit status. Raises `InputError`.
 
     `latency`: seconds that every packet takes longer from one host to another; `bandwidth`: bytes per second, of each host's cable each way.
-
-    The command finds the hosts' names in PARHELION_HOSTS and how to start something there in PARHELION_REMOTE_SHELL; what
-    starts ranks through the room `launch` spreads them over all hosts by itself.
+    PARHELION_HOSTS names the hosts to the command, PARHELION_REMOTE_SHELL starts something there; `launch` spreads ranks over all of them.
     """
     if not 2 <= count <= MOST_HOSTS:
         raise InputError(f"{count} hosts: give 2 to {MOST_HOSTS}")

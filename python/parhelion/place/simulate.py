@@ -47,6 +47,13 @@ class Cell:
         return max(ratio, 1 / ratio)
 
 
+    def document(self) -> dict[str, Any]:
+        """The cell as JSON has it."""
+        published = {name: {"blocked_s": blocked, "placed_s": placed, "speed_up": self.published_speed_ups[name], "off_by": self.off_by(name)}
+                     for name, (blocked, placed) in self.published.items()}  # fmt: skip
+        return asdict(self) | {"speed_up": self.speed_up, "published": published}
+
+
 @dataclass
 class Study:
     cells: list[Cell] = field(default_factory=list)
@@ -55,19 +62,8 @@ class Study:
     def document(self, simulation: Simulation, topology: str) -> dict[str, Any]:
         figures = asdict(simulation.figures)
         del figures["fixed_s"]
-        return {
-            "schema": "parhelion.simulation/1",
-            "topology": topology,
-            "overhead_us": 1e6 * simulation.overhead_s,
-            "figures": figures,
-            "cells": [asdict(cell) | {"speed_up": cell.speed_up, "published": _published(cell)} for cell in self.cells],
-            "launches": self.launches,
-        }
-
-
-def _published(cell: Cell) -> dict[str, Any]:
-    return {name: {"blocked_s": blocked, "placed_s": placed, "speed_up": cell.published_speed_ups[name], "off_by": cell.off_by(name)}
-            for name, (blocked, placed) in cell.published.items()}
+        return {"schema": "parhelion.simulation/1", "topology": topology, "overhead_us": 1e6 * simulation.overhead_s, "figures": figures,
+                "cells": [cell.document() for cell in self.cells], "launches": self.launches}  # fmt: skip
 
 
 def default_figures() -> Parameters:
