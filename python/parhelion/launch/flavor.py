@@ -16,7 +16,7 @@ from ..errors import InputError, build_for
 from .cores import usable_cores
 from .jobs import Hosts, SlurmJob, without_shell
 from .kinds import KINDS, Request
-from .mpi import Mpi, MpiMissing, bound_mpi, is_here, mpi_of
+from .mpi import Mpi, MpiMissing, bound_mpi, mpi_of
 from .process import Completed, run_command
 
 MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
@@ -173,7 +173,10 @@ class WheelFlavor(Flavor):
 
     @property
     def is_here(self) -> bool:
-        return is_here(self.soname)
+        try:
+            return bool(self._mpi())
+        except FlavorError:
+            return False
 
     @property
     def mpi_library(self) -> Path:

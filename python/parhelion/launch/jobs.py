@@ -72,20 +72,22 @@ def without_shell(env: Mapping[str, str], terminal: Callable[[], bool] = has_ter
 def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
     """Whether srun itself has given out the ranks, and no other launcher that it started on each node."""
     env = os.environ if env is None else env
-    told = _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
-    return _is_slurm_step(env) and told == (here.rank, here.size)
+    return _is_slurm_step(env) and _in_step(env) == (here.rank, here.size)
 
 
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
     """A batch script has SLURM_PROCID too, but is no rank."""
-    step = env.get("SLURM_STEP_ID", env.get("SLURM_STEPID"))
-    return step is not None and "SLURM_STEP_NUM_TASKS" in env
+    return ("SLURM_STEP_ID" in env or "SLURM_STEPID" in env) and "SLURM_STEP_NUM_TASKS" in env
+
+
+def _in_step(env: Mapping[str, str]) -> tuple[int | None, int | None]:
+    return _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
 
 
 def _is_interactive(here: Rank, env: Mapping[str, str], terminal: Callable[[], bool]) -> bool:
     """A shell from `srun --pty` is told to be a rank, and is none. Steps that it starts inherit the variable, but not the terminal."""
-    step = _integer(env.get("SLURM_PROCID")), _integer(env.get("SLURM_STEP_NUM_TASKS"))
-    return "SLURM_PTY_PORT" in env and here.rank == step[0] and here.size in (None, step[1]) and terminal()
+    rank, size = _in_step(env)
+    return "SLURM_PTY_PORT" in env and here.rank == rank and here.size in (None, size) and terminal()
 
 
 def _integer(text: str | None) -> int | None:

@@ -117,15 +117,6 @@ def mpi_of(soname: str) -> Mpi:
     raise MpiMissing(f"no MPI with {soname} is here{f': {remedy_of_no_mpi(extra)}' if extra else ''}")
 
 
-def is_here(soname: str) -> bool:
-    """Whether some MPI has this soname."""
-    try:
-        mpi_of(soname)
-    except MpiMissing:
-        return False
-    return True
-
-
 def name_of(version: str) -> str:
     """An MPI as flavor.json and messages tell it: its version up to the first comma or line end, with single spaces."""
     return " ".join(version.split("\n")[0].split(",")[0].split())

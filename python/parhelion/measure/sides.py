@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -134,8 +135,8 @@ def _combinations(what: Measurement) -> list[Side]:
     mpis, networks = (() if names == ("all",) else names for names in (what.flavors, what.networks))
     for unknown in [name for name in networks if name not in NETWORKS]:
         raise InputError(f"--networks {unknown}: choose from {', '.join(NETWORKS)}")
-    sides = [_combination(mpi, network).check(what) for mpi in dict.fromkeys(mpis or [*USUAL_MPIS, *flavors()])
-             for network in dict.fromkeys(networks or NETWORKS)]
+    pairs = product(dict.fromkeys(mpis or [*USUAL_MPIS, *flavors()]), dict.fromkeys(networks or NETWORKS))
+    sides = [_combination(mpi, network).check(what) for mpi, network in pairs]
     if all(side.reason for side in sides):
         raise InputError("no combination can run here:\n" + "\n".join(dict.fromkeys(f"{side.name}: {side.reason}" for side in sides)))
     return sides

@@ -109,7 +109,7 @@ def check_blocks(check: Check) -> list[Block]:
         rows.append((name, str(len(made.errors)), *figures, str(errors.size), f"{100 * np.median(errors):.1f} %", f"{100 * errors.max():.0f} %"))
     held = np.abs(check.held_out())
     far = sorted((row for row in check.rows if abs(check.error(row)) > 0.25), key=lambda row: -abs(check.error(row)))
-    off = [(*map(str, row.key), f"{row.ms:.3f}", f"{1e3 * check.predicted(row):.3f}", f"{100 * check.error(row):+.0f} %",
+    off = [(*map(str, row.key), f"{1e3 * row.seconds:.3f}", f"{1e3 * check.predicted(row):.3f}", f"{100 * check.error(row):+.0f} %",
             "fit" if row.calibrates else "held out") for row in far]
     return [
         Table(head, rows),

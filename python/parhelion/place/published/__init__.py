@@ -45,10 +45,6 @@ class Row:
         return self.placement, self.ranks_per_node, self.numbering, self.software, self.halo, self.fields
 
     @property
-    def ms(self) -> float:
-        return 1e3 * self.seconds
-
-    @property
     def calibrates(self) -> bool:
         """Fitted: 64 ranks a node, numbering XYZ, the extreme halo widths and numbers of fields. All others are held out."""
         return self.ranks_per_node == 64 and self.numbering == "XYZ" and self.halo in (1, 5) and self.fields in (1, 8)
@@ -112,7 +108,7 @@ class Check:
             lines = csv.writer(file, lineterminator="\n")
             lines.writerow(head)
             for row in sorted(self.rows, key=lambda row: (row.software, row.key)):
-                figures = f"{row.ms:.3f}", f"{1e3 * self.predicted(row):.3f}", f"{100 * self.error(row):+.0f}"
+                figures = f"{1e3 * row.seconds:.3f}", f"{1e3 * self.predicted(row):.3f}", f"{100 * self.error(row):+.0f}"
                 lines.writerow((*row.key, *figures, "fit" if row.calibrates else "held out"))
 
 
