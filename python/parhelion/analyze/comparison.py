@@ -69,7 +69,6 @@ class Change:
 
 
 def differing(first: Facts, second: Facts) -> list[Change]:
-    """Facts that one side lacks, or that have other values there."""
     names = dict.fromkeys([*first, *second])
     return [Change(name, first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)]
 
@@ -92,7 +91,7 @@ def _facts(side: RecordSet) -> dict[str, Facts]:
     launches = [launch for record in side.records for launch in record.launches]
     environment = [fact for record in side.records for fact in flatten(record.run.environment)]
     ranks = ({"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by, "hosts": len(set(map(str, launch.hosts))),
-              "control variable": launch.cvars, "MPI's own": launch.mpi_cvars} for launch in launches)  # fmt: skip
+              "control variable": launch.cvars, "MPI's own": launch.mpi_cvars} for launch in launches)
     machine = [(OF_MACHINE[name], value) for name, value in environment if name in OF_MACHINE]
     machine += [("hosts of the ranks", str(host)) for launch in launches for host in launch.hosts]
     machine += [("cores of the ranks", "; ".join(str(cores).strip("[]") for cores in launch.binding)) for launch in launches if launch.binding]
@@ -171,8 +170,6 @@ def _probes(*sets: RecordSet) -> list[Change]:
 
 @dataclass(frozen=True)
 class Row:
-    """One variant on one case."""
-
     case: CaseResult
     contender: str
     medians: tuple[float | None, float | None]
@@ -229,7 +226,7 @@ def match(first: RecordSet, second: RecordSet) -> Comparison:
         raise RecordError(f"{both} have no case and contender in common: nothing can be compared{''.join(why)}")
     timed = [launches(first), launches(second)]
     rows = [Row(a[key][0], a[key][1].contender, (a[key][1].median, b[key][1].median), difference(timed[0].get(key, []), timed[1].get(key, [])))
-            for key in shared]  # fmt: skip
+            for key in shared]
     found = changes(first, second)
     machines = found.pop("machine")
     names = [{key: f"{entry.contender} on {case.name}" for key, (case, entry) in side.items()} for side in sides]
@@ -308,7 +305,7 @@ def _scaled(line: Case, reference: np.ndarray, usual: float) -> Case:
 def comparison_document(found: Comparison) -> dict[str, Any]:
     """The document of `parhelion compare --json`; ratios are B / A, so above 1 means slower."""
     sides = {name: {"name": side.name, "runs": [record.id for record in side.records], "launches": side.launches, "notes": side.remarks}
-             for name, side in zip("AB", found.sets)}  # fmt: skip
+             for name, side in zip("AB", found.sets)}
     return {
         "schema": "parhelion.compare/3",
         **sides,
@@ -328,7 +325,7 @@ def _case(row: Row) -> dict[str, Any]:
         "ratio": found.ratio, "ci95": found.interval, "ratio_by_state": found.states, "p": found.p, "p_adjusted": found.p_adjusted,
         "cliffs_delta": found.cliffs_delta, "compared": found.kind, "units": found.units, "single_launch": found.single_launch,
         "verdict": found.verdict,
-    }  # fmt: skip
+    }
 
 
 Sides = tuple[list[Launch], list[Launch]]

@@ -52,11 +52,11 @@ def _scaled(entry: Entry | None, factor: float) -> str:
 
 def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
-               "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")  # fmt: skip
+               "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")
     names = ("ranks", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
     head = [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"]
     rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
-            for case, entry in with_case(cases) if entry.median and all(name in case.params for name in NEEDED)]  # fmt: skip
+            for case, entry in with_case(cases) if entry.median and all(name in case.params for name in NEEDED)]
     return PublishedForm(caption, head, rows, len(names) + 1)
 
 
@@ -86,9 +86,9 @@ STEPS = 1000  # over which the set-up is spread
 
 CAPTION = (f"µs, medians; exchange: what all exchanges of a step take once the ranks have come together, mean over ranks; with set-up: and "
            f"1/{STEPS:,} of the set-up; over hand-written: that over that of the hand-written way in which it is least, and the step over the fastest hand-written one; "
-           "lines: of exchange code, without blanks and comments")  # fmt: skip
+           "lines: of exchange code, without blanks and comments")
 HEAD = ["application", "ranks", "extent", "exchanged by", "step", "step over hand-written", "exchange", "share of step",
-        "with set-up", "exchange over hand-written", "lines"]  # fmt: skip
+        "with set-up", "exchange over hand-written", "lines"]
 
 
 class Share(NamedTuple):
@@ -126,12 +126,11 @@ def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
     rows = [[*(text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")), entry.contender,
              microseconds(found.step), ratio(case.relative(entry.contender)), microseconds(found.exchange), f"{found.of_step:.1%}",
              microseconds(found.with_setup), ratio(over_hand_written(case, entry)), str(found.lines or "–")]
-            for case, entry in with_case(in_order(cases)) if (found := share(entry))]  # fmt: skip
+            for case, entry in with_case(in_order(cases)) if (found := share(entry))]
     return PublishedForm(CAPTION, HEAD, rows, HEAD.index("step")) if rows else None
 
 
 def bench_document(record: Record) -> dict[str, Any]:
-    """Everything a script wants of one run; seconds throughout."""
     cases = results(record.cases)
     return {
         "schema": "parhelion.bench/1",
@@ -185,9 +184,8 @@ def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
         **({"traffic_by_level": levels} if levels else {}),
         "explain": entry.first("explain"),
         "error": entry.error,
-    }  # fmt: skip
+    }
 
 
 def by_level(entry: Entry) -> dict[str, dict[str, int]] | None:
-    """Messages and bytes by level of the machine, where that was asked for and is known."""
     return entry.first("traffic_by_level") or None

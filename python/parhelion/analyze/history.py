@@ -13,6 +13,7 @@ import numpy as np
 from ..record.read import Record
 from .comparison import Change, RecordSet, changes, identity
 from .results import CaseResult, results, text, with_case
+from .statistics import CONFIDENCE, Interval, Shift
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class ChangePoint:
     series: Series
     place: int
     ratio: float
-    interval: tuple[float, float]
+    interval: Interval
     p: float
     before_s: float
     after_s: float
@@ -121,17 +122,14 @@ def _candidates(values: np.ndarray) -> list[int]:
 def _change_point(series: Series, values: np.ndarray, edges: tuple[int, int, int]) -> ChangePoint:
     """Student's t test between the two sides, with one variance, for noise is the machine's, and runs that resemble their neighbors
     counted as fewer; p is multiplied by the places tried."""
-    from scipy import stats
-
     first, place, last = edges
     before, after = values[first:place], values[place:last]
     freedom = len(before) + len(after) - 2
-    shift = float(np.mean(after) - np.mean(before))
     error = _resemblance(before, after) * float(np.sqrt((before.var() * len(before) + after.var() * len(after)) / freedom * (1 / len(before) + 1 / len(after))))
-    p = min(1.0, 2 * float(stats.t.sf(abs(shift) / max(error, 1e-12), freedom)) * max(1, freedom + 3 - 2 * SIDE))
-    reach = float(stats.t.isf(0.025, freedom)) * error
+    shift = Shift(float(np.mean(after) - np.mean(before)), max(error, 1e-12), freedom)
+    p = min(1.0, shift.p * max(1, freedom + 3 - 2 * SIDE))
     middle = [float(np.exp(np.mean(side))) for side in (before, after)]
-    return ChangePoint(series, place, math.exp(shift), (math.exp(shift - reach), math.exp(shift + reach)), p, middle[0], middle[1])
+    return ChangePoint(series, place, math.exp(shift.shift), shift.interval(CONFIDENCE), p, middle[0], middle[1])
 
 
 def _resemblance(*sides: np.ndarray) -> float:
@@ -153,7 +151,6 @@ class Turn:
 
     @property
     def typical(self) -> float:
-        """The middle ratio."""
         return median_high(point.ratio for point in self.points)
 
 
@@ -198,12 +195,10 @@ class History:
 
     @property
     def short(self) -> int:
-        """Series that have too few runs to tell."""
         return sum(len(each.seconds) < LEAST_RUNS for each in self.series)
 
 
 def history(records: Sequence[Record], wanted: Wanted) -> History:
-    """Look at all runs, and keep the changes that count."""
     chosen = list(filter(wanted.run, records))
     series = series_of(chosen, wanted.figure)
     points = list(filter(wanted.point, change_points(series, wanted.least, wanted.alpha)))
@@ -225,18 +220,17 @@ def _turn(points: list[ChangePoint]) -> Turn:
 
 
 def history_document(found: History, store: Path) -> dict[str, Any]:
-    """Runs at which figures changed, the latest first; ratios are after / before."""
     return {
         "schema": "parhelion.history/1", "store": str(store), "runs": found.runs, "figures": len(found.series), "too_few_runs": found.short,
         "turns": [{"run": turn.record.id, "created": turn.record.run.created, "before": turn.before.id,
                    "changes": [_told(point) for point in turn.points], "around": turn.around} for turn in found.turns],
         "slower_at_last": [_who(point.series) for point in found.latest if point.slower],
-    }  # fmt: skip
+    }
 
 
 def _told(point: ChangePoint) -> dict[str, Any]:
     return _who(point.series) | {"ratio": point.ratio, "ci95": point.interval, "p": point.p, "before_s": point.before_s, "after_s": point.after_s,
-                                 "runs_before": point.place, "runs_since": len(point.series.seconds) - point.place}  # fmt: skip
+                                 "runs_before": point.place, "runs_since": len(point.series.seconds) - point.place}
 
 
 def _who(series: Series) -> dict[str, Any]:

@@ -66,8 +66,6 @@ MACHINE = (
 
 @dataclass(frozen=True)
 class Fact(Change):
-    """One fact that differs. `kind`: environment, ranks, libraries, files, channels or behavior."""
-
     kind: str
 
     @property
@@ -82,12 +80,10 @@ class Fact(Change):
 
     @property
     def path(self) -> str:
-        """The file, of libraries and files."""
         return self.name if self.kind == "files" else self.second or self.first or ""
 
     @property
     def part(self) -> str:
-        """The part of the software that a file belongs to."""
         return part_of(self.path, ())
 
     @property
@@ -137,7 +133,6 @@ class ImageComparison:
 
     @property
     def failed(self) -> list[str]:
-        """What gave wrong values or broke down in B."""
         return [name for found in self.benchmarks.values() for name in found.failed["B"]]
 
     @property
@@ -181,7 +176,7 @@ class ImageComparison:
     def sleepers(self) -> list[tuple[str, ShareChange]]:
         """By benchmark, ranks that sleep more in one image, and otherwise than the other ranks do; those first that sleep most."""
         found = [(benchmark, each) for benchmark, profile in self.profiles.items() for each in profile.ranks
-                 if each.key.part == ASLEEP and abs(each.change) > CLEAR_SLEEP]  # fmt: skip
+                 if each.key.part == ASLEEP and abs(each.change) > CLEAR_SLEEP]
         return sorted(found, key=lambda each: -abs(each[1].change))
 
     @property
@@ -195,13 +190,11 @@ class ImageComparison:
 
     @cached_property
     def mpi(self) -> list[str]:
-        """The MPI library of both images."""
         launches = ([launch for record in image.records.values() for launch in record.launches] for image in self.images)
         return [mpi_name(each[0]) if each else "unknown MPI" for each in launches]
 
     @cached_property
     def differences(self) -> list[Fact]:
-        """Everything that was recorded and differs."""
         images = self.images
         found = changes(*(RecordSet(each.image.image, list(each.records.values())) for each in images))
         bindings = [{"binding of ranks": told} if (told := _bindings(each)) else {} for each in images]
@@ -211,7 +204,7 @@ class ImageComparison:
         # An MPI that is silent, or a run that was cut short, has not changed its channels.
         more = {"files": differing(*contents), "channels": differing(*channels) if all(channels) else []}
         kinds = {"environment": found["environment"], "ranks": found["ranks"] + differing(*bindings), "libraries": found["libraries"],
-                 **more, "behavior": found["behavior"]}  # fmt: skip
+                 **more, "behavior": found["behavior"]}
         return [Fact(each.name, each.first, each.second, kind) for kind, listed in kinds.items() for each in listed]
 
     @cached_property
@@ -237,7 +230,7 @@ def causes(found: ImageComparison) -> list[Cause]:
     pairs = [(sleeper, library) for sleeper in listed if sleeper.sleeps for library in listed if library.loaded and library.side == sleeper.side]
     for sleeper, library in pairs[:1]:
         both = Cause(f"{sleeper.title}, which alone has {library.loaded}", max(sleeper.weight, library.weight),
-                     sleeper.why + library.why, library.facts + sleeper.facts)  # fmt: skip
+                     sleeper.why + library.why, library.facts + sleeper.facts)
         listed = [both, *(cause for cause in listed if cause not in (sleeper, library))]
     return sorted(listed, key=lambda cause: -cause.weight)
 
@@ -275,7 +268,6 @@ class _Search:
         yield Cause(title, 100, why, self._take(lambda each: _of_mpi(each, asked)))
 
     def _preloaded(self) -> Iterator[Cause]:
-        """Libraries that LD_PRELOAD names, with that variable."""
         variable = self._variable(PRELOAD)
         words = [word for each in variable for value in (each.first, each.second) for word in re.split(r"[: |]+", value or "")]
         named = {library_name(word) for word in words}
@@ -285,7 +277,6 @@ class _Search:
         yield from (self._loaded(each, 88, "preloaded", variable) for each in libraries)
 
     def _loaded(self, fact: Fact, weight: float, how: str, with_it: Sequence[Fact] = ()) -> Cause:
-        """A library that is loaded by one side alone or from elsewhere."""
         name = fact.path.rpartition("/")[2]
         side = ("B" if fact.second else "A") if fact.one_sided else None
         more, why = self._weighed(fact, name)
@@ -295,7 +286,6 @@ class _Search:
         return Cause(title, weight + more, why, [fact, *with_it], side, f"{how} {name}")
 
     def _weighed(self, fact: Fact, name: str) -> tuple[float, list[str]]:
-        """What the profiles tell of a library."""
         share = self.signs.library(library_name(fact.path))
         if not share or max(share.first, share.second) <= 0.005:
             return 0.0, []
@@ -331,7 +321,6 @@ class _Search:
         return Cause(f"control variable {name}: {facts[0].move}", weight, why, [*facts, *seen])
 
     def _libraries(self) -> list[Cause]:
-        """Libraries that are loaded by one side alone or from elsewhere, or whose file holds something else."""
         paths, close = self._variable(LIBRARY_PATH), (*MESSAGING, "libc")
         found = [self._loaded(each, 58 if each.one_sided else 72 if each.part in close else 60, "loaded") for each in self._kind("libraries")]
         for each in self._kind("files"):
@@ -383,7 +372,6 @@ class _Search:
         return Cause(f"rank {rank} sleeps in {side}", 62 + 36 * min(1.0, abs(most) / 0.25), why, facts, side, sleeps=True)
 
     def _around(self) -> Iterator[Cause]:
-        """The machine and the rest of the software."""
         for pattern, weight, title in MACHINE:
             facts = self._take(lambda each, pattern=pattern: re.match(pattern, each.name))  # type: ignore[misc]
             moved = self.signs.machine_moved and weight >= 15
@@ -458,4 +446,4 @@ def image_document(found: ImageComparison) -> dict[str, Any]:
         "benchmarks": {name: comparison_document(each) for name, each in found.benchmarks.items()},
         "profiles": {name: profile_document(each) for name, each in found.profiles.items()},
         "missing": found.missing,
-    }  # fmt: skip
+    }

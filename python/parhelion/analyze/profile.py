@@ -57,7 +57,6 @@ class Key(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a row is called."""
         return self.symbol or (PurePath(self.library).name if self.library else self.part)
 
     def told(self) -> dict[str, str]:
@@ -178,7 +177,6 @@ def _told(each: ShareChange) -> dict[str, Any]:
 
 
 def _changes(shares: Sequence[Shares], ranks: Sequence[Sequence[RankProfile]], rank: int | None = None) -> list[ShareChange]:
-    """Of every key, what changed most first."""
     pairs = {key: [each.get(key, 0.0) for each in shares] for key in (*shares[0], *shares[1])}
     looks = [_looks(each) for each in ranks]
     found = [ShareChange(key, pair[0], pair[1], math.hypot(*map(_error, pair, looks)), rank) for key, pair in pairs.items()]
@@ -211,7 +209,7 @@ def _lone_ranks(pair: tuple[Profile, Profile]) -> list[ShareChange]:
     if len(first) != len(second) or len(first) < 2:
         return []
     per_rank = [_changes([own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, both)], [[rank] for rank in both], both[0].rank)
-                for both in zip(first, second)]  # fmt: skip
+                for both in zip(first, second)]
     changes = [{each.key: each.change for each in found} for found in per_rank]
     # Of each key, the change that is nearest to none over the ranks: what happened to all of them alike.
     least = {key: min((found.get(key, 0.0) for found in changes), key=abs) for found in changes for key in found}
@@ -234,7 +232,6 @@ DOCUMENTED = dict(zip(TABLES, ("parts", "libraries", "libraries_charged", "symbo
 
 
 def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
-    """Shares by part, library and function, and what each rank did."""
     return {
         "schema": "parhelion.profile-shares/1", "profile": profile.profile, "folder": str(folder), "labels": profile.labels,
         "program": profile.program, "tool": to_builtins(profile.tool), "notes": profile.notes,
@@ -242,7 +239,7 @@ def profile_document(profile: Profile, folder: Path) -> dict[str, Any]:
         "ranks": [{"rank": rank.rank, "host": rank.host, "wall_s": rank.wall_s, "cpu_s": rank.cpu_s, "waiting_s": rank.waiting_s,
                    "asleep_s": rank.asleep, "samples": rank.samples, "libraries": rank.libraries,
                    "parts": _objects(own_shares(profile, naming(profile, 1), [rank]))} for rank in profile.ranks],
-    }  # fmt: skip
+    }
 
 
 def _objects(shares: Shares) -> list[dict[str, Any]]:
@@ -255,7 +252,7 @@ def stacks(profiles: Sequence[Profile]) -> dict[str, Any]:
     ranks = [_stacks_of(profile, rank, numbers) for profile in profiles for rank in profile.ranks]
     return {"$schema": "https://www.speedscope.app/file-format-schema.json", "exporter": "parhelion",
             "name": " and ".join(each.name for each in profiles),
-            "shared": {"frames": [{"name": frame.symbol, "file": frame.library} for frame in numbers]}, "profiles": ranks}  # fmt: skip
+            "shared": {"frames": [{"name": frame.symbol, "file": frame.library} for frame in numbers]}, "profiles": ranks}
 
 
 def _stacks_of(profile: Profile, rank: RankProfile, numbers: dict[Frame, int]) -> dict[str, Any]:
@@ -264,4 +261,4 @@ def _stacks_of(profile: Profile, rank: RankProfile, numbers: dict[Frame, int]) -
     samples = [[numbers.setdefault(frame, len(numbers)) for frame in path] for path, _ in told]
     weights = [spent for _, spent in told]
     return {"type": "sampled", "name": f"{profile.name}, rank {rank.rank}", "unit": "seconds", "startValue": 0, "endValue": sum(weights),
-            "samples": samples, "weights": weights}  # fmt: skip
+            "samples": samples, "weights": weights}

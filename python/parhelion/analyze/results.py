@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -71,7 +71,6 @@ class Entry:
         return self.summary.median if self.summary and not self.failed else None
 
     def first(self, name: str) -> Any:
-        """What the first line that tells it says, such as `bytes`."""
         return next((value for line in self.lines if (value := getattr(line, name)) not in (None, "")), None)
 
     @property
@@ -84,7 +83,6 @@ class Entry:
 
     @property
     def setup_s(self) -> dict[str, float]:
-        """Median over launches of each part of the set-up."""
         parts: dict[str, list[float]] = {}
         for line in self.lines:
             for part, seconds in (line.setup_s or {}).items():
@@ -104,7 +102,6 @@ class CaseResult:
 
     @cached_property
     def best_baseline(self) -> Entry | None:
-        """The fastest hand-written baseline whose values were right."""
         return self.best(BASELINE)
 
     @cached_property
@@ -121,7 +118,6 @@ class CaseResult:
         return self.ratio(contender).value
 
     def speed_interval(self, contender: str) -> Interval:
-        """95 %; that the best baseline was chosen among several is counted in."""
         return self.ratio(contender).interval
 
     def ratio(self, contender: str) -> Ratio:
@@ -199,7 +195,6 @@ def contenders(cases: Iterable[CaseResult]) -> list[str]:
 
 
 def entries(cases: Iterable[CaseResult]) -> list[Entry]:
-    """Every variant of every case."""
     return [entry for _, entry in with_case(cases)]
 
 
@@ -242,7 +237,6 @@ def varying(cases: Sequence[CaseResult]) -> list[str]:
 
 
 def constant(cases: Sequence[CaseResult]) -> dict[str, str]:
-    """The parameters that all cases share."""
     if not cases:
         return {}
     changing = varying(cases)
@@ -266,7 +260,6 @@ def _order_key(value: Any) -> list[tuple[int, float, str]]:
 
 
 def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:
-    """A case by the parameters that tell it from the others."""
     return ", ".join(f"{name} {text(case.params.get(name))}" for name in varying(cases))
 
 
@@ -278,8 +271,6 @@ def some(values: Sequence[T], most: int) -> list[T]:
 
 
 class Wording(NamedTuple):
-    """`title` of a page; `of` is what a time is the time of; `base` is what ratios are taken against."""
-
     title: str
     of: str = "exchange"
     base: str = "the best hand-written baseline"
@@ -302,33 +293,10 @@ def wording(benchmark: str) -> Wording:
     return WORDING.get(benchmark, Wording(benchmark))
 
 
-@dataclass(frozen=True)
-class Figure:
-    """`value` of a summary; `key` where documents have it, `head` and what is `shown` where the table of spreads has it."""
-
-    value: Callable[[Summary], Any]
-    key: str = ""
-    head: str = ""
-    shown: Callable[[Any], str] = str
-
-
-FIGURES = (
-    Figure(lambda of: of.count, head="samples"),
-    Figure(lambda of: of.p5, "p5_s", "p5", microseconds),
-    Figure(lambda of: of.median, "median_s", "median", microseconds),
-    Figure(lambda of: list(of.interval), "ci95_s"),
-    Figure(lambda of: of.p95, "p95_s", "p95", microseconds),
-    Figure(lambda of: of.p99, "p99_s", "p99", microseconds),
-    Figure(lambda of: of.mean, "mean_s"),
-    Figure(lambda of: of.std, "std_s"),
-    Figure(lambda of: of.mean_std_us, "mean_std_us", "mean(std)"),
-)
-COLUMNS = tuple(figure for figure in FIGURES if figure.head)
-
-
-def told(summary: Summary | None) -> Mapping[str, Any]:
-    """All of them for a document, in seconds; each None without a summary."""
-    return {figure.key: summary and figure.value(summary) for figure in FIGURES if figure.key}
+def told(summary: Summary | None) -> dict[str, Any]:
+    """The figures of a summary for a document, in seconds; each None without a summary."""
+    names = {"p5_s": "p5", "median_s": "median", "ci95_s": "interval", "p95_s": "p95", "p99_s": "p99", "mean_s": "mean", "std_s": "std", "mean_std_us": "mean_std_us"}
+    return {key: summary and getattr(summary, name) for key, name in names.items()}
 
 
 MUCH_APART = 0.25  # of the time of an exchange
@@ -406,7 +374,7 @@ def _busy(cases: Sequence[CaseResult]) -> Iterator[str]:
         seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
         seen += [f"unknown, for samples are too few, in {unknown}"] if unknown else []
         yield (f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
-               "is quiet, or with more --repetitions or --launches")  # fmt: skip
+               "is quiet, or with more --repetitions or --launches")
 
 
 def _states(record: Record) -> Iterator[str]:
@@ -416,17 +384,17 @@ def _states(record: Record) -> Iterator[str]:
         near, far = typical_probes(probes).values()
         share = np.mean(probes[probes > 0] <= boundary)
         yield (f"the probe met the cores in two states, {near:.0f} ns apart in {share:.0%} of the samples "
-               f"and {far:.0f} ns in the others: medians mix them, ratios within a run do not")  # fmt: skip
+               f"and {far:.0f} ns in the others: medians mix them, ratios within a run do not")
 
 
 def _skewed(cases: Sequence[CaseResult]) -> Iterator[str]:
     """Ranks for which the others wait, those first for which they wait longest."""
     found = [(told, case, entry) for case, entry in with_case(cases)
              if entry.role != "floor" and (told := skew(entry)) and told.matters
-             and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]  # fmt: skip
+             and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]
     found.sort(key=lambda each: -each[0].apart)
     texts = [f"ranks arrive {microseconds(told.apart)} µs apart in {entry.contender}{f' ({case_label(case, cases)})' if len(cases) > 1 else ''}: the exchange "
-             f"waits for rank {told.rank}, and takes {microseconds(told.together)} µs with all ranks in it" for told, case, entry in found[:MOST_TOLD]]  # fmt: skip
+             f"waits for rank {told.rank}, and takes {microseconds(told.together)} µs with all ranks in it" for told, case, entry in found[:MOST_TOLD]]
     if texts:
         more = f"; so in {len(found) - MOST_TOLD} more timings" if len(found) > MOST_TOLD else ""
         yield "; ".join(texts) + more + ": work that is not shared evenly, or a disturbed rank, and not the exchange"

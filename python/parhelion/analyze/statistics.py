@@ -24,7 +24,7 @@ MIDDLE = 0.25  # of the samples of a launch: nearly as sharp as a mean, nearly a
 
 
 class Method(StrEnum):
-    """How an interval was found, in words for reports."""
+    """How an interval was found."""
 
     ORDER = "order statistics of the samples of one launch"
     LAUNCHES = "Student's t over the logarithms of the launches' medians"
@@ -49,8 +49,6 @@ NO_INTERVAL = Interval(None, None)
 
 
 class Center(NamedTuple):
-    """A trimmed mean, the square of its standard error, and the degrees of freedom of that."""
-
     mean: float
     squared_error: float
     freedom: int
@@ -78,7 +76,6 @@ class Shift(NamedTuple):
         return min(1.0, float(sum(special.stdtr(self.freedom, end / self.error) for end in ends)))
 
     def interval(self, confidence: float) -> Interval:
-        """The interval of the ratio."""
         from scipy import special
 
         half = self.error * special.stdtrit(self.freedom, (1 + confidence) / 2) if self.error else 0.0
@@ -102,10 +99,8 @@ def independent(first: np.ndarray, second: np.ndarray) -> Shift:
 
 
 def _between(first: Center, second: Center) -> Shift:
-    """The degrees of freedom are Welch's, but at most `MOST_FREEDOM` times those of the smaller side.
-
-    Welch's alone call two launches against ten different in up to 12 % at 5 %. Those of the smaller side alone never err (Mickey and Brown 1966),
-    but cost much where variances are about equal.
+    """Welch's degrees of freedom alone call two launches against ten different in up to 12 % at 5 %. Those of the smaller side alone never
+    err (Mickey and Brown 1966), but cost much where variances are about equal: hence at most `MOST_FREEDOM` times those.
     """
     squares = first.squared_error + second.squared_error
     least = min(first.freedom, second.freedom)
@@ -208,10 +203,8 @@ class Matched(NamedTuple):
 
 
 def by_state(first: Side, second: Side) -> list[Matched]:
-    """What is compared with what: near with near and far with far where both sides have two states.
-
-    A side of one state meets that state of the other whose probe is like its own. Everything else is compared as it is. Of launches
-    that saw a state in fewer than five samples none are left.
+    """Near is compared with near and far with far where both sides have two states; a side of one state with that state of the other whose
+    probe is like its own; everything else as it is. Of launches that saw a state in fewer than five samples none are left.
     """
     a, b = (typical_probes(_probes(side)) for side in (first, second))
     both = [(NEAR, NEAR), (FAR, FAR)] if len(a) == len(b) == 2 else [(_like(a, b), _like(b, a))]
@@ -247,11 +240,7 @@ LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
 
 
 def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> tuple[Interval, Method | None]:
-    """The interval of the median of all samples, and how it was found; none where samples are too few.
-
-    One launch: by order statistics, which assume no distribution. Several: by a t interval of the logarithms of their medians, widened
-    where needed to hold the median of all samples.
-    """
+    """The interval of the median of all samples, widened where needed to hold it, and how it was found; none where samples are too few."""
     if not enough(map(len, launches), confidence):
         return NO_INTERVAL, None
     if len(launches) == 1:
@@ -353,7 +342,7 @@ Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # the variants whose fas
 
 
 class Ratio(NamedTuple):
-    """A ratio with its interval, and how that was found; without enough samples there is neither."""
+    """Without enough samples there is neither a value nor an interval."""
 
     value: float | None = None
     interval: Interval = NO_INTERVAL
@@ -412,7 +401,7 @@ class Kind(StrEnum):
 
 
 class Units(NamedTuple):
-    """Tables of both sides, units × states, with the middles of logarithms; NaN where a unit saw too little of a state."""
+    """Middles of logarithms, units × states; NaN where a unit saw too little of a state."""
 
     kind: Kind
     first: np.ndarray
@@ -439,10 +428,8 @@ class Units(NamedTuple):
 
 
 def units(first: Side, second: Side) -> Units:
-    """The units of two sides with at least one launch each.
-
-    Launches that were made in pairs stay together, if there are two pairs. A side with one launch is cut into batches. Runs are
-    the units where both sides have several and those of a side differ by more than their launches.
+    """Launches that were made in pairs stay together, if there are two pairs. A side with one launch is cut into batches. Runs are the units
+    where both sides have several and those of a side differ by more than their launches.
     """
     matched = by_state(first, second)
     states = [each.state for each in matched]
@@ -555,10 +542,7 @@ class Difference:
 
 
 def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
-    """Compare two sides, given launch by launch in the order of time, each state of the machine with its like (see `units`).
-
-    The middle of each launch, on logarithms, is one value in a t test, whose interval becomes that of the ratio.
-    """
+    """Compare two sides, given launch by launch in the order of time: the middle of each, on logarithms, is one value in a t test."""
     if not (first and second):
         return Difference(units=(len(first), len(second)))
     found = units(first, second)

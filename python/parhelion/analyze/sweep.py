@@ -58,7 +58,6 @@ class Change:
     launches: tuple[int, int] = (1, 1)
 
     def covers(self, value: float) -> bool:
-        """Whether a limit of this many bytes lies between the two sizes, or on one of them."""
         return self.below <= value <= self.above
 
     @property
@@ -98,7 +97,6 @@ class Threshold:
 
     @property
     def of_collective(self) -> bool:
-        """Made for this very call, not for messages in general."""
         return bool(COLLECTIVE.search(self.name))
 
 
@@ -125,7 +123,6 @@ class Curve:
 
     @cached_property
     def changes(self) -> list[Change]:
-        """Those that most launches show, in ascending order of size."""
         points = self.points
         if len(points) < LEAST_SIZES:
             return []
@@ -162,7 +159,6 @@ class Curve:
         return [Threshold(name, value, next((change for change in self.changes if change.covers(value)), None)) for name, value in inside]
 
     def beside(self, change: Change) -> list[Threshold]:
-        """The limits where this change lies."""
         return [each for each in self.thresholds if change.covers(each.value)]
 
 
@@ -288,7 +284,6 @@ class PublishedRow:
     later_calls: str
 
     def words(self) -> list[str]:
-        """The row of a table with the columns `WORDS`, then `FIGURES`."""
         told = asdict(self) | {"ranks": str(self.ranks), "size": size_text(self.size)}
         return [word or "–" for word in told.values()]
 
@@ -322,7 +317,6 @@ def _published_row(record: Record, entry: Entry) -> PublishedRow:
 
 
 def mpi_name(launch: Launch) -> str:
-    """The MPI library in a few words."""
     lines = str(launch.mpi.get("library_version") or "").strip().splitlines() or ["unknown MPI"]
     return " ".join(lines[0].partition(",")[0].replace("Version:", "").replace("Library", "").split())
 
@@ -388,14 +382,11 @@ def _label(case: CaseResult, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Empty lists where there is nothing of the kind."""
-
     published: list[PublishedRow]
     curves: list[Curve]
     matrix: Matrix | None
 
     def label(self, curve: Curve) -> str:
-        """The parameters, other than the size, that tell curves apart, and the variant."""
         names = dict.fromkeys(name for each in self.curves for name in each.others)
         differing = [name for name in names if len({text(each.others.get(name)) for each in self.curves}) > 1]
         return " ".join([*(text(curve.others.get(name)) for name in differing), curve.contender])

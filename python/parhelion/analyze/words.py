@@ -18,7 +18,6 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def microseconds(seconds: float | None, digits: int = 3) -> str:
-    """Seconds as microseconds with `digits` significant digits."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     return significant(seconds * 1e6, digits)
@@ -34,35 +33,23 @@ def duration(seconds: float | None, digits: int = 3) -> str:
     return f"{significant(value, digits)} {UNITS[unit]}"
 
 
-def interval(ends: Ends | None) -> str:
-    """A confidence interval in microseconds."""
-    if ends is None or None in ends:
-        return "no interval: too few samples"
-    return "–".join(map(microseconds, ends))
-
-
 def times(ratio: float | None) -> str:
-    """How many times as fast."""
     return f"{ratio:.2f}×" if ratio else "–"
 
 
 def times_ends(ends: Ends) -> str:
-    """The interval of how many times as fast; nothing where there is none."""
     return "" if None in ends else f"({ends[0]:.2f}–{ends[1]:.2f})"
 
 
 def ratio(value: float | None) -> str:
-    """A ratio of B over A."""
     return f"{value:.3f}" if value else "–"
 
 
 def ratios(ends: Ends) -> str:
-    """The interval of a ratio."""
     return "–" if None in ends else "–".join(f"{end:.3f}" for end in ends)
 
 
 def signed(value: float | None) -> str:
-    """An effect size from -1 to 1."""
     return f"{value:+.2f}" if value is not None else "–"
 
 
@@ -72,12 +59,10 @@ def p_value(value: float | None) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share of a whole."""
     return f"{share * 100:.{digits}f} %"
 
 
 def size_text(size: int) -> str:
-    """A size as people write it: 64 KiB, 1000 B."""
     for unit, factor in reversed(BYTES.items()):
         if unit and size >= factor and size % factor == 0:
             return f"{size // factor} {unit}iB"
@@ -85,7 +70,6 @@ def size_text(size: int) -> str:
 
 
 def product(numbers: Iterable[object]) -> str:
-    """Extents as people write them: 64×64×64."""
     return "×".join(map(str, numbers))
 
 

@@ -61,7 +61,7 @@ def _connect(records: Sequence[Record]) -> DuckDBPyConnection:
     _create(connection, "cases", [who | _case(line) for _, line, who in lines])
     _create(connection, "samples", [who | {"sample": list(range(len(line.samples))), "seconds": line.samples, "probe_ns": line.probes.tolist()}
                                     for _, line, who in lines if line.samples],
-            "* EXCLUDE (sample, seconds, probe_ns), unnest(sample) AS sample, unnest(seconds) AS seconds, unnest(probe_ns) AS probe_ns")  # fmt: skip
+            "* EXCLUDE (sample, seconds, probe_ns), unnest(sample) AS sample, unnest(seconds) AS seconds, unnest(probe_ns) AS probe_ns")
     return connection
 
 

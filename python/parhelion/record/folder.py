@@ -103,7 +103,6 @@ class RunFolder:
             raise RecordError(f"cannot make the run folder {self.path}: {why(error, self.path)}") from None
 
     def append(self, line: Line) -> None:
-        """Append one line and flush it to the disk."""
         append_line(self.record, line)
 
     def drop_unfinished_line(self) -> None:
@@ -185,7 +184,6 @@ def _stored(folder: Path) -> Stored:
 
 
 def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
-    """`KEY=VALUE` words as a mapping."""
     pairs = [label.partition("=") for label in labels]
     for label, (key, equals, _) in zip(labels, pairs, strict=True):
         if not key.strip() or not equals:

@@ -50,25 +50,20 @@ class Image(msgspec.Struct):
 
 @dataclass(frozen=True)
 class MeasuredImage:
-    """An image with its records and profiles by benchmark."""
-
     image: Image
     records: dict[str, Record] = field(default_factory=dict)
     profiles: dict[str, Profile] = field(default_factory=dict)
 
 
 def profile_folder(folder: Path, benchmark: str) -> Path:
-    """Where the profile of a benchmark lies."""
     return folder / f"profile-{benchmark}"
 
 
 def create_folder(folder: Path) -> Path:
-    """A new, empty folder; raises `ImageError`."""
     return empty_folder(folder, ImageError)
 
 
 def write_image(image: Image, folder: Path) -> None:
-    """Write `image.json`, as a whole or not at all."""
     write_document(image, folder / FILE_NAME)
 
 

@@ -67,7 +67,7 @@ PARAMS: tuple[tuple[re.Pattern[str], Callable[..., Params]], ...] = (
     (re.compile(r"^#\s*MODE:\s*(\S+)"), lambda mode: {"mode": mode}),
     (re.compile(r"^#\s*(Datatype|Window creation|Synchronization|Window size|Buffer Size):?\s*(.+?)\.?\s*$", re.IGNORECASE),
      lambda name, value: {name.lower().replace(" ", "_"): value}),
-)  # fmt: skip
+)
 INIT = re.compile(r"^nprocs: (\d+), min: (\d+\.?\d*) ms, max: (\d+\.?\d*) ms, avg: (\d+\.?\d*) ms\s*$")
 UNIT = re.compile(r"\((us|ms|MB/s|GB/s)\)|^MB/s$|^Messages/s$")
 IMB_COLUMNS = re.compile(r"^\s*#(bytes|repetitions)\b.*\S")
@@ -249,4 +249,4 @@ def _environment(files: Sequence[Path], outputs: Sequence[Output]) -> dict[str, 
     facts = {name: value for output in outputs for name, value in output.facts.items()}
     return {"imported": {"tool": outputs[0].tool, "tool_version": ", ".join(dict.fromkeys(each.version for each in outputs)),
                          "files": [str(file) for file in files], "files_written": written,
-                         "notes": [note for output in outputs for note in output.notes]}, **facts}  # fmt: skip
+                         "notes": [note for output in outputs for note in output.notes]}, **facts}

@@ -156,7 +156,7 @@ def exit_text(code: int) -> str:
 
 
 class RecordError(InputError):
-    """A record cannot be read or written; the message says which, where in it, and what to do."""
+    """A record cannot be read or written."""
 
 
 Sides = Annotated[list[Annotated[int, Meta(ge=1, le=MOST)]], Meta(min_length=1, max_length=4)]
@@ -240,7 +240,6 @@ def flatten(value: Any, prefix: str = "") -> Facts:
 
 
 def _word(key: Any) -> str:
-    """A key as words, unless it is the name of a variable, which people want to find as it is written."""
     return str(key) if VARIABLE.match(str(key)) else str(key).replace("_", " ")
 
 
@@ -252,14 +251,12 @@ def _text(value: Any) -> str:
 
 
 def record_schema() -> dict[str, Any]:
-    """JSON Schema (2020-12) of each line of a record."""
     schema = msgspec.json.schema(Line)
     title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA}
     return {**title, "description": "Each line of record.jsonl is one of these objects.", **schema}
 
 
 def schema_text() -> str:
-    """The schema as it is published."""
     return msgspec.json.format(msgspec.json.encode(record_schema()), indent=2).decode() + "\n"
 
 

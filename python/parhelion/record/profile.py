@@ -1,5 +1,4 @@
-"""A profile as it lies on disk, schema `parhelion.profile/1`, one JSON document in `profiles/<time>-<program>-<id>/profile.json`; reading
-and writing it.
+"""A profile as it lies on disk, one JSON document in `profiles/<time>-<program>-<id>/profile.json`.
 
 Time is counted once: a rank's wall-clock time is what it spent on a core (stacks, from samples), what it spent asleep (by
 the kernel function it slept in), and what it waited for a core that others had.
@@ -107,7 +106,7 @@ class Profile(Struct, dict=True):
 
 
 class ProfileError(InputError):
-    """A profile cannot be taken or read; the message says which, why, and what to do."""
+    """A profile cannot be taken or read."""
 
 
 FILE_NAME = "profile.json"
@@ -116,13 +115,11 @@ LARGEST = 2**30  # bytes of a profile
 
 
 def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
-    """A new id, and a new folder for it."""
     profile_id = new_id(re.sub(r"[^\w.-]", "_", Path(program).name)[:40])
     return profile_id, empty_folder(path or DEFAULT_STORE / profile_id, ProfileError)
 
 
 def write_profile(profile: Profile, folder: Path) -> Path:
-    """Write the document; it is there as a whole or not at all."""
     return write_document(profile, folder / FILE_NAME)
 
 

@@ -27,7 +27,6 @@ def secret_value(value: str) -> bool:
 
 
 def secret_labels(labels: Mapping[str, object]) -> list[str]:
-    """Names of labels that look as if they held secrets."""
     return [name for name, value in labels.items() if secret_name(name) or secret_value(str(value))]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import COLUMNS, OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_contender, ours, reasons, remarks, results, text, varying, wording
+from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_contender, ours, reasons, remarks, results, text, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
@@ -218,11 +218,12 @@ def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
     """Percentiles and mean of every contender and case."""
     parameters = varying(cases)
     timed = [(case, entry, entry.summary) for case in cases for entry in case.entries.values() if entry.summary]
-    rows: list[list[Word]] = [[*values(case, parameters), entry.contender, *(figure.shown(figure.value(found)) for figure in COLUMNS),
+    rows: list[list[Word]] = [[*values(case, parameters), entry.contender, str(found.count),
+                               *map(microseconds, (found.p5, found.median, found.p95, found.p99)), found.mean_std_us,
                                *("–" if each is None else str(each) for each in (entry.lines[0].bytes, entry.lines[0].messages))]
                               for case, entry, found in timed]  # fmt: skip
     caption = f"µs per {words.of}; mean(std): the digits in brackets are the standard deviation in units of the last digits."
-    head = [*parameters, "contender", *(figure.head for figure in COLUMNS), "bytes", "messages"]
+    head = [*parameters, "contender", "samples", "p5", "median", "p95", "p99", "mean(std)", "bytes", "messages"]
     return [Table(head, rows, len(parameters) + 1, caption=caption)] if rows else []
 
 
