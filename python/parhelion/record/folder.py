@@ -6,7 +6,6 @@ import os
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from io import FileIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,22 +84,19 @@ class RunFolder:
         run_id, created = new_id(benchmark), datetime.now(UTC).isoformat(timespec="seconds")
         folder = cls(path or DEFAULT_STORE / run_id)
         run = Run(SCHEMA, run_id, benchmark, created, without_secrets(argv), labels or {}, environment)
-        folder._claim()
+        try:
+            folder.path.mkdir(parents=True, exist_ok=True)
+            folder.record.open("x").close()
+        except FileExistsError:
+            raise RecordError(f"{folder.path} already holds a run, or is a file: name another folder") from None
+        except OSError as error:
+            raise RecordError(f"cannot make the run folder {folder.path}: {why(error, folder.path)}") from None
         try:
             folder.append(run)
         except RecordError:
             folder.record.unlink(missing_ok=True)
             raise
         return folder
-
-    def _claim(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self.record.open("x").close()
-        except FileExistsError:
-            raise RecordError(f"{self.path} already holds a run, or is a file: name another folder") from None
-        except OSError as error:
-            raise RecordError(f"cannot make the run folder {self.path}: {why(error, self.path)}") from None
 
     def append(self, line: Line) -> None:
         append_line(self.record, line)
@@ -119,19 +115,14 @@ def append_line(record: Path, line: Line) -> None:
         with record.open("ab", buffering=0) as file:
             before = file.tell()
             try:
-                _write(file, content)
+                while content:  # a disk that fills up takes the beginning first and refuses the rest
+                    content = content[file.write(content) :]
             except OSError:
                 file.truncate(before)
                 raise
             os.fsync(file.fileno())
     except OSError as error:
         raise RecordError(f"cannot write {record}: {why(error, record)}") from None
-
-
-def _write(file: FileIO, content: bytes) -> None:
-    """All of it: a disk that fills up takes the beginning first and refuses the rest."""
-    while content:
-        content = content[file.write(content) :]
 
 
 @dataclass(frozen=True)
