@@ -39,14 +39,14 @@ def parallel(comm):
     first, last = (len(area) * rank // comm.size for rank in (comm.rank, comm.rank + 1))  # this rank's cells
     neighbors, wind, area = neighbors[first:last], wind[first:last], area[first:last]
     beyond = np.unique(neighbors[(neighbors < first) | (neighbors >= last)])  # cells of other ranks become ghosts
-    cells = ph.GhostMap.pull(last - first, beyond, comm)
+    cells = ph.IndexMap.pull(last - first, beyond, comm)
     neighbors = cells.local_of(neighbors)  # from global to local numbers
-    u = ph.GhostArray(cells, 2)  # a row of two tracers for each cell: owned cells, then ghosts
+    u = cells.zeros(components=2)  # a row of two tracers for each cell: owned cells, then ghosts
     u.owned[:] = start[first:last]
-    fill_ghosts = ph.GhostExchange(u)
+    fill_ghosts = ph.Exchange(cells, u)
     for _ in range(STEPS):
         fill_ghosts()  # every ghost row gets its owner's
-        u.owned[:] = step(neighbors, wind, area, u.array)
+        u.owned[:] = step(neighbors, wind, area, u)
     return u.owned.copy()
 
 

@@ -1,6 +1,6 @@
 """A quarter of a ring whose ends continue each other, turned (parhelion run -n 4 turned_ends.py).
 
-Vectors beyond an end arrive in the axes of the other end: a hook turns them, and its transpose turns contributions back.
+Vectors beyond an end arrive in the axes of the other end, and are turned. Contributions of ghosts are turned by the transpose before `reverse`.
 """
 
 import numpy as np
@@ -20,25 +20,18 @@ def step(before, here, after):
     return here + 0.1 * (before - 2 * here + after)
 
 
-def turn_on_arrival(exchange, vectors, ghosts, matrix):
-    """Turns these ghosts when they have come, and what they contribute to their owners before it leaves."""
-
-    def turn(by):
-        vectors.ghosts[ghosts] = vectors.ghosts[ghosts] @ by.T
-
-    exchange.on_arrival(lambda: turn(matrix), reverse=lambda: turn(matrix.T))
-
-
 def parallel(comm):
     first, last = (CELLS * rank // comm.size for rank in (comm.rank, comm.rank + 1))  # this rank's cells
-    cells = ph.GhostMap.pull(last - first, [(first - 1) % CELLS, last % CELLS], comm)
-    u = ph.GhostArray(cells, 2)  # a vector for each cell: owned cells, then the two beside them
+    cells = ph.IndexMap.pull(last - first, [(first - 1) % CELLS, last % CELLS], comm)
+    u = cells.zeros(components=2)  # a vector for each cell: owned cells, then the two beside them
     u.owned[:] = start(np.arange(first, last))
-    fill_ghosts = ph.GhostExchange(u)
-    turn_on_arrival(fill_ghosts, u, [0] if first == 0 else [], QUARTER.T)
-    turn_on_arrival(fill_ghosts, u, [1] if last == CELLS else [], QUARTER)
+    fill_ghosts = ph.Exchange(cells, u)
     for _ in range(STEPS):
         fill_ghosts()
+        if first == 0:
+            u.ghosts[0] = QUARTER.T @ u.ghosts[0]
+        if last == CELLS:
+            u.ghosts[1] = QUARTER @ u.ghosts[1]
         row = np.concatenate([u.ghosts[:1], u.owned, u.ghosts[1:]])
         u.owned[:] = step(row[:-2], row[1:-1], row[2:])
     return u.owned.copy()

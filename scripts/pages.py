@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 INCLUDE, FORTRAN = ROOT / "include", ROOT / "fortran"
-STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange", "index_map", "redistribution", "ghosts", "placement")
+STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange", "index_map", "redistribution", "placement")
 C_HEADERS = ("parhelion/phl.h", "parhelion/core/options.h", "parhelion/placement/c_interface.h")
 MODULES = ("parhelion", "phl_cartesian", "phl_exchange", "phl_index_map", "phl_options", "phl_point_sums", "phl_redistribution", "phl_reductions", "phl_status")
 INTERFACES = {

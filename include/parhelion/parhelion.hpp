@@ -17,7 +17,6 @@
 #include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/domain/partition_files.hpp"
 #include "parhelion/exchange/exchange.hpp"
-#include "parhelion/ghosts/ghost_array.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "parhelion/index_map/localize.hpp"

@@ -26,7 +26,6 @@ void bind_domains(nb::module_& module);
 void bind_exchange(nb::module_& module);
 void bind_index_map(nb::module_& module);
 void bind_sums_and_moves(nb::module_& module);
-void bind_ghosts(nb::module_& module);
 
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 

@@ -192,6 +192,11 @@ public:
         const ArrayList list = read(arrays);
         guarded([&] { (*exchange_)(list); });
     }
+    void run_many(long times) {
+        guarded([&] {
+            for (long i = 0; i < times; ++i) (*exchange_)();
+        });
+    }
     void reverse(AnyReduction reduction, const nb::args& arrays) {
         const ArrayList list = read(arrays);
         combine(reduction, [&](Reduction how) { exchange_->reverse(how, list); });
@@ -340,6 +345,8 @@ void bind_exchange(nb::module_& module) {
              "it. Without any, those that it was made with. ValueError or TypeError, of this rank "
              "alone, for arrays of another layout;\n"
              "then nothing has begun.")
+        .def("run_many", &Python::run_many, "times"_a,
+             "So many exchanges without Python in between: what it saves is what Python costs.")
         .def("begin", giving_step(&Python::begin), "arrays"_a,
              nb::sig("def begin(self, *arrays: object) -> Step"),
              "Starts filling the ghosts, of `arrays` as in a call, and returns while messages "

@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "parhelion/index_map/derive.hpp"
 #include "python_exchange.hpp"
 
 namespace parhelion::python {
@@ -142,8 +143,7 @@ std::vector<local_index> to_cells(const Ids& ids) {
 }  // namespace
 
 void bind_index_map(nb::module_& module) {
-    nb::class_<IndexMap>(module, "AnyIndexMap");
-    nb::class_<PythonMap, IndexMap>(module, "IndexMap")
+    nb::class_<PythonMap>(module, "IndexMap")
         .def(nb::init<const IndexedDomain&>(), "domain"_a, Unlocked())
         .def_static(
             "push",
@@ -151,6 +151,12 @@ void bind_index_map(nb::module_& module) {
                 return PythonMap(IndexMap::push(owners, to_cells(cells), to_cells(ranks)));
             },
             "owners"_a, "cells"_a, "ranks"_a, Unlocked())
+        .def_static(
+            "ragged",
+            [](const PythonMap& rows, const Ids& counts) {
+                return PythonMap(IndexMap(ragged_domain(rows, span_of(counts))));
+            },
+            "rows"_a, "counts"_a, Unlocked())
         .def("forward", &forward, "arrays"_a, "as_array"_a)
         .def("reverse", combining(&IndexMap::reverse), "reduction"_a, "arrays"_a, "as_array"_a)
         .def("reduce_shared", combining(&IndexMap::reduce_shared), "reduction"_a, "arrays"_a,

@@ -82,5 +82,4 @@ NB_MODULE(_core, module) {
     bind_exchange(module);
     bind_index_map(module);
     bind_sums_and_moves(module);
-    bind_ghosts(module);
 }

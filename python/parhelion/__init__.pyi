@@ -20,13 +20,11 @@ from .errors import (
 )
 from .exchange.exchange import Exchange as Exchange, Transport as Transport, transports as transports
 from .exchange.fields import Field as Field
-from .exchange.index_map import GhostMap as GhostMap, IndexMap as IndexMap, localize as localize
+from .exchange.index_map import IndexMap as IndexMap, RaggedMap as RaggedMap, localize as localize
 from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern
 from .exchange.point_sums import PointSums as PointSums
 from .exchange.redistribution import Redistribution as Redistribution
 from .exchange.reduction import Reduction as Reduction
 from .exchange.stale import StaleGhost as StaleGhost, StaleGhosts as StaleGhosts
-from .ghosts.array import GhostArray as GhostArray
-from .ghosts.exchange import GhostExchange as GhostExchange, fill_ghosts as fill_ghosts
 
 __version__: str

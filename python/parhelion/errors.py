@@ -123,9 +123,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EXTRAS = {
     "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
     "matplotlib": "report",
-    "meshio": "mesh", "netCDF4": "mesh", "pymetis": "mesh",
+    "h5py": "mesh", "meshio": "mesh", "netCDF4": "mesh", "pymetis": "mesh",
     "duckdb": "query", "ruptures": "query",
-    "h5py": "h5", "netgen": "demo",
+    "netgen": "demo",
 }  # fmt: skip
 # Modules that are not called as the package is that brings them.
 PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}

@@ -9,9 +9,6 @@ const Field& checked(const Field& view) {
     if (!view.indexed || view.blocks.size() != 2)
         throw Error("an array of a grid was passed to an index map: view it with the map's domain",
                     ErrorKind::type);
-    if (view.ragged())
-        throw Error("rows of different sizes were passed to an index map: use a GhostExchange",
-                    ErrorKind::type);
     for (std::size_t b = 0; b < 2; ++b)
         if (view.components > 1 && view.stride_of_components(b) != view.element.size)
             throw Error(

@@ -19,15 +19,6 @@ struct Reach {
     }
 };
 
-ArrayBlock block_of_rows(const BlockView& view) {
-    byte_count low = 0, high = 0;
-    for (const RowSpan& row : *view.rows) {
-        low = std::min(low, row.first);
-        high = std::max(high, row.first + row.bytes);
-    }
-    return {view.first, view.first + low, view.first + high};
-}
-
 }  // namespace
 
 ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
@@ -35,7 +26,6 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
     const Pattern& pattern = plan.pattern_of(static_cast<int>(f));
     const BlockView& view = field.blocks[b];
     if (cells_of(pattern, b) == 0 || view.first == nullptr) return {};
-    if (view.rows != nullptr) return block_of_rows(view);
     Reach reach;
     if (pattern.indexed()) {
         reach.add(view.strides[0], 0, cells_of(pattern, b) - 1);

@@ -18,7 +18,7 @@ struct ArrayBlock {
     }
 };
 
-/// The bytes of block `b` of field `f`, ghosts included; of ragged rows those that they lie in.
+/// The bytes of block `b` of field `f`, ghosts included.
 /// Empty where the rank has no cells in it.
 ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
 

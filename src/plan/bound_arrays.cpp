@@ -23,10 +23,6 @@ constexpr auto right_arrays =
 
 std::string text(byte_count value) { return std::to_string(value); }
 
-bool equal_rows(const BlockView& a, const BlockView& b) {
-    return a.rows == b.rows || (a.rows && b.rows && *a.rows == *b.rows);
-}
-
 bool equal_halo(const HaloWidth& a, const HaloWidth& b, int dimensions) {
     return std::equal(a.lower.begin(), a.lower.begin() + dimensions, b.lower.begin()) &&
            std::equal(a.upper.begin(), a.upper.begin() + dimensions, b.upper.begin());
@@ -53,8 +49,7 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     const auto mask = [](bool matters) { return matters ? ~byte_count{0} : 0; };
     shape.components_mask = mask(field.components > 1);
     if (pattern.indexed()) {
-        shape.stride_masks[0] =
-            mask((b == 0 ? pattern.owned : pattern.ghosts) > 1 && !field.ragged());
+        shape.stride_masks[0] = mask((b == 0 ? pattern.owned : pattern.ghosts) > 1);
     } else {
         for (int d = 0; d < pattern.dimensions; ++d)
             shape.stride_masks[d] =
@@ -90,7 +85,7 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
         differs |= (apart ^ (other->component_stride != 0 ? other->component_stride
                                                           : made.component_stride)) &
                    shape->components_mask;
-        differs |= (one->rows != other->rows) | (shape->has_cells() & (one->first == nullptr));
+        differs |= shape->has_cells() & (one->first == nullptr);
     }
     return differs == 0;
 }
@@ -142,8 +137,6 @@ void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given
     if (shape.components_mask != 0 && given.stride_of_components(b) != made.stride_of_components(b))
         refuse(array(), "components " + text(given.stride_of_components(b)) + " bytes apart",
                text(made.stride_of_components(b)));
-    if (!equal_rows(one, other))
-        refuse(array(), "rows of other sizes or in other places", "those that it had then");
 }
 
 // Arrays that have all moved by as much lie as the plan's own do, which share no cells.

@@ -50,39 +50,6 @@ void add_cells(Program& program, const Field& field, const CellsLayout& from, co
     });
 }
 
-// Rows of different sizes between a ragged field and its part of the message, which begins at
-// `offset`.
-void add_rows(Program& program, const Plan& plan, int f, const Selection& side, byte_count entries,
-              bool ghosts, Into into, byte_count offset) {
-    const Field& field = plan.fields[f];
-    const int base = base_of(plan, f, ghosts);
-    RunsOp op{into == Into::message ? base : 0,
-              into == Into::message ? 0 : base,
-              {},
-              field.element.scalar};
-    for (byte_count k = 0; k < entries; ++k) {
-        const RowSpan row = row_span(plan.pattern_of(f), field, side.cells[k]);
-        op.add(into == Into::message ? Run{row.first, offset, row.bytes}
-                                     : Run{offset, row.first, row.bytes});
-        offset += row.bytes;
-    }
-    program.add(std::move(op));
-}
-
-// Rows of this rank that are its own ghosts, or the other way round.
-void add_direct_rows(Program& program, const Plan& plan, int f, const Selection& from,
-                     const Selection& to, byte_count entries, bool from_ghosts) {
-    const Field& field = plan.fields[f];
-    const Pattern& pattern = plan.pattern_of(f);
-    RunsOp op{
-        base_of(plan, f, from_ghosts), base_of(plan, f, !from_ghosts), {}, field.element.scalar};
-    for (std::size_t k = 0; k < static_cast<std::size_t>(entries); ++k) {
-        const RowSpan source = row_span(pattern, field, from.cells[k]);
-        op.add({source.first, row_span(pattern, field, to.cells[k]).first, source.bytes});
-    }
-    program.add(std::move(op));
-}
-
 }  // namespace
 
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
@@ -90,8 +57,6 @@ void add_side_of_cells(Program& program, const Plan& plan, const MessageField& a
                        const local_index* places) {
     const Field& field = plan.fields[at.f];
     const bool ghosts = end == End::ghosts;
-    if (field.ragged())
-        return add_rows(program, plan, at.f, *at.side, entries.end, ghosts, into, begin);
     CellsLayout mine = cells_in_field(plan, at.f, *at.side, ghosts);
     mine.list += entries.first;
     const byte_count count = entries.end - entries.first;
@@ -220,19 +185,6 @@ Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bo
     return program;
 }
 
-void repeat_rows(Program& program, const Plan& plan, int f, const Link& link) {
-    const Field& field = plan.fields[f];
-    RunsOp op{base_of(plan, f, true), base_of(plan, f, true), {}, field.element.scalar};
-    auto entry = static_cast<std::size_t>(link.receive_unique);
-    for (local_index first : link.receive_duplicate_of) {
-        const RowSpan source = row_span(plan.pattern_of(f), field, link.receive.cells[first]);
-        op.add({source.first,
-                row_span(plan.pattern_of(f), field, link.receive.cells[entry++]).first,
-                source.bytes});
-    }
-    program.add(std::move(op));
-}
-
 void repeat_cells(Program& program, const Plan& plan, int f, const Link& link) {
     const Field& field = plan.fields[f];
     const CellsLayout ghosts = cells_in_field(plan, f, link.receive, true);
@@ -282,10 +234,8 @@ Program compile_repeat(const Plan& plan, const Links& links) {
         if (again.add(first, field, field)) continue;
         const Again::Recording recording(again, first, field, field);
         const Link& link = plan.link_of(links, f);
-        if (plan.fields[f].ragged()) repeat_rows(program, plan, f, link);
-        else
-            plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link)
-                                         : repeat_boxes(program, plan, f, link);
+        plan.pattern_of(f).indexed() ? repeat_cells(program, plan, f, link)
+                                     : repeat_boxes(program, plan, f, link);
     }
     return program;
 }
@@ -331,10 +281,7 @@ Program compile_direct(const DirectEnd& from, const DirectEnd& to, Direction dir
         const Again::Recording recording(again, alike ? first : i, here, there);
         const byte_count entries =
             entries_of(from.plan.link_of(from.links, f), from.end, direction);
-        if (from.field(f).ragged())
-            add_direct_rows(program, from.plan, f, from.side(f), to.side(f), entries,
-                            from_ghosts);  // within one plan only
-        else if (from.plan.pattern_of(f).indexed())
+        if (from.plan.pattern_of(f).indexed())
             add_cells(program, from.field(f),
                       cells_in_field(from.plan, f, from.side(f), from_ghosts),
                       cells_in_field(to.plan, f, to.side(f), !from_ghosts), entries, from_ghosts);
@@ -385,7 +332,7 @@ void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wra
 }
 
 bool equal_blocks(const BlockView& a, const BlockView& b) {
-    return a.strides == b.strides && a.component_stride == b.component_stride && a.rows == b.rows;
+    return a.strides == b.strides && a.component_stride == b.component_stride;
 }
 
 bool alike(const Plan& plan, std::size_t f, std::size_t g) {

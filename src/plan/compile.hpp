@@ -23,14 +23,13 @@ void compile_stages(Plan& plan);
 
 enum class Into { message, field };
 
-/// Some of a selection's cells, from `first` to before `end`. Of ragged rows only all from 0.
+/// Some of a selection's cells, from `first` to before `end`.
 struct Entries {
     byte_count first, end;
 };
 
 /// Adds the copies of one indexed field between entries of a selection and a message, at `begin`
-/// there. Entries lie in the message one after another, or where `places` says, in cells, for which
-/// there are no ragged rows.
+/// there. Entries lie in the message one after another, or where `places` says, in cells.
 void add_side_of_cells(Program& program, const Plan& plan, const MessageField& at, Entries entries,
                        End end, Into into, byte_count begin, bool keep_order,
                        const local_index* places = nullptr);

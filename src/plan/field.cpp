@@ -149,7 +149,7 @@ std::string to_string(const Field& field) {
     std::string text = to_string(field.element) + " × " + std::to_string(field.components);
     if (field.space != MemorySpace::host)
         text.append(" in ").append(to_string(field.space)).append(" memory");
-    if (field.indexed) return text + (field.ragged() ? ", ragged" : ", indexed");
+    if (field.indexed) return text + ", indexed";
     text += ", halo";
     for (int d = 0; d < max_dimensions; ++d)
         text.append(" ")

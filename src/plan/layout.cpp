@@ -71,21 +71,10 @@ byte_count bytes_per_cell(const Field& field) {
     return byte_count{field.components} * field.element.size;
 }
 
-RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell) {
-    const bool ghost = cell >= pattern.owned;
-    return (*field.blocks[ghost].rows)[ghost ? cell - pattern.owned : cell];
-}
-
 namespace {
 
 byte_count bytes_of_entries(const Pattern& pattern, const Field& field, const Selection& side,
                             byte_count entries) {
-    if (field.ragged()) {
-        byte_count bytes = 0;
-        for (byte_count k = 0; k < entries; ++k)
-            bytes += row_span(pattern, field, side.cells[k]).bytes;
-        return bytes;
-    }
     if (pattern.indexed()) return entries * bytes_per_cell(field);
     byte_count cells = 0;
     for (byte_count k = 0; k < entries; ++k)

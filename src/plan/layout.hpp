@@ -36,9 +36,6 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 
 byte_count bytes_per_cell(const Field& field);
 
-/// Where a cell of a ragged field lies in its block.
-RowSpan row_span(const Pattern& pattern, const Field& field, local_index cell);
-
 /// Start of each field's part in a message is a multiple of this, so that vectors stay aligned.
 constexpr byte_count message_alignment = 16;
 constexpr byte_count aligned(byte_count bytes, byte_count alignment = message_alignment) {

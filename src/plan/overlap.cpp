@@ -171,15 +171,10 @@ public:
     Cells(const Plan& plan, std::size_t f, std::size_t b, const std::byte* first_cell)
         : plan_(plan), f_(f), b_(b), first_cell_(first_cell) {
         if (first_cell == nullptr) return;
-        if (field().ragged()) {
-            for (const RowSpan& row : *view().rows) extend(footprint(row));
-        } else {
-            all_ = upwards(pattern().indexed()
-                               ? indexed()
-                               : box(grow(owned(), field().halo, pattern().dimensions)));
-            if (!pattern().indexed() && owned().empty()) return;
-            extend(all_);
-        }
+        all_ =
+            upwards(pattern().indexed() ? indexed()
+                                        : box(grow(owned(), field().halo, pattern().dimensions)));
+        if (pattern().indexed() || !owned().empty()) extend(all_);
     }
 
     bool empty() const { return first_ >= end_; }
@@ -187,13 +182,11 @@ public:
     byte_count end() const { return end_; }
 
     bool meet(const Cells& other) const {
-        if (!field().ragged() && !other.field().ragged() && !overlap(all_, other.all_))
-            return false;
+        if (!overlap(all_, other.all_)) return false;
         const auto mine = touched(), others = other.touched();
         return any_pair(mine, others);
     }
     bool fold() const {
-        if (field().ragged()) return rows_meet();
         if (!overlaps_itself(all_)) return false;
         auto pieces = touched();
         if (std::any_of(pieces.begin(), pieces.end(), overlaps_itself)) return true;
@@ -227,9 +220,6 @@ private:
         return static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first_cell_));
     }
 
-    Footprint footprint(const RowSpan& row) const {
-        return {address() + row.first, row.bytes, 0, {}, {}};
-    }
     Footprint footprint(const BoxLayout& layout) const {
         return {address() + layout.offset, field().element.size, layout.dims, layout.count,
                 layout.stride};
@@ -250,9 +240,7 @@ private:
     // What the exchange can read or write, piece by piece, by rising first byte.
     std::vector<Footprint> touched() const {
         std::vector<Footprint> pieces;
-        if (field().ragged()) {
-            for (const RowSpan& row : *view().rows) pieces.push_back(footprint(row));
-        } else if (pattern().indexed()) {
+        if (pattern().indexed()) {
             pieces.push_back(all_);
         } else {
             pieces.push_back(upwards(box(owned())));
@@ -283,24 +271,10 @@ private:
         return false;
     }
 
-    bool rows_meet() const {
-        const auto meet = [](const RowSpan& a, const RowSpan& b) {
-            return a.first + a.bytes > b.first;
-        };
-        const RowSpans& rows = *view().rows;
-        if (std::adjacent_find(rows.begin(), rows.end(), meet) == rows.end()) return false;
-        RowSpans sorted;
-        std::copy_if(rows.begin(), rows.end(), std::back_inserter(sorted),
-                     [](const RowSpan& row) { return row.bytes > 0; });
-        std::sort(sorted.begin(), sorted.end(),
-                  [](const RowSpan& a, const RowSpan& b) { return a.first < b.first; });
-        return std::adjacent_find(sorted.begin(), sorted.end(), meet) != sorted.end();
-    }
-
     const Plan& plan_;
     std::size_t f_, b_;
     const std::byte* first_cell_;
-    Footprint all_;  // with all of the halo; not of ragged rows
+    Footprint all_;  // with all of the halo
     byte_count first_ = 0, end_ = 0;
 };
 

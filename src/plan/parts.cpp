@@ -98,15 +98,13 @@ private:
 
     void cut_cells(const Side& side) {
         const byte_count touched = lines_of(side), all = side.at.entries;
-        const byte_count pieces =
-            side.field.ragged() ? 1 : std::clamp<byte_count>(touched / lines_per_part, 1, all);
+        const byte_count pieces = std::clamp<byte_count>(touched / lines_per_part, 1, all);
         for (byte_count i = 0; i < pieces; ++i) {
             const Entries entries{all * i / pieces, all * (i + 1) / pieces};
             open_.bytes = aligned(open_.bytes);
             add_side_of_cells(open_.program, side.plan, side.at, entries, side.end, side.into,
                               open_.bytes, false);
-            open_.bytes += pieces == 1 ? side.at.bytes
-                                       : (entries.end - entries.first) * bytes_per_cell(side.field);
+            open_.bytes += (entries.end - entries.first) * bytes_per_cell(side.field);
             close(touched / pieces);
         }
     }

@@ -94,24 +94,6 @@ bool has_cells(const Pattern& pattern, std::size_t block) {
     return !pattern.blocks[block].empty();
 }
 
-void check_rows(const Pattern& pattern, const Field& field, const std::string& name) {
-    if (!pattern.indexed())
-        throw Error(name +
-                    " has ragged rows, which Cartesian domains do not have: use an IndexedDomain");
-    const byte_count entry = bytes_per_cell(field);
-    for (std::size_t b = 0; b < 2; ++b) {
-        const auto cells = static_cast<std::size_t>(b == 0 ? pattern.owned : pattern.ghosts);
-        if (field.blocks[b].rows == nullptr || field.blocks[b].rows->size() != cells)
-            throw Error(name + " does not tell the sizes of " + std::to_string(cells) +
-                        (b == 0 ? " owned rows" : " ghost rows") + ": give a RowSpan for each");
-        for (const RowSpan& row : *field.blocks[b].rows)
-            if (row.first < 0 || row.bytes < 0 || row.bytes % entry != 0)
-                throw Error(name + " has a row of " + std::to_string(row.bytes) +
-                            " bytes, which is no number of entries of " + std::to_string(entry) +
-                            " bytes");
-    }
-}
-
 std::string named(std::size_t number, std::size_t group, bool several) {
     return "field " + std::to_string(number) +
            (several ? " of group " + std::to_string(group) : "");
@@ -142,7 +124,6 @@ void check_field(const Pattern& pattern, const Field& field, const std::string& 
         throw Error(name + " has " + std::to_string(field.blocks.size()) +
                     " blocks and the pattern " + std::to_string(blocks));
     check_layers(pattern, field, name);
-    if (field.ragged()) check_rows(pattern, field, name);
     for (const Box& block : pattern.blocks)
         checked_product(
             {grow(block, field.halo, pattern.dimensions).cells(), bytes_per_cell(field)},
@@ -191,7 +172,6 @@ void tell_field(Properties& told, const Field& field, const std::string& name, i
     told.add("the element of " + name, to_string(field.element));
     told.add("the number of components of " + name, field.components);
     told.add("the memory space of " + name, to_string(field.space));
-    told.add("whether " + name + " has ragged rows", field.ragged() ? "yes" : "no");
     for (int d = 0; d < dimensions; ++d) {
         told.add("the stagger of " + name + " in dimension %", field.stagger.along[d], {d});
         told.add("the lower halo width of " + name + " in dimension %", field.halo.lower[d], {d});

@@ -50,12 +50,7 @@ void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
 void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, byte_count offset) {
     const Field& field = plan.fields[at.f];
     const Pattern& pattern = plan.pattern_of(at.f);
-    std::size_t k = field.ragged() ? 0 : static_cast<std::size_t>(offset / bytes_per_cell(field));
-    if (field.ragged())
-        for (byte_count row; offset >= (row = row_span(pattern, field, at.side->cells[k]).bytes);
-             ++k)
-            offset -= row;
-    place.local = at.side->cells[k];
+    place.local = at.side->cells[static_cast<std::size_t>(offset / bytes_per_cell(field))];
     place.owned = place.local < pattern.owned;
     place.component = static_cast<int>(offset % bytes_per_cell(field) / field.element.size);
     place.size = field.element.size;

@@ -140,7 +140,7 @@ FORTRAN_NAMES = (
     "integer :: comm\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, target :: u(4, 4), v(4, 4)",
 )
 COMPILED_FRAGMENTS = {
-    "docs/ghost-arrays.md": ("cpp", "void update_interior(parhelion::GhostArray<double, parhelion::FixedRows<5>>&);\n{includes}\nvoid fragment() {{ {body} }}"),
+    "docs/ghost-arrays.md": ("cpp", "void update_interior(std::vector<std::array<double, 5>>&);\n{includes}\nvoid fragment() {{ {body} }}"),
     "docs/placement.md": ("cpp", "void fragment() {{ {body} }}"),
     "docs/tour.md": ("cpp", "using namespace parhelion; void fragment(CartesianDomain domain, double* u) {{ {body} }}"),
     "docs/gather.md": ("cpp", "void fragment(const parhelion::IndexMap& map) {{ {body} }}"),

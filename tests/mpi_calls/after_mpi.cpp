@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "parhelion/parhelion.hpp"
 #include "parhelion/phl.h"
@@ -61,7 +60,6 @@ struct Held {
     std::optional<CartesianDomain> domain;
     std::optional<Pattern> pattern;
     std::optional<IndexMap> map;
-    std::optional<GhostExchange> rows;
     std::optional<placement::PlacedComm> placed;
     std::vector<double> cells = std::vector<double>(11);
     phl_index_map c_map = nullptr;
@@ -85,9 +83,6 @@ void make_all(int rank) {
     const std::vector<global_index> ghosts{rank == 0 ? 12 : 3};
     all.map.emplace(IndexedDomain(10, ghosts, MPI_COMM_WORLD));
     all.map->forward(all.values());
-    const GhostMap map = GhostMap::pull(10, ghosts, MPI_COMM_WORLD);
-    all.rows.emplace(std::vector<GhostRows>{GhostArray<double>(map, {3}).rows()});
-    (*all.rows)();
     all.placed.emplace(MPI_COMM_WORLD, placement::PlacedOptions{.cells = {64, 64}});
     phl_index_map_create(MPI_COMM_WORLD, 10, 1, ghosts.data(), nullptr, &all.c_map);
     const std::int64_t extents[2] = {12, 10};
@@ -110,10 +105,7 @@ void use_all_after_the_end() {
     refused("domain made by default", ended, [&] { CartesianDomain({8, 8}); });
     refused("map used", ended, [&] { all.map->forward(all.values()); });
     refused("map used in reverse", ended, [&] { all.map->reverse(all.values(), Reduction::sum); });
-    refused("rows exchanged", ended, [&] { (*all.rows)(); });
-    refused("rows refreshed", ended, [&] { all.rows->refresh(); });
-    refused("rows filled", ended, [&] { fill_ghosts(all.rows->arrays()); });
-    refused("map pulled", ended, [&] { GhostMap::pull(10, {}); });
+    refused("map pulled", ended, [&] { IndexMap::pull(10, {}); });
     refused("placement made", ended,
             [&] { placement::PlacedComm(MPI_COMM_WORLD, {.cells = {64}}); });
     refused("machine discovered", ended, [&] { placement::discover(MPI_COMM_WORLD); });

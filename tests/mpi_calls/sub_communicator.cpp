@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <string>
 
-#include "parhelion/ghosts/ghost_exchange.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/parhelion.hpp"
 #include "parhelion/phl.h"
@@ -78,13 +77,12 @@ void maps(MPI_Comm comm, int rank) {
         distribute(map.domain(), 0, {reinterpret_cast<std::byte*>(all.data()), 8}, 20, {first, 8},
                    8);
     });
-    untouched("ghost rows", [&] {
-        const GhostMap map = GhostMap::pull(10, {rank == 0 ? 12 : 3}, comm);
-        GhostArray<double> array(map, {3});
-        GhostExchange exchange({array.rows()});
-        exchange();
-        exchange.reverse();
-        fill_ghosts({array.rows()});
+    untouched("ragged rows", [&] {
+        const IndexMap rows = IndexMap::pull(10, {rank == 0 ? 12 : 3}, comm);
+        const std::vector<global_index> counts(10, 3);
+        const IndexMap entries(ragged_domain(rows, counts));
+        std::vector<double> values(static_cast<std::size_t>(entries.size()));
+        entries.forward({values});
     });
     untouched("placement", [&] {
         const placement::PlacedComm placed(comm, {.cells = {64, 64}});

@@ -1,6 +1,5 @@
 // Views for inner loops show the same elements as the checked ways do.
 #include "parhelion/core/error.hpp"
-#include "parhelion/ghosts/ghost_array.hpp"
 #include "parhelion/plan/array.hpp"
 #include "support/cases.hpp"
 #include "support/world.hpp"
@@ -63,19 +62,4 @@ CASE("views that an array does not have are refused") {
     EXPECT_ERROR(Error, "2 apart in dimension 2", u.values<3>());
     EXPECT_ERROR(Error, "apart in dimension 0", u.values<4, Contiguity::first>());
     EXPECT_NO_THROW(static_cast<void>(u.values<3, Contiguity::none>()));
-}
-
-CASE("views of rows reach owned ones, ghosts and entries") {
-    const int rank = Communicator(MPI_COMM_WORLD).rank();
-    const GhostMap map = GhostMap::pull(3, {3 * global_index{(rank + 1) % ranks()}});
-    GhostArray<double, FixedRows<5>> fixed{map};
-    GhostArray<float, PaddedRows> padded{map, {3}, 64};
-    for (local_index row = 0; row < map.size(); ++row) {
-        padded.resize(row, 2);
-        for (std::size_t k = 0; k < 5; ++k) ASSERT_EQ(&fixed.values()(row, k), &fixed[row][k]);
-        for (std::size_t k = 0; k < 2; ++k) ASSERT_EQ(&padded.values()(row, k), &padded[row][k]);
-    }
-    EXPECT_EQ(fixed.values().extent(0), 4);
-    GhostArray<std::array<float, 3>> triples{map, {1}, 16};
-    EXPECT_ERROR(Error, "alignment", triples.values());
 }

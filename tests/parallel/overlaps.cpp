@@ -150,69 +150,6 @@ CASE("arrays that are not there share nothing") {
               "");
 }
 
-CASE("rows of an array are exchanged once") {
-    const int next = (rank() + 1) % ranks();
-    const IndexedDomain domain(
-        2, ranks() > 1 ? std::vector<global_index>{2 * next} : std::vector<global_index>{});
-    const GhostMap map(domain);
-    GhostRows uniform(map, {.element = element_of<double>()});
-    GhostRows padded(map, {.kind = RowKind::padded, .element = element_of<double>(), .width = 3});
-    const std::vector<local_index> sizes{3, 1};
-    GhostRows ragged(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes,
-                     nullptr);
-    GhostRows other(map, {.kind = RowKind::ragged, .element = element_of<double>()}, sizes,
-                    nullptr);
-    for (const GhostRows& rows : {uniform, padded, ragged})
-        EXPECT_TRUE(
-            holds(error_of([&] { GhostExchange(std::vector<GhostRows>{other, rows, rows}); }),
-                  "array 2 is array 1 once more"));
-    GhostExchange(std::vector<GhostRows>{uniform, padded, ragged, other}, {"mpi"})();
-    // Two arrays over the same memory of the caller.
-    std::vector<double> memory(6);
-    auto* bytes = reinterpret_cast<std::byte*>(memory.data());
-    const RowLayout layout{.element = element_of<double>()};
-    GhostRows one(map, layout, {bytes, 8}, {bytes + 16, 8}),
-        another(map, layout, {bytes + 24, 8}, {bytes + (last() ? 0 : 40), 8});
-    const std::string text =
-        error_of([&] { GhostExchange(std::vector<GhostRows>{one, another}, {"mpi"}); });
-    if (ranks() > 1) check_shared(text, "the owned cells of field 0 and the ghosts of field 1");
-    else EXPECT_EQ(text, "");
-}
-
-CASE("ragged rows that share entries are refused") {
-    const IndexedDomain domain(2, {});
-    const auto rows = [](RowSpans spans) {
-        return std::make_shared<const RowSpans>(std::move(spans));
-    };
-    std::vector<double> memory(8), more(8);
-    const auto field = [&](std::vector<double>& values, RowSpans spans) {
-        Field made{element_of<double>(), 1, 8, 0, true, {}};
-        BlockView owned{reinterpret_cast<std::byte*>(values.data()), {}}, ghosts = owned;
-        owned.rows = rows(std::move(spans));
-        ghosts.rows = rows({});
-        made.blocks = {owned, ghosts};
-        return made;
-    };
-    const Pattern pattern = build_pattern(domain);
-    EXPECT_EQ(complaint(pattern,
-                        {field(memory, {{32, 16}, {0, 16}}), field(memory, {{16, 16}, {48, 8}})}),
-              "");
-    check_shared(complaint(pattern, {field(memory, {{16, 16}, {24, 16}})}),
-                 "cells of the owned cells of field 0");
-    check_shared(complaint(pattern, {field(memory, {{32, 16}, {0, 16}}),
-                                     field(memory, {{16, 16}, {40, 8}})}),
-                 "field 1");
-    Field whole{element_of<double>(),
-                1,
-                8,
-                0,
-                true,
-                {{reinterpret_cast<std::byte*>(memory.data()), {8}}, {nullptr, {8}}}};
-    EXPECT_EQ(complaint(pattern, {field(memory, {{16, 16}, {32, 8}}), whole}), "");
-    check_shared(complaint(pattern, {field(memory, {{0, 0}, {8, 16}}), whole}), "field 1");
-    EXPECT_EQ(complaint(pattern, {field(more, {{0, 0}, {8, 16}}), whole}), "");
-}
-
 CASE("arrays that an index map is called with do not share memory") {
     const int next = (rank() + 1) % ranks();
     IndexMap map(IndexedDomain(4, ranks() > 1 ? std::vector<global_index>{4 * next, 4 * next + 1}

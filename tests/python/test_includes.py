@@ -10,7 +10,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange")  # each includes those before it
 ON_TOP = {
     "index_map": STAGES,
-    "ghosts": (*STAGES, "index_map"),
     "redistribution": (*STAGES, "index_map"),
     "placement": ("core", "pattern"),
     "c": (*STAGES, "index_map", "redistribution", "placement"),
@@ -128,7 +127,7 @@ def test_a_planted_include_against_the_order_is_found(planted, tmp_path, file, t
 
 
 def test_a_planted_include_in_the_order_is_not_found(planted, tmp_path):
-    assert against_the_order(planted(src__exchange__a='#include "plan/some.hpp"\n// #include "ghosts/some.hpp"'), tmp_path) == []
+    assert against_the_order(planted(src__exchange__a='#include "plan/some.hpp"\n// #include "index_map/some.hpp"'), tmp_path) == []
 
 
 def test_a_planted_circle_is_found(planted):

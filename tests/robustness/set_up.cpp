@@ -23,7 +23,6 @@
 #include <thread>
 #include <vector>
 
-#include "parhelion/ghosts/ghost_array.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/localize.hpp"
 #include "parhelion/parhelion.hpp"
@@ -294,16 +293,11 @@ Action place_some_parts(MPI_Comm comm) {
     };
 }
 
-Action compress_rows(MPI_Comm comm) {
-    const auto rows = held(GhostArray<int, RaggedRows>{GhostMap(std::move(*indexed(comm)))});
-    const auto exchange = held(GhostExchange({rows->rows()}, {.transport = "mpi"}));
-    rows->edit();
-    for (local_index row = 0; row < cells; ++row) rows->resize(row, 1 + row % 3);
-    return [=] {
-        if (rows->rows().editing()) rows->compress();
-        exchange->refresh();
-        (*exchange)();
-    };
+Action make_ragged(MPI_Comm comm) {
+    const auto rows = held(IndexMap(std::move(*indexed(comm)), {.transport = "mpi"}));
+    const auto counts = held(std::vector<global_index>{});
+    for (local_index row = 0; row < cells; ++row) counts->push_back(1 + row % 3);
+    return [=] { IndexMap(ragged_domain(*rows, *counts)); };
 }
 
 // Of all ranks, on MPI_COMM_WORLD.
@@ -558,7 +552,7 @@ const std::vector<Case>& all_cases() {
                                           {"first subset", first_subset},
                                           {"PointSums", make_point_sums},
                                           {"Redistribution", first_move},
-                                          {"ragged rows", compress_rows},
+                                          {"ragged rows", make_ragged},
                                           {"discover", discover_machine},
                                           {"PlacedComm", make_placed_comm},
                                           {"to_cart and sub", make_cart_and_rows},

@@ -46,7 +46,7 @@ struct CellValues {
     CellValues(T* owned_cells, T* ghost_cells, int per_cell = 1)
         : CellValues(array(owned_cells, per_cell), array(ghost_cells, per_cell), element_of<T>(),
                      per_cell) {}
-    /// What `view` gives. Throws Error for a field that is not of an index map, is ragged, or keeps
+    /// What `view` gives. Throws Error for a field that is not of an index map, or keeps
     /// each component in a row of its own.
     CellValues(const Field& view);
 

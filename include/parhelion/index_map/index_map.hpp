@@ -102,7 +102,4 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// What it is called where its cells are rows of ghost arrays.
-using GhostMap = IndexMap;
-
 }  // namespace parhelion

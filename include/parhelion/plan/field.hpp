@@ -23,14 +23,6 @@ enum class Order : std::uint8_t { c, fortran };
 enum class MemorySpace : std::uint8_t { host, device };
 const char* to_string(MemorySpace space);
 
-/// A row of a ragged field: bytes from the first one of its block, and how many.
-struct RowSpan {
-    byte_count first = 0, bytes = 0;
-    friend bool operator==(const RowSpan&, const RowSpan&) = default;
-};
-/// One for each row of a block.
-using RowSpans = std::vector<RowSpan>;
-
 /// A width that is not told: that of the domain.
 constexpr int as_domain = -1;
 
@@ -41,8 +33,6 @@ struct BlockView {
                   ///< (structured); first owned cell or first ghost (indexed)
     std::array<byte_count, max_dimensions> strides{};
     byte_count component_stride = 0;  ///< between components of a cell; 0: the field's
-    std::shared_ptr<const RowSpans> rows =
-        {};  ///< ragged: one per cell, whose size may differ from the others'; else null
 };
 
 /// One field: what its elements are and where they lie. It owns nothing: the arrays must outlive
@@ -61,8 +51,6 @@ struct Field {
     HaloWidth array_halo = as_domain;    ///< layers that its arrays have around their cells or
                                          ///< points, at least the depth; as_domain: not known
 
-    /// Cells are rows of different sizes, told by `BlockView::rows` (indexed fields only).
-    bool ragged() const { return !blocks.empty() && blocks.front().rows != nullptr; }
     byte_count stride_of_components(std::size_t block) const {
         return blocks[block].component_stride != 0 ? blocks[block].component_stride
                                                    : component_stride;

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class IndexMap(IndexedDomain):
-    """An indexed domain together with its pattern, and exchanges of any arrays of its cells; ghost arrays stand on it, too.
+    """An indexed domain together with its pattern, and exchanges of any arrays of its cells.
 
     Local numbering: owned cells, then ghosts. A ghost may be a cell that this rank owns itself, and may be asked for twice.
     `pull` and `push` make one; both are collective. All that an `IndexedDomain` tells (`global_of`, `local_of`,
@@ -59,6 +59,13 @@ class IndexMap(IndexedDomain):
         made = cls.__new__(cls)
         made._adopt(owners, _core.IndexMap.push(owners._native, which, where))
         return made
+
+    def ragged(self, counts: "ArrayLike") -> "RaggedMap":
+        """The entries of rows of any size: owned row `i` of this map has `counts[i]` of them. Collective.
+
+        Raises ValueError or TypeError on every rank for counts that are not one for each owned row, 0 or more.
+        """
+        return RaggedMap(self, counts)
 
     def forward(self, *arrays: Any) -> None:
         """Owner → ghost, for all arrays in one message per neighbor; they may be others at each call, and of different dtypes.
@@ -121,15 +128,45 @@ class IndexMap(IndexedDomain):
         return f"IndexMap(rank {self._native_comm.rank}: {self.owned} owned of {self.global_size} cells, {self.ghosts} ghosts)"
 
 
-GhostMap = IndexMap
-"""What an IndexMap is called where its cells are rows of ghost arrays."""
+class RaggedMap(IndexMap):
+    """The map of the entries of rows, numbered row after row: those of owned rows, then those of ghost rows. `IndexMap.ragged` makes it.
 
+    Its arrays, of `zeros` or any other, hold the entries one row behind the other (CSR). They travel with arrays of the rows as groups of an
+    exchange, in the same messages. Rows of other sizes are another map.
 
-def checked_map(map: Any) -> IndexMap:
-    """`map`, if it is one."""
-    if not isinstance(map, IndexMap):
-        raise TypeError(f"map is a {type(map).__name__}: pass a GhostMap, as GhostMap.pull or GhostMap.push makes it")
-    return map
+        nodes = cells.ragged([3, 0, 2])                      # of 3 owned cells
+        numbers = nodes.zeros("int64")
+        numbers[nodes.row(2)] = [7, 8]
+        ph.Exchange([(cells, u), (nodes, numbers)])()
+    """
+
+    def __init__(self, rows: IndexMap, counts: "ArrayLike") -> None:
+        of_owned = together(rows._native_comm, lambda: to_ids(counts, "counts"))
+        self._adopt(rows, _core.IndexMap.ragged(rows._map, of_owned))
+        every = np.concatenate([of_owned, np.zeros(rows.ghosts, np.int64)])
+        rows.forward(every)
+        self._rows, self._offsets = rows, np.concatenate([[0], np.cumsum(every)])
+
+    @property
+    def rows(self) -> IndexMap:
+        """The map of the rows."""
+        return self._rows
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where each row's entries begin, owned rows then ghosts, and where the last one's end: int64, one more than rows."""
+        return self._offsets
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Entries of each row, owned rows then ghosts, int64."""
+        return np.diff(self._offsets)
+
+    def row(self, row: int) -> slice:
+        """Where the entries of a row are in arrays of this map. IndexError for a row that does not exist."""
+        if not 0 <= row < self._rows.size:
+            raise IndexError(f"row {row} does not exist: this rank has {self._rows.owned} owned rows and {self._rows.ghosts} ghosts")
+        return slice(int(self._offsets[row]), int(self._offsets[row + 1]))
 
 
 def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:

@@ -43,16 +43,7 @@ const ArrayAccess& node_shared_access() {
     return access;
 }
 
-std::string ragged_field(const Plan& plan) {
-    for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        if (plan.fields[f].ragged())
-            return field_name(plan, static_cast<int>(f)) +
-                   " has ragged rows, whose places a neighbor does not know";
-    return {};
-}
-
 std::string private_field(const Plan& plan) {
-    if (const std::string ragged = ragged_field(plan); !ragged.empty()) return ragged;
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
             if (!written_block(plan, f, b).empty() &&

@@ -44,7 +44,5 @@ const ArrayAccess& xpmem_access();
 
 /// Empty when all that neighbors write into is in node-shared memory, else which array is not.
 std::string private_field(const Plan& plan);
-/// Empty when no field has rows whose places a neighbor does not know, else which has.
-std::string ragged_field(const Plan& plan);
 
 }  // namespace parhelion

@@ -87,17 +87,9 @@ void Bundle::add_fields(const Plan& plan) {
 
 void Bundle::add_field(const Plan& plan, int f) {
     const Field& field = plan.fields[f];
-    Part& part =
-        parts_.emplace_back(Part{cells_of(plan, f), aligned(bytes_, alignment_of(field)), {}});
+    Part& part = parts_.emplace_back(Part{cells_of(plan, f), aligned(bytes_, alignment_of(field))});
     const Cells& cells = cells_[part.cells];
-    byte_count bytes = cells.count * bytes_per_cell(field);
-    if (field.ragged()) {
-        bytes = 0;
-        for (const local_index cell : cells.united.cells)
-            part.rows.push_back(
-                part.begin +
-                std::exchange(bytes, bytes + row_span(plan.pattern_of(f), field, cell).bytes));
-    }
+    const byte_count bytes = cells.count * bytes_per_cell(field);
     const std::vector<int> order = packing_order(field, plan.pattern_of(f).dimensions);
     for (const Piece& piece : cells.pieces) {
         const BoxLayout mine =
@@ -225,16 +217,12 @@ void Bundle::describe(Words& header, std::size_t i) const {
     for (const Part& part : parts_) {
         header.push_back(static_cast<global_index>(part.cells));
         header.push_back(part.begin);
-        if (!part.rows.empty())
-            for (const local_index place : cells_[part.cells].places[i])
-                header.push_back(part.rows[place]);
     }
 }
 
 void Bundle::forget_where() {
     for (Cells& cells : cells_)
         cells.pieces = {}, cells.shares = {}, cells.places = {}, cells.wanted = {};
-    for (Part& part : parts_) part.rows = {};
 }
 
 namespace {
@@ -290,17 +278,6 @@ void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
     }
 }
 
-void add_rows(Program& program, const Plan& plan, int f, const LinkPlan& link, WordReader& header) {
-    const Field& field = plan.fields[f];
-    const Link& cells = plan.link_of(link.links, f);
-    RunsOp op{0, plan.first_base[f] + 1, {}, field.element.scalar};
-    for (std::size_t k = 0; k < static_cast<std::size_t>(cells.receive_unique); ++k) {
-        const RowSpan row = row_span(plan.pattern_of(f), field, cells.receive.cells[k]);
-        op.add(Run{header.next(), row.first, row.bytes});
-    }
-    program.add(std::move(op));
-}
-
 }  // namespace
 
 FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link,
@@ -314,8 +291,7 @@ FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& l
         const ToldCells& cells =
             told[header.next_in<std::size_t>(0, static_cast<global_index>(told.size()) - 1)];
         const byte_count begin = header.next();
-        if (plan.fields[f].ragged()) add_rows(from.program, plan, f, link, header);
-        else if (cells.places == nullptr) add_boxes(from.program, plan, f, link, cells, begin);
+        if (cells.places == nullptr) add_boxes(from.program, plan, f, link, cells, begin);
         else if (!cells.places->empty()) {
             const Selection& ghosts = plan.link_of(link.links, f).receive;
             const MessageField at{f, &ghosts, static_cast<byte_count>(cells.places->size()), begin,

@@ -69,7 +69,6 @@ private:
     struct Part {
         std::size_t cells;
         byte_count begin;
-        std::vector<byte_count> rows;  // ragged: where each of the united cells begins
     };
 
     void add_fields(const Plan& plan);

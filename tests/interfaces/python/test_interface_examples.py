@@ -39,12 +39,19 @@ def test_finite_volumes_and_elements_on_a_disk_give_the_serial_result(flavor, ra
         assert done.ok and f"{ranks} ranks: {words} the serial result" in output, output
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_saved_rows_come_back_to_whoever_owns_them(flavor, ranks):
+    done, output = run_python(flavor, ranks, str(EXAMPLES / "saved_rows.py"))
+    assert done.ok and f"{ranks} ranks: equal to what was saved" in output, output
+
+
 def test_the_advection_solver_is_as_short_as_it_is_said_to_be():
     assert len((EXAMPLES / "advection.py").read_text().splitlines()) <= 60
 
 
 @pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
-def test_the_page_on_ghost_arrays_shows_what_its_program_prints(flavor, tmp_path):
+def test_the_page_on_row_arrays_shows_what_its_program_prints(flavor, tmp_path):
     page = (ROOT / "docs" / "ghost-arrays.md").read_text()
     (tmp_path / "rows.py").write_text(page.split("```python\n")[1].split("```")[0])
     shown = page.split("```console\n")[1].split("```")[0].splitlines()[1:]

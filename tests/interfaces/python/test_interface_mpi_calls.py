@@ -20,8 +20,8 @@ FLAVORS = [pytest.param(flavor, id=flavor.name) for flavor in python_flavors() i
 
 
 @pytest.mark.parametrize("flavor", FLAVORS)
-def test_ranks_on_a_communicator_of_their_own_leave_the_others_alone(flavor, tmp_path):
-    done, output = watched(flavor, 3, "_sub_communicator.py", str(tmp_path))
+def test_ranks_on_a_communicator_of_their_own_leave_the_others_alone(flavor):
+    done, output = watched(flavor, 3, "_sub_communicator.py")
     assert done.ok and "FAILED" not in output, f"{done}\n{output}"
 
 

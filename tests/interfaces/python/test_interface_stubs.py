@@ -29,7 +29,7 @@ print("MISSING", [text for name in ph.__all__ for text in missing(name, getattr(
 @pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
 def test_a_build_has_a_stub_of_its_native_module(flavor):
     told = {node.name for node in ast.parse((flavor.directory / "_core.pyi").read_text()).body if isinstance(node, ast.ClassDef)}
-    assert {"Exchange", "IndexMap", "GhostExchange", "PointSums", "Redistribution", "Step"} <= told
+    assert {"Exchange", "IndexMap", "PointSums", "Redistribution", "Step"} <= told
 
 
 def test_the_stub_of_the_package_names_what_it_exports():

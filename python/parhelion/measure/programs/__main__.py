@@ -14,7 +14,7 @@ def timed_imports() -> dict[str, float]:
         "interpreter_s": BEFORE_S,
         "numpy_s": _seconds("numpy"),
         "mpi4py_and_mpi_init_s": _seconds("mpi4py.MPI"),
-        "parhelion_s": _seconds("parhelion", "GhostExchange"),
+        "parhelion_s": _seconds("parhelion", "IndexMap"),
         "modules": float(len(sys.modules)),
     }
 

@@ -65,9 +65,9 @@ class Case:
         return self.unique[self.unique // self.rows != self.comm.rank]
 
     @cached_property
-    def map(self) -> "ph.GhostMap":
+    def map(self) -> "ph.IndexMap":
         """Collective the first time."""
-        return ph.GhostMap.pull(self.rows, self.wanted, self.comm)
+        return ph.IndexMap.pull(self.rows, self.wanted, self.comm)
 
     @cached_property
     def sent(self) -> list[tuple[int, np.ndarray]]:
@@ -236,9 +236,9 @@ class Own(Exchange):
     """`exchange()` from Python; with `native`, the same from C++, to see what Python costs."""
 
     def __init__(self, case: Case, transport: str, native: bool = False) -> None:
-        rows = ph.GhostArray(case.map, case.vdim, case.dtype)
-        self.rows = Rows(case, rows.array)
-        self.call = ph.GhostExchange(rows, transport=transport)
+        rows = case.map.zeros(case.dtype, case.vdim)
+        self.rows = Rows(case, rows)
+        self.call = ph.Exchange(case.map, rows, transport=transport)
         self.native, self.sent = native, case.sent
         self.bytes, self.messages = self.call.bytes_sent(), self.call.messages_sent()
 
@@ -259,10 +259,10 @@ class InProcess(Exchange):
 
     def __init__(self, case: Case) -> None:
         rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in case.sent)])
-        map = ph.GhostMap.pull(case.rows, rows, MPI.COMM_SELF)
-        array = ph.GhostArray(map, case.vdim, case.dtype)
-        self.rows = Rows(case, array.array, case.comm.rank * case.rows + rows)
-        self.call = ph.GhostExchange(array)
+        map = ph.IndexMap.pull(case.rows, rows, MPI.COMM_SELF)
+        array = map.zeros(case.dtype, case.vdim)
+        self.rows = Rows(case, array, case.comm.rank * case.rows + rows)
+        self.call = ph.Exchange(map, array)
         self.bytes = case.sent_bytes
 
     def run(self, times: int) -> None:

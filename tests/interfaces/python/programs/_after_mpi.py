@@ -11,11 +11,8 @@ how = sys.argv[1]
 rank = MPI.COMM_WORLD.rank
 domain = ph.CartesianDomain((12, 10), halo=1, periodic=True)
 cells = ph.IndexedDomain(10, [12 if rank == 0 else 3])
-map = ph.GhostMap.pull(10, [12 if rank == 0 else 3])
-rows = ph.GhostArray(map, 3)
-row_exchange = ph.GhostExchange(rows)
-row_exchange()
-stale = ph.GhostExchange(rows)
+map = ph.IndexMap.pull(10, [12 if rank == 0 else 3])
+map.ragged([3] * 10)
 placed = PlacedComm(cells=(64, 64))
 names = [each.name for each in ph.transports() if not each.unavailable and each.reach != "rank" and each.name != "xpmem"]
 exchanges = {}
@@ -45,15 +42,14 @@ if how != "at_exit":
     for name, each in exchanges.items():
         refused(name, each.end if how == "under_way" else each)
     refused("cells", by_cells)
-    refused("rows", row_exchange)
-    refused("refresh", stale.refresh)
     refused("an exchange", lambda: ph.Exchange(domain, domain.zeros()))
     refused("a domain", lambda: ph.CartesianDomain((4, 4)))
     refused("a domain on a communicator", lambda: ph.IndexedDomain(3, comm=domain.comm))
     refused("owners", lambda: cells.owners_of([1]))
-    refused("a map", lambda: ph.GhostMap.pull(3))
+    refused("a ragged map", lambda: map.ragged([3] * 10))
+    refused("a map", lambda: ph.IndexMap.pull(3))
     refused("a placement", lambda: PlacedComm(cells=(64, 64)))
     refused("a line", lambda: placed.sub((True, False)))
-    repr(domain), repr(cells), repr(map), repr(rows)
+    repr(domain), repr(cells), repr(map)
     assert domain.coordinates == domain.coordinates_of(rank)
 print("reached the end", flush=True)

@@ -1,8 +1,6 @@
 """Mistakes that were silent, or hung, and what is told of them."""
 
 import os
-import shutil
-import tempfile
 import time
 
 import numpy as np
@@ -200,30 +198,6 @@ def test_numbers_of_all_ranks_are_gathered_within_the_time_limit():
     os.environ.pop("PARHELION_TIMEOUT")
     COMM.Barrier()
     assert COMM.rank == LAST or f"rank {LAST}" in text, text
-
-
-def test_rows_are_saved_within_the_time_limit():
-    try:
-        import h5py  # noqa: F401
-    except ImportError:
-        return
-    if COMM.size == 1:
-        return
-    from parhelion.ghosts import files
-
-    comm = COMM.Dup()
-    rows = ph.GhostArray(ph.IndexMap.pull(3, [], comm=comm), (2,), "f8")
-    folder = COMM.bcast(tempfile.mkdtemp() if COMM.rank == 0 else None)
-    rows.save(f"{folder}/rows.h5")
-    os.environ["PARHELION_TIMEOUT"] = "0.5"
-    if COMM.rank == 0:
-        stands_still(files, "_write_into")
-    text = told(rows.save, f"{folder}/rows.h5")
-    os.environ.pop("PARHELION_TIMEOUT")
-    COMM.Barrier()
-    if COMM.rank == 0:
-        shutil.rmtree(folder)
-    assert COMM.rank == 0 or "rank 0" in text, text
 
 
 def test_the_limit_of_an_exchange_is_that_of_its_set_up():

@@ -52,15 +52,6 @@ def test_owners_get_what_all_ghosts_hold():
     assert (flags[: map.owned] == np.where(count > 0, 4, 0)).all()
 
 
-def test_a_map_is_what_ghost_arrays_stand_on():
-    assert ph.GhostMap is ph.IndexMap
-    map = ring()
-    rows = ph.GhostArray(map, 2)
-    rows.owned[:] = map.owned_ids[:, None]
-    map.forward((rows.owned, rows.ghosts))
-    assert (rows.ghosts == map.ghost_ids[:, None]).all()
-
-
 def test_mistakes_are_told():
     map = ring()
     x = np.zeros(map.size)

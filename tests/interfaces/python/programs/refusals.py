@@ -196,8 +196,6 @@ def test_arrays_that_share_cells_are_refused():
     if COMM.size > 1:
         refused(ValueError, ph.Exchange, indexed, on_last((x[:3], x[:1]), x),
                 says="the owned cells of field 0 and the ghosts of field 0")  # fmt: skip
-    rows = ph.GhostArray(ph.GhostMap(indexed))
-    refused(ValueError, ph.GhostExchange, rows, rows, says="array 1 is array 0 once more")
 
 
 def test_arrays_that_take_turns_in_memory_are_exchanged_together():

@@ -1,11 +1,12 @@
-"""Row arrays against a plain NumPy oracle: layout × element × pull or push × once or persistent × forward or reverse."""
+"""Rows over index maps against a plain NumPy oracle: layout × element × pull or push × forward or reverse; and mistakes."""
 
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
 from _lockstep import check_together
 from _oracle import encode
-from _ranks import COMM, main
+from _ranks import COMM, main, on_last, refused
 from hypothesis import strategies as st
 
 import parhelion as ph
@@ -28,8 +29,6 @@ class Case:
     dtype: int
     shape: tuple
     sizes: list
-    alignment: int
-    once: bool
 
 
 @st.composite
@@ -46,7 +45,6 @@ def cases(draw):
     return Case(
         owned, ids, wanted, pushed, draw(st.sampled_from(["uniform", "padded", "ragged"])), draw(st.integers(0, len(DTYPES) - 1)),
         draw(st.sampled_from([(), (1,), (3,), (2, 2)])), draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows)),
-        draw(st.sampled_from([1, 8, 64])), draw(st.booleans()),
     )  # fmt: skip
 
 
@@ -78,31 +76,62 @@ class World:
     def make_map(self):
         owned = self.case.owned[COMM.rank] if self.case.ids is None else self.ids[self.own()]
         if self.case.pushed is None:
-            return ph.GhostMap.pull(owned, self.ids[self.ghosts()] if self.ghosts() else [])
+            return ph.IndexMap.pull(owned, self.ids[self.ghosts()] if self.ghosts() else [])
         mine = self.case.pushed[COMM.rank]
-        return ph.GhostMap.push(owned, [row for row, _ in mine], [rank for _, rank in mine])
+        return ph.IndexMap.push(owned, [row for row, _ in mine], [rank for _, rank in mine])
 
     def make_array(self, map):
-        case, own = self.case, self.own()
-        if case.layout == "uniform":
-            array = ph.GhostArray(map, case.shape, self.dtype, alignment=case.alignment)
-            for local, row in enumerate(own):
-                array[local] = self.rows[row][0]
-        elif case.layout == "padded":
-            array = ph.GhostArray.padded(map, 4, self.dtype, case.shape or None, alignment=case.alignment)
-            for local, row in enumerate(own):
-                array[local] = self.rows[row]
-        else:
-            entries = np.concatenate([np.empty((0, *case.shape), self.dtype), *(self.rows[row] for row in own)])
-            sizes = [self.sizes[row] for row in own]
-            array = ph.GhostArray.ragged(map, sizes, entries, self.dtype, case.shape or None, alignment=case.alignment)
+        array = {"uniform": Uniform, "padded": Padded, "ragged": Ragged}[self.case.layout](self, map)
+        for local, row in enumerate(self.own()):
+            array.put(local, self.rows[row])
         return array
 
 
+class Uniform:
+    """Rows of one size: an array of the map."""
+
+    def __init__(self, world, map):
+        self.map, self.values = map, map.zeros(world.dtype, world.case.shape)
+        self.groups = [(map, self.values)]
+
+    def put(self, row, entries):
+        self.values[row] = entries[0]
+
+    def __getitem__(self, row):
+        return self.values[row : row + 1]
+
+
+class Padded:
+    """Rows with room for 4 entries, and an array of how many they use."""
+
+    def __init__(self, world, map):
+        self.map, self.values, self.sizes = map, map.zeros(world.dtype, (4, *world.case.shape)), map.zeros("i4")
+        self.groups = [(map, self.values, self.sizes)]
+
+    def put(self, row, entries):
+        self.sizes[row], self.values[row, : len(entries)] = len(entries), entries
+
+    def __getitem__(self, row):
+        return self.values[row, : self.sizes[row]]
+
+
+class Ragged:
+    """Rows as long as they need to be."""
+
+    def __init__(self, world, map):
+        self.map, self.entries = map, map.ragged([world.sizes[row] for row in world.own()])
+        self.values = self.entries.zeros(world.dtype, world.case.shape)
+        self.groups = [(self.entries, self.values)]
+
+    def put(self, row, entries):
+        self.values[self.entries.row(row)] = entries
+
+    def __getitem__(self, row):
+        return self.values[self.entries.row(row)]
+
+
 def check_rows(array, local, expected, what):
-    if array.layout == "uniform":
-        expected = expected[0]
-    row = array[local]
+    row = np.asarray(array[local])
     assert row.dtype == expected.dtype and row.shape == expected.shape, f"{what} {local}: {row.dtype} {row.shape}"
     assert row.tobytes() == expected.tobytes(), f"{what} {local}: {row} instead of {expected}"
 
@@ -131,16 +160,12 @@ def check_forward_case(case):
     map = world.make_map()
     check_map(world, map)
     array = world.make_array(map)
-    if case.once:
-        ph.fill_ghosts(array)
-        check_forward(world, array)
-        return
-    exchange = ph.GhostExchange(array)
+    exchange = ph.Exchange(array.groups)
     exchange()
     check_forward(world, array)
     world.rows = [world.values(row, size, salt=13) for row, size in enumerate(world.sizes)]
     for local, row in enumerate(world.own()):
-        array[local] = world.rows[row] if case.layout != "uniform" else world.rows[row][0]
+        array.put(local, world.rows[row])
     with exchange.begin():
         pass
     check_forward(world, array)
@@ -153,14 +178,13 @@ def test_ghosts_equal_the_oracle():
 def check_reverse_case(case):
     world = World(case)
     array = world.make_array(world.make_map())
-    exchange = ph.GhostExchange(array)
-    exchange()
+    ph.Exchange(array.groups)()
     contributions = [[world.values(row, world.sizes[row], salt=7 * position + rank) for position, row in enumerate(world.ghosts(rank))]
                      for rank in range(COMM.size)]  # fmt: skip
     mine = contributions[COMM.rank]
     for position, value in enumerate(mine):
-        array[array.map.owned + position] = value if case.layout != "uniform" else value[0]
-    exchange.reverse("sum")
+        array.put(array.map.owned + position, value)
+    ph.Exchange(array.groups).only(fields=[0]).reverse("sum")  # not sizes
     expected = list(world.rows)
     for rank in range(COMM.size):
         for position, row in enumerate(world.ghosts(rank)):
@@ -181,37 +205,53 @@ def check_several_case(several):
     worlds = [World(Case(**{**vars(first), "layout": layout, "dtype": dtype})) for layout, dtype in layouts]
     map = worlds[0].make_map()
     arrays = [world.make_array(map) for world in worlds]
-    exchange = ph.GhostExchange(*arrays)
+    exchange = ph.Exchange([group for array in arrays for group in array.groups])
     exchange()
     for world, array in zip(worlds, arrays, strict=True):
         check_forward(world, array)
     assert exchange.messages_sent() <= len(set(range(COMM.size)) - {COMM.rank})
 
 
-def test_arrays_of_different_layouts_share_a_map_and_its_messages():
+def test_arrays_of_different_layouts_share_messages():
     layouts = st.tuples(st.sampled_from(["uniform", "padded", "ragged"]), st.integers(0, len(DTYPES) - 1))
     check_together(st.tuples(cases(), st.lists(layouts, min_size=2, max_size=4)), check_several_case, EXAMPLES // 3)
 
 
-def check_refresh_case(case):
-    world = World(Case(**{**vars(case[0]), "layout": "ragged"}))
-    array = world.make_array(world.make_map())
-    exchange = ph.GhostExchange(array)
-    exchange()
-    for turn in range(2):
-        world.sizes = [(size + case[1] * (row + turn)) % 5 for row, size in enumerate(world.sizes)]
-        world.rows = [world.values(row, size, salt=turn) for row, size in enumerate(world.sizes)]
-        with array.edit():
-            for local, row in enumerate(world.own()):
-                array[local] = world.rows[row]
-        assert exchange.stale
-        exchange.refresh()
-        exchange()
-        check_forward(world, array)
+def ring(owned=4):
+    """Each rank pulls the row before and the row after its own; with one rank these are its own."""
+    rows = owned * COMM.size
+    return ph.IndexMap.pull(owned, [(owned * COMM.rank - 1) % rows, owned * (COMM.rank + 1) % rows])
 
 
-def test_ragged_rows_whose_sizes_change_are_refreshed_when_asked():
-    check_together(st.tuples(cases(), st.integers(0, 3)), check_refresh_case, EXAMPLES // 3)
+def test_a_ragged_map_tells_where_rows_are():
+    cells = ring()
+    nodes = cells.ragged(cells.owned_ids % 3)
+    numbers = nodes.zeros("i8")
+    numbers.owned[:] = np.repeat(cells.owned_ids, cells.owned_ids % 3)
+    nodes.forward(numbers)
+    every = [*cells.owned_ids, *cells.ghost_ids]
+    assert nodes.rows is cells and nodes.counts.tolist() == [id % 3 for id in every]
+    assert nodes.offsets.tolist() == [0, *np.cumsum(nodes.counts)]
+    assert all(numbers[nodes.row(row)].tolist() == [id] * (id % 3) for row, id in enumerate(every))
+    refused(IndexError, nodes.row, 6, says="does not exist")
+
+
+def test_wrong_maps_are_refused_on_every_rank():
+    pull, push = ph.IndexMap.pull, ph.IndexMap.push
+    refused(ValueError, pull, 3, on_last([3 * COMM.size], []), says="outside")
+    refused(TypeError, pull, on_last("3", 3), says="owned")
+    refused(TypeError, pull, 3, on_last([0.5], []), says="whole numbers")
+    refused(ValueError, push, 3, on_last([3], []), on_last([0], []), says="not owned")
+    refused(ValueError, push, 3, on_last([2**40], []), on_last([0], []), says="not owned")
+    refused(ValueError, push, 3, on_last([0], []), on_last([COMM.size], []), says="does not exist")
+    refused(ValueError, push, 3, on_last([0, 1], []), on_last([0], []), says="one rank for each cell")
+    if COMM.size > 1:
+        refused(ValueError, pull, on_last([99], 3), says="same on every rank")
+    refused(TypeError, pickle.dumps, pull(3), says="pickled")
+    cells = ring()
+    refused(ValueError, cells.ragged, on_last([1], [1] * 4), says="one count per owned row")
+    refused(ValueError, cells.ragged, on_last([-1] * 4, [1] * 4), says="0 or more")
+    refused(TypeError, cells.ragged, on_last([0.5] * 4, [1] * 4), says="whole numbers")
 
 
 if __name__ == "__main__":
