@@ -22,11 +22,30 @@ auto doing(const Communicator& comm, const std::string& call, double timeout_s, 
     }
 }
 
+// `of(comm, values)` of numbers that all ranks pass.
+template <class Of>
+void bind_numbers(nb::class_<Communicator>& to, const char* name, Of of, const std::string& what) {
+    using Values = std::vector<std::int64_t>;
+    to.def(
+        name,
+        [of](const Communicator& comm, const Values& values, const std::string& call) {
+            return doing(comm, call, 0, [&] { return of(comm, values); });
+        },
+        "values"_a, "call"_a, Unlocked(), (what + "; all pass as many.").c_str());
+}
+
 }  // namespace
 
 void bind_communicator(nb::module_& module) {
-    nb::class_<Communicator>(module, "Communicator",
-                             "The library's own duplicate of a communicator.")
+    nb::class_<Communicator> bound(module, "Communicator",
+                                   "The library's own duplicate of a communicator.");
+    bind_numbers(bound, "largest", &largest,
+                 "Collective, one reduction. Of each value the largest that a rank has");
+    bind_numbers(bound, "total", &total, "Collective. The sum of each value over all ranks");
+    bind_numbers(bound, "total_before", &total_before,
+                 "Collective. The sum of each value over the ranks before this one");
+    bind_numbers(bound, "of_all", &of_all, "Collective. The values of all ranks, rank after rank");
+    bound
         .def(
             "__init__",
             [](Communicator* self, int handle) {
@@ -47,39 +66,6 @@ void bind_communicator(nb::module_& module) {
             "Collective. Raises the complaint of the lowest rank that has one, on every rank.\n\n"
             "`call`: what the ranks do, equal on all; `timeout_s`: 0 for as PARHELION_TIMEOUT "
             "says.")
-        .def(
-            "largest",
-            [](const Communicator& comm, const std::vector<std::int64_t>& values,
-               const std::string& call) {
-                return doing(comm, call, 0, [&] { return largest(comm, values); });
-            },
-            "values"_a, "call"_a, Unlocked(),
-            "Collective, one reduction. Of each value the largest that a rank has; all pass as "
-            "many.")
-        .def(
-            "total",
-            [](const Communicator& comm, const std::vector<std::int64_t>& values,
-               const std::string& call) {
-                return doing(comm, call, 0, [&] { return total(comm, values); });
-            },
-            "values"_a, "call"_a, Unlocked(),
-            "Collective. The sum of each value over all ranks; all pass as many.")
-        .def(
-            "total_before",
-            [](const Communicator& comm, const std::vector<std::int64_t>& values,
-               const std::string& call) {
-                return doing(comm, call, 0, [&] { return total_before(comm, values); });
-            },
-            "values"_a, "call"_a, Unlocked(),
-            "Collective. The sum of each value over the ranks before this one; all pass as many.")
-        .def(
-            "of_all",
-            [](const Communicator& comm, const std::vector<std::int64_t>& values,
-               const std::string& call) {
-                return doing(comm, call, 0, [&] { return of_all(comm, values); });
-            },
-            "values"_a, "call"_a, Unlocked(),
-            "Collective. The values of all ranks, rank after rank; all pass as many.")
         .def(
             "require_equal",
             [](const Communicator& comm, const std::string& what, const std::string& name,
