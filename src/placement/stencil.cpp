@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include "parhelion/core/checked.hpp"
@@ -124,21 +124,6 @@ Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_
                 "the number of halo bytes of a rank");
     }
     stencil.extent = local_extent, stencil.halo = halo, stencil.bytes_per_cell = bytes_per_cell;
-    return stencil;
-}
-
-Stencil with_weights(Stencil stencil, const std::vector<std::int64_t>& weight) {
-    if (weight.empty() || weight.size() > max_dimensions || std::ranges::min(weight) < 1)
-        throw Error(
-            "weights per dimension must be whole numbers of at least 1, one for each dimension");
-    for (auto& offset : stencil.offsets) {
-        double logarithms = 0;
-        for (std::size_t d = 0; d < weight.size(); ++d)
-            if (offset.step[d] != 0) logarithms += std::log(static_cast<double>(weight[d]));
-        const double mean = std::exp(logarithms / std::max(1, dimensions_moved(offset.step)));
-        offset.bytes = std::max<std::int64_t>(1, std::llround(mean));
-    }
-    stencil.extent.clear();
     return stencil;
 }
 

@@ -47,8 +47,4 @@ Stencil parse_offsets(const std::string& text, int dimensions);
 Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo,
                         int bytes_per_cell);
 
-/// Bytes per dimension: a face offset along d carries `weight[d]`; others the geometric mean over
-/// their dimensions.
-Stencil with_weights(Stencil stencil, const std::vector<std::int64_t>& weight);
-
 }  // namespace parhelion::placement
