@@ -230,8 +230,7 @@ namespace {
 // Every variant has its turn in every repetition, each time in another order: a drift of the
 // machine, and what one variant leaves in the caches for the next, meet all of them alike.
 void take_turns(std::deque<Measurement>& measurements, const Job& job) {
-    std::mt19937_64 random(job.seed + (static_cast<std::uint64_t>(job.launch)
-                                       << 32));  // another order in every launch
+    std::mt19937_64 random = job.order();
     std::vector<std::size_t> order(measurements.size());
     const int most =
         job.precision > 0 ? std::max(job.repetitions, job.most_repetitions) : job.repetitions;

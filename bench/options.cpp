@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <random>
+#include <climits>
 #include <sstream>
 
-#include "parhelion/core/collective.hpp"
+#include "parhelion/core/error.hpp"
 
 namespace parhelion::bench {
 
@@ -13,75 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-double seconds_of(const json& object, const std::string& key, double fallback) {
-    const double seconds = value_of(object, key, fallback);
-    if (!(seconds >= 0 && seconds <= 60))
-        throw Error(option(key) + " must be between 0 and 60 seconds");
-    return seconds;
-}
-
-double precision_of(const json& object) {
-    const double share = value_of(object, "precision", 0.0);
-    if (!(share >= 0 && share < 1))
-        throw Error("--precision must be a share of the median, from 0 (off) to below 1");
-    return share;
-}
-
-}  // namespace
-
-std::string option(std::string key) {
-    std::replace(key.begin(), key.end(), '_', '-');
-    return "--" + (key == "work-us" ? "overlap" : key);
-}
-
-Job job_of(const json& told, int ranks) {
-    Job job;
-    job.benchmark = value_of<std::string>(told, "benchmark", "");
-    job.ranks = static_cast<int>(integer_of(told, "ranks", ranks, 1, 1 << 30));
-    job.launch = static_cast<int>(integer_of(told, "launch", 0, 0, 1 << 30));
-    if (told.contains("pair")) job.pair = static_cast<int>(integer_of(told, "pair", 0, 0, 1 << 30));
-    job.seed = static_cast<std::uint64_t>(integer_of(told, "seed", 1, 0, INT64_MAX));
-    job.repetitions =
-        static_cast<int>(integer_of(told, "repetitions", job.repetitions, 1, 1000000));
-    job.most_repetitions =
-        static_cast<int>(integer_of(told, "most_repetitions", job.most_repetitions, 1, 1000000));
-    job.precision = precision_of(told);
-    job.min_sample_s = seconds_of(told, "min_sample_s", job.min_sample_s);
-    job.bind = value_of(told, "bind", job.bind);
-    job.per_node = value_of(told, "per_node", job.per_node);
-    job.variants = value_of(told, "contenders", job.variants);
-    job.cases = value_of(told, "cases", job.cases);
-    job.params = value_of(told, "params", job.params);
-    if (job.cases.empty())
-        throw Error("there is no case: give at least one, such as a DATASET of the gather");
-    if (job.ranks != ranks)
-        throw Error("--ranks " + std::to_string(job.ranks) + ", but " + std::to_string(ranks) +
-                    " were started: run mpiexec -n " + std::to_string(job.ranks));
-    return job;
-}
-
-std::int64_t integer_of(const json& object, const std::string& key, std::int64_t fallback,
-                        std::int64_t least, std::int64_t most) {
-    if (!object.contains(key)) return fallback;
-    const json& value = object.at(key);
-    const bool whole = value.is_number_integer() &&
-                       !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX);
-    if (!whole || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
-        throw Error(option(key) + " is " + value.dump() + ": give a whole number from " +
-                    std::to_string(least) + " to " + std::to_string(most));
-    return value.get<std::int64_t>();
-}
-
-namespace {
-
-using nlohmann::json;
-
-enum class Kind { whole, number, word, sides, yes_no, sizes, flag };
+enum class Kind { whole, number, word, choice, sides, yes_no, sizes, flag };
 
 struct Option {
     const char *name, *of, *value, *usual, *help;
     Kind kind;
     bool each = true;  // a list makes a case of each; of options of all benchmarks: a list is kept
+    double least = 1, most = 1 << 30;  // of numbers
 };
 
 // The options of all benchmarks have no `of`. Of a case's options the last ones vary first.
@@ -106,43 +44,48 @@ constexpr Option options[] = {
     {"element", "ghosts", "TYPES", "float64", "element types", Kind::word},
     {"vdim", "ghosts", "N", "6,20,120", "numbers per row", Kind::whole},
     {"pattern", "ghosts", "faces|all-from-one", "faces",
-     "rows of the six neighbors, or all of rank 0's", Kind::word},
-    {"components", "halo setup gather", "N", "1", "components per cell", Kind::whole},
+     "rows of the six neighbors, or all of rank 0's", Kind::choice},
+    {"components", "halo setup gather", "N", "1", "components per cell", Kind::whole, true, 1,
+     4096},
     {"neighbors", "halo setup", "full|faces", "full",
-     "neighbors across edges and corners too, or faces only", Kind::word},
-    {"order", "halo setup", "F|C", "F", "order in memory", Kind::word},
+     "neighbors across edges and corners too, or faces only", Kind::choice},
+    {"order", "halo setup", "F|C", "F", "order in memory", Kind::choice},
     {"periodic", "halo setup", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors",
      Kind::yes_no, false},
     {"overlap", "halo setup", "WORK", "",
-     "begin and end each exchange around so many microseconds of work", Kind::number},
+     "begin and end each exchange around so many microseconds of work", Kind::number, true, 0, 1e6},
     {"uneven", "halo setup", "SHARE", "",
-     "with --overlap: ranks work by up to this share more or less", Kind::number},
+     "with --overlap: ranks work by up to this share more or less", Kind::number, true, 0, 0.95},
     {"transport", "setup", "NAMES", "auto,mpi", "transports whose plans are made", Kind::word},
-    {"halo", "halo", "N", "1,2,4,5", "halo widths in cells", Kind::whole},
-    {"halo", "setup", "N", "1", "halo widths in cells", Kind::whole},
-    {"fields", "halo", "N", "1,2,4,8", "numbers of fields", Kind::whole},
-    {"fields", "setup", "N", "1", "numbers of fields", Kind::whole},
+    {"halo", "halo", "N", "1,2,4,5", "halo widths in cells", Kind::whole, true, 0, 1 << 20},
+    {"halo", "setup", "N", "1", "halo widths in cells", Kind::whole, true, 0, 1 << 20},
+    {"fields", "halo", "N", "1,2,4,8", "numbers of fields", Kind::whole, true, 1, 4096},
+    {"fields", "setup", "N", "1", "numbers of fields", Kind::whole, true, 1, 4096},
     {"first-size", "alltoall", "BYTES", "",
-     "size of the very first call after MPI_Init, reported apart", Kind::whole, false},
+     "size of the very first call after MPI_Init, reported apart", Kind::sizes, false},
     {"contenders", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them",
      Kind::word},
     {"json", "", "FILE", "", "append a record (JSON lines) to FILE instead of printing columns",
      Kind::word, false},
-    {"repetitions", "", "N", "", "samples of each contender and case [30]", Kind::whole, false},
+    {"repetitions", "", "N", "", "samples of each contender and case [30]", Kind::whole, false, 1,
+     1e6},
     {"precision", "", "SHARE", "",
-     "sample until the median's 95 % interval is within this share of it", Kind::number, false},
+     "sample until the median's 95 % interval is within this share of it", Kind::number, false, 0,
+     0.99},
     {"most-repetitions", "", "N", "", "with --precision: samples at most [1000]", Kind::whole,
-     false},
-    {"min-sample-s", "", "SECONDS", "", "least time of a sample [0.0005]", Kind::number, false},
-    {"seed", "", "N", "", "of the order in which contenders take turns [1]", Kind::whole, false},
+     false, 1, 1e6},
+    {"min-sample-s", "", "SECONDS", "", "least time of a sample [0.0005]", Kind::number, false, 0,
+     60},
+    {"seed", "", "N", "", "of the order in which contenders take turns [1]", Kind::whole, false, 0,
+     9e18},
     {"no-bind", "", nullptr, "", "leave ranks unbound", Kind::flag, false},
     {"per-node", "", nullptr, "",
      "count messages by the level of the machine that they stay within", Kind::flag, false},
     {"ranks", "", "N", "", "refuse to run with another number of ranks", Kind::whole, false},
     {"launch", "", "N", "", "number of this launch in a record; draws the order of cases",
-     Kind::whole, false},
+     Kind::whole, false, 0},
     {"pair", "", "N", "", "number of the pair of launches, where two builds take turns",
-     Kind::whole, false},
+     Kind::whole, false, 0},
     {"param", "", "KEY=VALUE", "", "put into the parameters of every case in a record", Kind::word},
 };
 
@@ -170,8 +113,8 @@ std::int64_t bytes_of(std::string text) {
     if (unit != std::string::npos) text.pop_back();
     const auto number = number_of<std::int64_t>(text);
     const int shift = unit == std::string::npos ? 0 : 10 * (static_cast<int>(unit) + 1);
-    if (number < 1 || number > (std::int64_t{1} << 40 >> shift))
-        throw Error("'" + text + "' is no number of bytes");
+    if (number < 1 || number > INT_MAX >> shift)  // MPI counts in int
+        throw Error("'" + text + "' is no number of bytes from 1 to 2147483647");
     return number << shift;
 }
 
@@ -185,18 +128,32 @@ json sizes_of(const std::string& text) {
     return sizes;
 }
 
+json number_of(const Option& option, const std::string& text) {
+    const json number = option.kind == Kind::number ? json(number_of<double>(text))
+                                                    : json(number_of<std::int64_t>(text));
+    if (number < option.least || number > option.most) {
+        std::ostringstream why;
+        why.precision(15);
+        why << "'" << text << "': give a number from " << option.least << " to " << option.most;
+        throw Error(why.str());
+    }
+    return number;
+}
+
 json part_of(const Option& option, const std::string& text) {
     if (option.kind == Kind::word) return text;
-    if (option.kind == Kind::number) return number_of<double>(text);
-    if (option.kind != Kind::yes_no) return number_of<std::int64_t>(text);
-    if (text != "yes" && text != "no") throw Error("'" + text + "': write yes or no");
-    return text == "yes";
+    if (option.kind != Kind::choice && option.kind != Kind::yes_no) return number_of(option, text);
+    const auto choices = split(option.kind == Kind::choice ? option.value : "yes|no", '|');
+    if (text != choices[0] && text != choices[1])
+        throw Error("'" + text + "': write " + choices[0] + " or " + choices[1]);
+    return option.kind == Kind::choice ? json(text) : json(text == choices[0]);
 }
 
 // A value; of options that may have several, a list.
 json value_of(const Option& option, std::string text) {
     if (option.kind == Kind::flag) return true;
     if (option.kind == Kind::sides) std::replace(text.begin(), text.end(), 'x', ',');
+    if (option.kind == Kind::sizes && !option.each) return bytes_of(text);
     if (!option.each && option.kind != Kind::sides && option.kind != Kind::yes_no)
         return part_of(option, text);
     json values = json::array();
@@ -250,24 +207,25 @@ public:
     explicit Reader(const std::vector<std::string>& words) : words_(words) {}
 
     Request read() {
-        const std::string benchmark = request_.job["benchmark"] = words_.empty() ? "" : words_[0];
-        if (std::find(std::begin(benchmarks), std::end(benchmarks), benchmark) ==
-            std::end(benchmarks))
+        const std::string benchmark = words_.empty() ? "" : words_[0];
+        if (std::ranges::find(benchmarks, benchmark) == std::end(benchmarks))
             throw Error("'" + benchmark +
                         "' is no benchmark: write phl-bench halo, gather, alltoall, setup or apps; "
                         "--help tells the options");
-        request_.arguments.push_back(benchmark);
+        job_["benchmark"] = benchmark;
+        std::vector<std::string> arguments{benchmark};
         for (next_ = 1; next_ < words_.size();) {
             const std::size_t first = next_++;
             take(benchmark, words_[first]);
             if (words_[first].starts_with("--json")) continue;  // on rank 0 alone it matters
-            for (std::size_t i = first; i < next_; ++i) request_.arguments.push_back(words_[i]);
+            for (std::size_t i = first; i < next_; ++i) arguments.push_back(words_[i]);
         }
-        add_cases(request_.job["cases"], section_, benchmark);
-        if (request_.job.contains("launch")) {
-            std::mt19937_64 random(request_.job.value("seed", std::uint64_t{1}) +
-                                   (request_.job["launch"].get<std::uint64_t>() << 32));
-            shuffle_alike(request_.job["cases"], random);
+        add_cases(job_["cases"], section_, benchmark);
+        Job& job = request_.job = job_.get<Job>();
+        job.arguments = std::move(arguments);
+        if (job_.contains("launch")) {
+            auto random = job.order();
+            shuffle_alike(job.cases, random);
         }
         return std::move(request_);
     }
@@ -296,13 +254,12 @@ private:
 
     void keep(const Option& option, const std::string& text) {
         const std::string key = key_of(option.name);
+        const std::size_t equals = text.find('=');
         if (key == "json") request_.record = text;
-        else if (key == "first_size") request_.cold_bytes = static_cast<int>(bytes_of(text));
-        else if (key == "no_bind") request_.job["bind"] = false;
-        else if (key == "param")
-            request_.job["params"][text.substr(0, text.find('='))] =
-                text.substr(text.find('=') + 1);
-        else if (!*option.of) request_.job[key] = value_of(option, text);
+        else if (key == "first_size") request_.cold_bytes = value_of(option, text);
+        else if (key == "no_bind") job_["bind"] = false;
+        else if (key == "param") job_["params"][text.substr(0, equals)] = text.substr(equals + 1);
+        else if (!*option.of) job_[key] = value_of(option, text);
         else if (key == "dataset" || key == "from") section_[key].push_back(text);
         else section_[key] = value_of(option, text);
     }
@@ -310,14 +267,14 @@ private:
     // Options before the first --case hold for all cases.
     void next_case(const std::string& benchmark) {
         if (common_.is_null()) common_ = section_;
-        else add_cases(request_.job["cases"], section_, benchmark);
+        else add_cases(job_["cases"], section_, benchmark);
         section_ = common_;
     }
 
     const std::vector<std::string>& words_;
     std::size_t next_ = 0;
-    Request request_{{{"cases", json::array()}, {"params", json::object()}}, "", {}, 0, ""};
-    json common_, section_ = json::object();
+    Request request_;
+    json job_, common_, section_ = json::object();
 };
 
 }  // namespace
@@ -326,7 +283,7 @@ Request read_words(const std::vector<std::string>& words) {
     try {
         return Reader(words).read();
     } catch (const Error& error) {
-        return {nullptr, "", {}, 0, error.what()};
+        return {{}, "", 0, error.what()};
     }
 }
 

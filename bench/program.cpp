@@ -23,10 +23,10 @@ PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, cons
     const auto run = [make = std::move(make)](const Job& asked, Ground ground,
                                               const ReportOutcome& report) {
         Case which = make();
-        which.entries = chosen(which.entries, asked.variants);
+        which.entries = chosen(which.entries, asked.contenders);
         run_case(which, asked, ground, report);
     };
-    return {run, chosen(all, job.variants).size()};
+    return {run, chosen(all, job.contenders).size()};
 }
 
 std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
@@ -50,7 +50,7 @@ PlannedCase plan_gather(const json& object, const Job& job, const Communicator& 
 }
 
 PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator& comm) {
-    const std::size_t size = read_alltoall_size(object);
+    const std::size_t size = object.at("size");
     return race([=] { return make_alltoall_case(size, comm); }, alltoall_variants({}), job);
 }
 
@@ -61,7 +61,7 @@ PlannedCase plan_application(const json& object, const Job& job, const Communica
 
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
     const SetupCase which = read_setup_case(object, comm.size());
-    const std::vector<Entry> stages = chosen(setup_stages(), job.variants, "stage", "set-up");
+    const std::vector<Entry> stages = chosen(setup_stages(), job.contenders, "stage", "set-up");
     return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
                 run_setup_case(which, stages, asked, ground, report);
             },
@@ -113,7 +113,7 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
     const auto cases = plan(job, comm);
     const Binding binding = bind_ranks(comm, job.bind);
     nlohmann::json facts = launch_facts(binding, beginning);
-    if (job.pair) facts["pair"] = *job.pair;
+    if (job.pair >= 0) facts["pair"] = job.pair;
     facts["arguments"] = job.arguments;
     record.launch(std::move(facts));
     record.plan(lines_expected(cases));
@@ -134,7 +134,7 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
 // Ranks that were started with other words would wait for each other for ever.
 void agree_on(const Request& asked, const Communicator& comm) {
     std::string words = asked.complaint;
-    for (const std::string& word : asked.arguments) words += word + '\n';
+    for (const std::string& word : asked.job.arguments) words += word + '\n';
     std::uint64_t hash[2] = {std::hash<std::string>{}(words), 0};
     hash[1] = ~hash[0];
     MPI_Allreduce(MPI_IN_PLACE, hash, 2, MPI_UINT64_T, MPI_MIN, comm.handle());
@@ -150,10 +150,12 @@ int run_as_asked(const Request& asked, const Beginning& beginning, const PlanCas
     try {
         agree_on(asked, comm);
         if (!asked.complaint.empty()) throw Error(asked.complaint);
-        Job job = job_of(asked.job, comm.size());
-        job.arguments = asked.arguments;
-        record.emplace(asked.record, comm, job);
-        status = run(job, comm, beginning, plan, *record);
+        if (asked.job.ranks > 0 && asked.job.ranks != comm.size())
+            throw Error("--ranks " + std::to_string(asked.job.ranks) + ", but " +
+                        std::to_string(comm.size()) + " were started: run mpiexec -n " +
+                        std::to_string(asked.job.ranks));
+        record.emplace(asked.record, comm, asked.job);
+        status = run(asked.job, comm, beginning, plan, *record);
     } catch (const Error& e) {  // thrown by every rank or by none: one of them says it, and all of
                                 // them leave in order
         if (comm.rank() == 0) std::fprintf(stderr, "phl-bench: %s\n", e.what());

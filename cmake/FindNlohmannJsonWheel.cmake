@@ -1,5 +1,5 @@
 # nlohmann/json from the system where it is, else from the pinned wheel of requirements/build.txt.
-find_package(nlohmann_json 3.10 QUIET)
+find_package(nlohmann_json 3.11 QUIET)
 if(NOT nlohmann_json_FOUND)
   find_package(Python COMPONENTS Interpreter REQUIRED)
   execute_process(COMMAND ${Python_EXECUTABLE} -c

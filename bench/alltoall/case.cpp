@@ -36,13 +36,6 @@ void AlltoallBuffers::for_each_run(const Visit& visit) const {
     }
 }
 
-std::size_t read_alltoall_size(const nlohmann::json& object) {
-    const std::int64_t bytes = integer_of(object, "size", 0, 1, INT_MAX);  // MPI counts in int
-    if (bytes == 0)
-        throw Error("an alltoall case needs 'size', the bytes that each rank sends to each");
-    return static_cast<std::size_t>(bytes);
-}
-
 Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm) {
     AlltoallSetup setup{MPI_COMM_WORLD, nullptr};
     const std::string name = "alltoall " + std::to_string(block_bytes) + " B on " +

@@ -204,14 +204,14 @@ using nlohmann::json;
 template <std::size_t n>
 std::array<int, n> sides_of(const json& object, const std::string& key,
                             const std::vector<std::int64_t>& usual, int least, int most) {
-    auto given = value_of(object, key, usual);
+    auto given = object.value(key, usual);
     if (given.size() == 1) given.assign(n, given[0]);
     std::array<int, n> sides{};
     if (given.size() != n)
-        throw Error(option(key) + " of an application must be " + std::to_string(n) + " numbers");
+        throw Error("--" + key + " of an application must be " + std::to_string(n) + " numbers");
     for (std::size_t d = 0; d < n; ++d) {
         if (given[d] < least || given[d] > most)
-            throw Error(option(key) + " has " + std::to_string(given[d]) + ": from " +
+            throw Error("--" + key + " has " + std::to_string(given[d]) + ": from " +
                         std::to_string(least) + " to " + std::to_string(most));
         sides[d] = static_cast<int>(given[d]);
     }
@@ -300,7 +300,7 @@ constexpr Known applications[] = {{"multigrid_cg", read_multigrid},
 }  // namespace
 
 Case read_application(const json& object, const Communicator& comm) {
-    const auto app = value_of<std::string>(object, "app", "");
+    const std::string app = object.value("app", "");
     std::string names;
     for (const Known& known : applications) {
         if (app == known.name) {

@@ -142,12 +142,12 @@ std::shared_ptr<const IndexedDomain> read_domain(const std::string& dataset,
 
 GatherParams read_gather_params(const nlohmann::json& object) {
     GatherParams params;
-    params.dataset = value_of<std::string>(object, "dataset", "");
+    params.dataset = object.value("dataset", "");
     if (params.dataset.empty())
         throw Error("the gather needs a DATASET, a folder with one file per rank");
-    params.from = value_of<std::string>(object, "from", "");
-    params.element = parse_element(value_of<std::string>(object, "element", "int32"));
-    params.components = static_cast<int>(integer_of(object, "components", 1, 1, 4096));
+    params.from = object.value("from", "");
+    params.element = parse_element(object.value("element", "int32"));
+    params.components = object.value("components", 1);
     return params;
 }
 

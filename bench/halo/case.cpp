@@ -220,16 +220,6 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<int> integers_of(const json& object, const std::string& key) {
-    std::vector<int> numbers;
-    for (const json& entry : object.at(key))
-        numbers.push_back(static_cast<int>(integer_of({{key, entry}}, key, 0, 1, 1 << 30)));
-    if (numbers.empty() || numbers.size() > static_cast<std::size_t>(max_dimensions))
-        throw Error(option(key) + " has " + std::to_string(numbers.size()) +
-                    " dimensions: give 1 to 4");
-    return numbers;
-}
-
 std::vector<int> chosen_grid(int ranks, std::size_t dims) {
     std::vector<int> grid(dims, 0);
     MPI_Dims_create(ranks, static_cast<int>(dims), grid.data());
@@ -237,41 +227,27 @@ std::vector<int> chosen_grid(int ranks, std::size_t dims) {
 }
 
 std::vector<bool> periodicity_of(const json& object, std::size_t dims) {
-    if (!object.contains("periodic") || object.at("periodic").is_boolean())
-        return std::vector<bool>(dims, value_of(object, "periodic", true));
-    const auto each = value_of(object, "periodic", std::vector<bool>{});
-    if (each.size() != dims)
-        throw Error("--periodic needs true, false, or one of them per dimension");
-    return each;
-}
-
-bool one_of_two(const json& object, const std::string& key, const std::string& yes,
-                const std::string& no) {
-    const auto word = value_of(object, key, yes);
-    if (word != yes && word != no)
-        throw Error(option(key) + " is '" + word + "': write " + yes + " or " + no);
-    return word == yes;
-}
-
-double number_of(const json& object, const std::string& key, double least, double most) {
-    const auto number = value_of(object, key, 0.0);
-    if (!(number >= least && number <= most))
-        throw Error(option(key) + " is " + json(number).dump() + ": use " + json(least).dump() +
-                    " to " + json(most).dump());
-    return number;
+    const json periodic = object.value("periodic", json(true));
+    if (periodic.is_boolean()) return std::vector<bool>(dims, periodic.get<bool>());
+    if (periodic.size() != dims)
+        throw Error("--periodic has " + std::to_string(periodic.size()) + " values for " +
+                    std::to_string(dims) + " dimensions: give yes, no, or one for each dimension");
+    return periodic;
 }
 
 void check_grid(const HaloParams& params, int ranks) {
     if (params.grid.size() != params.extent.size())
         throw Error("--grid has " + std::to_string(params.grid.size()) +
-                    " dimensions and 'extent' has " + std::to_string(params.extent.size()) +
+                    " dimensions and --extent has " + std::to_string(params.extent.size()) +
                     ": give as many");
+    if (params.extent.size() > static_cast<std::size_t>(max_dimensions))
+        throw Error("--extent has " + std::to_string(params.extent.size()) +
+                    " dimensions: give 1 to 4");
     const auto product =
         std::accumulate(params.grid.begin(), params.grid.end(), 1.0, std::multiplies<>{});
     if (product != ranks)
-        throw Error("the process grid " + json(params.grid).dump() + " does not make " +
-                    std::to_string(ranks) +
-                    " ranks: change 'grid' or start as many ranks as its product");
+        throw Error("--grid " + joined(params.grid) + " does not make " + std::to_string(ranks) +
+                    " ranks: change it, or start as many ranks as its product");
 }
 
 void check_halo(const HaloParams& params) {
@@ -296,20 +272,19 @@ void check_size(const HaloParams& params) {
 
 HaloParams read_halo_params(const json& object, int ranks) {
     HaloParams params;
-    params.extent = integers_of(object, "extent");
-    if (object.contains("grid")) params.grid = integers_of(object, "grid");
+    params.extent = object.at("extent").get<std::vector<int>>();
+    params.grid = object.value("grid", params.grid);
     if (params.extent.size() == 1)
         params.extent.assign(params.grid.empty() ? 3 : params.grid.size(), params.extent[0]);
     if (params.grid.empty()) params.grid = chosen_grid(ranks, params.extent.size());
-    params.halo = static_cast<int>(integer_of(object, "halo", 1, 0, 1 << 20));
-    params.fields = static_cast<int>(integer_of(object, "fields", 1, 1, 4096));
-    params.element = parse_element(value_of<std::string>(object, "element", "float64"));
-    params.components = static_cast<int>(integer_of(object, "components", 1, 1, 4096));
-    params.full = one_of_two(object, "neighbors", "full", "faces");
+    params.halo = object.value("halo", 1);
+    params.fields = object.value("fields", 1);
+    params.element = parse_element(object.value("element", "float64"));
+    params.components = object.value("components", 1);
+    params.full = object.value("neighbors", "full") == "full";
     params.periodic = periodicity_of(object, params.extent.size());
-    params.first_fastest = one_of_two(object, "order", "F", "C");
-    params.work = {number_of(object, "work_us", 0, 1e6) * 1e-6,
-                   number_of(object, "uneven", 0, 0.95)};
+    params.first_fastest = object.value("order", "F") == "F";
+    params.work = {object.value("work_us", 0.0) * 1e-6, object.value("uneven", 0.0)};
     check_grid(params, ranks);
     check_halo(params);
     check_size(params);

@@ -107,8 +107,7 @@ std::vector<Entry> setup_stages() {
 }
 
 SetupCase read_setup_case(const json& object, int ranks) {
-    return {read_halo_params(object, ranks),
-            way_of(value_of<std::string>(object, "transport", "auto"))};
+    return {read_halo_params(object, ranks), way_of(object.value("transport", "auto"))};
 }
 
 void run_setup_case(const SetupCase& which, const std::vector<Entry>& stages, const Job& job,

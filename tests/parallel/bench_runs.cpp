@@ -124,15 +124,6 @@ CASE(
     EXPECT_EQ(apart, most);
 }
 
-CASE("work that is no length of time is refused") {
-    for (const auto& [key, wrong] :
-         {std::pair{"work_us", -1.0}, {"work_us", 1e9}, {"uneven", 1.0}}) {
-        nlohmann::json params = tiny(1);
-        params[key] = wrong;
-        EXPECT_ERROR(Error, option(key), read_halo_params(params, 1));
-    }
-}
-
 CASE(
     "every way to exchange gives an application the bits of the reference, and its exchanges are "
     "timed") {

@@ -16,10 +16,10 @@ std::vector<std::string> words_of(const std::string& line) {
     return {std::istream_iterator<std::string>(stream), {}};
 }
 
-nlohmann::json cases_of(const std::string& line) {
+std::vector<nlohmann::json> cases_of(const std::string& line) {
     const Request asked = read_words(words_of(line));
     EXPECT_EQ(asked.complaint, "");
-    return asked.job["cases"];
+    return asked.job.cases;
 }
 
 }  // namespace
@@ -59,14 +59,14 @@ CASE(
         "setup --json here --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
     EXPECT_EQ(asked.record, "here");
     EXPECT_EQ(
-        asked.arguments,
+        asked.job.arguments,
         words_of("setup --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
-    const Job job = job_of(asked.job, 2);
+    const Job& job = asked.job;
     EXPECT_EQ(job.repetitions, 3);
     EXPECT_FALSE(job.bind);
     EXPECT_EQ(job.params["mpi"], "x=y");
-    EXPECT_EQ(job.variants, std::vector<std::string>{"plan"});
-    EXPECT_THROW(job_of(read_words(words_of("halo --ranks 3")).job, 2), Error);
+    EXPECT_EQ(job.contenders, std::vector<std::string>{"plan"});
+    EXPECT_EQ(read_words(words_of("halo --ranks 3")).job.ranks, 3);
     EXPECT_EQ(read_words(words_of("alltoall --first-size 8K")).cold_bytes, 8192);
 }
 
@@ -90,6 +90,13 @@ CASE("what cannot be read is named") {
           {"alltoall --size 0", "'0' is no number of bytes"},
           {"alltoall --size 9999G", "no number of bytes"},
           {"halo --halo 99999999999999999999", "no number that can be used"},
+          {"halo --overlap -1", "--overlap: '-1': give a number from 0 to 1000000"},
+          {"halo --overlap 1e9", "--overlap: '1e9'"},
+          {"halo --uneven 1", "give a number from 0 to 0.95"},
+          {"halo --precision 1", "--precision"},
+          {"halo --neighbors some", "write full or faces"},
+          {"halo --fields 0", "give a number from 1 to 4096"},
+          {"halo --grid 0x1", "--grid"},
           {"halo --halo=", "give a value"}}) {
         CAPTURE(line);
         const std::string complaint = read_words(words_of(line)).complaint;
