@@ -17,7 +17,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/usable_cores.hpp"
+#include "core/cores.hpp"
 #include "environment_names.hpp"
 
 namespace parhelion::bench {

@@ -13,7 +13,6 @@
 #include <string>
 
 #include "core/cores.hpp"
-#include "core/usable_cores.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 

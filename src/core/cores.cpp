@@ -1,58 +1,119 @@
 #include "core/cores.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <initializer_list>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
+#include <sstream>
 #include <thread>
+#include <utility>
 
-#include "core/usable_cores.hpp"
+#include "core/control_groups.hpp"
+#include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
 namespace {
 
-// All that are there: this process may be bound to some of them, as the others are to others.
-CpuMask online_threads() {
-    const auto count = static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN));
-    CpuMask threads(count / 64 + 1, 0);
-    for (std::size_t thread = 0; thread < count; ++thread)
-        threads[thread / 64] |= std::uint64_t{1} << (thread % 64);
-    return threads;
+namespace fs = std::filesystem;
+
+// The first line; empty where there is none to read.
+std::string line_of(const fs::path& file) {
+    std::string line;
+    std::ifstream stream(file);
+    std::getline(stream, line);
+    return line;
 }
 
-long number_in(const char* name) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? 0 : std::atol(text);
+// How many processors' worth of time `quota` of each `period` is; infinite without a limit, which
+// is "max" or -1.
+double share(const std::string& quota, const std::string& period) {
+    const double time = std::strtod(quota.c_str(), nullptr),
+                 of = std::strtod(period.c_str(), nullptr);
+    return time > 0 && of > 0 ? time / of : HUGE_VAL;
 }
 
-// Launchers other than srun tell themselves, also inside an allocation of Slurm.
-long ranks_by_other_launchers() {
-    for (const char* name : {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
-        if (const long ranks = number_in(name); ranks > 0) return ranks;
-    return 0;
+double limit_of(const fs::path& folder) {
+    std::istringstream second(line_of(folder / "cpu.max"));
+    std::string quota, period;
+    second >> quota >> period;
+    return std::min(share(quota, period), share(line_of(folder / "cpu.cfs_quota_us"),
+                                                line_of(folder / "cpu.cfs_period_us")));
 }
 
-// "2(x3),1": 2 tasks on each of three nodes, 1 on the fourth. 0 where that does not tell.
-long tasks_on_node(const char* text, long node) {
-    while (text != nullptr && *text != '\0') {
-        char* end = nullptr;
-        const long tasks = std::strtol(text, &end, 10);
-        if (end == text) return 0;
-        long nodes = 1;
-        if (end[0] == '(' && end[1] == 'x') {
-            nodes = std::strtol(end + 2, &end, 10);
-            if (*end == ')') ++end;
-        }
-        if ((node -= nodes) < 0) return tasks;
-        text = *end == ',' ? end + 1 : nullptr;
-    }
-    return 0;
+double processors_granted(const fs::path& system) {
+    double least = HUGE_VAL;
+    for (const fs::path& group : control_groups("cpu", system))
+        least = std::min(least, limit_of(group));
+    return least;
+}
+
+int at_least_one(double count, const fs::path& system) {
+    return static_cast<int>(std::max(1.0, std::min(count, std::ceil(processors_granted(system)))));
+}
+
+// What the threads of a core have in common; by itself where the system does not tell.
+std::string core_of(std::size_t thread, const fs::path& system) {
+    const fs::path folder =
+        system / "sys/devices/system/cpu" / ("cpu" + std::to_string(thread)) / "topology";
+    for (const char* name : {"core_cpus_list", "thread_siblings_list"})
+        if (const std::string siblings = line_of(folder / name); !siblings.empty()) return siblings;
+    return std::to_string(thread);
 }
 
 }  // namespace
+
+// The kernel refuses a mask that is shorter than its own; cpu_set_t has 1,024 bits.
+CpuMask usable_threads() {
+    constexpr std::size_t most_words = std::size_t{1} << 14;
+    for (std::size_t words = sizeof(cpu_set_t) / sizeof(std::uint64_t);; words *= 2) {
+        CpuMask mask(words, 0);
+        if (sched_getaffinity(0, words * sizeof(std::uint64_t),
+                              reinterpret_cast<cpu_set_t*>(mask.data())) == 0)
+            return mask;
+        if (errno != EINVAL || words >= most_words)
+            throw Error(std::string("the system does not tell which cores this process may run on "
+                                    "(sched_getaffinity: ") +
+                            std::strerror(errno) +
+                            "): allow that call, or name a transport that works without it, as mpi",
+                        ErrorKind::system);
+    }
+}
+
+std::vector<int> core_by_core(const CpuMask& threads, const std::string& system) {
+    std::map<std::string, int> taken;
+    std::vector<std::pair<int, int>> found;  // how many threads of that core come before it
+    for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
+        if (threads[thread / 64] >> (thread % 64) & 1)
+            found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
+    std::sort(found.begin(), found.end());
+    std::vector<int> order;
+    for (const auto& [before, thread] : found) order.push_back(thread);
+    return order;
+}
+
+int processes_at_once(const CpuMask& threads, const std::string& system) {
+    const int count =
+        std::accumulate(threads.begin(), threads.end(), 0,
+                        [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
+    return at_least_one(count, system);
+}
+
+int cores_at_once(const CpuMask& threads, const std::string& system) {
+    std::set<std::string> cores;
+    for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
+        if (threads[thread / 64] >> (thread % 64) & 1) cores.insert(core_of(thread, system));
+    return at_least_one(static_cast<double>(cores.size()), system);
+}
 
 void Patience::wait_slowly() {
 #ifdef PARHELION_SIMULATED  // time goes on in yields
@@ -60,32 +121,12 @@ void Patience::wait_slowly() {
 #else
     constexpr std::chrono::milliseconds short_wait{2}, longest_sleep{1};
     const auto now = std::chrono::steady_clock::now();
-    if (polls_ == eager_polls_ + 1) since_ = now;
+    if (polls_ == eager_polls + 1) since_ = now;
     const auto waited = now - since_;
     if (waited < short_wait) sched_yield();
     else
         std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(waited / 20, longest_sleep));
 #endif
-}
-
-// SLURM_NTASKS_PER_NODE is there only where --ntasks-per-node was given, and says what was asked
-// for.
-long launched_ranks_here() {
-    if (const long ranks = ranks_by_other_launchers(); ranks > 0) return ranks;
-    const long ranks =
-        tasks_on_node(std::getenv("SLURM_STEP_TASKS_PER_NODE"), number_in("SLURM_NODEID"));
-    return ranks > 0 ? ranks : number_in("SLURM_NTASKS_PER_NODE");
-}
-
-long launched_cores_here() {
-    const long online = processes_at_once(online_threads()),
-               given = ranks_by_other_launchers() > 0 ? 0 : number_in("SLURM_CPUS_ON_NODE");
-    return given > 0 && given < online ? given : online;
-}
-
-bool launcher_oversubscribes() {
-    static const bool answer = launched_ranks_here() > launched_cores_here();
-    return answer;
 }
 
 }  // namespace parhelion

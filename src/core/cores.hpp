@@ -1,38 +1,46 @@
-// Whether ranks have cores of their own.
+// Which hardware threads this process may run on, and how many ranks can run on them at the same
+// time. The command line counts alike: python/parhelion/launch/cores.py.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace parhelion {
 
-/// Ranks on this node, as far as the launcher tells (Hydra, Open MPI, srun); 0 when it tells
-/// nothing. Local, no communication.
-long launched_ranks_here();
+/// Hardware threads: a bit for each, in as many words as the kernel has, the same number for all
+/// ranks of a node.
+using CpuMask = std::vector<std::uint64_t>;
 
-/// Cores that they have together: those that Slurm gave the step on this node where srun started
-/// it, else all that are online; as many as control groups let run at once.
-long launched_cores_here();
+/// Those that this process may run on. Local; throws Error where the system does not tell.
+CpuMask usable_threads();
 
-/// More ranks on this node than cores, as far as the launcher tells; looked for once. Local, no
-/// communication.
-bool launcher_oversubscribes();
+/// The threads of a mask, the first of each core before the second of any: as many processes as
+/// there are cores, placed in this order, share none. Local.
+std::vector<int> core_by_core(const CpuMask& threads, const std::string& system = "/");
 
-/// Gives the core to another rank after the first few hundred calls, or the first few where ranks
-/// share cores, and once it has waited 2 ms sleeps a twentieth of the time waited so far, a
-/// millisecond at most. Polling MPI calls never do, and some blocking ones do not either: with more
-/// ranks than cores, each would poll to the end of its time slice.
+/// How many processes can run on `threads` at the same time: one on each, but no more than the
+/// control group of this process and those around it grant time for. At least 1. `system` is where
+/// /proc and /sys are. Local.
+int processes_at_once(const CpuMask& threads, const std::string& system = "/");
+
+/// How many of them can have a core of their own, which several hardware threads may share. At
+/// least 1. Local.
+int cores_at_once(const CpuMask& threads, const std::string& system = "/");
+
+/// Gives the core to another rank after the first few calls, for with more ranks than cores each
+/// would poll to the end of its time slice; once it has waited 2 ms it sleeps a twentieth of the
+/// time waited so far, a millisecond at most.
 class Patience {
 public:
     void wait() {
-        if (++polls_ > eager_polls_) wait_slowly();
+        if (++polls_ > eager_polls) wait_slowly();
     }
 
 private:
+    static constexpr long eager_polls = 5;
     void wait_slowly();
-    long eager_polls_ =
-        launcher_oversubscribes()
-            ? 5
-            : 200;  // of 8 ranks on 2 cores a reduction takes 34 µs with 5 and 88 with 200
     long polls_ = 0;
     std::chrono::steady_clock::time_point since_{};
 };

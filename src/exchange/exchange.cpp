@@ -11,19 +11,17 @@
 #include "core/environment.hpp"
 #include "core/mpi_threads.hpp"
 #include "core/time_limit.hpp"
-#include "exchange/array_check.hpp"
 #include "exchange/background.hpp"
-#include "exchange/call_check.hpp"
+#include "exchange/checks.hpp"
 #include "exchange/selection.hpp"
 #include "exchange/stages.hpp"
-#include "exchange/stale_check.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/copy_team.hpp"
 #include "transport/factories.hpp"
-#include "transport/node/watch.hpp"
+#include "transport/node/node_context.hpp"
 
 namespace parhelion {
 namespace {
@@ -505,8 +503,6 @@ std::string Exchange::explain() const {
         out << "  this node sends " << to.messages << " messages, " << to.bytes
             << " bytes, to the node of rank " << to.node << ", instead of " << to.pairs << ", "
             << to.bytes_in_pairs << " bytes, from rank to rank\n";
-    const std::string gaps = impl_->plan.communicator().shared_state<Watch>().gaps(impl_->plan);
-    if (!gaps.empty()) out << "  " << gaps << "\n";
     for (const StagePlan& stage : plan.stages) {
         for (const LinkPlan& link : stage.links)
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes

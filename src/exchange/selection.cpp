@@ -16,7 +16,7 @@
 #include "parhelion/plan/executor.hpp"
 #include "plan/packed_cells.hpp"
 #include "transport/factories.hpp"
-#include "transport/node/watch.hpp"
+#include "transport/node/node_context.hpp"
 
 namespace parhelion {
 namespace {
@@ -62,9 +62,13 @@ Choice parse_choice(const std::string& name) {
     return {&near, &small, &far, sequence};
 }
 
+const TransportInfo& Choice::inside(const TransportInfo& asked) {
+    return asked.traits.between_nodes ? find_transport("staged_shared") : asked;
+}
+
 std::vector<const TransportInfo*> Choice::used() const {
-    std::vector<const TransportInfo*> all{near};
-    for (const TransportInfo* info : {small, far})
+    std::vector<const TransportInfo*> all;
+    for (const TransportInfo* info : {&inside(*near), &inside(*small), far})
         if (std::ranges::find(all, info) == all.end()) all.push_back(info);
     return all;
 }

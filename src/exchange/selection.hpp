@@ -33,10 +33,15 @@ struct Choice {
     /// The greatest handicap of its transports.
     double handicap() const;
     /// Whether it matters which ranks share a node.
-    bool splits() const { return near != far || small != far || far->scope == Scope::same_node; }
-    const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
-        return !on_node ? *far : link.small ? *small : *near;
+    bool splits() const {
+        return near != far || small != far || far->scope == Scope::same_node ||
+               far->traits.between_nodes;
     }
+    const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
+        return !on_node ? *far : inside(link.small ? *small : *near);
+    }
+    /// Transports between nodes leave the own node to staged_shared.
+    static const TransportInfo& inside(const TransportInfo& asked);
 };
 
 /// Throws Error for unknown names and for transports that do not work or do not reach far.

@@ -1,16 +1,285 @@
 #include "exchange/stages.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <string>
 
 #include "core/lost_rank.hpp"
 #include "core/mpi_threads.hpp"
+#include "core/orphans.hpp"
 #include "exchange/waiter.hpp"
+#include "parhelion/core/collective.hpp"
+#include "parhelion/core/error.hpp"
 #include "transport/node/node_context.hpp"
-#include "transport/node/watch.hpp"
+#include "transport/request_set.hpp"
 
 namespace parhelion {
+
+namespace {
+
+void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
+    const std::string refusal =
+        "transport " + info.name + " cannot reach rank " + std::to_string(link.rank);
+    if (info.scope == Scope::own_rank)
+        throw Error(
+            refusal +
+            ": it serves a rank's own periodic images only, which every transport does: use auto");
+    if (info.scope == Scope::same_node && !on_node)
+        throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
+}
+
+// Whoever the neighbors are: known to all ranks without asking.
+bool reaches_all(const Choice& choice, const Communicator& comm) {
+    if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) {
+            return info->scope == Scope::own_rank;
+        }))
+        return false;
+    return choice.far->scope == Scope::anywhere || comm.node().size() == comm.size();
+}
+
+void require_space(const TransportInfo& info, const Plan& plan) {
+    if (!serves_memory_of(info, plan))
+        throw Error("transport " + info.name + ": " + refusal_of(info, plan));
+}
+
+}  // namespace
+
+StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue,
+                             Direction direction, const StagePlan& stage, const Choice& choice)
+    : plan_(plan), arrays_(arrays), queue_(queue), direction_(direction), stage_(stage),
+      arrived_(stage.links.size()) {
+    const Communicator& comm = plan.communicator();
+    if (choice.splits()) comm.node();
+    const auto on_node = [&](const LinkPlan& link) {
+        return choice.splits() && comm.node_rank(link.rank) >= 0;
+    };
+    for (const LinkPlan& link : stage.links)
+        homes_.push_back({&choice.for_link(link, on_node(link)), nullptr, 0});
+    for (const TransportInfo* each : choice.used())
+        require_space(*each, plan);  // all ranks have the same spaces
+    if (!reaches_all(choice, comm))
+        validate_together(comm, [&] {
+            for (std::size_t i = 0; i < homes_.size(); ++i)
+                require_reach(*homes_[i].info, stage.links[i], on_node(stage.links[i]));
+        });
+    for (const TransportInfo* each : choice.used()) make(*each);
+    for (const Part& part : parts_) {
+        if (part.slots.empty()) continue;
+        if (NodeContext* const node = part.transport->node()) node_ = node;
+        must_poll_ = must_poll_ || part.transport->must_poll() || !plan.executor->is_immediate();
+        calls_mpi_ = calls_mpi_ || part.transport->calls_mpi();
+    }
+}
+
+// Every rank makes each transport, also with no links.
+void StageExchange::make(const TransportInfo& info) {
+    std::vector<const LinkPlan*> links;
+    std::vector<int> slots;
+    for (std::size_t slot = 0; slot < homes_.size(); ++slot)
+        if (homes_[slot].info == &info) {
+            links.push_back(&stage_.links[slot]);
+            slots.push_back(static_cast<int>(slot));
+        }
+    const bool has_reach = reach_of(info, plan_) == Reach::arrays;
+    auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
+                                plan_.communicator().next_tag()});
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        homes_[static_cast<std::size_t>(slots[i])].transport = transport.get();
+        homes_[static_cast<std::size_t>(slots[i])].slot = static_cast<int>(i);
+    }
+    parts_.push_back({std::move(transport), std::move(slots)});
+}
+
+std::string StageExchange::refusal() {
+    std::string why;
+    for (const Part& part : parts_)
+        if (why.empty()) why = part.transport->refusal();
+    return why;
+}
+
+void StageExchange::begin() {
+    missing_ = 0;
+    for (const Part& part : parts_) missing_ += part.transport->expected();
+    wrapped_ = stage_.wrap.empty();
+    combined_ = 0;
+    own_combined_ = !stage_.self;
+    for (const Part& part : parts_) part.transport->begin();
+    if (forward()) copy_own_images();
+}
+
+void StageExchange::leave() {
+    for (const Part& part : parts_) part.transport->leave();
+}
+
+bool StageExchange::passes_on() const {
+    return std::ranges::any_of(parts_, [](const Part& part) {
+        return !part.slots.empty() && part.transport->passes_on();
+    });
+}
+
+std::vector<NodeTraffic> StageExchange::traffic() const {
+    std::vector<NodeTraffic> all;
+    for (const Part& part : parts_)
+        std::ranges::copy(part.transport->traffic(), std::back_inserter(all));
+    return all;
+}
+
+int StageExchange::ready() {
+    for (const Part& part : parts_)
+        if (const int slot = part.transport->ready(); slot >= 0)
+            return part.slots[static_cast<std::size_t>(slot)];
+    return -1;
+}
+
+void StageExchange::deliver(int slot, Reduction reduction) {
+    const Home& home = homes_[static_cast<std::size_t>(slot)];
+    home.transport->deliver(home.slot, reduction);
+}
+
+bool StageExchange::finished() {
+    bool all = true;
+    for (const Part& part : parts_) all = part.transport->finished() && all;
+    return all;
+}
+
+void StageExchange::copy(const Program& program, Reduction reduction) {
+    if (!program.empty()) queue_.enqueue(program, arrays_.bases(), arrays_.bases(), reduction);
+}
+
+void StageExchange::copy_own_images() {
+    copy(stage_.wrap_owned);
+    if (!stage_.self) return;
+    copy(stage_.self->forward);
+    copy(stage_.self->repeat);
+}
+
+bool StageExchange::take_arrived(Reduction reduction) {
+    bool any = false;
+    for (int slot; missing_ > 0 && (slot = ready()) >= 0; any = true) {
+        --missing_;
+        if (forward()) deliver(slot, reduction);
+        else arrived_[slot] = true;
+    }
+    return any;
+}
+
+// As far as all ranks before have come; this rank's own ghosts take their turn.
+bool StageExchange::combine_in_order(Reduction reduction) {
+    const std::size_t before = combined_ + own_combined_;
+    const auto receives = [this](std::size_t slot) {
+        return stage_.links[slot].reverse.receive_bytes > 0;
+    };
+    for (; combined_ < arrived_.size(); ++combined_) {
+        if (!own_combined_ && plan_.communicator().rank() < stage_.links[combined_].rank)
+            combine_own(reduction);
+        if (!receives(combined_)) continue;
+        if (!arrived_[combined_]) break;
+        arrived_[combined_] = false;
+        deliver(static_cast<int>(combined_), reduction);
+    }
+    if (!own_combined_ && combined_ == arrived_.size()) combine_own(reduction);
+    return combined_ + own_combined_ != before;
+}
+
+void StageExchange::combine_own(Reduction reduction) {
+    copy(stage_.self->reverse, reduction);
+    own_combined_ = true;
+}
+
+Poll StageExchange::poll(Reduction reduction, bool may_combine) {
+    bool moved = take_arrived(reduction);
+    if (!forward()) {
+        if (!may_combine) return moved ? Poll::moved : Poll::nothing;
+        moved = combine_in_order(reduction) || moved;
+    } else if (missing_ == 0 && !wrapped_) {
+        copy(stage_.wrap);
+        wrapped_ = moved = true;
+    }
+    if (missing_ == 0 && finished()) return Poll::complete;
+    return moved ? Poll::moved : Poll::nothing;
+}
+
+std::string StageExchange::missing_text() const {
+    std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
+    text += " of rank " + std::to_string(plan_.communicator().rank());
+    std::string waits;
+    for (const Home& home : homes_)
+        if (const std::string state = home.transport->state(home.slot); !state.empty())
+            waits += ", " + home.info->name + " " + state;
+    return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
+}
+
+// What a rank has combined in one stage goes on to others in the next: beside it goes which rank's
+// reduction has failed. Only of reductions of the program's own, for others cannot fail.
+class FailureNotes {
+public:
+    // Collective.
+    explicit FailureNotes(const Plan& plan) : comm_(plan.communicator()), tag_(comm_.next_tag()) {
+        for (const StagePlan& stage : plan.stages)
+            stages_.push_back(std::make_shared<StageNotes>(stage));
+    }
+    ~FailureNotes() {
+        for (const auto& notes : stages_) {
+            const bool settled = notes->receives.settle() & notes->sends.settle();
+            if (!settled) orphan(notes);
+            if (!settled || notes->receives.cancelled()) tag_.keep();
+        }
+    }
+    FailureNotes(const FailureNotes&) = delete;
+    FailureNotes& operator=(const FailureNotes&) = delete;
+
+    void reset() { failed_ = -1; }
+    // Before values are sent in the stage of that number in the plan. `failed`: on this rank.
+    void begin(std::size_t stage, bool failed) {
+        StageNotes& notes = *stages_[stage];
+        if (failed && failed_ < 0) failed_ = comm_.rank();
+        notes.sent = failed_;
+        notes.taken = false;
+        for (int i = 0; i < notes.receives.size(); ++i)
+            check_reached(
+                MPI_Irecv(&notes.received[static_cast<std::size_t>(i)], 1, MPI_INT,
+                          notes.receives.rank(i), tag_, comm_.handle(), &notes.receives[i]),
+                notes.receives.rank(i), "MPI_Irecv");
+        for (int i = 0; i < notes.sends.size(); ++i)
+            check_reached(MPI_Isend(&notes.sent, 1, MPI_INT, notes.sends.rank(i), tag_,
+                                    comm_.handle(), &notes.sends[i]),
+                          notes.sends.rank(i), "MPI_Isend");
+    }
+    // Whether the stage's notes have been taken, here and by the neighbors. Does not wait.
+    bool have_arrived(std::size_t stage) {
+        StageNotes& notes = *stages_[stage];
+        if (notes.taken) return true;
+        if (!notes.receives.test_all() || !notes.sends.test_all()) return false;
+        notes.taken = true;
+        for (const int rank : notes.received) failed_ = std::max(failed_, rank);
+        return true;
+    }
+    // The rank whose failure has reached this one; −1: none.
+    int failed_rank() const { return failed_; }
+
+private:
+    // MPI reads and writes the numbers.
+    struct StageNotes {
+        int sent = -1;
+        std::vector<int> received;
+        RequestSet sends{RequestSet::Kind::sends}, receives{RequestSet::Kind::receives};
+        bool taken = true;
+
+        explicit StageNotes(const StagePlan& stage) {
+            for (const LinkPlan& link : stage.links) {
+                if (link.reverse.send_bytes > 0) sends.add(sends.size(), link.rank);
+                if (link.reverse.receive_bytes > 0) receives.add(receives.size(), link.rank);
+            }
+            received.resize(static_cast<std::size_t>(receives.size()), -1);
+        }
+    };
+
+    const Communicator comm_;
+    Tag tag_;
+    std::vector<std::shared_ptr<StageNotes>> stages_;
+    int failed_ = -1;
+};
 
 // Another thread holds it for as long as copying what has arrived takes.
 class Stages::Hold {

@@ -1,4 +1,4 @@
-// All stages of an exchange with one choice of transports.
+// An exchange with one choice of transports: its stages, one after another.
 #pragma once
 
 #include <algorithm>
@@ -6,15 +6,86 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "exchange/background.hpp"
-#include "exchange/failure_notes.hpp"
-#include "exchange/stage_exchange.hpp"
+#include "exchange/selection.hpp"
 #include "parhelion/plan/executor.hpp"
 
 namespace parhelion {
+
+/// What one look at the neighbors led to.
+enum class Poll { nothing, moved, complete };
+
+/// One stage in one direction: its transports, each with some of the links, and the rank's own
+/// images.
+class StageExchange {
+public:
+    /// Collective: makes the transports of `choice`.
+    StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
+                  const StagePlan& stage, const Choice& choice);
+
+    /// When other arrays were bound: why a transport cannot move them, empty where all can.
+    std::string refusal();
+    void begin();
+    /// The caller goes away: neighbors must be able to end this exchange without it.
+    void leave();
+    /// Does what can be done without waiting. A reverse exchange combines in ascending order of
+    /// rank; where it must not, it takes note of what has arrived.
+    Poll poll(Reduction reduction, bool may_combine);
+    /// Whether a reverse exchange has all that it combines.
+    bool arrived() const { return !forward() && missing_ == 0; }
+    /// What is being waited for, for an error.
+    std::string missing_text() const;
+
+    /// Where to sleep, null when no neighbor is on this node.
+    NodeContext* node() const { return node_; }
+    /// Whether something gets on only while it is polled.
+    bool must_poll() const { return must_poll_; }
+    bool calls_mpi() const { return calls_mpi_; }
+    bool passes_on() const;
+    std::vector<NodeTraffic> traffic() const;
+
+private:
+    struct Part {
+        std::unique_ptr<Transport> transport;
+        std::vector<int> slots;  // of the stage, by the transport's own
+    };
+    struct Home {
+        const TransportInfo* info;
+        Transport* transport;
+        int slot;
+    };
+    bool forward() const { return direction_ == Direction::forward; }
+    void make(const TransportInfo& info);
+    int ready();
+    void deliver(int slot, Reduction reduction);
+    bool finished();
+    void copy(const Program& program, Reduction reduction = Reduction::replace);
+    void copy_own_images();
+    bool take_arrived(Reduction reduction);
+    bool combine_in_order(Reduction reduction);
+    void combine_own(Reduction reduction);
+
+    const Plan& plan_;
+    const BoundArrays& arrays_;
+    Queue& queue_;
+    const Direction direction_;
+    const StagePlan& stage_;
+    std::vector<Home> homes_;  // by slot: link
+    std::vector<Part> parts_;
+    int missing_ = 0;
+    bool wrapped_ = false;       // forward: images that need what has arrived are copied
+    std::vector<bool> arrived_;  // reverse: and not combined yet
+    std::size_t combined_ = 0;   // reverse: slots, which are in ascending order of rank
+    bool own_combined_ = false;  // reverse: this rank's own ghosts
+    NodeContext* node_ = nullptr;
+    bool must_poll_ = false, calls_mpi_ = false;
+};
+
+class FailureNotes;
 
 /// Runs stages one after another; a reverse exchange from the last of the plan's to the first.
 /// Between begin and end, any thread of this process that waits in another exchange gets this one
@@ -97,8 +168,7 @@ private:
     std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
     std::unique_ptr<FailureNotes> notes_;  // null: no stage passes on what another combines
     bool calls_mpi_ = false, combine_in_end_ = false;
-    std::atomic<std::thread::id>
-        holder_{};  // the thread that is at it, if any; guards what follows
+    std::atomic<std::thread::id> holder_{};  // the thread that is at it; guards what follows
     Direction direction_ = Direction::forward;
     Reduction reduction_ = Reduction::replace;
     std::size_t stage_ = 0;

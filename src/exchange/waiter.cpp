@@ -9,7 +9,6 @@
 #endif
 
 #include "core/collective_step.hpp"
-#include "core/cores.hpp"
 #include "core/lost_rank.hpp"
 #include "core/time_limit.hpp"
 #include "exchange/background.hpp"
@@ -30,8 +29,7 @@ constexpr int polls_with_shared_core = 10;
 // Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far
 // behind.
 constexpr int yields_before_sleep = 8;
-constexpr long longest_sleep_us =
-    2000;  // MPI, and exchanges of other communicators, get on that often
+constexpr long longest_sleep_us = 2000;  // MPI and other exchanges get on that often
 constexpr long sleep_beside_mpi_us = 50;
 constexpr double watch_every_s = 0.1;
 
@@ -39,9 +37,8 @@ constexpr double watch_every_s = 0.1;
 
 Waiter::Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s)
     : node_(node), sleeps_(sleeps), also_mpi_(also_mpi), timeout_s_(timeout_s),
-      eager_polls_((sleeps ? node->oversubscribed() : launcher_oversubscribes())
-                       ? polls_with_shared_core
-                       : polls_with_own_core) {}
+      eager_polls_(node == nullptr || node->oversubscribed() ? polls_with_shared_core
+                                                             : polls_with_own_core) {}
 
 void Waiter::relax() {
 #if defined(__x86_64__)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/time_limit.hpp"
-#include "exchange/array_check.hpp"
+#include "exchange/checks.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"

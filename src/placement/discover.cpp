@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
-#include "core/usable_cores.hpp"
+#include "core/cores.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placed_comm.hpp"
 #include "placement/node_topology.hpp"

@@ -5,10 +5,6 @@
 
 namespace parhelion {
 
-namespace slots {
-class Memory;
-}
-
 /// transports(), where they stay until the process ends. Local.
 std::vector<const TransportInfo*> known_transports();
 
@@ -19,9 +15,6 @@ std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
-/// Rings in memory of another kind.
-std::unique_ptr<Transport> make_staged(const TransportContext& context,
-                                       std::shared_ptr<slots::Memory> memory);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context);

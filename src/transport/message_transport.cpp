@@ -1,14 +1,88 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/environment.hpp"
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
+#include "plan/parts.hpp"
 #include "transport/messenger.hpp"
 #include "transport/orphaned_arrays.hpp"
-#include "transport/pieces.hpp"
 
 namespace parhelion {
 namespace {
+
+// A piece of a forward message to another node: while one travels the next is packed, and the one
+// before it unpacked. The program's side of the message counts from the piece's start.
+struct MessagePiece {
+    byte_count bytes = 0;
+    Program program;  // fields → piece, or piece → fields
+};
+
+// Linux hands TCP's data on in packets of up to 64 KiB, headers included: a piece that just exceeds
+// one takes as long as two.
+constexpr byte_count largest_piece = 56 << 10;
+constexpr byte_count most_pieces = 64;
+
+// For tests: of messages to any neighbor.
+byte_count piece_size_for_tests() {
+    static const byte_count size = [] {
+        const auto told = number_told("PARHELION_PIECE_BYTES");
+        return told ? std::max<byte_count>(*told, 1) : 0;
+    }();
+    return size;
+}
+
+void shift(Program& program, byte_count offset, bool destination) {
+    for (StridedOp& op : program.strided) (destination ? op.dst : op.src) += offset;
+    for (IndexedOp& op : program.indexed) (destination ? op.dst : op.src) += offset;
+    for (RunsOp& op : program.runs) (destination ? op.dst : op.src) += offset;
+}
+
+bool continues(const StridedOp& first, const StridedOp& next) {
+    return first.dims == 0 && next.dims == 0 && first.src_base == next.src_base &&
+           first.dst_base == next.dst_base && first.src + first.width == next.src &&
+           first.dst + first.width == next.dst;
+}
+
+// What is one piece of an array stays one, for it needs no copy.
+void append(Program& all, Program more) {
+    for (const StridedOp& op : more.strided)
+        if (!all.strided.empty() && continues(all.strided.back(), op))
+            all.strided.back().width += op.width;
+        else all.strided.push_back(op);
+    std::move(more.indexed.begin(), more.indexed.end(), std::back_inserter(all.indexed));
+    std::move(more.runs.begin(), more.runs.end(), std::back_inserter(all.runs));
+}
+
+byte_count size_of_pieces(byte_count total) {
+    const byte_count count = std::min((total + largest_piece - 1) / largest_piece, most_pieces);
+    return (total + count - 1) / count;
+}
+
+// Consecutive parts, until the next would make a piece larger than asked for.
+std::vector<MessagePiece> joined(std::vector<Part> parts, byte_count size, bool packing) {
+    std::vector<MessagePiece> pieces;
+    for (Part& part : parts) {
+        if (pieces.empty() || whole_lines(pieces.back().bytes) + part.bytes > size)
+            pieces.emplace_back();
+        MessagePiece& piece = pieces.back();
+        const byte_count at = whole_lines(piece.bytes);
+        shift(part.program, at, packing);
+        append(piece.program, std::move(part.program));
+        piece.bytes = at + part.bytes;
+    }
+    return pieces;
+}
+
+// Both ends cut alike. Needs the communicator's node(). Local.
+std::vector<MessagePiece> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
+    const byte_count asked = piece_size_for_tests(),
+                     bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
+    if (asked == 0 && (bytes <= largest_piece || plan.communicator().node_rank(link.rank) >= 0))
+        return {};
+    std::vector<Part> parts = packing ? parts_sent(plan, link) : parts_received(plan, link);
+    return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
+}
 
 // A message that is one piece of an array needs no copy: it is sent from, or received into, the
 // array itself.
@@ -40,8 +114,8 @@ public:
     MessageTransport(const TransportContext& context, const MakeMessenger& make,
                      const MessageTransportOptions& options)
         : plan_(context.plan), arrays_(context.arrays), queue_(context.queue),
-          buffers_(context.has_reach ? options.buffers : Buffers::all_private),
-          forward_(context.forward()), node_(options.node), mpi_(options.mpi) {
+          in_place_(context.has_reach && options.in_place), forward_(context.forward()),
+          mpi_(options.mpi) {
         for (const LinkPlan* link : context.links) links_.push_back({link});
         for (LinkState& link : links_)
             add_slots(link, context.way(*link.link), options.pieces && forward_);
@@ -66,8 +140,7 @@ public:
             slot.arrived = slot.channel.receive_bytes == 0;
             links_[slot.channel.link].missing += !slot.arrived;
         }
-        for (get_on(); packed_ < slots_.size(); get_on())
-            pack(slots_[packed_], static_cast<int>(packed_)), ++packed_;
+        for (get_on(); packed_ < slots_.size(); get_on()) pack(slots_[packed_++]);
     }
 
     void leave() override { get_on(); }
@@ -107,25 +180,14 @@ public:
     std::string state(int number) const override {
         const LinkState& link = links_[number];
         for (int i = link.slot; i < link.slot + link.slots; ++i)
-            if (const std::string text = state_of_slot(i); !text.empty()) return text;
+            if (const Slot& slot = slots_[i]; !slot.arrived)
+                return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_);
         return {};
     }
 
-    NodeContext* node() const override { return node_; }
-    bool calls_mpi() const override { return mpi_ && must_poll(); }
+    bool calls_mpi() const override { return mpi_; }
 
 private:
-    std::string state_of_slot(int i) const {
-        const Slot& slot = slots_[i];
-        const std::string detail = messenger_->state(i);
-        if (!slot.arrived)
-            return waiting_text(slot.channel.receive_bytes, slot.channel.rank, number_) + detail;
-        if (messenger_->unread(i))
-            return "waiting for rank " + std::to_string(slot.channel.rank) +
-                   " to read an earlier message than number " + std::to_string(number_) + detail;
-        return {};
-    }
-
     void unpack(int i) {
         const Slot& slot = slots_[i];
         std::byte* const message[1] = {slot.channel.receive};
@@ -133,11 +195,10 @@ private:
     }
 
     // Behind what an array holds at begin, where it is sent in place.
-    void pack(Slot& slot, int i) {
+    void pack(Slot& slot) {
         if (slot.channel.send_bytes == 0) return;
         if (slot.pack != nullptr) {
-            std::byte* const message[1] = {
-                slot.channel.send != nullptr ? slot.channel.send : messenger_->send_buffer(i)};
+            std::byte* const message[1] = {slot.channel.send};
             queue_.enqueue(*slot.pack, arrays_.bases(), message);
         }
         slot.packed = queue_.record();
@@ -167,8 +228,8 @@ private:
         state.slot = static_cast<int>(slots_.size());
         state.receives = way.receive_bytes > 0;
         if (in_pieces) {
-            state.sent = pieces_sent(plan_, *state.link);
-            state.received = pieces_received(plan_, *state.link);
+            state.sent = pieces_of(plan_, *state.link, true);
+            state.received = pieces_of(plan_, *state.link, false);
             for (auto* pieces : {&state.sent, &state.received})
                 for (MessagePiece& piece : *pieces) plan_.executor->compile(piece.program);
         }
@@ -190,7 +251,7 @@ private:
                   byte_count received, const Program& unpack) {
         Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
         slot.channel.link = number;
-        if (buffers_ == Buffers::all_private) return;
+        if (!in_place_) return;
         slot.channel.sent_piece = whole(contiguous_source(pack), sent);
         if (slot.channel.sends_array()) slot.pack = nullptr;
         if (forward_) slot.channel.received_piece = whole(contiguous_destination(unpack), received);
@@ -199,29 +260,26 @@ private:
 
     void place_buffers() {
         byte_count total = 0;
-        const auto needs_send = [this](const Channel& c) {
-            return !c.sends_array() && buffers_ != Buffers::receives_private;
+        const auto place = [&](bool in_array, byte_count bytes) {
+            return std::exchange(total, total + (in_array ? 0 : whole_lines(bytes)));
         };
-        for (const auto& [channel, pack, unpack, packed, arrived] : slots_)
-            total += (needs_send(channel) ? whole_lines(channel.send_bytes) : 0) +
-                     (channel.receives_array() ? 0 : whole_lines(channel.receive_bytes));
-        buffer_ = plan_.executor->allocate(total);
-        std::byte* next = buffer_.get();
-        for (auto& [channel, pack, unpack, packed, arrived] : slots_) {
-            if (needs_send(channel))
-                channel.send = std::exchange(next, next + whole_lines(channel.send_bytes));
-            if (!channel.receives_array())
-                channel.receive = std::exchange(next, next + whole_lines(channel.receive_bytes));
+        for (const Slot& slot : slots_) {
+            place(slot.channel.sends_array(), slot.channel.send_bytes);
+            place(slot.channel.receives_array(), slot.channel.receive_bytes);
+        }
+        buffer_ = plan_.executor->allocate(std::exchange(total, 0));
+        for (Slot& slot : slots_) {
+            Channel& channel = slot.channel;
+            channel.send = buffer_.get() + place(channel.sends_array(), channel.send_bytes);
+            channel.receive =
+                buffer_.get() + place(channel.receives_array(), channel.receive_bytes);
         }
     }
 
     const Plan& plan_;
     const BoundArrays& arrays_;
     Queue& queue_;
-    Buffers buffers_;
-    bool forward_;
-    NodeContext* node_;
-    bool mpi_;
+    bool in_place_, forward_, mpi_;
     std::vector<LinkState> links_;
     std::vector<Slot> slots_;
     std::shared_ptr<std::byte> buffer_;

@@ -10,11 +10,9 @@ namespace parhelion {
 struct Channel {
     int rank = 0;
     byte_count send_bytes = 0, receive_bytes = 0;
-    std::byte* send = nullptr;  ///< buffer; null: the messenger's, or an array
-    std::byte* receive = nullptr;
+    std::byte *send = nullptr, *receive = nullptr;    ///< buffers
     Contiguous sent_piece = {}, received_piece = {};  ///< of an array; base −1: none
-    int link =
-        0;  ///< of the context's links; several channels where a message goes in pieces, in order
+    int link = 0;  ///< of the context's links; a channel for each piece, in order
 
     bool sends_array() const { return sent_piece.base >= 0; }
     bool receives_array() const { return received_piece.base >= 0; }
@@ -43,30 +41,13 @@ public:
     /// Before the messenger goes: ends what is under way, if the exchange was given up. False where
     /// the buffers may still be used.
     virtual bool settle() { return true; }
-
-    /// Whether this exchange cannot end because the neighbor has not read enough of the channel,
-    /// for an error.
-    virtual bool unread(int /*channel*/) const { return false; }
-    /// What is known about the neighbor, for an error; empty when nothing is.
-    virtual std::string state(int /*channel*/) const { return {}; }
-
-    /// Of a messenger that brings its own; it may change from exchange to exchange.
-    virtual std::byte* send_buffer(int /*channel*/) { return nullptr; }
-};
-
-enum class Buffers {
-    arrays_or_private,  ///< contiguous pieces are sent and received in place, others through
-                        ///< private memory
-    receives_private,   ///< the same, but what is packed goes into the messenger's
-    all_private         ///< nothing in place
 };
 
 struct MessageTransportOptions {
-    Buffers buffers = Buffers::arrays_or_private;
-    NodeContext* node = nullptr;
-    bool mpi = true;      ///< polling calls MPI, where no node rings
-    bool pieces = false;  ///< large forward messages to other nodes go in pieces, each by a channel
-                          ///< of its own
+    bool in_place = true;  ///< contiguous pieces of arrays are sent and received without a copy
+    bool mpi = true;       ///< polling calls MPI
+    bool pieces = false;   ///< large forward messages to other nodes go in pieces, by channels of
+                           ///< their own
 };
 
 using MakeMessenger =

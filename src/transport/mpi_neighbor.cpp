@@ -131,8 +131,8 @@ std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context) {
     const auto make = [](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<Neighborhood>(with, channels);
     };
-    return make_message_transport(
-        context, make, {Buffers::all_private});  // the collective is set up for one place
+    // The collective is set up for one place.
+    return make_message_transport(context, make, {.in_place = false});
 }
 
 }  // namespace parhelion

@@ -4,8 +4,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "transport/factories.hpp"
-#include "transport/node/array_access.hpp"
-#include "transport/node/xpmem.hpp"
+#include "transport/node/peer_arrays.hpp"
 
 namespace parhelion {
 namespace {
@@ -23,7 +22,7 @@ const TransportInfo* alias(const std::string& name) {
     static const TransportInfo node_aware{
         "node_aware",        "messages between nodes collected, sent by MPI",
         Scope::anywhere,     works,
-        make_node_aware_mpi, {.reach = by_messages}};
+        make_node_aware_mpi, {.reach = by_messages, .between_nodes = true, .passes_on = true}};
     return name == node_aware.name ? &node_aware : nullptr;
 }
 

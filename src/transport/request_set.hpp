@@ -49,6 +49,7 @@ public:
     MPI_Request& operator[](int i) { return requests_[i]; }
     int size() const { return static_cast<int>(requests_.size()); }
     int channel(int i) const { return channels_[i]; }
+    int rank(int i) const { return ranks_[i]; }
 
     /// Index of a request that has completed since the last call, or −1.
     int test_any() {

@@ -1,50 +1,88 @@
 // One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays
 // in node-shared memory, transport xpmem any.
 //
-// Per link and exchange, in order: the holder of the ghosts grants ("you may write them", begin),
-// the owner copies and tells ("they are written"), the holder goes on. Both are sequence numbers,
-// each on a line that the other side polls. The owner need not wait: it writes when it finds the
-// grant, in begin, in end, or while it waits in another exchange. An owner that goes away after
-// begin, or ends an exchange in which it receives nothing, leaves what is not granted yet as a
-// message in memory of its own (deferred_sends.hpp), where the holder finds it: it may go and wait
-// for anything. A grant says where the ghosts are: by the number of a set of arrays, of which both
-// sides remember the last few, for time levels take turns. Where the arrays of a new set are, up to
-// ten of them, stands behind the number, so that little else has to come from the other core;
-// others, and what the owner has not mapped yet, it looks up in a table of the holder's. A holder
-// whose arrays cannot be mapped grants that its message be left. A reverse exchange packs ghosts
-// into a ring instead (staged_shared): the owner combines them in a fixed order.
+// Per link and exchange: the holder of the ghosts grants ("you may write them", begin), the owner
+// copies and tells ("they are written"), the holder goes on. Both are sequence numbers on lines
+// that the other side polls. The owner writes when it finds the grant: in begin, in end, or while
+// it waits in another exchange. An owner that goes away after begin, or that receives nothing,
+// leaves messages that are not granted in memory of its own, where the holder finds them.
+//
+// A grant names a set of arrays by number; a table of the holder's says where they are. Both sides
+// remember the last few sets, for time levels take turns. A holder whose arrays cannot be mapped
+// grants that its message be left. A reverse exchange goes by staged_shared: the owner combines in
+// a fixed order.
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <atomic>
 #include <utility>
 
-#include "parhelion/core/collective.hpp"
+#include "core/environment.hpp"
+#include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/compile.hpp"
 #include "transport/factories.hpp"
-#include "transport/node/deferred_sends.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
-#include "transport/node/peer_plan.hpp"
-#include "transport/node/xpmem.hpp"
+#include "transport/node/peer_arrays.hpp"
+#include "transport/node/peer_memory.hpp"
 #include "transport/orphaned_arrays.hpp"
 
 namespace parhelion {
 namespace {
 
+// Messages of a link that may be left and unread. Two ranks that both send are never further apart
+// than two exchanges; one that only sends ends an exchange when its reader has begun all but two.
+constexpr std::uint64_t deferred_slots(bool one_way) { return one_way ? 4 : 2; }
+
+// Whether exchange `number` can be left when the reader has begun `begun`, and so ended one less.
+constexpr bool has_deferred_slot(std::uint64_t number, std::uint64_t begun, bool one_way) {
+    return number <= deferred_slots(one_way) || begun + deferred_slots(one_way) > number;
+}
+
+// Larger messages would take several times their memory.
+byte_count largest_deferred() {
+    static const byte_count limit =
+        number_told("PARHELION_BEGIN_BYTES").value_or(byte_count{16} << 20);
+    return limit;
+}
+
+// In the reader's memory: which exchanges the sender has left, and where.
+struct DeferredNote {
+    alignas(64) std::array<std::atomic<std::uint64_t>, deferred_slots(true)> numbers{};
+    alignas(64) RemotePlace place;
+
+    bool is_deferred(std::uint64_t number, bool one_way) const {
+        return numbers[number % deferred_slots(one_way)].load(std::memory_order_relaxed) == number;
+    }
+};
+
+// One link's messages: a line on which the reader tells what it has read, and the slots.
+struct DeferredBox {
+    std::byte* start = nullptr;
+    byte_count message = 0;
+    bool one_way = false;
+
+    byte_count bytes() const {
+        return line + static_cast<byte_count>(deferred_slots(one_way)) * whole_lines(message);
+    }
+    std::byte* slot(std::uint64_t number) const {
+        return start + line +
+               static_cast<byte_count>(number % deferred_slots(one_way)) * whole_lines(message);
+    }
+    std::atomic<std::uint64_t>& taken() const {
+        return reinterpret_cast<SequenceLine*>(start)->value;
+    }
+
+private:
+    static constexpr byte_count line = sizeof(SequenceLine);
+};
+
 // A neighbor's ghosts may be written, in exchange `number`.
 struct alignas(64) Grant {
-    static constexpr std::size_t told_here = 10;  // arrays
     static constexpr std::uint64_t unmappable = 0;
-    struct Place {
-        std::int64_t identity, offset;
-    };
     std::atomic<std::uint64_t> number{0};
     std::uint64_t version = 0;  // the set of its arrays, or `unmappable`
-    std::uint64_t told = 0;     // the set that `places` are of
-    Place places[told_here] = {};
 };
-static_assert(sizeof(Grant) == 192);
 
 // Written by the neighbor, polled here.
 struct Lines {
@@ -53,38 +91,16 @@ struct Lines {
     DeferredNote left;
 };
 
-// Where the last few arrays of a block lie: looking it up takes longer than a small exchange.
-class Found {
-public:
-    std::optional<BlockPlace> find(const ArrayAccess& access, const ArrayBlock& block) {
-        const std::uint64_t returns = node_shared_returns();
-        for (const Entry& each : entries_)
-            if (each.first == block.first && each.returns == returns) return each.place;
-        const auto place = access.describe(block);
-        if (place) entries_[next_++ % entries_.size()] = {block.first, returns, *place};
-        return place;
-    }
-
-private:
-    struct Entry {
-        const std::byte* first = nullptr;
-        std::uint64_t returns = 0;
-        BlockPlace place;
-    };
-    std::array<Entry, 4> entries_;  // time levels
-    std::size_t next_ = 0;
-};
-
 constexpr std::size_t sets_kept = 4;  // time levels
 
-// Arrays of this rank that were used before. Numbers rise, so that a set goes where the one of four
-// before it was, on both sides.
+// Arrays of this rank that were used before. Numbers rise: on both sides a set replaces the fourth
+// before it.
 struct ArraySet {
     std::uint64_t number = 0;  // 0: none yet
     std::uint64_t returns = 0;
     std::vector<std::byte*> bases;
     std::vector<BlockPlace> places;
-    bool mappable = true, told = false;
+    bool mappable = true;
 };
 
 // A neighbor's set as seen from here.
@@ -107,13 +123,12 @@ struct SharedSlot {
     DeferredBox left;   // to this neighbor; its memory may not be there yet
     DeferredBox found;  // from this neighbor
     std::shared_ptr<std::byte> found_memory;
-    std::uint64_t put = 0,
-                  last_deferred =
-                      0;  // last exchange that was written or left, and told; last that was left
-    bool copying = false,
-         leaving = false;  // to the neighbor, into its ghosts or as a message, and it is not told
-    bool taking = false;   // what it has left, and it is not told
-    Event copied, taken;   // behind that
+    std::uint64_t put = 0;            // the last exchange that was written or left, and told
+    std::uint64_t last_deferred = 0;  // the last that was left
+    bool copying = false;             // to the neighbor, which is not told yet
+    bool leaving = false;             // as a message
+    bool taking = false;              // what it has left, and it is not told yet
+    Event copied, taken;              // behind that
     bool reported = false;
 
     bool sends() const { return link->forward.send_bytes > 0; }
@@ -139,7 +154,6 @@ public:
         for (std::size_t f = 0; f < plan_.fields.size(); ++f)
             for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b)
                 blocks_.push_back(written_block(plan_, f, b));
-        found_.resize(blocks_.size());
         places_.resize(blocks_.size());
         shake_hands(context);
     }
@@ -165,7 +179,6 @@ public:
                      std::move(awaited));
     }
 
-    // What is left as a message may not be of any size.
     std::string refusal() override {
         describe_arrays();
         for (const SharedSlot& slot : slots_)
@@ -182,7 +195,7 @@ public:
         ++number_;
         patience_ = node_.oversubscribed() ? 0 : polls_before_leaving;
         if (version_ != arrays_.version() || returns_ != node_shared_returns()) describe_arrays();
-        if (told_ != set_) tell_arrays();
+        if (told_ != set_->number) tell_arrays();
         for (SharedSlot& slot : slots_) slot.reported = !slot.receives();
         begun_ = queue_.record();
         granted_ = false;
@@ -259,7 +272,6 @@ public:
 
 private:
     static constexpr int polls_before_leaving = 1000;  // some 20 µs: what is left is copied twice
-    static constexpr std::size_t identity_word = 2;    // of BlockPlace::memory; 0: the table tells
 
     // A rank that only sends does not wait for its reader, but to have a slot for the next message.
     static bool runs_ahead(const SharedSlot& slot) {
@@ -321,7 +333,7 @@ private:
         if (grant.version == Grant::unmappable) return false;
         KnownSet& known = slot.known[grant.version % sets_kept];
         if (known.number != grant.version) {
-            find_arrays(slot, grant);
+            find_arrays(slot);
             known.number = grant.version;
             known.bases.assign(slot.peer.plan.bases.begin(), slot.peer.plan.bases.end());
         }
@@ -330,20 +342,12 @@ private:
         return true;
     }
 
-    void find_arrays(SharedSlot& slot, const Grant& grant) {
-        const bool told =
-            grant.told == grant.version && slot.peer.plan.bases.size() <= Grant::told_here;
+    void find_arrays(SharedSlot& slot) {
         const auto* table = reinterpret_cast<const BlockPlace*>(slot.their_table.get());
         slot.peer.arrays.start();
-        for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b) {
-            std::byte*& base = slot.peer.plan.bases[b];
-            if (base == nullptr) continue;  // no cells
-            std::byte* known = nullptr;
-            if (told && grant.places[b].identity != 0)
-                known = slot.peer.arrays.find(identity_word, grant.places[b].identity,
-                                              grant.places[b].offset);
-            base = known != nullptr ? known : slot.peer.arrays.find(table[b], access_);
-        }
+        for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b)
+            if (std::byte*& base = slot.peer.plan.bases[b]; base != nullptr)  // there are cells
+                base = slot.peer.arrays.find(table[b], access_);
         slot.peer.arrays.forget_old();
     }
 
@@ -362,17 +366,10 @@ private:
 
     // With the grants that follow.
     void tell_arrays() {
-        for (SharedSlot& slot : slots_) {
-            if (!slot.receives()) continue;
-            Grant& grant = slot.theirs->grant;
-            grant.version = set_->mappable ? set_->number : Grant::unmappable;
-            if (set_->told) continue;
-            grant.told = set_->number;
-            for (std::size_t b = 0; b < blocks_.size() && b < Grant::told_here; ++b)
-                grant.places[b] = {set_->places[b].memory[identity_word], set_->places[b].offset};
-        }
-        set_->told = true;
-        told_ = set_;
+        for (SharedSlot& slot : slots_)
+            if (slot.receives())
+                slot.theirs->grant.version = set_->mappable ? set_->number : Grant::unmappable;
+        told_ = set_->number;
     }
 
     // Memory that was given back may have come again, as another piece, at the address where an
@@ -393,7 +390,7 @@ private:
         bool mappable = true;
         for (std::size_t b = 0; b < blocks_.size(); ++b) {
             if (blocks_[b].empty()) continue;
-            const auto place = found_[b].find(access_, blocks_[b].moved_to(arrays_.bases()[b]));
+            const auto place = access_.describe(blocks_[b].moved_to(arrays_.bases()[b]));
             mappable = mappable && place;
             if (place) places_[b] = *place;
         }
@@ -405,7 +402,6 @@ private:
             set->number = newest_;
             set->places = places_;
             set->mappable = mappable;
-            set->told = false;
         }
         set->returns = returns_;
         set->bases.assign(arrays_.bases(), arrays_.bases() + blocks_.size());
@@ -413,10 +409,10 @@ private:
     }
 
     void use(ArraySet& set) {
-        if (&set == set_ && set.told) return;
-        std::copy(set.places.begin(), set.places.end(), table_.get());
         set_ = &set;
-        told_ = nullptr;
+        if (set.number == in_table_) return;
+        std::copy(set.places.begin(), set.places.end(), table_.get());
+        in_table_ = set.number;
     }
 
     void tell(SharedSlot& slot) {
@@ -523,7 +519,6 @@ private:
     std::string name_;
     const ArrayAccess& access_;
     std::vector<ArrayBlock> blocks_;  // as they were when the exchange was made
-    std::vector<Found> found_;
     std::vector<SharedSlot> slots_;
     std::shared_ptr<Lines> lines_;
     std::shared_ptr<BlockPlace> table_;  // where they are now, for neighbors
@@ -535,8 +530,8 @@ private:
     std::uint64_t number_ = 0, version_ = 0, returns_ = 0;  // of the arrays that the table tells of
     std::array<ArraySet, sets_kept> sets_;
     std::vector<BlockPlace> places_;
-    std::uint64_t newest_ = 0;
-    ArraySet *set_ = nullptr, *told_ = nullptr;  // that the table tells of; that the grants name
+    ArraySet* set_ = nullptr;
+    std::uint64_t newest_ = 0, in_table_ = 0, told_ = 0;  // sets; told: which the grants name
 };
 
 }  // namespace
@@ -548,7 +543,6 @@ std::unique_ptr<Transport> make_shared_transport(const TransportContext& context
 
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
     if (!context.forward()) return make_staged_shared(context);
-    validate_together(context.plan.communicator(), [] { static_cast<void>(xpmem_segment()); });
     return std::make_unique<Shared>(context, "xpmem", xpmem_access());
 }
 

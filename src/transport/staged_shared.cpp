@@ -1,68 +1,121 @@
-// Pack into a ring in the receiver's memory, unpack from it: two copies, works for any array, never
-// waits for the reader.
+// Transport staged_shared: pack into a ring in the receiver's memory, unpack from it. It takes any
+// array and never waits for the reader.
 //
 // Each link has two slots, three where only one of the two ranks sends. Exchange n uses slot n mod
-// 2 (or 3). A slot is a row of parts, each with the number n in front of it (for small parts on the
-// same cache line) that says that the part is there. The slot is free when the reader is done with
-// exchange n − 2 (or 3). Between ranks that both send, its own first part n − 1 has told so. A
-// one-way reader acknowledges, on a line in the sender's memory, which stays until all has been
-// read; the sender's exchange n ends when n − 2 has been. So begin finds a free slot always, and a
-// rank may do anything after it. Parts of long messages go through a window instead where it has
-// room (window.hpp).
+// 2 (or 3). A slot is a row of parts, each behind a number, which is n once the part is there. The
+// slot is free when the reader is done with exchange n − 2 (or 3). Between ranks that both send,
+// the reader's own part n − 1 says so. A one-way reader acknowledges on a line in the sender's
+// memory; the sender's exchange n ends when n − 2 has been read. So begin always finds a free slot.
 //
-// Packing and unpacking take turns, part by part: a ghost lies beside the owned cell that was
-// packed just before, often on the same cache line, and is written while that line is still near.
-// With all packing before all unpacking, every line of a thin face would be fetched twice from
-// wherever the array fits.
+// Packing and unpacking alternate, part by part: a ghost often lies on the cache line of an owned
+// cell that was packed just before. Lines that the other core had last take 50 to 250 ns to come,
+// so they are prefetched: between far cores an exchange takes 15 to 25 % less.
 //
-// A line that the other core had last takes 50 to 250 ns to come. So lines are asked for before
-// they are needed: those of the next part while a part is copied, and the first to write in the
-// next exchange when this one ends. Packing keeps a few parts ahead of unpacking, so that the next
-// part has mostly come when it is asked for. Between cores far apart a whole exchange takes 15 to
-// 25 % less, between near ones as long as without (64³ float32, halo 1 to 5; index lists of 200 to
-// 1,000 cells).
-//
-// A message of a reverse exchange is one part, which stays in its slot until its turn to be
-// combined.
+// A message of a reverse exchange is one part, which stays in its slot until it is combined.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
+#include "parhelion/core/aligned.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/parts.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
 #include "transport/node/node_context.hpp"
-#include "transport/node/slots.hpp"
-#include "transport/node/window.hpp"
 #include "transport/orphaned_arrays.hpp"
 
 namespace parhelion {
 namespace {
 
-using namespace slots;
+constexpr byte_count line = 64;
+constexpr byte_count small_offset = 16;  // of a part that shares a line with its number
 
-constexpr std::uint64_t in_window = std::uint64_t{1}
-                                    << 63;  // beside a part's number: where it lies
-
-constexpr std::size_t ahead = 3;  // parts packed before the first is unpacked; more was not faster
-constexpr byte_count asked_for =
-    4096;  // of a part; what follows comes in one stream, which the processor foresees
-
-// For writing, the line must come as this core's alone. Processors without prefetchw take it for
-// nothing.
-template <bool to_write>
-void ask_for_line(const std::byte* at) {
-#if defined(__x86_64__)
-    if (to_write) asm volatile("prefetchw %0" : : "m"(*at));
-    else
-#endif
-        __builtin_prefetch(at, to_write);
+constexpr byte_count payload_offset(byte_count bytes) {
+    return bytes <= line - small_offset ? small_offset : line;
+}
+std::atomic<std::uint64_t>& number_at(std::byte* slot) {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot);
 }
 
+// A one-way sender ends an exchange when the last but one has been read: three slots are enough.
+constexpr std::uint64_t slot_count(bool one_way) { return one_way ? 3 : 2; }
+constexpr std::uint64_t unread_at_end = 2;
+
+// An acknowledged number, and the slots.
+constexpr byte_count ring_bytes(byte_count slot, bool one_way) {
+    return line + static_cast<byte_count>(slot_count(one_way)) * slot;
+}
+
+// Parts of long messages pass through a few places that both ranks keep in their caches, while one
+// is free; else they go into the slot, so that the sender never waits. Equal on both sides.
+struct WindowShape {
+    std::uint64_t places = 0;
+    byte_count place = 0;
+
+    WindowShape() = default;
+    // With 1 MiB of second-level cache messages of 1.3 MB are 10 to 25 % faster through a window,
+    // those below 0.9 MB up to 4 % slower.
+    WindowShape(byte_count slot, byte_count part) : place(whole_lines(part)) {
+        constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
+        if (slot > worthwhile && place <= whole / 4)
+            places = std::bit_floor(static_cast<std::uint64_t>(whole / place));
+    }
+    byte_count bytes() const {
+        return places == 0 ? 0 : line + static_cast<byte_count>(places) * place;
+    }
+};
+
+// One rank's end of a window: it either fills places or empties them, in order.
+class Window {
+public:
+    void open(const WindowShape& shape, std::byte* memory) {
+        shape_ = shape;
+        memory_ = memory;
+    }
+
+    // The sender asks before it fills. What the reader did with the place happened before.
+    bool has_room() {
+        if (filled_ - emptied_ < shape_.places) return true;
+        if (shape_.places == 0) return false;
+        emptied_ = count().load(std::memory_order_acquire);
+        return filled_ - emptied_ < shape_.places;
+    }
+    std::byte* next() const { return place(filled_); }
+    std::byte* fill() { return place(filled_++); }
+    // The reader.
+    std::byte* front() const { return place(emptied_); }
+    std::byte* second() const { return place(emptied_ + 1); }
+    void empty() { count().store(++emptied_, std::memory_order_release); }
+
+private:
+    std::atomic<std::uint64_t>& count() const {
+        return reinterpret_cast<SequenceLine*>(memory_)->value;
+    }
+    std::byte* place(std::uint64_t i) const {
+        return memory_ + line + static_cast<byte_count>(i & (shape_.places - 1)) * shape_.place;
+    }
+
+    WindowShape shape_;
+    std::byte* memory_ = nullptr;
+    std::uint64_t filled_ = 0, emptied_ = 0;  // places so far; the sender's `emptied_` may be old
+};
+
+// Beside the number of a part that lies in the window.
+constexpr std::uint64_t in_window = std::uint64_t{1} << 63;
+
+constexpr std::size_t ahead = 3;  // parts packed before the first is unpacked; more was not faster
+constexpr byte_count prefetched = 4096;  // of a part; the processor foresees the rest
+
 template <bool to_write>
-void ask_for_lines(const std::byte* from, byte_count bytes) {
-    for (const std::byte* const end = from + std::min(bytes, asked_for); from < end; from += line)
-        ask_for_line<to_write>(from);
+void prefetch(const std::byte* from, byte_count bytes) {
+    for (const std::byte* const end = from + std::min(bytes, prefetched); from < end;
+         from += line) {
+#if defined(__x86_64__)  // compilers emit it for few targets; others take it for nothing
+        if (to_write) asm volatile("prefetchw %0" : : "m"(*from));
+        else
+#endif
+            __builtin_prefetch(from, to_write);
+    }
 }
 
 // Parts of one side and where they are in a slot.
@@ -83,7 +136,7 @@ struct Parts {
             longest = std::max(longest, part.bytes);
             parts.push_back(
                 {bytes, bytes + payload_offset(part.bytes), part.bytes, std::move(part.program)});
-            bytes += slot_bytes(part.bytes);
+            bytes += whole_lines(payload_offset(part.bytes) + part.bytes);
         }
         if (with_window) window = {bytes, longest};
     }
@@ -145,16 +198,15 @@ struct Ring {
     }
     bool given_up() const { return received < receive.size() || unread; }
     bool is_late() const { return sent < packed || unread; }
-    std::atomic<std::uint64_t>& read_there() const { return acknowledged(here).value; }
-    std::atomic<std::uint64_t>& read_here() const { return acknowledged(there.get()).value; }
+    std::atomic<std::uint64_t>& read_there() const { return number_at(here); }
+    std::atomic<std::uint64_t>& read_here() const { return number_at(there.get()); }
 };
 
 class StagedShared final : public Transport {
 public:
-    StagedShared(const TransportContext& context, std::shared_ptr<Memory> memory)
+    explicit StagedShared(const TransportContext& context)
         : arrays_(context.arrays), queue_(context.queue), direction_(context.direction),
-          node_(context.plan.communicator().shared_state<NodeContext>()),
-          source_(std::move(memory)) {
+          node_(context.plan.communicator().shared_state<NodeContext>()) {
         for (const LinkPlan* link : context.links) rings_.emplace_back(context, *link);
         shake_hands(context);
     }
@@ -199,7 +251,7 @@ public:
 
     void deliver(int slot, Reduction reduction) override {
         Ring& ring = rings_[slot];
-        ask_for_first_to_fill(ring);
+        prefetch_first_to_fill(ring);
         if (!forward()) combine(ring, reduction);
         else if (!ring.link->repeat.empty())
             queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
@@ -265,7 +317,7 @@ private:
         std::byte* const slot = ring.out(number_);
         part.windowed = ring.to.has_room();
         std::byte* const message[1] = {part.windowed ? ring.to.fill() : slot + part.payload};
-        ask_for_next_to_fill(ring, slot);
+        prefetch_next_to_fill(ring, slot);
         queue_.enqueue(part.program, arrays_.bases(), message);
         part.packed = queue_.record();
     }
@@ -300,8 +352,8 @@ private:
         if ((told & ~in_window) != number_) return false;
         const bool windowed = (told & in_window) != 0;
         std::byte* const message[1] = {windowed ? ring.from.front() : slot + part.payload};
-        ask_for_next_to_read(ring, slot);
-        if (ring.received == 0) ask_for_lines<false>(message[0], part.bytes);
+        prefetch_next_to_read(ring, slot);
+        if (ring.received == 0) prefetch<false>(message[0], part.bytes);
         if (forward()) queue_.enqueue(part.program, message, arrays_.bases());
         if (windowed) ring.from.empty();
         ++ring.received;
@@ -315,45 +367,39 @@ private:
         queue_.enqueue(whole.program, message, arrays_.bases(), reduction);
     }
 
-    void ask_for_next_to_fill(Ring& ring, const std::byte* slot) const {
+    void prefetch_next_to_fill(Ring& ring, const std::byte* slot) const {
         if (ring.packed == ring.send.size()) return;
         const Parts::Placed& next = ring.send.parts[ring.packed];
-        ask_for_lines<true>(slot + next.offset, line);
-        ask_for_lines<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
+        prefetch<true>(slot + next.offset, line);
+        prefetch<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
     }
 
     // The reader polls the number's line, but none of these.
-    void ask_for_first_to_fill(const Ring& ring) const {
+    void prefetch_first_to_fill(const Ring& ring) const {
         if (ring.send.size() == 0) return;
         const Parts::Placed& first = ring.send.parts.front();
         if (first.payload == first.offset + line)
-            ask_for_lines<true>(ring.out(number_ + 1) + first.payload, first.bytes);
+            prefetch<true>(ring.out(number_ + 1) + first.payload, first.bytes);
     }
 
-    void ask_for_next_to_read(const Ring& ring, std::byte* slot) const {
+    void prefetch_next_to_read(const Ring& ring, std::byte* slot) const {
         if (ring.received + 1 == ring.receive.size()) return;
         const Parts::Placed& next = ring.receive.parts[ring.received + 1];
         const std::uint64_t told = number_at(slot + next.offset).load(std::memory_order_relaxed);
-        if (told == number_) ask_for_lines<false>(slot + next.payload, next.bytes);
-        else if (told == (number_ | in_window))
-            ask_for_lines<false>(ring.from.second(), next.bytes);
+        if (told == number_) prefetch<false>(slot + next.payload, next.bytes);
+        else if (told == (number_ | in_window)) prefetch<false>(ring.from.second(), next.bytes);
     }
 
     void allocate() {
         byte_count total = 0;
         for (const Ring& ring : rings_) total += ring.bytes_here();
-        memory_ = source_->allocate(total);
+        memory_ = make_lines_of(total);
         std::byte* next = memory_.get();
         for (Ring& ring : rings_) {
             ring.here = next;
-            new (next) SequenceLine;  // recycled memory has old numbers
             ring.from.open(ring.receive.window,
                            next + ring_bytes(ring.receive.bytes, ring.one_way()));
-            ring.from.reset_count();
             next += ring.bytes_here();
-            for (std::uint64_t slot = 0; slot < ring.slots(); ++slot)
-                for (const auto& part : ring.receive.parts)
-                    new (ring.in(slot) + part.offset) std::atomic<std::uint64_t>(0);
         }
     }
 
@@ -363,7 +409,7 @@ private:
         for (const Ring& ring : rings_) {
             Words& header = headers.emplace_back();
             put_place(header, node_.mailbox_place());
-            source_->describe(header, ring.here);
+            put_place(header, describe_place(ring.here));
             header.push_back(static_cast<global_index>(ring.receive.size()));
             header.push_back(ring.receive.bytes);
         }
@@ -376,7 +422,7 @@ private:
             [&](std::size_t i, WordReader& header) {
                 Ring& ring = rings_[i];
                 ring.neighbor = &node_.meet(ring.link->rank, get_place(header));
-                ring.there = source_->find(header, ring.link->rank);
+                ring.there = map_place(get_place(header));
                 if (header.next() != static_cast<global_index>(ring.send.size()) ||
                     header.next() != ring.send.bytes)
                     header.refuse(
@@ -391,7 +437,6 @@ private:
     Queue& queue_;
     const Direction direction_;
     NodeContext& node_;
-    std::shared_ptr<Memory> source_;
     std::vector<Ring> rings_;
     std::shared_ptr<std::byte> memory_;
     std::uint64_t number_ = 0;
@@ -399,13 +444,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Transport> make_staged(const TransportContext& context,
-                                       std::shared_ptr<slots::Memory> memory) {
-    return std::make_unique<StagedShared>(context, std::move(memory));
-}
-
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context) {
-    return make_staged(context, std::make_shared<slots::NodeMemory>());
+    return std::make_unique<StagedShared>(context);
 }
 
 }  // namespace parhelion

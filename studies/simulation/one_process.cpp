@@ -77,11 +77,11 @@ NodeNeighbor& NodeContext::meet(int rank, const RemotePlace& mailbox) {
             rank, 0, std::shared_ptr<Mailbox>(place, reinterpret_cast<Mailbox*>(place.get())));
     return *known;
 }
-Words NodeContext::record() const { return {}; }
-void NodeContext::watch(int, const Words&) {}
-std::string NodeContext::unwatched(int) { return {}; }
 void NodeContext::keep_mpi_going() const {}
 int NodeContext::lost_rank() { return -1; }
 void NodeContext::tell_lost(int) {}
+
+Watch::Watch(const Communicator&) {}
+void Watch::meet(const Plan&) const {}
 
 }  // namespace parhelion

@@ -1,5 +1,5 @@
 /* The grant/put/written protocol of transport shared (src/transport/shared.cpp) between two ranks, and the messages that a rank
- * leaves before it goes away (src/transport/node/deferred_sends.hpp).
+ * leaves before it goes away (DeferredBox).
  *
  * Each rank owns a value and has ghosts of the other's. In every exchange the owner's value is the exchange's number, so a
  * ghost that holds anything else between end and the next begin is wrong. The ghosts lie elsewhere in every exchange, and the grant says

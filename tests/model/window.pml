@@ -1,4 +1,4 @@
-/* The window of transport staged_shared (src/transport/node/window.hpp): one sender, one reader.
+/* The window of transport staged_shared (src/transport/staged_shared.cpp): one sender, one reader.
  *
  * An exchange has PARTS parts. Each goes into the next of PLACES places where there is room, into its slot otherwise (or although
  * there is room: the sender may know an old count). Its number says where it lies. That a slot is free is the ring's business

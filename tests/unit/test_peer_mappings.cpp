@@ -3,7 +3,7 @@
 
 #include "support/cases.hpp"
 
-#include "transport/node/peer_plan.hpp"
+#include "transport/node/peer_arrays.hpp"
 
 using namespace parhelion;
 

@@ -7,7 +7,7 @@
 #include "support/exchanging.hpp"
 #include "support/grid_field.hpp"
 #include "support/transports.hpp"
-#include "transport/node/xpmem.hpp"
+#include "transport/node/peer_arrays.hpp"
 
 using namespace test;
 

@@ -85,17 +85,6 @@ struct TransportContext {
     std::vector<const LinkPlan*> links;
     Tag tag = {};
 
-    /// The same for some of the links, with a tag of its own. Every rank of the communicator calls
-    /// it.
-    TransportContext with(std::vector<const LinkPlan*> some) const {
-        return {plan,
-                arrays,
-                direction,
-                queue,
-                has_reach,
-                std::move(some),
-                plan.communicator().next_tag()};
-    }
     const Way& way(const LinkPlan& link) const { return link.way(direction); }
     bool forward() const { return direction == Direction::forward; }
 };
@@ -125,7 +114,8 @@ struct Traits {
     /// Making one makes a communicator: tried only where that is cheap beside an exchange, and no
     /// other thread may make one meanwhile.
     bool makes_communicator = false;
-    /// Tried only where some neighbor is on another node.
+    /// Serves neighbors on other nodes only; those on the own node get staged_shared. Tried only
+    /// where some neighbor is on another node.
     bool between_nodes = false;
     /// Ranks pass on what belongs to others, and must stay in the exchange for it: tried only where
     /// the program has promised to call it at once.

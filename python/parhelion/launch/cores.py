@@ -1,4 +1,4 @@
-"""How many ranks can run at the same time without sharing a core. The library's own count is `src/core/usable_cores.cpp`: both
+"""How many ranks can run at the same time without sharing a core. The library's own count is `src/core/cores.cpp`: both
 agree (`tests/python/launch/test_cores.py`).
 """
 

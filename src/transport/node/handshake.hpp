@@ -8,6 +8,7 @@
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/transport/transport.hpp"
 #include "pattern/words.hpp"
+#include "transport/node/signals.hpp"
 
 namespace parhelion {
 
@@ -19,14 +20,20 @@ void exchange_headers(const TransportContext& context,
                       const std::function<std::vector<Words>()>& write,
                       const std::function<void(std::size_t link, WordReader& header)>& open);
 
-/// `count` objects in node-shared memory, constructed. Local. They hold nothing that needs
-/// destroying.
+/// `count` objects, which need no destruction, constructed in node-shared memory. Local.
 template <class T>
 std::shared_ptr<T> make_lines(std::size_t count) {
     const auto deleter = [count](T* first) { NodeAllocator<T>().deallocate(first, count + 1); };
     std::shared_ptr<T> lines(NodeAllocator<T>().allocate(count + 1), deleter);
     for (std::size_t i = 0; i <= count; ++i) new (lines.get() + i) T;
     return lines;
+}
+
+/// Node-shared memory whose cache lines all begin with the number 0. Local.
+inline std::shared_ptr<std::byte> make_lines_of(byte_count bytes) {
+    const auto lines =
+        make_lines<SequenceLine>(static_cast<std::size_t>(bytes) / sizeof(SequenceLine));
+    return {lines, reinterpret_cast<std::byte*>(lines.get())};
 }
 
 }  // namespace parhelion

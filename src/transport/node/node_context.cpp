@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "core/collective_step.hpp"
+#include "core/cores.hpp"
 #include "core/mpi_threads.hpp"
-#include "core/usable_cores.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -124,29 +124,18 @@ Words NodeContext::record() const {
 }
 
 void NodeContext::watch(int rank, const Words& record) {
-    if (record.empty()) {
-        const std::lock_guard lock(mutex_);
-        unwatched_.emplace(rank, "it has no memory that others could watch it by");
-        return;
-    }
+    if (record.empty()) return;
     WordReader words(record, "record of rank " + std::to_string(rank));
     const bool same_namespace = words.next() == process_namespace();
     const RemotePlace place = get_place(words);
     try {
         meet(rank, place);
-    } catch (const Error& error) {  // no right to its memory, or it has ended by now
+    } catch (const Error&) {  // no right to its memory, or it has ended by now
         const std::lock_guard lock(mutex_);
-        if (!same_namespace) unwatched_.emplace(rank, error.what());
-        else if (!unreachable_.contains(rank))
+        if (same_namespace && !unreachable_.contains(rank))
             unreachable_.emplace(rank,
                                  std::make_unique<NodeNeighbor>(rank, place.process, nullptr));
     }
-}
-
-std::string NodeContext::unwatched(int rank) {
-    const std::lock_guard lock(mutex_);
-    const auto found = unwatched_.find(rank);
-    return found == unwatched_.end() ? std::string() : found->second;
 }
 
 // Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more). Where a rank
@@ -202,6 +191,22 @@ void NodeContext::tell_lost(int rank) {
     mailbox_->lost_rank.store(rank, std::memory_order_release);
     for (const auto& [other, each] : neighbors_) ring(*each->mailbox);
     pass_on(rank);
+}
+
+Watch::Watch(const Communicator& comm) {
+    try {
+        node_ = &comm.shared_state<NodeContext>();
+        record_ = node_->record();
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::system) throw;
+    }
+}
+
+void Watch::meet(const Plan& plan) const {
+    if (node_ == nullptr) return;
+    for (const StagePlan& stage : plan.stages)
+        for (const LinkPlan& link : stage.links)
+            if (plan.communicator().node_rank(link.rank) >= 0) node_->watch(link.rank, link.record);
 }
 
 }  // namespace parhelion

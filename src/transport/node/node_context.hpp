@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "parhelion/core/communicator.hpp"
+#include "parhelion/plan/plan.hpp"
 #include "transport/node/peer_memory.hpp"
 #include "transport/node/signals.hpp"
 
@@ -49,8 +50,6 @@ public:
     /// From now on the neighbor is looked after: met if possible, else its process is watched.
     /// Local.
     void watch(int rank, const Words& record);
-    /// Why a neighbor that should be watched is not; else empty. Local.
-    std::string unwatched(int rank);
 
     /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread
     /// may call MPI.
@@ -74,10 +73,26 @@ private:
     bool oversubscribed_ = false;
     std::mutex mutex_;
     std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_,
-        unreachable_;  // of the latter only the process is watched
-    std::map<int, std::string> unwatched_;
+        unreachable_;         // of the latter only the process is watched
     int heard_ = -1;          // the rank that a message named as lost
     std::int64_t told_ = -1;  // in those of this rank; MPI may read it late
+};
+
+/// Neighbors on the own node are looked after, whatever moves their data. One per communicator,
+/// made before the first plan on it. Construction is local.
+class Watch {
+public:
+    explicit Watch(const Communicator& comm);
+    /// What neighbors need to watch this rank: goes along with the headers of make_plan.
+    const Words& record() const { return record_; }
+    /// Meets the plan's neighbors on this node by the records that came from them. Local.
+    void meet(const Plan& plan) const;
+    /// Null where nobody can be watched.
+    NodeContext* node() const { return node_; }
+
+private:
+    NodeContext* node_ = nullptr;
+    Words record_;
 };
 
 }  // namespace parhelion

@@ -1,4 +1,7 @@
-#include "transport/node/xpmem.hpp"
+// XPMEM: a kernel module and a library by which a process maps the ordinary memory of another.
+//
+// The library is loaded when it is first asked for: libxpmem.so.0, or the file that the environment
+// variable PARHELION_XPMEM names ("none": none).
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -8,7 +11,7 @@
 #include <cstring>
 
 #include "parhelion/core/error.hpp"
-#include "transport/node/array_access.hpp"
+#include "transport/node/peer_arrays.hpp"
 
 // Where XPMEM is installed with its header, the compiler checks what is declared here against it.
 #if __has_include(<xpmem.h>)
@@ -96,8 +99,7 @@ const Xpmem& working_xpmem() {
     return found;
 }
 
-// All memory at once, as XPMEM has no registration to save on: what is mapped is chosen when a
-// neighbor attaches.
+// All memory at once: a neighbor chooses what to map.
 std::int64_t share() {
     const std::int64_t segment = working_xpmem().calls.make(
         nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));
@@ -115,34 +117,12 @@ std::int64_t share() {
                 ErrorKind::system);
 }
 
-class XpmemAccess final : public ArrayAccess {
-public:
-    std::string refusal(const Plan&) const override { return {}; }
-
-    std::optional<BlockPlace> describe(const ArrayBlock& block) const override {
-        return BlockPlace{{xpmem_segment(), reinterpret_cast<std::int64_t>(block.begin), 0,
-                           block.end - block.begin},
-                          block.first - block.begin};
-    }
-
-    std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
-        const auto& words = place.memory;  // as `describe` put them
-        return xpmem_map(words[0], static_cast<std::uintptr_t>(words[1]),
-                         static_cast<std::size_t>(words[3]));
-    }
-};
-
-}  // namespace
-
-std::string xpmem_unavailable() { return xpmem().missing; }
-
-std::int64_t xpmem_segment() {
+std::int64_t segment_of_process() {
     static const std::int64_t segment = share();
     return segment;
 }
 
-std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t address,
-                                     std::size_t bytes) {
+std::shared_ptr<std::byte> attach(std::int64_t segment, std::uintptr_t address, std::size_t bytes) {
     const Calls& calls = working_xpmem().calls;
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const std::uintptr_t start = address / page * page,
@@ -163,6 +143,27 @@ std::shared_ptr<std::byte> xpmem_map(std::int64_t segment, std::uintptr_t addres
                                     });
     return {keep, keep.get() + (address - start)};
 }
+
+class XpmemAccess final : public ArrayAccess {
+public:
+    std::string refusal(const Plan&) const override { return {}; }
+
+    std::optional<BlockPlace> describe(const ArrayBlock& block) const override {
+        return BlockPlace{{segment_of_process(), reinterpret_cast<std::int64_t>(block.begin), 0,
+                           block.end - block.begin},
+                          block.first - block.begin};
+    }
+
+    std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
+        const auto& words = place.memory;
+        return attach(words[0], static_cast<std::uintptr_t>(words[1]),
+                      static_cast<std::size_t>(words[3]));
+    }
+};
+
+}  // namespace
+
+std::string xpmem_unavailable() { return xpmem().missing; }
 
 const ArrayAccess& xpmem_access() {
     static const XpmemAccess access;

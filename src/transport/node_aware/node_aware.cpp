@@ -1,19 +1,14 @@
-// What one node owes another, collected: few messages, each cell in them once. Transports
-// node_aware(mpi), node_aware(ucx).
+// Transports node_aware(mpi) and node_aware(ucx): what one node owes another, collected into few
+// messages, each cell in them once.
 //
-// Per exchange: each rank packs what it owes the other node (its Bundle) into memory of the rank
-// that carries it, and tells it. When all parts of a message are there the carrier sends them as
-// they lie. The rank that receives them there has node-shared memory for it, too, tells all that
-// wait, and each unpacks its own ghosts out of it. So a value is copied twice, as in any exchange
-// of messages, by the rank that has it and the one that needs it; what is saved are messages, and
-// cells that several ranks of the other node need.
+// Each rank packs what it owes the other node (its Bundle) into memory of the rank that carries it,
+// and tells it. When all parts of a message are there the carrier sends them as they lie. The rank
+// that receives them has node-shared memory for it, too, and tells all that wait; each unpacks its
+// own ghosts.
 //
 // Memory has two slots, exchange n uses slot n mod 2. A rank ends exchange n when the messages that
-// it contributes to have left in n − 1, and whoever carries one when that has left and, of those
-// that it received, n − 1 has been read: so begin always finds a free slot.
-//
-// Ranks depend on those that carry for them: they must be in the exchange, too, and stay until it
-// ends there (docs/transports.md).
+// it contributes to have left in n − 1, and a carrier when its own has left and, of those that it
+// received, n − 1 has been read: so begin always finds a free slot.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -23,7 +18,6 @@
 #include "transport/factories.hpp"
 #include "transport/node_aware/setup.hpp"
 #include "transport/orphaned_arrays.hpp"
-#include "transport/split.hpp"
 
 namespace parhelion {
 namespace {
@@ -43,7 +37,9 @@ public:
                 peers[i].rank = channels[i].rank;
                 links.push_back(&peers[i]);
             }
-            messengers_[number] = make(context.with(std::move(links)), std::move(channels));
+            messengers_[number] = make({plan_, arrays_, direction_, queue_, context.has_reach,
+                                        links, plan_.communicator().next_tag()},
+                                       std::move(channels));
         }
     }
 
@@ -260,33 +256,13 @@ private:
     bool all_sent_ = true, over_ = false;
 };
 
-// Neighbors on the own node have rings.
-std::unique_ptr<Transport> make_node_aware(const TransportContext& context,
-                                           const MakeMessenger& make) {
-    const Communicator& comm = context.plan.communicator();
-    comm.node();
-    std::array<std::vector<int>, 2> slots;
-    std::array<std::vector<const LinkPlan*>, 2> links;
-    for (std::size_t i = 0; i < context.links.size(); ++i) {
-        const std::size_t far = comm.node_rank(context.links[i]->rank) < 0;
-        slots[far].push_back(static_cast<int>(i));
-        links[far].push_back(context.links[i]);
-    }
-    auto near = make_staged_shared(context.with(std::move(links[0])));
-    auto far = std::make_unique<NodeAware>(context.with(std::move(links[1])), make);
-    auto both = std::make_unique<Split>();
-    if (!slots[0].empty()) both->add(std::move(near), slots[0]);
-    both->add(std::move(far), slots[1]);
-    return both;
-}
-
 }  // namespace
 
 std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context) {
-    return make_node_aware(context, make_mpi_messenger);
+    return std::make_unique<NodeAware>(context, make_mpi_messenger);
 }
 std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context) {
-    return make_node_aware(context, make_ucx_messenger);
+    return std::make_unique<NodeAware>(context, make_ucx_messenger);
 }
 
 }  // namespace parhelion

@@ -1,15 +1,129 @@
 #include "transport/node_aware/setup.hpp"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "core/node_messages.hpp"
 #include "parhelion/core/collective.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+#include "plan/layout.hpp"
 #include "transport/node/handshake.hpp"
-#include "transport/node/slots.hpp"
 
 namespace parhelion {
+
+const Route::Part* Route::part_of(int node_rank) const {
+    const auto found = std::find_if(parts.begin(), parts.end(),
+                                    [&](const Part& part) { return part.node_rank == node_rank; });
+    return found == parts.end() ? nullptr : &*found;
+}
+
+int Route::candidate(int rank) const {
+    return static_cast<int>(std::ranges::find(candidates, rank) - candidates.begin());
+}
+
 namespace {
+
+// Collective: what each rank of this node tells, by rank on the node. Two messages per rank, but on
+// the first.
+std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
+    const std::vector<int> ranks = comm.node_ranks();
+    const bool first = comm.rank() == ranks.front();
+    std::vector<Message> header(1, {ranks.front(), {}});
+    header[0].append(mine.data(), mine.size());
+    const auto gathered = neighbor_exchange(comm, header, first ? ranks : std::vector<int>{});
+    Words all;
+    for (const Message& message : gathered) put_list(all, message.values<global_index>());
+    std::vector<Message> copies;
+    for (std::size_t i = 0; first && i < ranks.size(); ++i) {
+        copies.push_back({ranks[i], {}});
+        copies.back().append(all.data(), all.size());
+    }
+    const Words told =
+        neighbor_exchange(comm, copies, {ranks.front()}).front().values<global_index>();
+    WordReader reader(told, "what the node's ranks told");
+    std::vector<Words> by_rank(ranks.size());
+    for (Words& words : by_rank) {
+        words.resize(reader.count(1));
+        for (global_index& word : words) word = reader.next();
+    }
+    return by_rank;
+}
+
+// What a rank sends to another node. A node's number is the lowest rank on it.
+struct Owed {
+    int node = 0;
+    byte_count bytes = 0;  // of its part of the collected message; 0: it only receives from there
+    std::int64_t pairs = 0, bytes_in_pairs = 0;  // messages and bytes from rank to rank instead
+
+    void put(Words& words) const {
+        words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs});
+    }
+    static Owed get(WordReader& words) {
+        const int node = words.next_in<int>(0, 2147483647);
+        const byte_count bytes = words.next();
+        const std::int64_t pairs = words.next();
+        return {node, bytes, pairs, words.next()};
+    }
+};
+
+// The rank that sends, or receives, message `slice` of `slices` between two nodes: candidates of
+// its node, far from each other where there are fewer messages than ranks, so that they are of
+// several sockets.
+int carrier(const std::vector<int>& candidates, std::size_t slice, std::size_t slices) {
+    return candidates[slice * candidates.size() / slices % candidates.size()];
+}
+
+// Whole parts, as equal as they allow.
+void cut(Route& route, byte_count alignment) {
+    const byte_count total = std::accumulate(route.parts.begin(), route.parts.end(), byte_count{0},
+                                             [&](byte_count sum, const Route::Part& part) {
+                                                 return sum + aligned(part.bytes, alignment);
+                                             });
+    if (total == 0) return;
+    const auto count = static_cast<std::size_t>(
+        node_messages(total, static_cast<std::int64_t>(route.parts.size())));
+    byte_count before = 0;
+    for (std::size_t i = 0; i < route.parts.size(); ++i) {
+        Route::Part& part = route.parts[i];
+        const bool enough = before * static_cast<byte_count>(count) >=
+                            total * static_cast<byte_count>(route.slices.size());
+        const bool needed = route.parts.size() - i <= count - route.slices.size();
+        if (route.slices.size() < count && (enough || needed)) route.slices.push_back(0);
+        part.slice = static_cast<int>(route.slices.size()) - 1;
+        part.offset = aligned(route.slices.back(), alignment);
+        route.slices.back() = part.offset + part.bytes;
+        before += aligned(part.bytes, alignment);
+    }
+}
+
+// By number of the other node. `owed[r]`: what rank r of this node, `ranks[r]` of the communicator,
+// sends to which nodes, those from which it only receives among them.
+std::vector<Route> make_routes(const std::vector<int>& ranks,
+                               const std::vector<std::vector<Owed>>& owed, byte_count alignment) {
+    std::map<int, Route> routes;
+    for (std::size_t r = 0; r < owed.size(); ++r)
+        for (const Owed& each : owed[r]) {
+            Route& route = routes[each.node];
+            route.candidates.push_back(ranks[r]);
+            route.pairs += each.pairs;
+            route.bytes_in_pairs += each.bytes_in_pairs;
+            if (each.bytes > 0) route.parts.push_back({static_cast<int>(r), 0, 0, each.bytes});
+        }
+    std::vector<Route> all;
+    for (auto& [node, route] : routes) {
+        // Another rank begins with each node, so that work for several nodes is spread.
+        std::rotate(route.candidates.begin(),
+                    route.candidates.begin() +
+                        static_cast<std::ptrdiff_t>(all.size() % route.candidates.size()),
+                    route.candidates.end());
+        route.node = node;
+        cut(route, alignment);
+        all.push_back(std::move(route));
+    }
+    return all;
+}
 
 // What a rank of another node tells of its side.
 struct Side {
@@ -143,7 +257,7 @@ private:
         byte_count total = 0;
         for_carried([&](Carried& each) { total += each.memory.size(); });
         if (total == 0) return;
-        work_.memory = memory_.allocate(total);
+        work_.memory = make_lines_of(total);
         std::byte* next = work_.memory.get();
         for_carried([&](Carried& each) {
             each.memory.start = std::exchange(next, next + each.memory.size());
@@ -191,7 +305,7 @@ private:
         };
         for_carried([&](const Carried& each) {
             put(each.name, true);
-            memory_.describe(mine, each.memory.start);
+            put_place(mine, describe_place(each.memory.start));
         });
         for_used([&](const Used& each) { put(each.name, false); });
         const std::vector<Words> told = tell_node(comm_, mine);
@@ -218,7 +332,7 @@ private:
         for_used([&](Used& used) {
             if (used.name != name) return;
             used.carrier_rank = work_.ranks[rank];
-            if (!there) there = memory_.find(header, used.carrier_rank);
+            if (!there) there = map_place(get_place(header));
             used.carrier = meet(rank);
             used.keep = there;
             const Route& route = work_.route_to(node);
@@ -241,7 +355,6 @@ private:
     const Communicator& comm_;
     NodeContext& node_;
     const std::vector<const LinkPlan*>& links_;
-    slots::NodeMemory memory_;
     std::vector<RemotePlace> mailboxes_;                // of the node's ranks
     std::vector<int> node_of_;                          // by link
     std::map<int, std::vector<std::size_t>> links_to_;  // by node, as what follows

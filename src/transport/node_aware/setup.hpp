@@ -15,16 +15,32 @@
 #include "transport/messenger.hpp"
 #include "transport/node/node_context.hpp"
 #include "transport/node_aware/bundle.hpp"
-#include "transport/node_aware/routes.hpp"
 
 namespace parhelion {
 
+/// All that a node has to do with another. Every rank of the node has the same.
+struct Route {
+    struct Part {
+        int node_rank, slice;
+        byte_count offset, bytes;
+    };
+    int node = 0;
+    std::vector<int> candidates;  ///< ranks of the communicator that have a neighbor there; whoever
+                                  ///< is first has the first message
+    std::vector<byte_count> slices;  ///< bytes of each message
+    std::vector<Part> parts;         ///< of what goes there, by rank
+    std::int64_t pairs = 0, bytes_in_pairs = 0;
+
+    const Part* part_of(int node_rank) const;
+    int candidate(int rank) const;  ///< which of them the rank of the communicator is
+};
+
 /// Two numbers that one rank writes and one polls.
 struct alignas(64) Told {
-    std::atomic<std::uint64_t> number{
-        0};  ///< its part of this exchange is there; it has read the message of this exchange
-    std::atomic<std::uint64_t> over{
-        0};  ///< it has ended this exchange, and looks at nothing here before it begins the next
+    /// Its part of this exchange is there; it has read the message of this exchange.
+    std::atomic<std::uint64_t> number{0};
+    /// It has ended this exchange, and looks at nothing here before it begins the next.
+    std::atomic<std::uint64_t> over{0};
 };
 
 /// A message in its carrier's memory: what the carrier tells, what each rank that may have to do

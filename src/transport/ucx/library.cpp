@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <type_traits>
 #include <vector>
 
 #include "parhelion/core/error.hpp"
+#include "transport/factories.hpp"
 
 namespace parhelion {
 namespace {
@@ -19,9 +21,8 @@ std::string directory_of(const void* symbol) {
     return file.substr(0, file.rfind('/'));
 }
 
-// What MPI may load later comes before what it would not: it must not find another one in its
-// place. Last is that of the wheel libucx, seen from an installed package and from a checkout's
-// virtual environment.
+// What MPI may load later comes first: it must not find another one in its place. Last is that of
+// the wheel libucx, seen from an installed package and from a checkout's virtual environment.
 std::vector<std::string> places() {
     const std::string mpi = directory_of(reinterpret_cast<const void*>(&MPI_Get_library_version));
     std::vector<std::string> files;
@@ -42,58 +43,19 @@ void* open_library(std::string& why_not) {
     return nullptr;
 }
 
-// Looks functions up by name; the first that is missing is remembered.
-class Finder {
-public:
-    explicit Finder(void* handle) : handle_(handle) {}
-    template <class Function>
-    void find(const char* name, Function*& function) {
-        function = reinterpret_cast<Function*>(dlsym(handle_, name));
-        if (function == nullptr && missing_.empty()) missing_ = name;
-    }
-    const std::string& missing() const { return missing_; }
-
-private:
-    void* handle_;
-    std::string missing_;
-};
-
-void for_memory(Finder& finder, UcxLibrary& ucx) {
-    finder.find("ucp_mem_map", ucx.mem_map);
-    finder.find("ucp_mem_query", ucx.mem_query);
-    finder.find("ucp_mem_unmap", ucx.mem_unmap);
-    finder.find("ucp_rkey_pack", ucx.rkey_pack);
-    finder.find("ucp_rkey_buffer_release", ucx.rkey_buffer_release);
-    finder.find("ucp_ep_rkey_unpack", ucx.ep_rkey_unpack);
-    finder.find("ucp_rkey_ptr", ucx.rkey_ptr);
-    finder.find("ucp_rkey_destroy", ucx.rkey_destroy);
-}
-
+// Empty, or the first function that the library lacks.
 std::string find_all(void* handle, UcxLibrary& ucx) {
-    Finder finder(handle);
-    finder.find("ucp_get_version", ucx.get_version);
-    finder.find("ucp_init_version", ucx.init_version);
-    finder.find("ucp_config_read", ucx.config_read);
-    finder.find("ucp_config_modify", ucx.config_modify);
-    finder.find("ucp_config_release", ucx.config_release);
-    finder.find("ucp_cleanup", ucx.cleanup);
-    finder.find("ucp_worker_create", ucx.worker_create);
-    finder.find("ucp_worker_destroy", ucx.worker_destroy);
-    finder.find("ucp_worker_get_address", ucx.worker_get_address);
-    finder.find("ucp_worker_release_address", ucx.worker_release_address);
-    finder.find("ucp_worker_progress", ucx.worker_progress);
-    finder.find("ucp_worker_fence", ucx.worker_fence);
-    finder.find("ucp_ep_create", ucx.ep_create);
-    finder.find("ucp_ep_close_nbx", ucx.ep_close_nbx);
-    finder.find("ucp_ep_flush_nbx", ucx.ep_flush_nbx);
-    for_memory(finder, ucx);
-    finder.find("ucp_tag_send_nbx", ucx.tag_send_nbx);
-    finder.find("ucp_tag_recv_nbx", ucx.tag_recv_nbx);
-    finder.find("ucp_request_cancel", ucx.request_cancel);
-    finder.find("ucp_request_check_status", ucx.request_check_status);
-    finder.find("ucp_request_free", ucx.request_free);
-    finder.find("ucs_status_string", ucx.status_string);
-    return finder.missing();
+    std::string missing;
+    const auto find = [&](const char* name, auto& function) {
+        function =
+            reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+        if (function == nullptr && missing.empty()) missing = name;
+    };
+#define PARHELION_FIND(name) find("ucp_" #name, ucx.name);
+    PARHELION_UCP_FUNCTIONS(PARHELION_FIND)
+#undef PARHELION_FIND
+    find("ucs_status_string", ucx.status_string);
+    return missing;
 }
 
 struct Loaded {

@@ -1,219 +1,213 @@
-// UCX: no MPI on the way of the data.
+// Transport ucx: tagged messages by UCX.
 //
-// A neighbor whose memory UCX can map gets its messages packed straight into it, through the rings
-// of staged_shared.cpp; measured beside that, tagged messages inside a node take twice as long, for
-// the kernel copies them once more. All others get tagged messages.
+// The receiver chooses the tag of each of its messages and tells the sender once, so that tags are
+// its own business, whatever the communicators.
 #include <algorithm>
 #include <cstring>
-#include <random>
+#include <map>
 
 #include "core/collective_step.hpp"
+#include "core/lost_rank.hpp"
+#include "pattern/words.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
-#include "transport/node/node_context.hpp"
-#include "transport/split.hpp"
-#include "transport/ucx/handles.hpp"
+#include "transport/ucx/worker.hpp"
 
 namespace parhelion {
 namespace {
 
-// What the last exchange on a communicator has learnt of its neighbors: the way back needs it once
-// more.
-struct LastMeeting {
-    explicit LastMeeting(const Communicator&) {}
-    struct Met {
-        int rank;
-        std::weak_ptr<UcxEndpoint> endpoint;
-        bool mapped;
+using Connections = std::map<int, std::shared_ptr<UcxEndpoint>>;  // by rank
+
+void put_text(Words& words, const std::string& text) {
+    words.push_back(static_cast<global_index>(text.size()));
+    const std::size_t at = words.size();
+    words.resize(at + (text.size() + sizeof(global_index) - 1) / sizeof(global_index), 0);
+    std::memcpy(words.data() + at, text.data(), text.size());
+}
+
+std::string get_text(WordReader& header) {
+    std::string text(header.next_in<std::size_t>(0, 1 << 20), '\0');
+    for (std::size_t at = 0; at < text.size(); at += sizeof(global_index)) {
+        const global_index word = header.next();
+        std::memcpy(text.data() + at, &word, std::min(sizeof word, text.size() - at));
+    }
+    return text;
+}
+
+void wait_for(const Communicator& comm, UcxWorker& worker,
+              const std::vector<UcxOperation>& flushes) {
+    PatientWait patience(comm);
+    for (const UcxOperation& flush : flushes)
+        for (; !flush.done; patience.wait()) worker.progress();
+    begin_agreement(comm);
+    for (; !agreement_is_over(comm); patience.wait()) worker.progress();
+    end_agreement(comm);
+}
+
+// Every rank answers until all ranks have all their connections.
+void wait_for_connections(const Communicator& comm, UcxWorker& worker,
+                          const Connections& connections) {
+    std::vector<UcxOperation> flushes(connections.size());
+    std::size_t i = 0;
+    for (const auto& [rank, endpoint] : connections) worker.flush(*endpoint, flushes[i++]);
+    try {
+        wait_for(comm, worker, flushes);
+    } catch (...) {
+        i = 0;
+        for (const auto& [rank, endpoint] : connections)
+            if (UcxOperation& flush = flushes[i++]; !flush.done) worker.give_up(endpoint, flush);
+        throw;
+    }
+}
+
+// Collective. To the neighbors of all links.
+Connections connect(const TransportContext& context, UcxWorker& worker) {
+    std::vector<std::string> addresses(context.links.size());
+    const auto own_address = [&] {
+        Words header;
+        put_text(header, worker.address());
+        return std::vector<Words>(addresses.size(), header);
     };
-    std::vector<Met> all;
+    exchange_headers(context, own_address,
+                     [&](std::size_t i, WordReader& header) { addresses[i] = get_text(header); });
+    std::vector<Words> numbers;
+    for (const std::string& address : addresses)
+        numbers.push_back({worker.connection_to_use(address)});
+    Connections connections;
+    exchange_headers(
+        context, [&] { return numbers; },
+        [&](std::size_t i, WordReader& header) {
+            connections[context.links[i]->rank] =
+                worker.connect(addresses[i], std::max<std::int64_t>(numbers[i][0], header.next()));
+        });
+    wait_for_connections(context.plan.communicator(), worker, connections);
+    return connections;
+}
+
+// Collective. A library that loads need not find anything to work with: then other transports can
+// move the data.
+std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
+    std::shared_ptr<UcxWorker> worker;
+    validate_together(context.plan.communicator(), [&] {
+        try {
+            worker = ucx_worker();
+        } catch (const Error& error) {
+            throw Error(std::string("transport ucx cannot be used here: ") + error.what(),
+                        ErrorKind::system);
+        }
+    });
+    // Trials make the forward direction alone: this one is there to stay.
+    if (!context.forward()) keep_until_finalize(worker);
+    return worker;
+}
+
+struct Peer {
+    Channel channel;
+    std::shared_ptr<UcxEndpoint> endpoint;
+    std::uint64_t tag_here = 0, tag_there = 0;
+    UcxOperation sending, receiving;
+    bool reported = true;
 };
 
-class Meeting {
+class UcxMessages final : public Messenger {
 public:
-    Meeting(const TransportContext& context, UcxWorker& worker)
-        : context_(context), comm_(context.plan.communicator()), worker_(worker),
-          records_(context.links.size()), mapped_(context.links.size()) {
-        if (met_before()) return;
-        neighbors_.clear();
-        exchange_records();
-        connect();
-        wait_for_connections();
-        agree_on_mapped();
-        remember();
+    UcxMessages(const TransportContext& context, const std::vector<Channel>& channels)
+        : worker_(worker_of(context)), arrays_(context.arrays), peers_(channels.size()) {
+        const Connections connections = connect(context, *worker_);
+        for (std::size_t i = 0; i < channels.size(); ++i) {
+            peers_[i].channel = channels[i];
+            peers_[i].endpoint = connections.at(channels[i].rank);
+        }
+        agree_on_tags(context);
+    }
+    ~UcxMessages() override {
+        for (Peer& peer : peers_)
+            for (UcxOperation* operation : {&peer.sending, &peer.receiving})
+                if (!operation->done) worker_->give_up(peer.endpoint, *operation);
     }
 
-    const UcxNeighbors& neighbors() const { return neighbors_; }
-    /// Slots of the links whose two ends can, or cannot, map each other's memory.
-    std::vector<int> slots(bool mapped) const {
-        std::vector<int> which;
-        for (int i = 0; i < static_cast<int>(mapped_.size()); ++i)
-            if (mapped_[i] == mapped) which.push_back(i);
-        return which;
+    void start_receives() override {
+        for (Peer& peer : peers_) {
+            const Channel& channel = peer.channel;
+            peer.reported = channel.receive_bytes == 0;
+            if (!peer.reported)
+                worker_->receive(peer.tag_here, channel.target(arrays_.bases()),
+                                 static_cast<std::size_t>(channel.receive_bytes), peer.receiving);
+        }
+    }
+    void start_send(int i) override {
+        Peer& peer = peers_[i];
+        const Channel& channel = peer.channel;
+        worker_->send(*peer.endpoint, peer.tag_there, channel.source(arrays_.bases()),
+                      static_cast<std::size_t>(channel.send_bytes), peer.sending);
+    }
+    int test_receive() override {
+        if (!peers_.empty()) worker_->progress();
+        for (std::size_t i = 0; i < peers_.size(); ++i) {
+            Peer& peer = peers_[i];
+            if (peer.reported || !is_done(peer, peer.receiving)) continue;
+            peer.reported = true;
+            return static_cast<int>(i);
+        }
+        return -1;
+    }
+    bool test_sends() override {
+        bool all = true;
+        for (Peer& peer : peers_) all = is_done(peer, peer.sending) && all;
+        if (!all) worker_->progress();
+        return all;
     }
 
 private:
-    // What a neighbor says of itself.
-    struct Record {
-        std::string address, key;
-        std::uint64_t sample = 0, value = 0;
-    };
-
-    // All ranks, or none.
-    bool met_before() { return largest(comm_, {!remembered()}).front() == 0; }
-    bool remembered() {
-        const auto& met = comm_.shared_state<LastMeeting>().all;
-        if (context_.forward() || met.size() != context_.links.size()) return false;
-        for (std::size_t i = 0; i < met.size(); ++i) {
-            const auto endpoint = met[i].endpoint.lock();
-            if (met[i].rank != context_.links[i]->rank || !endpoint || endpoint->closed ||
-                endpoint->failure != UCS_OK)
-                return false;
-            neighbors_[met[i].rank] = endpoint;
-            mapped_[i] = met[i].mapped;
+    static bool is_done(const Peer& peer, const UcxOperation& operation) {
+        if (!operation.done.load(std::memory_order_acquire)) {
+            if (const int failure = peer.endpoint->failure.load(std::memory_order_acquire);
+                failure != UCS_OK)
+                lost(peer, failure);
+            return false;
         }
+        if (const int status = operation.status.load(std::memory_order_relaxed); status != UCS_OK)
+            lost(peer, status);
         return true;
     }
-    void remember() {
-        auto& met = comm_.shared_state<LastMeeting>().all;
-        met.clear();
-        for (std::size_t i = 0; i < context_.links.size(); ++i)
-            met.push_back(
-                {context_.links[i]->rank, neighbors_.at(context_.links[i]->rank), mapped_[i]});
+
+    [[noreturn]] static void lost(const Peer& peer, int failure) {
+        throw LostRank(peer.channel.rank,
+                       std::string(" or cannot be reached any more (UCX: ") +
+                           ucx_library().status_string(static_cast<ucs_status_t>(failure)) +
+                           "): look for its error message, at the network between the two hosts, "
+                           "and start the job again");
     }
 
-    void exchange_records() {
-        const auto write = [&] {
-            const std::uint64_t value = std::random_device{}() | 1;
-            sample_ = worker_.allocate(sizeof value);
-            std::memcpy(sample_.get(), &value, sizeof value);
-            Words header;
-            put_text(header, worker_.address());
-            put_text(header, worker_.key(sample_.get()));
-            header.push_back(reinterpret_cast<global_index>(sample_.get()));
-            header.push_back(static_cast<global_index>(value));
-            return std::vector<Words>(context_.links.size(), header);
-        };
-        exchange_headers(context_, write, [&](std::size_t i, WordReader& header) {
-            Record& record = records_[i];
-            record.address = get_text(header);
-            record.key = get_text(header);
-            record.sample = static_cast<std::uint64_t>(header.next());
-            record.value = static_cast<std::uint64_t>(header.next());
-        });
-    }
-
-    void connect() {
-        std::vector<Words> headers;
-        for (const Record& record : records_)
-            headers.push_back({worker_.connection_to_use(record.address)});
-        comm_.node();
-        exchange_headers(
-            context_, [&] { return headers; },
-            [&](std::size_t i, WordReader& header) {
-                const std::int64_t here = headers[i][0], there = header.next();
-                const int rank = context_.links[i]->rank;
-                const Record& record = records_[i];
-                const auto endpoint = neighbors_[rank] =
-                    worker_.connect(record.address, std::max(here, there));
-                mapped_[i] = comm_.node_rank(rank) >= 0 &&
-                             holds(worker_.map(endpoint, record.key, record.sample), record.value);
-            });
-    }
-
-    static bool holds(const std::shared_ptr<std::byte>& memory, std::uint64_t value) {
-        return memory && std::memcmp(memory.get(), &value, sizeof value) == 0;
-    }
-
-    // Every rank answers until all ranks have all their connections.
-    void wait_for_connections() {
-        std::vector<UcxOperation> flushes(neighbors_.size());
-        std::size_t i = 0;
-        for (auto& [rank, endpoint] : neighbors_) worker_.flush(*endpoint, flushes[i++]);
-        try {
-            wait_for(flushes);
-        } catch (...) {
-            i = 0;
-            for (auto& [rank, endpoint] : neighbors_)
-                if (UcxOperation& flush = flushes[i++]; !flush.done)
-                    worker_.give_up(endpoint, flush);
-            throw;
+    void agree_on_tags(const TransportContext& context) {
+        std::vector<Words> headers(context.links.size());
+        for (Peer& peer : peers_) {
+            peer.tag_here = worker_->new_tag();
+            headers[peer.channel.link].push_back(static_cast<global_index>(peer.tag_here));
         }
-    }
-
-    void wait_for(const std::vector<UcxOperation>& flushes) {
-        PatientWait patience(comm_);
-        for (const UcxOperation& flush : flushes)
-            for (; !flush.done; patience.wait()) worker_.progress();
-        begin_agreement(comm_);
-        for (; !agreement_is_over(comm_); patience.wait()) worker_.progress();
-        end_agreement(comm_);
-    }
-
-    void agree_on_mapped() {
-        std::vector<Words> headers;
-        for (const bool mapped : mapped_) headers.push_back({mapped});
         exchange_headers(
-            context_, [&] { return headers; },
+            context, [&] { return headers; },
             [&](std::size_t i, WordReader& header) {
-                const bool there = header.next() != 0;
-                mapped_[i] = mapped_[i] && there;
+                for (Peer& peer : peers_)
+                    if (static_cast<std::size_t>(peer.channel.link) == i)
+                        peer.tag_there = static_cast<std::uint64_t>(header.next());
             });
     }
 
-    const TransportContext& context_;
-    const Communicator& comm_;
-    UcxWorker& worker_;
-    std::shared_ptr<std::byte> sample_;  // that others try to map
-    std::vector<Record> records_;
-    UcxNeighbors neighbors_;
-    std::vector<bool> mapped_;
+    std::shared_ptr<UcxWorker> worker_;
+    const BoundArrays& arrays_;
+    std::vector<Peer> peers_;
 };
-
-TransportContext part_of(const TransportContext& context, const std::vector<int>& slots) {
-    std::vector<const LinkPlan*> links;
-    for (const int slot : slots) links.push_back(context.links[slot]);
-    return context.with(std::move(links));
-}
-
-// A library that loads need not find anything to work with. That is no fault of a neighbor: others
-// can move the data.
-std::shared_ptr<UcxWorker> open_ucx() {
-    try {
-        return ucx_worker();
-    } catch (const Error& error) {
-        throw Error(std::string("transport ucx cannot be used here: ") + error.what(),
-                    ErrorKind::system);
-    }
-}
-
-// Collective.
-std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
-    std::shared_ptr<UcxWorker> worker;
-    validate_together(context.plan.communicator(), [&] { worker = open_ucx(); });
-    if (!context.forward())
-        keep_until_finalize(worker);  // trials make the forward direction only: it is there to stay
-    return worker;
-}
 
 }  // namespace
 
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context,
                                               std::vector<Channel> channels) {
-    const std::shared_ptr<UcxWorker> worker = worker_of(context);
-    return make_ucx_channels(context, channels, worker, Meeting(context, *worker).neighbors());
+    return std::make_unique<UcxMessages>(context, channels);
 }
 
 std::unique_ptr<Transport> make_ucx(const TransportContext& context) {
-    const std::shared_ptr<UcxWorker> worker = worker_of(context);
-    const Meeting meeting(context, *worker);
-    const auto near = meeting.slots(true), far = meeting.slots(false);
-    auto rings = make_staged(part_of(context, near), make_ucx_memory(worker, meeting.neighbors()));
-    auto messages = make_ucx_messages(part_of(context, far), worker, meeting.neighbors());
-    auto transport = std::make_unique<Split>();  // what has no links is not even polled
-    if (!near.empty()) transport->add(std::move(rings), near);
-    if (!far.empty()) transport->add(std::move(messages), far);
-    return transport;
+    return make_message_transport(context, make_ucx_messenger, {.mpi = false, .pieces = true});
 }
 
 }  // namespace parhelion

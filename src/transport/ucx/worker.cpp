@@ -36,7 +36,7 @@ ucp_context_h create_context(const UcxLibrary& ucx) {
     check_ucx(ucx.config_read(nullptr, nullptr, &config), "ucp_config_read");
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES;
-    params.features = UCP_FEATURE_TAG | UCP_FEATURE_RMA;
+    params.features = UCP_FEATURE_TAG;
     ucp_context_h context = nullptr;
     const ucs_status_t status = ucx.init_version(api_major, api_minor, &params, config, &context);
     ucx.config_release(config);
@@ -144,63 +144,13 @@ std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {on_failure, endpoint.get()};
     const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
-    if (status == UCS_ERR_UNREACHABLE)  // no fault of the other process: what needs no network can
-                                        // move the data
+    if (status == UCS_ERR_UNREACHABLE)  // what needs no network can move the data
         throw Error(
             "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS "
             "and UCX_NET_DEVICES limit what it takes)",
             ErrorKind::system);
     check_ucx(status, "ucp_ep_create");
     return endpoint;
-}
-
-std::shared_ptr<std::byte> UcxWorker::allocate(std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    ucp_mem_map_params_t params{};
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
-    params.length = bytes;
-    params.flags = UCP_MEM_MAP_ALLOCATE;
-    ucp_mem_h handle = nullptr;
-    check_ucx(ucx_.mem_map(context_, &params, &handle), "ucp_mem_map");
-    ucp_mem_attr_t known{};
-    known.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-    check_ucx(ucx_.mem_query(handle, &known), "ucp_mem_query");
-    auto* const start = static_cast<std::byte*>(known.address);
-    allocated_[start] = handle;
-    return {start, [worker = shared_from_this()](std::byte* memory) {
-                const std::lock_guard again(worker->mutex_);
-                const auto found = worker->allocated_.find(memory);
-                worker->ucx_.mem_unmap(worker->context_, found->second);
-                worker->allocated_.erase(found);
-            }};
-}
-
-std::string UcxWorker::key(const std::byte* allocated) {
-    const std::lock_guard lock(mutex_);
-    void* packed = nullptr;
-    std::size_t length = 0;
-    check_ucx(ucx_.rkey_pack(context_, allocated_.at(allocated), &packed, &length),
-              "ucp_rkey_pack");
-    std::string text(static_cast<const char*>(packed), length);
-    ucx_.rkey_buffer_release(packed);
-    return text;
-}
-
-std::shared_ptr<std::byte> UcxWorker::map(const std::shared_ptr<UcxEndpoint>& owner,
-                                          const std::string& key, std::uint64_t address) {
-    const std::lock_guard lock(mutex_);
-    ucp_rkey_h opened = nullptr;
-    if (owner->closed) return nullptr;
-    if (ucx_.ep_rkey_unpack(owner->handle, key.data(), &opened) != UCS_OK) return nullptr;
-    void* here = nullptr;
-    if (ucx_.rkey_ptr(opened, address, &here) != UCS_OK) {
-        ucx_.rkey_destroy(opened);
-        return nullptr;
-    }
-    return {static_cast<std::byte*>(here), [worker = shared_from_this(), opened](std::byte*) {
-                const std::lock_guard again(worker->mutex_);
-                worker->ucx_.rkey_destroy(opened);
-            }};
 }
 
 ucp_request_param_t UcxWorker::parameters(UcxOperation& operation) const {
@@ -275,9 +225,8 @@ void UcxWorker::progress() {
     ucx_.worker_progress(worker_);
 }
 
-// A rank whose exchange is over may compute, or wait in MPI, while its last messages are still in
-// UCX's queues: nobody else would get them out. Does nothing as long as the ranks' own threads look
-// often enough.
+// A rank whose exchange is over may compute while its last messages are still in UCX's queues. Does
+// nothing as long as the ranks' own threads look often enough.
 void UcxWorker::stand_by() {
     std::unique_lock lock(mutex_);
     for (std::uint64_t seen = 0; !closing_;) {

@@ -35,7 +35,7 @@ struct UcxOperation {
 
 /// One per process, used by any thread: each call locks. Lives as long as something uses it
 /// (keep_until_finalize: until MPI_Finalize).
-class UcxWorker : public std::enable_shared_from_this<UcxWorker> {
+class UcxWorker {
 public:
     UcxWorker();
     ~UcxWorker();
@@ -55,15 +55,6 @@ public:
     void send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes,
               UcxOperation& operation);
     void receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation);
-    /// Memory that other processes may map, where UCX has a way to do so on this node. Keeps the
-    /// worker.
-    std::shared_ptr<std::byte> allocate(std::size_t bytes);
-    /// How others find what was allocated. Local.
-    std::string key(const std::byte* allocated);
-    /// A neighbor's memory, as it is seen from here; null where it cannot be mapped. Keeps the
-    /// worker.
-    std::shared_ptr<std::byte> map(const std::shared_ptr<UcxEndpoint>& owner,
-                                   const std::string& key, std::uint64_t address);
     /// Done when all that was sent over the connection is out of this process's hands.
     void flush(UcxEndpoint& endpoint, UcxOperation& operation);
     /// Gives up what is not done; nothing touches its buffer afterwards. The connection may have to
@@ -98,7 +89,6 @@ private:
     std::string address_;
     std::mutex mutex_;
     std::map<std::string, Connection> connections_;  // by address
-    std::map<const std::byte*, ucp_mem_h> allocated_;
     std::atomic<std::uint64_t> next_tag_{1};
     std::atomic<std::uint64_t> looks_{0};  // at the network
     std::atomic<bool> kept_{false};

@@ -1,5 +1,5 @@
 """Usable cores on a made-up machine: what a process may run on, and what its control groups grant. The same cases as in
-tests/unit/test_usable_cores.cpp, for the command line and the library must agree."""
+tests/unit/test_cores.cpp, for the command line and the library must agree."""
 
 import pytest
 

@@ -10,7 +10,7 @@
 
 #include "support/cases.hpp"
 
-#include "core/usable_cores.hpp"
+#include "core/cores.hpp"
 
 namespace {
 

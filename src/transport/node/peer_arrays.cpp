@@ -1,10 +1,43 @@
-#include "transport/node/peer_plan.hpp"
+#include "transport/node/peer_arrays.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "plan/compile.hpp"
+#include "transport/node/peer_memory.hpp"
 
 namespace parhelion {
-
 namespace {
+
+class NodeSharedAccess final : public ArrayAccess {
+public:
+    std::string refusal(const Plan& plan) const override { return private_field(plan); }
+    std::optional<BlockPlace> describe(const ArrayBlock& block) const override {
+        static const std::int64_t process = getpid();
+        const auto place = find_node_shared(block.first);
+        if (!place) return {};
+        return BlockPlace{
+            {process, place->descriptor, static_cast<std::int64_t>(place->identity), place->size},
+            place->offset};
+    }
+    std::shared_ptr<std::byte> map(const BlockPlace& place) const override {
+        const auto& words = place.memory;
+        return map_place({words[0], words[1], words[2], words[3], 0});
+    }
+};
+
+void put_block_place(Words& header, const BlockPlace& place) {
+    header.insert(header.end(), place.memory.begin(), place.memory.end());
+    header.push_back(place.offset);
+}
+
+BlockPlace get_block_place(WordReader& header) {
+    BlockPlace place;
+    for (auto& word : place.memory) word = header.next();
+    place.offset = header.next();
+    return place;
+}
 
 void put_group(Words& words, const Pattern& pattern, const Link& link) {
     words.push_back(pattern.owned);
@@ -27,6 +60,33 @@ void get_group(WordReader& words, const Pattern& mine, PeerPlan& peer) {
 }
 
 }  // namespace
+
+const ArrayAccess& node_shared_access() {
+    static const NodeSharedAccess access;
+    return access;
+}
+
+std::string private_field(const Plan& plan) {
+    for (std::size_t f = 0; f < plan.fields.size(); ++f)
+        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
+            if (!written_block(plan, f, b).empty() &&
+                !find_node_shared(plan.fields[f].blocks[b].first))
+                return field_name(plan, static_cast<int>(f)) +
+                       " is not in node-shared memory: use an array that make_array, zeros or "
+                       "NodeAllocator gives";
+    return {};
+}
+
+std::byte* PeerMappings::find(const BlockPlace& place, const ArrayAccess& access) {
+    auto known = std::ranges::find(all_, place.memory, &Mapped::memory);
+    if (known == all_.end()) known = all_.insert(known, {place.memory, access.map(place), set_});
+    known->last_used = set_;
+    return known->start.get() + place.offset;
+}
+
+void PeerMappings::forget_old() {
+    std::erase_if(all_, [this](const Mapped& each) { return each.last_used + sets_kept <= set_; });
+}
 
 Links PeerPlan::links() const {
     Links all;
