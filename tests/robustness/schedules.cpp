@@ -76,9 +76,9 @@ CASE("exchanges by dimensions, on different communicators, may be ended in any o
         const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorithm::staged};
         const CartesianDomain here({18, 16}, staged), there({17, 19}, staged, other);
         std::vector<Work> all;
-        all.emplace_back(here, "shared", 0);
-        all.emplace_back(there, "shared", 1);
-        all.emplace_back(here, "staged_shared", 2);
+        all.emplace_back(here, "shared+mpi", 0);
+        all.emplace_back(there, "shared+mpi", 1);
+        all.emplace_back(here, "staged_shared+mpi", 2);
         all.emplace_back(there, "mpi", 3);
         run_schedule(all, here.communicator().rank());
     }
