@@ -46,6 +46,8 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
     std::vector<int> table;
     if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
     options.rank_order = rank_order_from(given.rank_order, std::move(table));
+    for (int i = 0; i < given.fold_count && given.folds != nullptr; ++i)
+        options.seams.push_back(fold_from(given.folds[i]));
     return options;
 }
 

@@ -56,6 +56,7 @@ Field field_of(const CartesianDomain& domain, const phl_field& given) {
     if (given.own_depth)
         layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
     layout.stagger = stagger_from(given.stagger, dimensions);
+    layout.sign = given.changes_sign != 0 ? -1 : 1;
     require_array(given.blocks, given.block_count, "blocks");
     void* const* const arrays = given.blocks != nullptr ? given.blocks : &given.cells;
     const std::size_t count =
@@ -128,6 +129,13 @@ Stagger stagger_from(const int32_t* along, int dimensions) {
     for (int d = 0; d < dimensions; ++d)
         stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));
     return stagger;
+}
+
+Fold fold_from(const phl_fold& given) {
+    const bool is_lower = in_range(given.side, PHL_LOWER, "side") == PHL_LOWER;
+    const int pivot = in_range(given.pivot, PHL_PIVOT_CENTER, "pivot");
+    return {given.axis, is_lower ? Side::lower : Side::upper, static_cast<Pivot>(pivot),
+            given.mirrored};
 }
 
 int in_range(int number, int last, const char* what) {

@@ -51,6 +51,7 @@ std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>
 struct FortranArray {
     CFI_CDESC_T(CFI_MAX_RANK) copy;
     std::int32_t goes_on;  // of the field of the array before it: its ghosts, or its next block
+    std::int32_t changes_sign;
     struct Layers {
         std::int32_t listed = -1;  // so many values; -1: not told
         std::int32_t along[PHL_MAX_DIMENSIONS] = {};
@@ -65,8 +66,9 @@ struct FortranArray {
 
     explicit FortranArray(const CFI_cdesc_t& given, bool goes_on = false,
                           Array given_stagger = nullptr, Array given_halo = nullptr,
-                          Array given_depth = nullptr)
-        : goes_on(goes_on), stagger(given_stagger), array_halo(given_halo), depth(given_depth) {
+                          Array given_depth = nullptr, bool changes_sign = false)
+        : goes_on(goes_on), changes_sign(changes_sign), stagger(given_stagger),
+          array_halo(given_halo), depth(given_depth) {
         std::memcpy(
             &copy, &given,
             offsetof(CFI_cdesc_t, dim) + static_cast<std::size_t>(given.rank) * sizeof(CFI_dim_t));
@@ -85,6 +87,7 @@ ArrayLayout layout_of(const FortranArray& array, int dimensions) {
         return layers.listed >= 0;
     };
     ArrayLayout layout{Order::fortran};
+    layout.sign = array.changes_sign != 0 ? -1 : 1;
     if (told(array.stagger, "stagger"))
         layout.stagger = stagger_from(array.stagger.along, dimensions);
     if (told(array.array_halo, "array_halo"))
@@ -235,7 +238,8 @@ extern "C" {
 int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array lower, Array upper,
                            Array periodic, Array process_grid, int faces_only, int staged,
                            Array splits, int first_fastest, Array ranks, int of_communicator,
-                           int owned_ends, Array blocks_per_rank, phl_cartesian* domain) {
+                           int owned_ends, Array blocks_per_rank, Array folds,
+                           phl_cartesian* domain) {
     const auto read = [&](const Communicator& own) {
         GivenGrid grid{integers_of(*extents, "extents")};
         CartesianOptions& options = grid.options;
@@ -256,6 +260,16 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
         options.boundary = owned_ends != 0 ? Boundary::owned : Boundary::open;
         if (splits != nullptr)
             options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
+        if (folds != nullptr) {
+            const auto given = integers_of(*folds, "folds");
+            if (given.size() % 4 != 0)
+                throw Error("folds has " + std::to_string(given.size()) +
+                            " values: give axis, mirrored axis, side and pivot of each fold");
+            const auto at = [&](std::size_t i) { return static_cast<int32_t>(given[i]); };
+            for (std::size_t i = 0; i < given.size(); i += 4)
+                options.seams.push_back(
+                    fold_from({at(i) - 1, at(i + 1) - 1, at(i + 2), at(i + 3)}));
+        }
         std::vector<int> table;
         if (ranks != nullptr) {
             const auto given = integers_of(*ranks, "ranks");
@@ -314,8 +328,9 @@ int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
 }
 
 void phl_f_describe(Array array, int goes_on, FortranArray* described, Array stagger,
-                    Array array_halo, Array depth) {
-    new (described) FortranArray(*array, goes_on != 0, stagger, array_halo, depth);
+                    Array array_halo, Array depth, int changes_sign) {
+    new (described)
+        FortranArray(*array, goes_on != 0, stagger, array_halo, depth, changes_sign != 0);
 }
 
 int phl_f_group_check(const FortranGroup* group) {

@@ -79,6 +79,14 @@ enum phl_rank_order {
  * that end owns as many of them as the field's depth, so that they travel to its neighbors, too. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
+/* A side of a grid that is joined to itself, mirrored along another axis (axes from 0): which side,
+ * and whether the line of the fold lies beyond the last row of cells or through their centers. */
+enum phl_side { PHL_UPPER = 0, PHL_LOWER };
+enum phl_pivot { PHL_PIVOT_CORNER = 0, PHL_PIVOT_CENTER };
+typedef struct phl_fold {
+    int32_t axis, mirrored, side, pivot;
+} phl_fold;
+
 /* Grids have 1 to so many dimensions. */
 #define PHL_MAX_DIMENSIONS 4
 
@@ -260,6 +268,8 @@ typedef struct phl_cartesian_options {
     int32_t boundary;
     const int32_t* ranks; /* instead of rank_order: the rank at each place of the process grid, the
                              last dimension fastest; NULL: none */
+    const phl_fold* folds; /* at most one for each side of one axis; NULL: none */
+    int32_t fold_count;
 } phl_cartesian_options;
 
 /* Collective, the same arguments everywhere. `options` may be NULL. */
@@ -296,6 +306,7 @@ typedef struct phl_field {
     int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
     int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value
                                             more on every rank */
+    int32_t changes_sign;                /* 1: beyond a fold, as components of vectors do */
     void* cells;                         /* of a rank's only block */
     void* ghosts;                        /* index map */
     void* const* blocks;                 /* instead of `cells`: one array per block */

@@ -12,12 +12,15 @@ namespace {
 using Grid = const CartesianDomain&;
 using Cells = const IndexedDomain&;
 
+// Folded axis, whether at its upper side, whether about the center of cells, mirrored axis.
+using Folds = std::vector<std::tuple<int, bool, bool, int>>;
+
 void construct_grid(CartesianDomain* self, const Communicator& comm,
                     std::vector<global_index> extents, IntList lower, IntList upper,
                     const std::vector<bool>& periodic, std::vector<int> process_grid,
                     std::vector<std::vector<global_index>> splits, std::vector<int> blocks_per_rank,
                     Neighbors neighbors, Algorithm algorithm, RankFill fill, std::vector<int> ranks,
-                    bool owns_ends) {
+                    bool owns_ends, const Folds& folds) {
     CartesianOptions options;
     options.halo = halo_from(lower, upper);
     for (std::size_t d = 0; d < periodic.size() && d < max_dimensions; ++d)
@@ -29,6 +32,9 @@ void construct_grid(CartesianDomain* self, const Communicator& comm,
     options.algorithm = algorithm;
     options.rank_order = ranks.empty() ? RankOrder(fill) : RankOrder(std::move(ranks));
     options.boundary = owns_ends ? Boundary::owned : Boundary::open;
+    for (const auto& [axis, upper, center, mirrored] : folds)
+        options.seams.push_back({axis, upper ? Side::upper : Side::lower,
+                                 center ? Pivot::center : Pivot::corner, mirrored});
     new (self) CartesianDomain(std::move(extents), options, comm);
 }
 
@@ -65,7 +71,7 @@ void bind_grid(nb::module_& module) {
     nb::class_<CartesianDomain>(module, "CartesianDomain")
         .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a,
              "process_grid"_a, "splits"_a, "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a,
-             "fill"_a, "ranks"_a, "owns_ends"_a, Unlocked())
+             "fill"_a, "ranks"_a, "owns_ends"_a, "folds"_a, Unlocked())
         .def(
             "staggered",
             [](Grid domain, IntList stagger) { return domain.staggered(stagger_from(stagger)); },

@@ -37,6 +37,7 @@ _MODULES = {
     "Transport": "exchange.exchange",
     "build_pattern": "exchange.pattern",
     "choose_process_grid": "domain.cartesian",
+    "fold": "domain.cartesian",
     "from_index_map": "domain.conversion",
     "from_local_to_global": "domain.conversion",
     "from_star_forest": "domain.conversion",

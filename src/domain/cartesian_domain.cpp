@@ -91,6 +91,33 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
             "standard algorithm");
 }
 
+// Tells the mirrored axis of each, too.
+void validate_seams(const std::vector<global_index>& extents, CartesianOptions& options) {
+    const int dims = static_cast<int>(extents.size());
+    for (Fold& fold : options.seams) {
+        const std::string where = "the fold of axis " + number(fold.axis);
+        if (fold.mirrored == Fold::before) fold.mirrored = fold.axis == 0 ? 1 : fold.axis - 1;
+        require(dims >= 2 && fold.axis >= 0 && fold.axis < dims && fold.mirrored >= 0 &&
+                    fold.mirrored < dims && fold.mirrored != fold.axis,
+                where + " mirrors axis " + number(fold.mirrored) + " of a domain of " +
+                    number(dims) + " dimensions: name two axes of it");
+        const Fold& first = options.seams.front();
+        require(fold.axis == first.axis && fold.mirrored == first.mirrored &&
+                    (&fold == &first || fold.side != first.side),
+                where + " is beside another: fold each side of one axis once at most");
+        require(!options.periodic.along[fold.axis],
+                where + " is periodic: a side is folded or joined to the opposite one");
+        const auto sides = static_cast<global_index>(options.seams.size());
+        require(sides * std::max(options.halo.lower[fold.axis], options.halo.upper[fold.axis]) <
+                    extents[fold.axis],
+                where +
+                    " needs more than the halo's cells along it, twice as many where both "
+                    "sides are folded: use a narrower halo");
+        require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
+                where + " goes with an open boundary and the standard algorithm only");
+    }
+}
+
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
     const std::string where = " in dimension " + number(d);
     require(static_cast<int>(split.size()) == ranks,
@@ -233,6 +260,8 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
             const auto grid = options.process_grid.empty()
                                   ? choose_process_grid(comm_.size(), extents, options.halo)
                                   : options.process_grid;
+            validate_seams(extents, options);
+            seams_ = options.seams;
             for (int d = 0; d < dimensions_; ++d) {
                 axes_[d] = make_axis(d, extents[d], grid[d], options);
                 halo_.lower[d] = axes_[d].lower;
@@ -256,6 +285,13 @@ void CartesianDomain::tell(Properties& told) const {
     told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
     told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
     told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
+    told.add("the number of folds", seams_.size());
+    for (const Fold& fold : seams_) {
+        told.add("the axis of a fold", fold.axis);
+        told.add("the axis that a fold mirrors", fold.mirrored);
+        told.add("the side of a fold", fold.side == Side::upper ? "upper" : "lower");
+        told.add("the pivot of a fold", fold.pivot == Pivot::corner ? "corner" : "center");
+    }
     told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
     for (std::size_t place = 0; place < rank_at_.size(); ++place)
         told.add("the rank at place % of the process grid", rank_at_[place],

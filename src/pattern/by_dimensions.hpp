@@ -9,14 +9,12 @@
 
 namespace parhelion {
 
-/// Bit d: dimension d.
-using DimensionSet = std::uint8_t;
-
 /// Which dimensions a piece lies beyond its reader's owned cells in.
 DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions);
 
 /// Whether stages would fill the ghosts that it fills, and no others: it has one stage, and in each
-/// block every combination of what lies beyond its sides (not the faces alone). Local.
+/// block every combination of what lies beyond its sides (not the faces alone), none of it beyond a
+/// fold. Local.
 bool fills_corners(const Pattern& pattern);
 
 /// Stage k fetches the ghosts beyond the sides of `stages[k]`: those of edges and corners among

@@ -2,9 +2,11 @@
 // a block is cut into segments by owner, and every combination of segments with at least one ghost
 // segment is one piece. Points are cut as cells are: the point behind a block's last cell is the
 // next block's, and one more layer of ghosts. Layers beyond an end are more cells of the block
-// there.
+// there. Where a side is folded, the segment of the folded axis says by which list the mirrored one
+// is cut: plain, beyond the fold, or on its line.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "parhelion/domain/cartesian_domain.hpp"
@@ -14,17 +16,54 @@
 namespace parhelion {
 namespace {
 
+// Lists of segments of an axis that a fold mirrors; others have the plain one alone.
+enum Rows { plain, beyond_upper, on_upper, beyond_lower, on_lower, kinds_of_rows };
+
 // Part of a block's extended range along one axis that one block owns.
 struct Segment {
     global_index lo, hi;  // in the receiver's coordinates
-    global_index shift;   // + shift: in the owner's coordinates
+    global_index shift;   // + x, or − x where it is mirrored: in the owner's coordinates
     int owner;            // block position along the axis
     bool ghost;
     bool beyond;  // a ghost that is none of the points that the block holds
+    bool mirrored = false;
+    Rows rows = plain;  // of a folded axis: the list of the mirrored one
 };
 
+// What is at a place of an axis, from there to before `end`: a cell of the grid, or (−1) nothing.
+struct Image {
+    global_index at, end;
+    bool mirrored = false;
+    Rows rows = plain;
+};
+constexpr global_index nothing = -1 - (global_index{1} << 40);
+
+// x ↦ sum − x beyond a fold, along the folded axis and along the mirrored one.
+struct Mirror {
+    Fold fold;
+    global_index across, along;
+    bool is_beyond(global_index x) const {
+        return fold.side == Side::upper ? 2 * x > across : 2 * x < across;
+    }
+    // The first place on it or behind it.
+    global_index line() const { return (across + 1) / 2; }
+};
+
+// About a line between points or through them: 2 · its place, cells being ½ behind their lower
+// faces.
+Mirror mirror_of(const Fold& fold, const Axis& folded, const Axis& mirrored) {
+    const auto cells = [](const Axis& axis) {
+        return axis.extent - (axis.periodic ? 0 : axis.stagger);
+    };
+    const int inward = fold.pivot == Pivot::center ? 1 : 0;
+    const global_index line =
+        fold.side == Side::upper ? 2 * cells(folded) - inward : global_index{inward};
+    return {fold, line - 1 + folded.stagger, cells(mirrored) + inward - 1 + mirrored.stagger};
+}
+
 struct PatternAxis : Axis {
-    bool apart = false;  // ghosts that the block holds are segments of their own
+    bool apart = false;                 // ghosts that the block holds are segments of their own
+    std::vector<Mirror> across, along;  // folds of this axis, and those that mirror it
 
     // The halo is that of ghosts, and the block at an end owns what lies beyond it.
     PatternAxis(const Axis& axis, int below, int above, bool cut_held)
@@ -34,35 +73,105 @@ struct PatternAxis : Axis {
         starts.front() -= below;
         starts.back() += above;
     }
+
+    // Points behind a block's last cell that it holds and does not own.
+    int points_of_next(int block) const {
+        return periodic || starts[block + 1] != starts.back() ? stagger : 0;
+    }
+    global_index wrapped(global_index x) const {
+        return periodic ? ((x % extent) + extent) % extent : x;
+    }
+    bool has(global_index x) const { return x >= starts.front() && x < starts.back(); }
+
+    Image image_of(global_index x, Rows rows) const {
+        if (rows != plain) return beside_fold(x, rows);
+        for (const Mirror& mirror : across) {
+            const bool is_upper = mirror.fold.side == Side::upper;
+            if (mirror.is_beyond(x))
+                return {mirror.across - x, is_upper ? past_all : mirror.line(), true,
+                        is_upper ? beyond_upper : beyond_lower};
+            if (2 * x == mirror.across) return {x, x + 1, false, is_upper ? on_upper : on_lower};
+        }
+        if (!periodic && !has(x)) return {nothing, x < starts.front() ? starts.front() : past_all};
+        return {wrapped(x), periodic ? x + extent - wrapped(x) : next_line(x)};
+    }
+
+private:
+    static constexpr global_index past_all = global_index{1} << 60;
+
+    // Where the plain rows from x on end.
+    global_index next_line(global_index x) const {
+        global_index next = starts.back();
+        for (const Mirror& mirror : across)
+            if (mirror.line() > x) next = std::min(next, mirror.line());
+        return next;
+    }
+
+    // On the line of a fold two places are one point: the one with the smaller coordinate owns it.
+    Image beside_fold(global_index x, Rows rows) const {
+        if (!periodic && !has(x)) return {nothing, x + 1};
+        const bool is_upper = rows == beyond_upper || rows == on_upper;
+        const bool on_line = rows == on_upper || rows == on_lower;
+        const auto& mirror = *std::find_if(along.begin(), along.end(), [&](const Mirror& each) {
+            return (each.fold.side == Side::upper) == is_upper;
+        });
+        const global_index here = wrapped(x), mate = mate_of(here, mirror);
+        const bool own = on_line && (mate == nothing || here <= mate);
+        if (own) return {here, x + 1};
+        return {mate, x + 1, true};
+    }
+    global_index mate_of(global_index x, const Mirror& mirror) const {
+        const global_index mate = wrapped(mirror.along - x);
+        if (periodic || has(mate)) return mate;
+        // The formula of cells goes around the end, periodic or not.
+        return mirror.fold.pivot == Pivot::center && stagger == 0 && mate == extent ? 0 : nothing;
+    }
 };
 
-void append_ghosts(const Axis& axis, global_index lo, global_index hi, bool beyond,
-                   std::vector<Segment>& segments) {
-    if (!axis.periodic) {
-        lo = std::max(lo, axis.starts.front());
-        hi = std::min(hi, axis.starts.back());
+// Joined to the segment before where that goes on.
+void append(std::vector<Segment>& segments, const Segment& next) {
+    if (!segments.empty()) {
+        Segment& last = segments.back();
+        if (last.hi == next.lo && last.owner == next.owner && last.shift == next.shift &&
+            last.ghost == next.ghost && last.beyond == next.beyond &&
+            last.mirrored == next.mirrored && last.rows == next.rows) {
+            last.hi = next.hi;
+            return;
+        }
     }
+    segments.push_back(next);
+}
+
+void append_images(const PatternAxis& axis, global_index lo, global_index hi, Rows rows, bool own,
+                   bool beyond, std::vector<Segment>& segments) {
     while (lo < hi) {
-        const global_index wrapped =
-            axis.periodic ? ((lo % axis.extent) + axis.extent) % axis.extent : lo;
-        const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), wrapped);
-        const global_index end = std::min(hi, lo + (*next - wrapped));
-        segments.push_back({lo, end, wrapped - lo, static_cast<int>(next - axis.starts.begin()) - 1,
-                            true, beyond});
+        const Image image = axis.image_of(lo, rows);
+        global_index end = std::min(hi, image.end);
+        if (image.at != nothing) {
+            const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), image.at);
+            const global_index to_edge =
+                image.mirrored ? image.at - *(next - 1) + 1 : *next - image.at;
+            end = std::min(end, lo + to_edge);
+            const bool ghost = !own || image.mirrored;
+            append(segments, {lo, end, image.mirrored ? image.at + lo : image.at - lo,
+                              static_cast<int>(next - axis.starts.begin()) - 1, ghost, beyond,
+                              image.mirrored, image.rows});
+        }
         lo = end;
     }
 }
 
 // A block without cells along an axis has no halo there.
-std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
+std::vector<Segment> segments_of(const PatternAxis& axis, int block, Rows rows) {
     const global_index lo = axis.starts[block], hi = axis.starts[block + 1];
     std::vector<Segment> segments;
     if (lo == hi) return segments;
-    const global_index held = hi + (axis.apart ? axis.stagger : 0);
-    append_ghosts(axis, lo - axis.lower, lo, true, segments);
-    segments.push_back({lo, hi, 0, block, false, false});
-    append_ghosts(axis, hi, held, false, segments);
-    append_ghosts(axis, held, hi + axis.upper, true, segments);
+    const int next = axis.points_of_next(block);
+    const global_index held = hi + (axis.apart ? next : 0);
+    append_images(axis, lo - axis.lower, lo, rows, false, true, segments);
+    append_images(axis, lo, hi, rows, true, false, segments);
+    append_images(axis, hi, held, rows, false, false, segments);
+    append_images(axis, held, hi + axis.upper - axis.stagger + next, rows, false, true, segments);
     return segments;
 }
 
@@ -82,12 +191,12 @@ struct AxisView {
     Readings reads, read_from;
     int first = 0;
 
-    AxisView(const PatternAxis& axis, int first_block, int blocks)
+    AxisView(const PatternAxis& axis, int first_block, int blocks, Rows rows)
         : reads(blocks), read_from(blocks), first(first_block) {
         for (int b = 0; b < axis.blocks(); ++b) {
             const bool mine = b >= first && b < first + blocks;
-            if (!mine && !near(axis, b, blocks)) continue;
-            const auto segments = segments_of(axis, b);
+            if (!mine && rows == plain && !near(axis, b, blocks)) continue;
+            const auto segments = segments_of(axis, b, rows);
             const int own = static_cast<int>(
                 std::find_if(segments.begin(), segments.end(),
                              [](const Segment& segment) { return !segment.ghost; }) -
@@ -106,7 +215,7 @@ private:
     bool near(const PatternAxis& axis, int b, int blocks) const {
         const global_index lo = axis.starts[first], hi = axis.starts[first + blocks];
         const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
-        if (from < hi && to > lo) return true;
+        if ((from < hi && to > lo) || !axis.across.empty()) return true;
         return axis.periodic && (from < 0 || to > axis.extent);
     }
 };
@@ -127,10 +236,18 @@ public:
         : domain_(domain), blocks_(domain.blocks()) {
         const Block& first = domain.blocks().front();
         for (int d = 0; d < domain.dimensions(); ++d) {
-            const PatternAxis& axis =
-                axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d],
-                                   domain.neighbors() == Neighbors::faces);
-            views_.emplace_back(axis, first.position[d], axis.blocks_per_rank);
+            PatternAxis& axis = axes_.emplace_back(domain.axis(d), ends.lower[d], ends.upper[d],
+                                                   domain.neighbors() == Neighbors::faces);
+            for (const Fold& fold : domain.seams()) {
+                const Mirror mirror =
+                    mirror_of(fold, domain.axis(fold.axis), domain.axis(fold.mirrored));
+                if (fold.axis == d) axis.across.push_back(mirror), folded_ = d;
+                if (fold.mirrored == d) axis.along.push_back(mirror);
+            }
+            for (int rows = 0; rows < (axis.along.empty() ? 1 : kinds_of_rows); ++rows)
+                if (rows == plain || has_rows(axis, static_cast<Rows>(rows)))
+                    views_[d][rows].emplace(axis, first.position[d], axis.blocks_per_rank,
+                                            static_cast<Rows>(rows));
             for (Block& block : blocks_) {
                 block.owned.lo[d] = axis.starts[block.position[d]];
                 block.owned.hi[d] = axis.starts[block.position[d] + 1];
@@ -157,24 +274,33 @@ public:
 
 private:
     using Along = std::array<const Reading*, max_dimensions>;
-    using Side = AxisView::Readings AxisView::*;
+    using End = AxisView::Readings AxisView::*;
 
-    template <class Visitor>
-    void visit(int block, Side side, Visitor&& visitor) const {
-        Along along{};
-        descend(0, blocks_[block], side, along, visitor);
+    static bool has_rows(const PatternAxis& axis, Rows rows) {
+        const Side side = rows == beyond_upper || rows == on_upper ? Side::upper : Side::lower;
+        return std::any_of(axis.along.begin(), axis.along.end(),
+                           [&](const Mirror& mirror) { return mirror.fold.side == side; });
     }
 
     template <class Visitor>
-    void descend(int d, const Block& block, Side side, Along& along, Visitor& visitor) const {
-        if (d == max_dimensions || d == domain_.dimensions()) {
+    void visit(int block, End end, Visitor&& visitor) const {
+        Along along{};
+        descend(0, blocks_[block], end, along, visitor);
+    }
+
+    // The folded axis comes first: its segment tells the list of the mirrored one.
+    template <class Visitor>
+    void descend(int n, const Block& block, End end, Along& along, Visitor& visitor) const {
+        if (n == max_dimensions || n == domain_.dimensions()) {
             if (is_wanted(along)) visitor(along);
             return;
         }
-        const AxisView& view = views_[d];
-        for (const Reading& reading : (view.*side)[block.position[d] - view.first]) {
+        const int d = n == 0 ? folded_ : n <= folded_ ? n - 1 : n;
+        const Rows rows = axes_[d].along.empty() ? plain : along[folded_]->segment.rows;
+        const AxisView& view = *views_[d][rows];
+        for (const Reading& reading : (view.*end)[block.position[d] - view.first]) {
             along[d] = &reading;
-            descend(d + 1, block, side, along, visitor);
+            descend(n + 1, block, end, along, visitor);
         }
     }
 
@@ -201,6 +327,7 @@ private:
         int others = 0;
         for (int d = 0; d < domain_.dimensions(); ++d) {
             const Reading& reading = *along[d];
+            if (reading.segment.rows != plain) return original;
             if (!reading.segment.ghost) continue;
             if (reading.segment.owner == reading.reader) numbers[d] = reading.own_number;
             else ++others;
@@ -208,29 +335,51 @@ private:
         return others > 0 ? numbers : original;
     }
 
+    DimensionSet folded(const Along& along) const {
+        unsigned axes = 0;
+        for (int d = 0; d < domain_.dimensions(); ++d)
+            if (along[d]->segment.mirrored) axes |= 1u << d;
+        return static_cast<DimensionSet>(axes);
+    }
+
+    // A width counts the point of the next block. Beyond a fold there is none: the last point is
+    // one of them.
+    global_index owner_end(const Along& along, int d) const {
+        const int reader = along[d]->reader;
+        const int last = axes_[d].stagger - axes_[d].points_of_next(reader);
+        return axes_[d].starts[reader + 1] - (d == folded_ && folded(along) != 0 ? last : 0);
+    }
+
     void add_receive(int block, const Along& along, PiecesByRank& receives) const {
-        BoxPiece piece{block, {}, blocks_[block].owned, {}};
+        BoxPiece piece{block, {}, {}, {}};
+        piece.folded = folded(along);
         std::array<int, max_dimensions> owner{};
         for (int d = 0; d < domain_.dimensions(); ++d) {
-            piece.cells.lo[d] = along[d]->segment.lo;
-            piece.cells.hi[d] = along[d]->segment.hi;
-            piece.shift[d] = along[d]->segment.shift;
-            owner[d] = along[d]->segment.owner;
+            const Segment& segment = along[d]->segment;
+            piece.cells.lo[d] = segment.lo;
+            piece.cells.hi[d] = segment.hi;
+            piece.shift[d] = segment.shift;
+            piece.owner.lo[d] = axes_[d].starts[along[d]->reader];
+            piece.owner.hi[d] = owner_end(along, d);
+            owner[d] = segment.owner;
         }
         receives[domain_.place_of(owner).rank].push_back(keyed(along, block, piece));
     }
 
     void add_send(int block, const Along& along, PiecesByRank& sends) const {
         BoxPiece piece{block, {}, {}, {}};
+        piece.folded = piece.backward = folded(along);
         std::array<int, max_dimensions> reader{};
+        const auto put = [](const Segment& segment, global_index lo, global_index hi, int d,
+                            Box& box) {
+            box.lo[d] = segment.mirrored ? segment.shift - hi + 1 : segment.shift + lo;
+            box.hi[d] = segment.mirrored ? segment.shift - lo + 1 : segment.shift + hi;
+        };
         for (int d = 0; d < domain_.dimensions(); ++d) {
             const Segment& segment = along[d]->segment;
-            const Axis& axis = axes_[d];
             reader[d] = along[d]->reader;
-            piece.cells.lo[d] = segment.lo + segment.shift;
-            piece.cells.hi[d] = segment.hi + segment.shift;
-            piece.owner.lo[d] = axis.starts[reader[d]] + segment.shift;
-            piece.owner.hi[d] = axis.starts[reader[d] + 1] + segment.shift;
+            put(segment, segment.lo, segment.hi, d, piece.cells);
+            put(segment, axes_[d].starts[reader[d]], owner_end(along, d), d, piece.owner);
         }
         const auto place = domain_.place_of(reader);
         sends[place.rank].push_back(keyed(along, place.block, piece));
@@ -274,7 +423,8 @@ private:
     const CartesianDomain& domain_;
     std::vector<Block> blocks_;
     std::vector<PatternAxis> axes_;
-    std::vector<AxisView> views_;
+    std::array<std::array<std::optional<AxisView>, kinds_of_rows>, max_dimensions> views_;
+    int folded_ = 0;  // axis, or the first one
 };
 
 }  // namespace

@@ -83,7 +83,11 @@ void check_box(const Pattern& pattern, std::size_t stage, const Link& link, cons
     if (intersect(piece.cells, grow(owned, pattern.halo, pattern.dimensions)) != piece.cells)
         refuse(link,
                cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
-    if (receives && (!intersect(piece.cells, owned).empty() || piece.owner != owned))
+    // On the line of a fold, points that two blocks hold are ghosts of one of them.
+    const bool is_its = piece.folded == 0
+                            ? intersect(piece.cells, owned).empty() && piece.owner == owned
+                            : intersect(piece.owner, owned) == piece.owner;
+    if (receives && !is_its)
         refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
     if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions))
         refuse(link, "sent " + cells + " are not owned");

@@ -12,7 +12,8 @@ Shape shape_of(const Selection& side, local_index unique,
     for (const BoxPiece& piece : side.boxes) {
         cells += piece.cells.cells();
         for (int d = 0; d < max_dimensions; ++d)
-            hash.add(piece.cells.lo[d] - piece.owner.lo[d])
+            hash.add(piece.backward >> d & 1 ? piece.owner.hi[d] - piece.cells.hi[d]
+                                             : piece.cells.lo[d] - piece.owner.lo[d])
                 .add(piece.cells.extent(d))
                 .add(piece.owner.extent(d));
     }

@@ -20,6 +20,7 @@ void put_selection(Words& words, const Selection& side) {
         put_box(words, piece.cells);
         put_box(words, piece.owner);
         words.insert(words.end(), piece.shift.begin(), piece.shift.end());
+        words.push_back(piece.folded | piece.backward << max_dimensions);
     }
     put_list(words, side.cells);
 }
@@ -56,12 +57,16 @@ Box WordReader::box() {
 
 Selection WordReader::selection() {
     Selection side;
-    side.boxes.resize(count(21));
+    side.boxes.resize(count(22));
     for (BoxPiece& piece : side.boxes) {
         piece.block = next_in<std::int32_t>(0, index_limit);
         piece.cells = box();
         piece.owner = box();
         for (auto& x : piece.shift) x = next_in<global_index>(-coordinate_limit, coordinate_limit);
+        constexpr int all = (1 << max_dimensions) - 1;
+        const int sets = next_in<int>(0, (all << max_dimensions) | all);
+        piece.folded = static_cast<DimensionSet>(sets & all);
+        piece.backward = static_cast<DimensionSet>(sets >> max_dimensions);
     }
     side.cells = list();
     return side;

@@ -70,6 +70,7 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
     differs |= given.indexed ^ made.indexed;
     differs |= static_cast<int>(given.boundary) ^ static_cast<int>(made.boundary);
+    differs |= given.sign ^ made.sign;
     differs |= std::bit_cast<byte_count>(given.stagger.along) ^
                std::bit_cast<byte_count>(made.stagger.along);
     const HaloWidth& halo = plan_.depths[f];
@@ -110,6 +111,8 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
         refuse(array(), "another halo (" + to_string(given) + ")", to_string(as_made));
     if (given.stagger != made.stagger)
         refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
+    if (given.sign != made.sign)
+        refuse(array(), "sign " + text(given.sign), "sign " + text(made.sign));
     if (given.boundary != made.boundary)
         refuse(array(), "a domain of another boundary", "one of the other");
     if (given.blocks.size() != made.blocks.size())

@@ -48,6 +48,14 @@ struct Or {
     }
 };
 
+// No combination: the opposite of what comes.
+struct Opposite {
+    template <class V>
+    static V of(V, V b) {
+        return static_cast<V>(-b);
+    }
+};
+
 template <class T, byte_count Size>
 struct Vector {
     using type __attribute__((vector_size(Size))) = T;
@@ -206,6 +214,25 @@ const Loops* combining(Scalar scalar, Reduction reduction) {
         case Scalar::complex128:
             return reduction == Reduction::prod ? complex_product(scalar)
                                                 : combine_sum<double>(reduction);
+    }
+    return nullptr;
+}
+
+const Loops* negating(Scalar scalar) {
+    switch (scalar) {
+        case Scalar::bytes: return nullptr;
+        case Scalar::int8:
+        case Scalar::uint8: return &Combined<std::uint8_t, Opposite>::loops;
+        case Scalar::int16:
+        case Scalar::uint16: return &Combined<std::uint16_t, Opposite>::loops;
+        case Scalar::int32:
+        case Scalar::uint32: return &Combined<std::uint32_t, Opposite>::loops;
+        case Scalar::int64:
+        case Scalar::uint64: return &Combined<std::uint64_t, Opposite>::loops;
+        case Scalar::float32:
+        case Scalar::complex64: return &Combined<float, Opposite>::loops;
+        case Scalar::float64:
+        case Scalar::complex128: return &Combined<double, Opposite>::loops;
     }
     return nullptr;
 }

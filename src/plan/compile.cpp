@@ -141,7 +141,7 @@ private:
 };
 
 void add_boxes(Program& program, const Plan& plan, const MessageField& at,
-               const std::vector<int>& order, Into into) {
+               const std::vector<int>& order, End end, Into into) {
     const Field& field = plan.fields[at.f];
     byte_count offset = at.begin;
     for (byte_count k = 0; k < at.entries; ++k) {
@@ -149,8 +149,9 @@ void add_boxes(Program& program, const Plan& plan, const MessageField& at,
         const Box box = clipped(piece, field, plan.pattern_of(at.f).dimensions);
         const BoxLayout mine = box_in_field(plan, at.f, piece, box);
         const BoxLayout message = box_in_message(mine, order, field.element.size, offset);
-        program.add(into == Into::message ? copy_between(mine, message, field.element)
-                                          : copy_between(message, mine, field.element));
+        const bool negated = end == End::ghosts && is_negated(field, piece);
+        program.add(into == Into::message ? copy_between(mine, message, field.element, negated)
+                                          : copy_between(message, mine, field.element, negated));
         offset += box.cells() * bytes_per_cell(field);
     }
 }
@@ -180,7 +181,7 @@ Program compile_end(const Plan& plan, const MessageLayout& layout, Into into, bo
         else
             add_boxes(program, plan, at,
                       orders ? (*orders)[f] : packing_order(plan.fields[f], pattern.dimensions),
-                      into);
+                      layout.end, into);
     }
     return program;
 }
@@ -263,7 +264,7 @@ void direct_boxes(Program& program, int f, const DirectEnd& from, const DirectEn
         program.add(copy_between(
             box_in_field(from.plan, f, source, clipped(source, from.field(f), dimensions)),
             box_in_field(to.plan, f, target, clipped(target, to.field(f), dimensions)),
-            from.field(f).element));
+            from.field(f).element, is_negated(from.field(f), source)));
     }
 }
 
@@ -339,7 +340,7 @@ bool alike(const Plan& plan, std::size_t f, std::size_t g) {
     const Field &a = plan.fields[f], &b = plan.fields[g];
     return plan.group_of[f] == plan.group_of[g] && a.element == b.element &&
            a.components == b.components && a.component_stride == b.component_stride &&
-           a.halo == b.halo &&
+           a.halo == b.halo && a.sign == b.sign &&
            std::equal(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(),
                       equal_blocks);
 }

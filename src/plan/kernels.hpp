@@ -20,12 +20,17 @@ struct Kernels : Loops {
     const char* name;
     const Loops* (*combining)(
         Scalar scalar, Reduction reduction);  ///< null where such values cannot be combined so
+    const Loops* (*negating)(Scalar scalar);  ///< copies of the opposite sign; null for bytes
 };
 
 const Kernels& kernels();
 
-/// One op, by these loops.
-void run_strided(const StridedOp& op, Bases src, Bases dst, const Loops& use = kernels());
+/// Of fields whose values change sign: bytes.
+constexpr byte_count largest_signed_element = 4096;
+
+/// One op as a copy, or by these loops.
+void run_strided(const StridedOp& op, Bases src, Bases dst);
+void run_strided(const StridedOp& op, Bases src, Bases dst, const Loops& use);
 
 /// Products of complex numbers, compiled once: fused multiplications would give other bits with
 /// other instructions. Null for others.

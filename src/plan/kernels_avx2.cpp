@@ -10,6 +10,6 @@ constexpr long vector_bytes = 32;
 #include "plan/combine.inl"  // of what the one above defines
 
 namespace parhelion {
-const Kernels kernels_avx2{{strided, indexed, runs}, "avx2", combining};
+const Kernels kernels_avx2{{strided, indexed, runs}, "avx2", combining, negating};
 }
 #endif

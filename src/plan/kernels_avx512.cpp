@@ -10,6 +10,6 @@ constexpr long vector_bytes = 64;
 #include "plan/combine.inl"  // of what the one above defines
 
 namespace parhelion {
-const Kernels kernels_avx512{{strided, indexed, runs}, "avx512", combining};
+const Kernels kernels_avx512{{strided, indexed, runs}, "avx512", combining, negating};
 }
 #endif

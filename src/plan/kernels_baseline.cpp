@@ -8,5 +8,5 @@ constexpr long vector_bytes = 16;
 #include "plan/combine.inl"  // of what the one above defines
 
 namespace parhelion {
-const Kernels kernels_baseline{{strided, indexed, runs}, "baseline", combining};
+const Kernels kernels_baseline{{strided, indexed, runs}, "baseline", combining, negating};
 }

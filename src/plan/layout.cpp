@@ -27,7 +27,10 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
 }
 
 Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
-    return intersect(piece.cells, grow(piece.owner, field.halo, dimensions));
+    HaloWidth width = field.halo;
+    for (std::size_t d = 0; piece.backward >> d != 0; ++d)
+        if (piece.backward >> d & 1) std::swap(width.lower[d], width.upper[d]);
+    return intersect(piece.cells, grow(piece.owner, width, dimensions));
 }
 
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box) {
@@ -39,9 +42,10 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
     layout.base = plan.first_base[f] + piece.block;
     layout.dims = pattern.dimensions + 1;
     for (int d = 0; d < pattern.dimensions; ++d) {
-        layout.offset += (box.lo[d] - owned.lo[d]) * view.strides[d];
+        const bool backward = piece.backward >> d & 1;
+        layout.offset += ((backward ? box.hi[d] - 1 : box.lo[d]) - owned.lo[d]) * view.strides[d];
         layout.count[d] = box.extent(d);
-        layout.stride[d] = view.strides[d];
+        layout.stride[d] = backward ? -view.strides[d] : view.strides[d];
     }
     layout.count[layout.dims - 1] = field.components;
     layout.stride[layout.dims - 1] =
@@ -62,9 +66,9 @@ BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, 
     return layout;
 }
 
-StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element) {
-    return {from.base, to.base,    from.offset, to.offset, element.size,
-            from.dims, from.count, from.stride, to.stride, element.scalar};
+StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element, bool negated) {
+    return {from.base,  to.base,     from.offset, to.offset,      element.size, from.dims,
+            from.count, from.stride, to.stride,   element.scalar, negated};
 }
 
 byte_count bytes_per_cell(const Field& field) {

@@ -25,14 +25,20 @@ std::vector<int> packing_order(const Field& field, int dimensions);
 /// Cells of a piece that a field with its own halo width moves.
 Box clipped(const BoxPiece& piece, const Field& field, int dimensions);
 
-/// Where the cells of `box` lie in block `piece.block` of field `f`.
+/// Where the cells of `box` lie in block `piece.block` of field `f`, in the order of the message.
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
 
 /// The same box packed at `offset` of a message in the given order.
 BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,
                          byte_count offset);
 
-StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element);
+StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element element,
+                       bool negated = false);
+
+/// Whether a field's values change sign between the two sides of a piece.
+inline bool is_negated(const Field& field, const BoxPiece& piece) {
+    return field.sign < 0 && piece.folded != 0;
+}
 
 byte_count bytes_per_cell(const Field& field);
 

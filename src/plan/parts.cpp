@@ -131,8 +131,11 @@ private:
             BoxLayout mine = outermost.of(side.layout(k), side.order.front());
             if (side.order.size() > 1) mine = second.of(mine, side.order[1]);
             const BoxLayout message = box_in_message(mine, side.order, element.size, open_.bytes);
-            open_.program.add(side.into == Into::message ? copy_between(mine, message, element)
-                                                         : copy_between(message, mine, element));
+            const bool negated =
+                side.end == End::ghosts && is_negated(side.field, side.at.side->boxes[k]);
+            open_.program.add(side.into == Into::message
+                                  ? copy_between(mine, message, element, negated)
+                                  : copy_between(message, mine, element, negated));
             open_.bytes += points(mine) * element.size;
         }
     }

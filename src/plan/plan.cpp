@@ -10,6 +10,7 @@
 #include "parhelion/plan/executor.hpp"
 #include "pattern/shape.hpp"
 #include "plan/compile.hpp"
+#include "plan/kernels.hpp"
 #include "plan/layout.hpp"
 #include "plan/overlap.hpp"
 
@@ -64,6 +65,18 @@ std::size_t pattern_number(const Group& group, const Field& field) {
     return own == group.patterns.end() ? 0 : static_cast<std::size_t>(own - group.patterns.begin());
 }
 
+void check_sign(const Field& field, const std::string& name) {
+    if (field.sign != 1 && field.sign != -1)
+        throw Error(name +
+                    " has a sign that is neither 1 nor −1: scalars keep theirs beyond a "
+                    "fold (1), components of a vector change it (−1)");
+    if (field.sign < 0 &&
+        (field.element.scalar == Scalar::bytes || field.element.size > largest_signed_element))
+        throw Error(name + " has elements of type " + to_string(field.element) +
+                        ", which have no sign: leave the sign out, or view the array as numbers",
+                    ErrorKind::type);
+}
+
 void check_points(const Pattern& pattern, const Field& field, const std::string& name) {
     try {
         require_stagger(field.stagger, pattern.dimensions);
@@ -84,6 +97,7 @@ void check_points(const Pattern& pattern, const Field& field, const std::string&
 
 void check_layers(const Pattern& pattern, const Field& field, const std::string& name) {
     for (int d = 0; d < pattern.dimensions; ++d) check_depth(pattern, field, name, d);
+    check_sign(field, name);
     if (!pattern.indexed()) check_points(pattern, field, name);
 }
 
@@ -171,6 +185,7 @@ void check_groups(const std::vector<Group>& groups) {
 void tell_field(Properties& told, const Field& field, const std::string& name, int dimensions) {
     told.add("the element of " + name, to_string(field.element));
     told.add("the number of components of " + name, field.components);
+    told.add("the sign of " + name + " beyond a fold", field.sign);
     told.add("the memory space of " + name, to_string(field.space));
     for (int d = 0; d < dimensions; ++d) {
         told.add("the stagger of " + name + " in dimension %", field.stagger.along[d], {d});

@@ -207,6 +207,10 @@ void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* 
 
 }  // namespace
 
+void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases) {
+    run_strided(op, src_bases, dst_bases, op.negated ? *kernels().negating(op.scalar) : kernels());
+}
+
 void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases, const Loops& use) {
     static constexpr byte_count none[2] = {0, 0};
     std::byte* dst = dst_bases[op.dst_base] + op.dst;
@@ -225,7 +229,8 @@ void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases, const Lo
 
 void run(const Program& program, Bases src, Bases dst) {
     const Kernels& use = kernels();
-    for (const StridedOp& op : program.strided) run_strided(op, src, dst, use);
+    for (const StridedOp& op : program.strided)
+        run_strided(op, src, dst, op.negated ? *use.negating(op.scalar) : use);
     for (const IndexedOp& op : program.indexed)
         use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)
@@ -236,19 +241,20 @@ void run(const Program& program, Bases src, Bases dst) {
 namespace {
 
 bool one_piece(const Program& program) {
-    return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty();
+    return program.strided.size() == 1 && program.indexed.empty() && program.runs.empty() &&
+           program.strided[0].dims == 0 && !program.strided[0].negated;
 }
 
 }  // namespace
 
 Contiguous contiguous_source(const Program& program) {
-    if (!one_piece(program) || program.strided[0].dims != 0) return {};
+    if (!one_piece(program)) return {};
     const StridedOp& op = program.strided[0];
     return {op.src_base, op.src, op.bytes()};
 }
 
 Contiguous contiguous_destination(const Program& program) {
-    if (!one_piece(program) || program.strided[0].dims != 0) return {};
+    if (!one_piece(program)) return {};
     const StridedOp& op = program.strided[0];
     return {op.dst_base, op.dst, op.bytes()};
 }

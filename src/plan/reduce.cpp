@@ -99,10 +99,37 @@ private:
     const UserReduction& by_;
 };
 
+// Values of the opposite sign are combined: first copied, a few elements of `size` at a time.
+template <class Combine>
+void reduce_negated(const StridedOp& op, std::byte* dst, const std::byte* src, byte_count size,
+                    const Combine& combine, int d = 0) {
+    if (d < op.dims) {
+        for (byte_count i = 0; i < op.count[d]; ++i)
+            reduce_negated(op, dst + i * op.dst_stride[d], src + i * op.src_stride[d], size,
+                           combine, d + 1);
+        return;
+    }
+    alignas(64) std::byte values[largest_signed_element];
+    const byte_count most = largest_signed_element / size * size;
+    static constexpr byte_count none[2] = {0, 0};
+    for (byte_count done = 0; done < op.width; done += most) {
+        const byte_count bytes = std::min(most, op.width - done);
+        kernels().negating(op.scalar)->strided(values, src + done, 1, 1, none, none, bytes);
+        combine(dst + done, values, bytes);
+    }
+}
+
 void reduce_by_user(const Program& program, Bases src, Bases dst, const UserReduction& reduction) {
     const ByUser by(reduction);
-    for (const StridedOp& op : program.strided)
-        by.strided(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
+    for (const StridedOp& op : program.strided) {
+        std::byte* const to = dst[op.dst_base] + op.dst;
+        const std::byte* const from = src[op.src_base] + op.src;
+        const auto combine = [&](std::byte* into, const std::byte* values, byte_count bytes) {
+            reduction.combine(into, values, bytes);
+        };
+        if (op.negated) reduce_negated(op, to, from, reduction.element().size, combine);
+        else by.strided(op, to, from);
+    }
     for (const IndexedOp& op : program.indexed)
         by.indexed(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src);
     for (const RunsOp& op : program.runs)
@@ -117,7 +144,18 @@ void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) {
     const auto loops = [&, combining = kernels().combining](const auto& op) -> const Loops& {
         return *combining(op.scalar, reduction);
     };
-    for (const StridedOp& op : program.strided) run_strided(op, src, dst, loops(op));
+    for (const StridedOp& op : program.strided) {
+        if (!op.negated) {
+            run_strided(op, src, dst, loops(op));
+            continue;
+        }
+        const auto combine = [&](std::byte* into, const std::byte* values, byte_count bytes) {
+            static constexpr byte_count none[2] = {0, 0};
+            loops(op).strided(into, values, 1, 1, none, none, bytes);
+        };
+        reduce_negated(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, size_of(op.scalar),
+                       combine);
+    }
     for (const IndexedOp& op : program.indexed)
         loops(op).indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)

@@ -36,6 +36,31 @@ struct Periodicity {
 /// neighbors along the other dimensions, and as ghosts of those behind it.
 enum class Boundary : std::uint8_t { open, owned };
 
+/// Which end of an axis.
+enum class Side : std::uint8_t { lower, upper };
+
+/// Where the line lies about which a fold mirrors. Corner: between the last row of cells and the
+/// ghosts (NEMO's F pivot). Center: through the centers of the last row (NEMO's T pivot), whose
+/// cells are points that two cells hold; both have the value of the one with the smaller index
+/// after an exchange.
+enum class Pivot : std::uint8_t { corner, center };
+
+/// A side of the grid that is joined to itself, mirrored, as the north of a tripolar ocean grid is.
+/// With n cells along the mirrored axis and m along the folded one, whose upper side is folded, the
+/// ghost (i, m − 1 + k) holds
+///
+///     corner: cell (n − 1 − i, m − k)        center: cell ((n − i) mod n, m − 1 − k)
+///
+/// and points of staggered fields are mirrored about the same place.
+struct Fold {
+    static constexpr int before = -1;  ///< the axis before the folded one; behind axis 0 axis 1
+    int axis = 1;
+    Side side = Side::upper;
+    Pivot pivot = Pivot::corner;
+    int mirrored = before;  ///< axis along which the other half is found backward
+    friend bool operator==(const Fold&, const Fold&) = default;
+};
+
 /// How ranks fill the process grid where no table says it. of_communicator: as MPI_Cart_create has
 /// numbered them, with the grid and the periodicity that the Cartesian communicator has.
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
@@ -65,6 +90,7 @@ struct CartesianOptions {
     Algorithm algorithm = Algorithm::standard;
     RankOrder rank_order = {};
     Boundary boundary = Boundary::open;
+    std::vector<Fold> seams = {};  ///< at most one for each side of one axis
 };
 
 /// How one dimension is cut: `starts[b] ≤ x < starts[b+1]` are the cells, or where it is staggered
@@ -99,7 +125,9 @@ struct Block {
 /// rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
 /// not the number of ranks, splits that do not add up, lists of another length than there are
 /// dimensions, a table of ranks that does not name each rank once, a communicator without the
-/// topology that is to be taken from it.
+/// topology that is to be taken from it, folds of an axis that is periodic or not longer than its
+/// halo (than both, where both sides are folded), folds with an owned boundary or with the staged
+/// algorithm.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -122,6 +150,7 @@ public:
     Boundary boundary() const { return boundary_; }
     Neighbors neighbors() const { return neighbors_; }
     Algorithm algorithm() const { return algorithm_; }
+    const std::vector<Fold>& seams() const { return seams_; }
     const Communicator& communicator() const { return comm_; }
 
     /// Blocks of this rank, last dimension fastest; their index is the block number of a field.
@@ -164,6 +193,7 @@ private:
     Neighbors neighbors_;
     Algorithm algorithm_;
     Communicator comm_;
+    std::vector<Fold> seams_;
     RankFill fill_ = RankFill::last_fastest;
     std::vector<int> rank_at_, place_of_;  ///< a table of ranks and its inverse; empty: `fill_`
     std::vector<Block> blocks_;

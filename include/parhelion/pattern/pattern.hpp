@@ -11,6 +11,9 @@
 
 namespace parhelion {
 
+/// Bit d: dimension d.
+using DimensionSet = std::uint8_t;
+
 /// Cells of one block that travel together. Coordinates are global and, for ghosts, continue past a
 /// periodic end.
 struct BoxPiece {
@@ -18,7 +21,10 @@ struct BoxPiece {
     Box cells;
     Box owner;  ///< the receiver's owned box seen from here: a field with a narrower halo moves
                 ///< cells ∩ grow(owner, width)
-    Coordinates shift{0, 0, 0, 0};  ///< ghosts: cells + shift are the owner's coordinates
+    Coordinates shift{0, 0, 0, 0};  ///< ghosts: cells + shift are the owner's coordinates, and
+                                    ///< shift − cells along axes that a fold mirrors
+    DimensionSet folded = 0;        ///< axes that a fold mirrors between the two sides
+    DimensionSet backward = 0;      ///< those along which the message goes down here: the owner's
     friend bool operator==(const BoxPiece&, const BoxPiece&) = default;
 };
 

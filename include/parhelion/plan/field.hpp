@@ -50,6 +50,7 @@ struct Field {
     Boundary boundary = Boundary::open;  ///< of its domain
     HaloWidth array_halo = as_domain;    ///< layers that its arrays have around their cells or
                                          ///< points, at least the depth; as_domain: not known
+    std::int8_t sign = 1;  ///< −1: values change sign beyond a fold. Equal on all ranks
 
     byte_count stride_of_components(std::size_t block) const {
         return blocks[block].component_stride != 0 ? blocks[block].component_stride
@@ -71,6 +72,7 @@ struct ArrayLayout {
     HaloWidth array_halo = as_domain;  ///< as_domain: the domain's halo
     HaloWidth depth = as_domain;  ///< as_domain: the domain's halo, or the array's where that is
                                   ///< narrower. Equal on all ranks
+    int sign = 1;  ///< −1: a component of a vector, which turns beyond a fold. Equal on all ranks
 };
 
 /// Cells of an array that holds one block with its halo: owned + stagger + lower + upper in each

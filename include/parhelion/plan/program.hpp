@@ -23,6 +23,7 @@ struct StridedOp {
     int dims = 0;
     std::array<byte_count, most_dims> count{}, src_stride{}, dst_stride{};
     Scalar scalar = Scalar::bytes;
+    bool negated = false;  ///< the values change sign on the way
 
     byte_count bytes() const;
 };

@@ -1,7 +1,7 @@
 """Structured grids, split over a process grid."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,42 @@ if TYPE_CHECKING:
 
 Halo = int | Sequence[int | tuple[int, int]]
 Slices = tuple[slice, ...]
+
+
+class Fold(NamedTuple):
+    """See `fold`."""
+
+    axis: int
+    side: str
+    pivot: str
+    mirrored: int
+
+
+def fold(
+    axis: int = 1,
+    side: Literal["lower", "upper"] = "upper",
+    pivot: Literal["corner", "center"] = "corner",
+    *,
+    mirrored: int | None = None,
+) -> Fold:
+    """A side of a grid that is joined to itself, mirrored, as the north of a tripolar ocean grid is: for `seams` of a CartesianDomain.
+
+    With n cells along the mirrored axis and m along the folded one, whose upper side is folded, the ghost (i, m - 1 + k) holds cell
+    (n - 1 - i, m - k) for "corner" (NEMO's F pivot), and cell ((n - i) % n, m - 1 - k) for "center" (NEMO's T pivot), where cells of the
+    last row are points that two cells hold: both have the value of the one with the smaller i after an exchange. Points of staggered
+    fields are mirrored about the same place.
+
+    Args:
+        axis: the folded one.
+        side: which of its sides.
+        pivot: where the line of the fold lies: "corner", beyond the last row of cells, or "center", through their centers.
+        mirrored: the axis along which the other half is found backward. None: the axis before, behind axis 0 axis 1.
+
+        domain = ph.CartesianDomain((nx, ny), periodic=(True, False), seams=[ph.fold(axis=1, pivot="center")])
+        u = ph.Field(domain.zeros(stagger=(1, 0)), sign=-1)
+    """
+    other = (1 if axis == 0 else axis - 1) if mirrored is None else integer(mirrored, "mirrored")
+    return Fold(integer(axis, "axis"), choice(side, "side", ("lower", "upper")), choice(pivot, "pivot", ("corner", "center")), other)
 
 
 class CartesianDomain:
@@ -38,6 +74,8 @@ class CartesianDomain:
             last dimension fastest; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
         boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
             many of them as the array's depth, so that they travel to its neighbors, too.
+        seams: sides that are joined to themselves, mirrored: `fold`, at most one for each side of one axis. Not with an owned boundary
+            nor with the staged algorithm.
         comm: an mpi4py communicator; MPI.COMM_WORLD by default.
 
     Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks.
@@ -61,6 +99,7 @@ class CartesianDomain:
         algorithm: Literal["standard", "staged"] = "standard",
         rank_order: Literal["last", "first", "communicator"] | Sequence[int] = "last",
         boundary: Literal["open", "owned"] = "open",
+        seams: Sequence[Fold] = (),
         comm: "Intracomm | None" = None,
     ) -> None:
         self._comm, self._native_comm = resolve(comm)
@@ -73,6 +112,9 @@ class CartesianDomain:
             flags = periodicity(periodic, dimensions)
             self._boundary = choice(boundary, "boundary", ("open", "owned"))
             fill, ranks = _parse_order(rank_order)
+            if not isinstance(seams, (list, tuple)) or not all(isinstance(each, Fold) for each in seams):
+                raise TypeError(f"seams is {seams!r}: pass a list of ph.fold(…)")
+            self._seams = tuple(seams)
             self._neighbors = choice(neighbors, "neighbors", _core.Neighbors.__members__)
             self._algorithm = choice(algorithm, "algorithm", _core.Algorithm.__members__)
             return {
@@ -88,6 +130,7 @@ class CartesianDomain:
                 "fill": fill,
                 "ranks": ranks,
                 "owns_ends": self._boundary == "owned",
+                "folds": [(each.axis, each.side == "upper", each.pivot == "center", each.mirrored) for each in self._seams],
             }
 
         self._take(_core.CartesianDomain(self._native_comm, **together(self._native_comm, parse)))
@@ -148,6 +191,11 @@ class CartesianDomain:
     def stagger(self) -> tuple[int, ...]:
         """Per dimension 1 where it is a domain of points, else 0."""
         return self._stagger
+
+    @property
+    def seams(self) -> tuple[Fold, ...]:
+        """Sides that are joined to themselves, as they were passed."""
+        return self._seams
 
     @property
     def boundary(self) -> str:

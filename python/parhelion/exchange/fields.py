@@ -19,7 +19,8 @@ class Field:
     """An array (a list of them for several blocks) told with what does not follow from its shape.
 
     An array of another library whose halo differs between the sides of a dimension and from the domain's (`halo`), that lives on
-    points (`stagger`, one value more on every rank in these dimensions), or of which fewer layers are exchanged than it has (`depth`).
+    points (`stagger`, one value more on every rank in these dimensions), of which fewer layers are exchanged than it has (`depth`), or
+    whose values change sign beyond a fold (`sign=-1`: a component of a vector).
 
         exchange = ph.Exchange(domain, ph.Field(array, halo=((2, 1), (0, 0))), ph.Field(faces, stagger=(1, 0), depth=1))
     """
@@ -28,6 +29,7 @@ class Field:
     halo: int | Sequence[int | tuple[int, int]] | None = None
     stagger: int | Sequence[int] | None = None
     depth: int | Sequence[int | tuple[int, int]] | None = None
+    sign: int = 1
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,7 @@ class Parts:
     stagger: tuple[int, ...] = ()
     owns_ends: bool = False
     lowest: Sequence[tuple[bool, ...]] = ()
+    sign: int = 1
 
     def layers(self, position: int) -> list[int] | None:
         """Per dimension, how many layers of array number `position` come before the first that this rank owns."""
@@ -213,7 +216,7 @@ class Parts:
     def native(self) -> "_core.Field":
         field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None)
         if self.halo is not None:
-            field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends)
+            field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends, self.sign)
         for position, array in enumerate(self.arrays):
             inner = zip(array.shape[self.dimensions :], array.strides[self.dimensions :], strict=True)
             strides = [stride for extent, stride in inner if extent > 1]
@@ -267,7 +270,9 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
     halo = _one([_find_halo(grid, array, block, told.halo, name) for array, block in zip(arrays, held, strict=True)], name, "halos")
     depth = _find_depth(grid, arrays[0], halo, told.depth)
     total = tuple(mine + more for mine, more in zip(grid.stagger, stagger, strict=True))
-    return Parts(arrays, arrays, grid.dimensions, halo, name, depth, total, grid.owns_ends, grid.lowest)
+    if told.sign not in (1, -1):
+        raise ValueError(f"the sign of {name} is {told.sign!r}: scalars keep theirs beyond a fold (1), components of a vector change it (-1)")
+    return Parts(arrays, arrays, grid.dimensions, halo, name, depth, total, grid.owns_ends, grid.lowest, int(told.sign))
 
 
 def _one(found: list[Any], name: str, what: str) -> Any:

@@ -53,8 +53,12 @@ void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, 
     for (int d = 0; d < shape.dims - 1; ++d) {
         const auto i = static_cast<std::size_t>(d);
         bundle = cut(bundle, d, in_piece.lo[i], in_piece.hi[i]);
+        if (entry.folded >> d & 1) {
+            bundle.offset += (bundle.count[i] - 1) * bundle.stride[i];
+            bundle.stride[i] = -bundle.stride[i];
+        }
     }
-    program.add(copy_between(bundle, ghosts, field.element));
+    program.add(copy_between(bundle, ghosts, field.element, is_negated(field, entry)));
 }
 
 }  // namespace
@@ -265,6 +269,16 @@ ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& header,
     return cells;
 }
 
+// The owner tells which part of an entry it is, as it sees it.
+Box as_seen_here(const Box& part, const Box& all, DimensionSet folded) {
+    Box box = part;
+    for (std::size_t d = 0; folded >> d != 0; ++d)
+        if (folded >> d & 1)
+            box.lo[d] = all.hi[d] - all.lo[d] - part.hi[d],
+            box.hi[d] = all.hi[d] - all.lo[d] - part.lo[d];
+    return translate(box, all.lo);
+}
+
 void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
                const ToldCells& told, byte_count begin) {
     const Field& field = plan.fields[f];
@@ -273,8 +287,9 @@ void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
         const BoxPiece& entry = plan.link_of(link.links, f).receive.boxes[k];
         const Box all = clipped(entry, field, pattern.dimensions);
         for (const ToldShare& share : told.entries[k])
-            add_copy(program, plan, f, entry, translate(share.cells, all.lo), share.piece,
-                     share.in_piece, begin + share.before * bytes_per_cell(field), link.orders[f]);
+            add_copy(program, plan, f, entry, as_seen_here(share.cells, all, entry.folded),
+                     share.piece, share.in_piece, begin + share.before * bytes_per_cell(field),
+                     link.orders[f]);
     }
 }
 

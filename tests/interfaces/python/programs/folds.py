@@ -1,0 +1,202 @@
+"""Grids with folds against a model that mirrors positions: each ghost, its sign, and the adjoint."""
+
+import numpy as np
+from _ranks import COMM, main, refused, seeds, usable_transports
+
+import parhelion as ph
+
+RANKS = (1, 2, 3, 4, 6)
+UNTOUCHED = -12345
+
+
+class Model:
+    """Positions are doubled: cell i lies at 2 i + 1, point i at 2 i."""
+
+    def __init__(self, extents, periodic, folds, stagger):
+        self.extents, self.periodic, self.folds, self.stagger = extents, periodic, folds, stagger
+
+    def point(self, index):
+        """(canonical index, sign) of an index that may lie outside; None where nothing is."""
+        at = [2 * i + (not points) for i, points in zip(index, self.stagger, strict=True)]
+        sign = 1
+        for fold in self.folds:
+            a, m = fold.axis, fold.mirrored
+            if not self._wrap(at, m):
+                return None
+            inward = fold.pivot == "center"
+            line = 2 * self.extents[a] - inward if fold.side == "upper" else int(inward)
+            beyond = at[a] > line if fold.side == "upper" else at[a] < line
+            if not beyond and at[a] != line:
+                continue
+            mirrored = 2 * self.extents[m] - at[m] + 2 * inward
+            mirrored = self._inside(mirrored, m, inward)
+            if beyond:
+                if mirrored is None:
+                    return None
+                at[a], at[m], sign = 2 * line - at[a], mirrored, -1
+                break
+            if mirrored is not None and mirrored < at[m]:
+                at[m], sign = mirrored, -1
+        if not all(self._wrap(at, d) for d in range(len(at))):
+            return None
+        return tuple((position - (not points)) // 2 for position, points in zip(at, self.stagger, strict=True)), sign
+
+    def _wrap(self, at, d):
+        length = 2 * self.extents[d]
+        if self.periodic[d]:
+            at[d] %= length
+        return 0 <= at[d] <= length - (not self.stagger[d])
+
+    def _inside(self, position, d, inward):
+        length = 2 * self.extents[d]
+        if self.periodic[d] or (inward and not self.stagger[d]):
+            return position % length
+        return position if 0 <= position <= length else None
+
+
+def value(index):
+    return 1 + sum(i * factor for i, factor in zip(index, (1, 100, 10000, 3), strict=False))
+
+
+def indices(domain, u):
+    """The global index of every value of an array with its halo; none where the block is empty, which has no ghosts."""
+    points = domain.staggered(u.stagger) if any(u.stagger) else domain
+    if any(cut.start >= cut.stop for cut in points.blocks[u.block]):
+        return {}
+    starts = [cut.start - lower for cut, (lower, _) in zip(domain.blocks[u.block], u.halo, strict=True)]
+    return {place: tuple(start + i for start, i in zip(starts, place, strict=True)) for place in np.ndindex(u.shape)}
+
+
+def grid_of(rng):
+    dimensions = int(rng.integers(2, 4))
+    axis = int(rng.integers(dimensions))
+    mirrored = int(rng.choice([d for d in range(dimensions) if d != axis]))
+    sides = [["upper"], ["lower"], ["upper", "lower"]][rng.integers(3)]
+    folds = [ph.fold(axis, side, str(rng.choice(["corner", "center"])), mirrored=mirrored) for side in sides]
+    periodic = [bool(rng.integers(2)) and d != axis for d in range(dimensions)]
+    extents = [int(rng.integers(4, 9)) for _ in range(dimensions)]
+    return extents, periodic, folds
+
+
+def domain_of(rng, **more):
+    extents, periodic, folds = grid_of(rng)
+    widest = [3 if d != folds[0].axis else min(3, (extent - 1) // len(folds)) for d, extent in enumerate(extents)]
+    halo = [tuple(int(width) for width in rng.integers(0, most + 1, 2)) for most in widest]
+    blocks = [int(rng.integers(1, 3)) for _ in extents] if COMM.size < 4 else None
+    domain = ph.CartesianDomain(tuple(extents), halo, periodic, seams=folds, blocks_per_rank=blocks, **more)
+    stagger = tuple(int(points) for points in rng.integers(0, 2, len(extents)))
+    return domain, stagger, Model(extents, periodic, folds, stagger)
+
+
+def owned_places(domain, model, array):
+    """Of an array: where it holds a point that it owns, and the index of each."""
+    points = domain.staggered(model.stagger) if any(model.stagger) else domain
+    block = points.blocks[array.block]
+    here = {}
+    for place, index in indices(domain, array).items():
+        inside = all(cut.start <= i < cut.stop for i, cut in zip(index, block, strict=True))
+        if inside and model.point(index) == (index, 1):
+            here[place] = index
+    return here
+
+
+def as_list(arrays):
+    return arrays if isinstance(arrays, list) else [arrays]
+
+
+def check_forward(rng, transport):
+    domain, stagger, model = domain_of(rng)
+    dtype = str(rng.choice(["int32", "float64", "int64", "complex128", "float32", "int16"]))
+    sign = int(rng.choice([1, -1]))
+    u = domain.zeros(dtype, stagger=stagger, order=str(rng.choice(["C", "F"])))
+    exchange = ph.Exchange(domain, ph.Field(u, sign=sign), transport=transport)
+    for _ in range(2):
+        expected = []
+        for array in as_list(u):
+            array[...] = UNTOUCHED
+            for place, index in owned_places(domain, model, array).items():
+                array[place] = value(index) % 30000
+        exchange()
+        for array in as_list(u):
+            for place, index in indices(domain, array).items():
+                found = model.point(index)
+                if found is None:
+                    expected.append((index, UNTOUCHED, array[place]))
+                else:
+                    expected.append((index, value(found[0]) % 30000 * (sign if found[1] < 0 else 1), array[place]))
+        wrong = [each for each in expected if each[1] != each[2]]
+        assert not wrong, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, wrong[:5])
+
+
+def check_adjoint(rng, transport):
+    domain, stagger, model = domain_of(rng)
+    sign = int(rng.choice([1, -1]))
+    u = domain.zeros("int64", stagger=stagger)
+    exchange = ph.Exchange(domain, ph.Field(u, sign=sign), transport=transport)
+    own, given = {}, {}
+    for array in as_list(u):
+        places = owned_places(domain, model, array)
+        for place, index in indices(domain, array).items():
+            array[place] = rng.integers(1, 1000) + COMM.rank
+            found = model.point(index)
+            if place in places:
+                own[array.block, place] = (index, int(array[place]))
+            elif found is not None:
+                given[found[0]] = given.get(found[0], 0) + int(array[place]) * (sign if found[1] < 0 else 1)
+    exchange.reverse("sum")
+    total = {}
+    for each in COMM.allgather(given):
+        for index, contribution in each.items():
+            total[index] = total.get(index, 0) + contribution
+    arrays = {array.block: array for array in as_list(u)}
+    wrong = [(index, before + total.get(index, 0), int(arrays[block][place]))
+             for (block, place), (index, before) in own.items() if arrays[block][place] != before + total.get(index, 0)]  # fmt: skip
+    assert not wrong, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, wrong[:5])
+
+
+def test_every_ghost_has_the_value_of_the_point_that_it_is():
+    names = usable_transports()
+    for seed in seeds(80):
+        check_forward(np.random.default_rng(seed), names[seed % len(names)])
+
+
+def test_reverse_is_the_adjoint():
+    names = usable_transports()
+    for seed in seeds(80):
+        check_adjoint(np.random.default_rng([1, seed]), names[seed % len(names)])
+
+
+def test_the_formulas_of_the_documentation():
+    for pivot in ("corner", "center"):
+        n, m, width = 6, 5, 3
+        domain = ph.CartesianDomain((n, m), width, (True, False), seams=[ph.fold(axis=1, pivot=pivot)])
+        u = domain.zeros("int64")
+        u[...] = UNTOUCHED
+        i, j = np.meshgrid(*(np.arange(cut.start, cut.stop) for cut in domain.owned), indexing="ij")
+        u.owned[...] = 10 * i + j
+        ph.Exchange(domain, u)()
+        (first, last), (low, high) = ((cut.start, cut.stop) for cut in domain.owned)
+        if high == m:
+            for i in range(first, last):
+                for k in range(1, width + 1):
+                    source = (n - 1 - i, m - k) if pivot == "corner" else ((n - i) % n, m - 1 - k)
+                    assert u[i - first + width, m - 1 + k - low + width] == 10 * source[0] + source[1]
+
+
+def test_what_does_not_go_with_a_fold_is_refused():
+    north = [ph.fold()]
+    refused(ValueError, ph.CartesianDomain, (8, 8), periodic=True, seams=north, says="axis 1 is periodic")
+    refused(ValueError, ph.CartesianDomain, (8,), seams=north, says="name two axes")
+    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north * 2, says="once at most")
+    refused(ValueError, ph.CartesianDomain, (8, 2), 2, seams=north, says="use a narrower halo")
+    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, boundary="owned", says="open boundary")
+    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, algorithm="staged", says="standard algorithm")
+    refused(TypeError, ph.CartesianDomain, (8, 8), seams="north", says="ph.fold")
+    domain = ph.CartesianDomain((8, 8), seams=north)
+    refused(ValueError, ph.Exchange, domain, ph.Field(domain.zeros(), sign=2), says="components of a vector")
+    refused(TypeError, ph.Exchange, domain, ph.Field(domain.zeros("bool"), sign=-1), says="no sign")
+    refused(ValueError, ph.PointSums, domain, domain.zeros(stagger=1), says="folds")
+
+
+if __name__ == "__main__":
+    main(dict(globals()))
