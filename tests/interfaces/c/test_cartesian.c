@@ -340,6 +340,56 @@ static void exchange_groups(phl_cartesian domain) {
     free(x);
 }
 
+/* The north side is folded: a scalar, and a component of a vector, which turns. */
+static void exchange_folded(void) {
+    const int64_t extents[2] = {nx, ny};
+    for (int32_t pivot = PHL_PIVOT_CORNER; pivot <= PHL_PIVOT_CENTER; ++pivot) {
+        const phl_fold north = {.axis = 1, .mirrored = 0, .side = PHL_UPPER, .pivot = pivot};
+        const phl_cartesian_options options = {.halo_lower = {h, h},
+                                               .halo_upper = {h, h},
+                                               .periodic = {1, 0},
+                                               .folds = &north,
+                                               .fold_count = 1};
+        phl_cartesian domain = NULL;
+        GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+        int64_t low[2], high[2];
+        GOOD(phl_cartesian_extended(domain, 0, low, high));
+        const int64_t rows = high[1] - low[1], cells = (high[0] - low[0]) * rows;
+        double* u = malloc(sizeof(double) * (size_t)cells);
+        double* v = malloc(sizeof(double) * (size_t)cells);
+        for (int64_t i = 0; i < cells; ++i) {
+            const int64_t x = low[0] + i / rows, y = low[1] + i % rows;
+            u[i] = v[i] = y < 0 || y >= ny ? -1 : 100. * (double)((x + nx) % nx) + (double)y;
+        }
+        const phl_field fields[2] = {
+            {.element = {.scalar = PHL_FLOAT64}, .cells = u},
+            {.element = {.scalar = PHL_FLOAT64}, .cells = v, .changes_sign = 1}};
+        phl_exchange exchange = NULL;
+        GOOD(phl_exchange_create_cartesian(domain, 2, fields, NULL, &exchange));
+        GOOD(phl_exchange_forward(exchange, NULL, 0));
+        int64_t lower[2], upper[2];
+        GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+        const int is_empty = lower[0] == upper[0] || lower[1] == upper[1];
+        for (int64_t i = 0; i < cells && !is_empty; ++i) {
+            const int64_t x = low[0] + i / rows, y = low[1] + i % rows;
+            if (y < ny) continue;
+            const int64_t k = y - ny + 1, from_x = pivot == PHL_PIVOT_CORNER ? nx - 1 - x : nx - x,
+                          from_y = pivot == PHL_PIVOT_CORNER ? ny - k : ny - 1 - k;
+            const double value = 100. * (double)((from_x + 2 * nx) % nx) + (double)from_y;
+            CHECK(u[i] == value && v[i] == -value);
+        }
+        GOOD(phl_exchange_free(&exchange));
+        GOOD(phl_cartesian_free(&domain));
+        free(u);
+        free(v);
+    }
+    const phl_fold wrong = {.axis = 1, .mirrored = 0, .pivot = 7};
+    const phl_cartesian_options options = {.folds = &wrong, .fold_count = 1};
+    phl_cartesian domain = NULL;
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "pivot 7 does not exist");
+}
+
 void test_cartesian(void) {
     const int64_t extents[2] = {nx, ny};
     const phl_cartesian_options options = {
@@ -363,4 +413,5 @@ void test_cartesian(void) {
     GOOD(phl_cartesian_free(&domain));
     FAILS(phl_cartesian_free(&domain), PHL_ERROR_HANDLE, "null");
     exchange_cells();
+    exchange_folded();
 }

@@ -15,6 +15,44 @@ contains
     call exchange_cells()
     call exchange_groups()
     call exchange_with_options()
+    call exchange_folded(pivot_corner)
+    call exchange_folded(pivot_center)
+  end subroutine
+
+  !> The north side is folded: a scalar, and a component of a vector, which turns.
+  subroutine exchange_folded(pivot)
+    integer, intent(in) :: pivot
+    type(cartesian_domain) :: domain
+    type(field_list) :: fields
+    type(halo_exchange) :: exchange
+    real(real64), allocatable, target :: u(:, :), v(:, :)
+    integer :: a(2), b(2), lo(2), hi(2), i, j, k
+    call domain%init(world, extent, halo=width, periodic=[.true., .false.], folds=[2, 1, fold_upper, pivot])
+    call domain%owned(a, b)
+    call domain%extended(lo, hi)
+    allocate (u(lo(1):hi(1), lo(2):hi(2)))
+    do j = lo(2), hi(2)
+      do i = lo(1), hi(1)
+        u(i, j) = merge(value_at(i, j, 0), -1._real64, j >= 1 .and. j <= extent(2))
+      end do
+    end do
+    v = u
+    call fields%add(u)
+    call fields%add(v, changes_sign=.true.)
+    call exchange%init(domain, fields=fields)
+    call exchange%forward()
+    if (any(a > b)) return
+    do j = extent(2) + 1, hi(2)
+      k = j - extent(2)
+      do i = lo(1), hi(1)
+        if (pivot == pivot_corner) then
+          call check(u(i, j) == value_at(extent(1) + 1 - i, extent(2) + 1 - k, 0), 'a scalar beyond a fold about a corner')
+        else
+          call check(u(i, j) == value_at(extent(1) + 2 - i, extent(2) - k, 0), 'a scalar beyond a fold about a center')
+        end if
+        call check(v(i, j) == -u(i, j), 'a component of a vector beyond a fold')
+      end do
+    end do
   end subroutine
 
   pure real(real64) function value_at(i, j, c)
