@@ -180,8 +180,9 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
             "the domain is one of points: pass the domain of cells, and fields that tell their "
             "stagger");
     if (!domain.seams().empty())
-        throw Error("the domain has folds, whose points are no sums yet: exchange them, or add "
-                    "what the two holders have by a reverse exchange");
+        throw Error(
+            "the domain has folds, whose points are no sums yet: exchange them, or add "
+            "what the two holders have by a reverse exchange");
     if (field.indexed || field.blocks.size() != domain.blocks().size())
         throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
     if (field.stagger == Stagger())
