@@ -266,8 +266,8 @@ typedef struct phl_cartesian_options {
     int32_t algorithm;
     int32_t rank_order;
     int32_t boundary;
-    const int32_t* ranks; /* instead of rank_order: the rank at each place of the process grid, the
-                             last dimension fastest; NULL: none */
+    const int32_t* ranks;  /* instead of rank_order: the rank at each place of the process grid, the
+                              last dimension fastest; NULL: none */
     const phl_fold* folds; /* at most one for each side of one axis; NULL: none */
     int32_t fold_count;
 } phl_cartesian_options;
