@@ -33,7 +33,6 @@ void StartLine::wait() {
     released_->post(starts_, crowded_);
 }
 
-// Other ranks sleep, or wait without MPI, meanwhile.
 double StartLine::hosts_apart() {
     constexpr int tries = 5;
     wait();

@@ -43,7 +43,6 @@ Traffic traffic_of(const std::vector<Message>& sends) {
     return traffic;
 }
 
-/// Where each message begins in a buffer of all; one more than there are messages.
 template <class Message>
 std::vector<std::size_t> offsets_of(const std::vector<Message>& messages, std::size_t alignment) {
     std::vector<std::size_t> offsets{0};
@@ -52,7 +51,6 @@ std::vector<std::size_t> offsets_of(const std::vector<Message>& messages, std::s
     return offsets;
 }
 
-/// Room for each message, every message on cache lines of its own.
 class MessageBuffers {
 public:
     static constexpr std::size_t line = 64;
@@ -82,7 +80,6 @@ struct Layout {
     }
 };
 
-/// What kinds have in common.
 template <class Messages>
 class Kind {
 public:
@@ -225,7 +222,6 @@ private:
     PackedMessages<Messages, false> near_;
 };
 
-/// All messages at once, of some kind.
 template <class Kind>
 class AtOnce final : public Variant {
 public:
@@ -252,7 +248,6 @@ private:
     Kind kind_;
 };
 
-/// `find` finds the messages.
 template <class Kind, class Setup, class Find>
 VariantPointer make_at_once(const Setup& setup, SetupTimes& times, Find&& find) {
     auto messages = timed(times.pattern, find);

@@ -40,7 +40,6 @@ void run_only_on(std::size_t cpu) {
     if (cpu >= most_cpus) return;
     Words words{};
     words[cpu / 64] = std::uint64_t{1} << cpu % 64;
-    // Where it is refused, the list read back afterwards shows it.
     sched_setaffinity(0, sizeof words, reinterpret_cast<const cpu_set_t*>(words.data()));
 }
 
@@ -314,7 +313,6 @@ json mpi_facts() {
             {"thread_level", thread_level()}};
 }
 
-// The build puts flavor.json beside this program; an installed program has none.
 json flavor_name() {
     std::error_code unreadable;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", unreadable);

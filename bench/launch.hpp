@@ -33,7 +33,6 @@ bool more_ranks_than_cpus(const Communicator& node);
 /// (variables.txt), without any whose name or value smells of a secret (secrets.txt).
 nlohmann::json known_variables();
 
-/// Whether a variable may be recorded under its name and with its value.
 bool smells_of_a_secret(const std::string& name, const std::string& value);
 
 /// MPI's own control variables about alltoall, eager and rendezvous messages and collectives inside
@@ -41,7 +40,6 @@ bool smells_of_a_secret(const std::string& name, const std::string& value);
 /// tells none. Local; needs MPI initialized.
 nlohmann::json mpi_control_variables();
 
-/// What was timed before a job could be read.
 struct Beginning {
     double mpi_init_s = 0;         // 0: somebody else called it
     nlohmann::json cold_alltoall;  // see call_while_cold; null: not asked for

@@ -17,7 +17,6 @@ struct LibraryVariant {
     /// the very arrays of the hand-written baselines.
     bool node_shared = false;
     bool only_by_name = false;
-    /// Why this build cannot use it here; empty when it can.
     std::string unavailable = {};
 };
 
@@ -38,7 +37,6 @@ VariantPointer make_library_variant(const LibraryVariant& which,
                                     std::vector<Field> fields, std::shared_ptr<Values> values,
                                     SetupTimes& times, const Work& work = {});
 
-/// An entry for each of them, which `make` makes.
 template <class Make>
 std::vector<Entry> library_entries(Make make) {
     std::vector<Entry> entries;

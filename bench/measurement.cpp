@@ -170,7 +170,6 @@ Outcome Measurement::finish() {
     return outcome_;
 }
 
-// Tells the seconds of work in them, which do not count.
 double Measurement::exchange(std::int64_t times) {
     double worked = 0;
     if (work_s_ == 0) variant_->exchange_many(times);

@@ -11,7 +11,6 @@
 
 namespace parhelion::bench {
 
-/// Where variants are measured: the ranks, and what they share for it.
 struct Ground {
     const Communicator& comm;
     StartLine& start_line;
@@ -24,7 +23,6 @@ struct Ground {
 /// collective, and the ranks agree after each on whether it is still in the race.
 class Measurement {
 public:
-    /// Makes the variant; afterwards it may be out, with the reason.
     Measurement(const Entry& entry, Ground ground, const Work& work = {});
 
     /// Several exchanges with new values each, every element compared. The first one's time is

@@ -14,7 +14,6 @@
 
 namespace parhelion::bench {
 
-/// Memory for the arrays of a case; whoever holds it may use its blocks.
 class Memory {
 public:
     virtual ~Memory() = default;
@@ -23,8 +22,6 @@ public:
     virtual std::int64_t count_damaged_guards() const { return 0; }
 };
 
-/// Blocks of this process alone, each allocated by itself as a solver would, with guard bytes
-/// before and behind.
 class PrivateMemory : public Memory {
 public:
     PrivateMemory(int blocks, std::size_t bytes);
@@ -39,7 +36,6 @@ private:
     std::vector<std::unique_ptr<std::byte, Free>> blocks_;
 };
 
-/// Blocks in the library's node-shared memory.
 class NodeSharedMemory : public Memory {
 public:
     NodeSharedMemory(int blocks, std::size_t bytes) {
@@ -54,7 +50,6 @@ private:
     std::vector<std::shared_ptr<std::byte>> blocks_;
 };
 
-/// A value that is made when it is first asked for, and then shared by all who ask.
 template <class T>
 class MadeOnce {
 public:

@@ -16,7 +16,6 @@
 
 namespace parhelion::bench {
 
-/// Datatypes in a row, freed with their holder.
 class Datatypes {
 public:
     Datatypes() = default;
@@ -26,7 +25,6 @@ public:
     Datatypes(const Datatypes&) = delete;
     Datatypes& operator=(const Datatypes&) = delete;
 
-    /// Takes over `type` and commits it.
     void add(MPI_Datatype type) {
         types_.push_back(type);
         MPI_Type_commit(&types_.back());

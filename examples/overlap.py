@@ -40,7 +40,7 @@ def main() -> None:
     if COMM.rank == 0:
         print(exchange.explain())
         print(f"{exchange.transport}: exchange {communication * 1e3:.2f} ms, work {computation * 1e3:.2f} ms, "
-              f"together {together * 1e3:.2f} ms: {hidden:.0%} hidden")  # fmt: skip
+              f"together {together * 1e3:.2f} ms: {hidden:.0%} hidden")
 
 
 class Work:

@@ -203,4 +203,4 @@ def ends():
         "\n  impure elemental" + _subroutine("finalize", "this", [f"type({a_type}), intent(inout) :: this", "integer(c_int) :: ignored",
                                                                  f"if (c_associated(this%handle)) ignored = {free}"])[1:],
         "\n  type(c_ptr) function c_handle(this)", f"    class({a_type}), intent(in) :: this", "    c_handle = this%handle", "  end function",
-    ])  # fmt: skip
+    ])

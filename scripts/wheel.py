@@ -80,7 +80,7 @@ def build_core(flavor: str, python: Python) -> Path:
     subprocess.run([tools / "cmake", "-S", ROOT / "python" / "bindings", "-B", build, "-G", "Ninja", "-C", ROOT / "build" / flavor / "mpi.cmake",
                     f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={python.path}", f"-DPARHELION_TOOLS_PYTHON={sys.executable}",
                     f"-DPARHELION_LIBRARY_OF={FLAVORS / flavor}", f"-DPARHELION_HEADERS_OF={ROOT / 'build' / flavor}",
-                    f"-DPARHELION_FLAVOR_DIR={out}"], check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+                    f"-DPARHELION_FLAVOR_DIR={out}"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([tools / "cmake", "--build", build, "--parallel", os.environ.get("JOBS", "2")], check=True, stdout=subprocess.DEVNULL)
     return out / f"_core{python.suffix}"
 
@@ -90,7 +90,7 @@ def pack(stage: Path, python: Python, out: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'tools'}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}"}
         run(environment, BIN / "python", "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check", "--outdir", folder,
-            "-Cwheel.py-api=py3", f"-Cbuild-dir={stage.parent / 'pack'}", f"-Ccmake.define.PARHELION_WHEEL_STAGE={stage}", ROOT)  # fmt: skip
+            "-Cwheel.py-api=py3", f"-Cbuild-dir={stage.parent / 'pack'}", f"-Ccmake.define.PARHELION_WHEEL_STAGE={stage}", ROOT)
         [wheel] = Path(folder).glob("*.whl")
         run(environment, BIN / "python", "-m", "wheel", "tags", "--remove", "--python-tag", python.tag, "--abi-tag", python.tag, wheel)
         [wheel] = Path(folder).glob("*.whl")

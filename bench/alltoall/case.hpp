@@ -33,13 +33,11 @@ private:
     std::byte *sent_ = block(0), *received_ = block(1);
 };
 
-/// An alltoall case on this rank; its variants share the buffers.
 struct AlltoallSetup {
     MPI_Comm comm = MPI_COMM_NULL;
     std::shared_ptr<AlltoallBuffers> buffers;
 };
 
-/// Everything that can run an alltoall case: MPI's own calls, and the algorithms written out.
 std::vector<Entry> alltoall_variants(const AlltoallSetup& setup);
 
 /// Collective. The case with all the variants that this build has for it.

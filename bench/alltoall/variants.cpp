@@ -111,7 +111,6 @@ std::size_t blocks_between(const NodeMap& map, int node) {
     return map.of(map.mine).size() * map.of(node).size();
 }
 
-/// The other nodes that a rank of this node, told by its place, speaks to.
 std::vector<int> nodes_of_speaker(const NodeMap& map, int place) {
     std::vector<int> nodes;
     for (int node = 0; node < map.nodes(); ++node)

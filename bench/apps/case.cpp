@@ -42,7 +42,6 @@ public:
         ++all_steps_;
     }
     Values& values() override { return *this; }
-    /// Of an average step.
     Traffic traffic() const override {
         const applications::Traffic all = program_->traffic();
         const std::int64_t steps = std::max<std::int64_t>(all_steps_, 1);
@@ -87,7 +86,6 @@ private:
     std::int64_t steps_ = 0, all_steps_ = 0;  // of this round, and of all
 };
 
-/// What all variants of an application are compared with, made when the first of them is.
 class Reference {
 public:
     explicit Reference(MakeProgram make) : make_(std::move(make)) {}
@@ -200,7 +198,6 @@ namespace {
 
 using nlohmann::json;
 
-// One number is meant for every dimension.
 template <std::size_t n>
 std::array<int, n> sides_of(const json& object, const std::string& key,
                             const std::vector<std::int64_t>& usual, int least, int most) {

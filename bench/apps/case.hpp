@@ -5,7 +5,6 @@
 
 namespace parhelion::bench {
 
-/// All variants that some application has, for lists.
 std::vector<Entry> application_variants();
 
 /// An application of a job, checked. Throws Error for what cannot be run on the ranks. Local.

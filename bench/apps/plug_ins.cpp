@@ -30,7 +30,6 @@ Function* function(const char* name) {
         plug_in_symbol("shallow_water", name, "a build with a Fortran compiler makes it")));
 }
 
-/// What the plug-in has.
 struct Model {
     void* (*create)(const Asked*, const char*) =
         function<void*(const Asked*, const char*)>("phl_shallow_water_create");

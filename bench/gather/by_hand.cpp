@@ -72,7 +72,6 @@ MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks) {
     return some;
 }
 
-/// An array in window memory: MPI can then store into it directly from another process of the node.
 class WindowMemory : public Memory {
 public:
     WindowMemory(MPI_Comm comm, std::size_t bytes) {

@@ -9,7 +9,6 @@
 
 namespace parhelion::bench {
 
-/// What the variants of a gather case start from.
 struct GatherSetup {
     MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
     GatherParams params;
@@ -17,7 +16,6 @@ struct GatherSetup {
     std::shared_ptr<GatherArray> array;  // ordinary memory of this process
     std::shared_ptr<MadeOnce<GatherArray>> node_shared = std::make_shared<MadeOnce<GatherArray>>();
 
-    /// Of an array.
     std::size_t bytes() const {
         return static_cast<std::size_t>(domain->size()) * params.cell_bytes();
     }
@@ -31,7 +29,6 @@ struct GatherSetup {
 /// Fortran code) or MPI_Put; indexed datatypes in MPI_Neighbor_alltoallw; and node by node.
 void add_by_hand(std::vector<Entry>& entries, const GatherSetup& setup);
 
-/// See Floor.
 void add_floors(std::vector<Entry>& entries, const GatherSetup& setup);
 
 }  // namespace parhelion::bench

@@ -112,7 +112,6 @@ std::vector<Entry> gather_variants(const GatherSetup& setup) {
 
 namespace {
 
-// "opencalc-B0-2" of ".../opencalc-B0-2/"
 std::string folder_name(const std::string& dataset) {
     const std::filesystem::path path(dataset);
     return (path.has_filename() ? path : path.parent_path()).filename().string();

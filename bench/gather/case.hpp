@@ -8,8 +8,6 @@ namespace parhelion::bench {
 /// What a gather case of a job says, checked. Throws Error for what is no gather case. Local.
 GatherParams read_gather_params(const nlohmann::json& object);
 
-/// Everything that can run a gather case: the library's transports, the hand-written baselines,
-/// peers, the floor.
 std::vector<Entry> gather_variants(const GatherSetup& setup);
 
 /// Collective. Reads the data set; throws Error on every rank when it cannot be used on as many

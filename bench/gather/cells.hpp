@@ -12,7 +12,6 @@
 
 namespace parhelion::bench {
 
-/// A gather case as the job states it.
 struct GatherParams {
     std::string dataset;  // folder in the published layout
     Element element;
@@ -28,7 +27,6 @@ struct GatherParams {
 void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,
                 std::byte* to);
 
-/// One array: the owned cells, then the ghosts; block 0 of its memory.
 class GatherArray : public VerifiedArrays {
 public:
     GatherArray(const GatherParams& params, std::shared_ptr<const IndexedDomain> domain,

@@ -5,7 +5,6 @@ namespace parhelion::bench {
 
 namespace {
 
-/// Listed cells of one rank's array, to a row of ghosts of another's.
 struct ListedCopy {
     const std::byte* cells;
     const int* index;

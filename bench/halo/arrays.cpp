@@ -69,7 +69,6 @@ void copy(const Region& from, const Region& to) {
 
 namespace {
 
-/// Where one coordinate of the extended array lies.
 struct Place {
     bool is_ghost;
     bool exists;          // false beyond an end that is not periodic

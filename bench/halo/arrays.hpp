@@ -9,8 +9,6 @@
 
 namespace parhelion::bench {
 
-// The copy loops of the hand-written baselines and of the floor.
-
 /// A box of an array: runs of `run_bytes` contiguous bytes, repeated in up to three nested strides.
 struct Region {
     std::byte* start = nullptr;
@@ -23,16 +21,12 @@ struct Region {
     }
 };
 
-/// Copies a region into dense memory; returns the end of what was written.
 std::byte* pack(const Region& from, std::byte* to);
 
-/// Copies dense memory into a region; returns the end of what was read.
 const std::byte* unpack(const std::byte* from, const Region& to);
 
-/// Copies between two regions with the same runs and counts.
 void copy(const Region& from, const Region& to);
 
-/// The field arrays of one rank: one block of memory per field.
 class HaloArrays : public VerifiedArrays {
 public:
     HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
@@ -41,7 +35,6 @@ public:
     const HaloGeometry& geometry() const { return geometry_; }
     int fields() const { return static_cast<int>(starts_.size()); }
     std::byte* field(int index) const { return block(index); }
-    /// Of all fields; they live as long as this.
     void* const* starts() const { return starts_.data(); }
 
 private:

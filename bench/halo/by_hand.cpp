@@ -47,7 +47,6 @@ void add_types(const std::vector<Message>& messages, Datatypes& types) {
     }
 }
 
-/// The MPI library packs and unpacks.
 class TypedMessages : public Kind<Messages> {
 public:
     TypedMessages(const HaloSetup& setup, Messages messages) : Kind(std::move(messages)) {
@@ -77,7 +76,6 @@ private:
     PersistentRequests receives_, sends_;
 };
 
-/// Packed by rank.
 template <bool persistent>
 class NeighborAlltoallv : public Kind<Messages> {
 public:

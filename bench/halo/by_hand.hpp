@@ -6,7 +6,6 @@
 
 namespace parhelion::bench {
 
-/// What the variants of a halo case start from.
 struct HaloSetup {
     MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
     HaloParams params;
@@ -14,7 +13,6 @@ struct HaloSetup {
     std::shared_ptr<HaloArrays> arrays;  // ordinary memory of this process
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 
-    /// Of one field.
     std::size_t bytes() const {
         return static_cast<std::size_t>(cells_per_array(geometry)) * geometry.cell_bytes;
     }
@@ -25,7 +23,6 @@ struct HaloSetup {
 /// (`staged`), and node by node.
 void add_by_hand(std::vector<Entry>& entries, const HaloSetup& setup);
 
-/// See Floor.
 void add_floors(std::vector<Entry>& entries, const HaloSetup& setup);
 
 }  // namespace parhelion::bench

@@ -259,7 +259,6 @@ void check_halo(const HaloParams& params) {
                 ": the hand-written exchanges reach only the next rank; use a narrower halo");
 }
 
-// Far beyond any node; what this node has is checked when the case is made.
 void check_size(const HaloParams& params) {
     double bytes = 1.0 * params.fields * params.components * params.element.size;
     for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;

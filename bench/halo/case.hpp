@@ -10,11 +10,8 @@ namespace parhelion::bench {
 /// Local.
 HaloParams read_halo_params(const nlohmann::json& object, int ranks);
 
-/// Everything that can run a halo case: the library's transports, the hand-written baselines,
-/// peers, the floor.
 std::vector<Entry> halo_variants(const HaloSetup& setup);
 
-/// A case's name and parameters in records.
 std::string halo_case_name(const HaloParams& params);
 nlohmann::json halo_case_params(const HaloParams& params, int ranks);
 
@@ -28,7 +25,6 @@ Case make_halo_case(const HaloParams& params, const Communicator& comm);
 /// The domain of a case, on the setup's communicator. Collective as the domain is.
 CartesianDomain make_domain(const HaloSetup& setup);
 
-/// The case's fields as views of arrays.
 std::vector<Field> fields_on(const HaloSetup& setup, const HaloArrays& arrays);
 
 /// The case's arrays in node-shared memory, made once per setup. Local; throws Error where there is

@@ -19,7 +19,6 @@ bool has_short_runs(const Region& region) {
     return region.run_bytes < cache_line;
 }
 
-/// The region's bytes, dense, from `start` on.
 Region dense(const Region& like, std::byte* start) {
     Region region = like;
     region.start = start;

@@ -52,7 +52,6 @@ HaloGeometry make_geometry(const HaloParams& params, int rank);
 std::vector<Offset> all_offsets(const HaloGeometry& geometry);
 std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry);
 
-/// A number for an offset that two ranks agree on.
 int offset_number(const Offset& offset);
 Offset opposite(const Offset& offset);
 
@@ -64,7 +63,6 @@ std::optional<int> neighbor_rank(const HaloGeometry& geometry, const Offset& off
 Box send_box(const HaloGeometry& geometry, const Offset& offset);
 Box ghost_box(const HaloGeometry& geometry, const Offset& offset);
 
-/// Cells of the extended array along each dimension.
 Coordinates extended(const HaloGeometry& geometry);
 std::int64_t cells_per_array(const HaloGeometry& geometry);
 

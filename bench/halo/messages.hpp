@@ -36,13 +36,10 @@ struct Messages {
     }
 };
 
-/// One message per offset, or all directions that lead to the same rank in one.
 enum class Grouping { per_direction, per_rank };
 
-/// To and from all neighbors.
 Messages plan_messages(std::shared_ptr<HaloArrays> arrays, Grouping grouping);
 
-/// To and from the two neighbors along a dimension, with the ghosts of the dimensions below.
 Messages plan_dimension(std::shared_ptr<HaloArrays> arrays, int dim);
 
 }  // namespace parhelion::bench

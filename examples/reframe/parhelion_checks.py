@@ -79,7 +79,7 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
         wrong = [f"{case['contender']} on {case['params']}" for case in found["cases"] if not case["verified"]]
         checks = [sn.assert_true(found["cases"], msg="nothing was measured"),
                   sn.assert_false(wrong, msg=f"wrong values: {', '.join(wrong)}"),
-                  sn.assert_false(found["failures"], msg=f"ranks failed: {found['failures']}")]  # fmt: skip
+                  sn.assert_false(found["failures"], msg=f"ranks failed: {found['failures']}")]
         if self.earlier:
             slower = _slower(os.path.join(self.stagedir, COMPARISON))
             checks.append(sn.assert_false(slower, msg=f"slower than the baseline: {', '.join(slower)}"))

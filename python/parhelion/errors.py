@@ -126,7 +126,7 @@ EXTRAS = {
     "h5py": "mesh", "meshio": "mesh", "netCDF4": "mesh", "pymetis": "mesh",
     "duckdb": "query", "ruptures": "query",
     "netgen": "demo",
-}  # fmt: skip
+}
 # Modules that are not called as the package is that brings them.
 PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
 # All that such a command may need, so that one line is enough.
@@ -161,7 +161,7 @@ def build_for(mpi: str, *, again: bool = False, bench: bool = False) -> str:
         return f"run `make build MPI={mpi}`{' again' if again else ''}"
     option = " -C cmake.define.PARHELION_BUILD_BENCH=ON" if bench else ""
     return (f"build it from SOURCE, the folder or file of its source, with that MPI's mpicxx on PATH: {pip_install()} --force-reinstall --no-deps"
-            f"{option} SOURCE")  # fmt: skip
+            f"{option} SOURCE")
 
 
 def install_extra(extra: str, package: str) -> str:

@@ -53,7 +53,7 @@ def run(request, home, tmp_path):
         env = {key: value for key, value in os.environ.items() if not key.startswith(("CMAKE_CXX_COMPILER_L", "CMAKE_C_COMPILER_L"))}
         env |= {"HOME": str(home), "PATH": f"{tools}:{FLAVOR.mpi_home}/bin:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja",
                 "CC": "cc", "CXX": "c++", "MPICH_CC": names["cc"], "MPICH_CXX": names["c++"], "OMPI_CC": names["cc"],
-                "OMPI_CXX": names["c++"]} | variables  # fmt: skip
+                "OMPI_CXX": names["c++"]} | variables
         done = subprocess.run(["bash", "-e", "-c", text], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=280)
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         return done.stdout
@@ -133,7 +133,7 @@ def configure(folder, text):
     env = {key: value for key, value in os.environ.items() if not key.startswith("CMAKE_")} | {"PARHELION_SOURCE": str(ROOT)}
     tools = ROOT / ".venv" / "tools"
     done = subprocess.run([tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-S", folder, "-B", folder / "build",
-                           f"-DMPI_HOME={FLAVOR.mpi_home}"], env=env, capture_output=True, text=True, timeout=200)  # fmt: skip
+                           f"-DMPI_HOME={FLAVOR.mpi_home}"], env=env, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLAVORS = "python/parhelion/_flavors"
 OF_THE_USER = ["build/CMakeCache.txt", "build/notes.txt", "build/debug/CMakeCache.txt", "build/debug/lib/x.so", f"{FLAVORS}/own/flavor.json"]
 OF_MAKE = ["build/mpich/mpi.cmake", "build/mpich/CMakeCache.txt", "build/peers/made-by-make", f"{FLAVORS}/mpich/made-by-make",
-           f"{FLAVORS}/mpich/flavor.json"]  # fmt: skip
+           f"{FLAVORS}/mpich/flavor.json"]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def left(tree, names):
 
 
 TARGETS = ["help", "build", "demo", "test", "lint", "tidy", "licenses", "test-cpp", "test-python", "peers", "peer-ghex", "install", "clean",
-           "distclean", "setup"]  # fmt: skip
+           "distclean", "setup"]
 
 
 @pytest.mark.parametrize("venv", ["none", "of another place", "here"])

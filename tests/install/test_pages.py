@@ -80,9 +80,9 @@ def compile_all(folder, sources):
         path = compiler if compiler == "gfortran" else f"{FLAVOR.mpi_home}/bin/{compiler}"
         library = ["-lparhelion_fortran", "-lparhelion", "-lmpi"] if source.suffix == ".f90" else ["-lparhelion"]
         folders = [f"-I{ROOT / 'include'}", f"-I{TREE / 'include'}", f"-I{TREE / 'fortran' / 'modules'}", f"-L{FLAVOR.directory}", f"-L{FLAVOR.library_dir}",
-                   f"-Wl,-rpath,{FLAVOR.directory}", f"-Wl,-rpath,{FLAVOR.library_dir}"]  # fmt: skip
+                   f"-Wl,-rpath,{FLAVOR.directory}", f"-Wl,-rpath,{FLAVOR.library_dir}"]
         done = subprocess.run([path, standard, "-O1", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", source, "-o", folder / "build" / program, *folders, *library],
-                              capture_output=True, text=True, timeout=280)  # fmt: skip
+                              capture_output=True, text=True, timeout=280)
         assert done.returncode == 0, done.stderr
 
 
@@ -148,7 +148,7 @@ COMPILED_FRAGMENTS = {
                   "    double* fx, double* fy, phl_point_sums sums, phl_redistribution move, phl_cartesian rows, phl_cartesian columns,\n"
                   "    const phl_field* before, const phl_field* after) {{ {body} }}"),
     "docs/fortran.md": ("f90", ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("page", [page for page, (kind, _) in COMPILED_FRAGMENTS.items() if kind != "f90"])
@@ -166,7 +166,7 @@ def test_compiled_fragments_of_a_page_are_right_for_a_compiler(page, tmp_path):
     source.write_text(text)
     compiler, standard = COMPILED[f".{kind}"]
     done = subprocess.run([f"{FLAVOR.mpi_home}/bin/{compiler}", standard, "-fsyntax-only", "-fopenmp", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX",
-                           f"-I{ROOT / 'include'}", f"-I{TREE / 'include'}", source], capture_output=True, text=True, timeout=200)  # fmt: skip
+                           f"-I{ROOT / 'include'}", f"-I{TREE / 'include'}", source], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
 
 
@@ -220,5 +220,5 @@ def check_options(command, words, where):
 def test_targets_of_make_that_pages_name_exist():
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = {(page, word) for page in PAGES for text in blocks(page, "sh", "bash") for line in text.splitlines()
-             if line.startswith("make ") for word in line.split("#")[0].split()[1:2]}  # fmt: skip
+             if line.startswith("make ") for word in line.split("#")[0].split()[1:2]}
     assert len(named) > 10 and {(page, word) for page, word in named if word not in targets} == set()

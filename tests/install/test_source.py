@@ -17,7 +17,7 @@ def asked(path, **env):
     pytest.importorskip("scikit_build_core", reason="skipped: scikit-build-core is not installed: make wheel")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("MPI", "PATH"))}
     done = subprocess.run([sys.executable, "-c", ASK], env={**kept, "PATH": str(path), "PYTHONPATH": str(ROOT / "scripts"), **env},
-                          capture_output=True, text=True, timeout=60)  # fmt: skip
+                          capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

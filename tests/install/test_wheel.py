@@ -107,7 +107,7 @@ def test_measuring_is_started_by_any_launcher(installed, tmp_path):
     said = execute(*started(env, mpi), venv / "bin" / "parhelion", *words, env=env | {"PYTHONPATH": str(packages)}, cwd=tmp_path)
     assert said.count("record: run/record.jsonl") == 1
     [program] = [each for each in venv.glob("lib/python*/site-packages/parhelion/_flavors/*/phl-bench") if "abi" not in each.parts
-                 and ("openmpi" in each.parts) == ("40" in MPIS[mpi])]  # fmt: skip
+                 and ("openmpi" in each.parts) == ("40" in MPIS[mpi])]
     words = ["halo", "--extent", "8", "--halo", "1", "--fields", "1", "--repetitions", "2", "--json", tmp_path / "record"]
     execute(*started(env, mpi), program, *words, env=env, cwd=tmp_path)
     assert (tmp_path / "record").stat().st_size > 0
@@ -178,7 +178,7 @@ def cmake(venv: Path, env: dict[str, str], folder: Path, compiler: Path) -> str:
     tools = ROOT / ".venv" / "tools"
     [place] = config(venv, env, "--cmake")
     told = execute(tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-B", "build", f"-Dparhelion_DIR={place}",
-                   f"-DMPI_CXX_COMPILER={compiler}", env=env, cwd=folder)  # fmt: skip
+                   f"-DMPI_CXX_COMPILER={compiler}", env=env, cwd=folder)
     execute(tools / "cmake", "--build", "build", env=env, cwd=folder)
     return told
 

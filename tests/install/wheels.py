@@ -26,7 +26,7 @@ def clean_environment(venv: Path | None = None, **more: str) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(OURS)}
     folders = [folder for folder in kept["PATH"].split(os.pathsep) if not folder.startswith(str(ROOT))]
     return {**kept, "PATH": os.pathsep.join([*([str(venv / "bin")] if venv else []), *folders]), "OMPI_MCA_btl": "^ofi",
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}  # fmt: skip
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}
 
 
 def execute(*words: str | Path, env: dict[str, str], cwd: Path | None = None, status: int = 0, limit: float = 400) -> str:
@@ -55,7 +55,7 @@ def wheel(python: str = sys.executable) -> Path:
 def new_environment(folder: Path, *packages: str | Path, python: str = sys.executable) -> Path:
     """An environment with these packages and what they need."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder] if python == sys.executable else [python, "-m", "venv", "--without-pip", folder],
-                   check=True, env=clean_environment())  # fmt: skip
+                   check=True, env=clean_environment())
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--quiet", "--disable-pip-version-check"]
     execute(*pip, *packages, env=clean_environment())
     return folder

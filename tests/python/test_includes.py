@@ -20,7 +20,7 @@ FOR_USERS = {"parhelion.hpp", "phl.h"}  # all of C++; what `c` implements
 HEADERS_OF_C = {("c", "phl.h"), ("phl.h", "core")}  # the latter for the table of element types and reductions
 SEARCHED = ("include", "src", "bench", "bench/peers", "examples/applications")  # besides the folder of the file that includes
 CONFIGURED = {"parhelion/version.hpp": "cmake/version.hpp.in", "environment_names.hpp": "bench/environment_names.hpp.in",
-              "exchange_lines.hpp": "bench/apps/count_lines.py"}  # fmt: skip
+              "exchange_lines.hpp": "bench/apps/count_lines.py"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<(parhelion/[^>\n]+)>)', re.MULTILINE)
 SOURCE = re.compile(r".*\.(c|cpp|h|hpp|inl)")
 
@@ -93,7 +93,7 @@ def test_what_is_installed_includes_only_what_is_installed():
     """Headers under include/ go to users, those under src/ stay here."""
     public = ROOT / "include"
     assert [f"{path} → {target}" for path, targets in FOUND.items() if path.is_relative_to(public)
-            for target in targets if not target.is_relative_to(public)] == []  # fmt: skip
+            for target in targets if not target.is_relative_to(public)] == []
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def planted(tmp_path):
     ("include__parhelion__exchange__a", '#include "parhelion/placement/some.hpp"'),
     ("src__placement__a", '#include "plan/some.hpp"'),
     ("src__exchange__a", '#include "../../bench/some.hpp"'),
-])  # fmt: skip
+])
 def test_a_planted_include_against_the_order_is_found(planted, tmp_path, file, text):
     assert len(against_the_order(planted(**{file: text}), tmp_path)) == 1
 

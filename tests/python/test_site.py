@@ -41,7 +41,7 @@ def site(tmp_path_factory):
     """Built with warnings as errors: a link or an anchor that leads nowhere, a page that is in no menu."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder], cwd=ROOT,
-                          capture_output=True, text=True, timeout=200)  # fmt: skip
+                          capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -56,19 +56,19 @@ def test_pages_load_nothing_from_outside(site):
 
 def test_what_pages_load_is_there(site):
     missing = {(page.name, place) for page in site.rglob("*.html") for place in Loads(page.read_text()).found
-               if not place.startswith("data:") and not (page.parent / place.partition("?")[0].partition("#")[0]).exists()}  # fmt: skip
+               if not place.startswith("data:") and not (page.parent / place.partition("?")[0].partition("#")[0]).exists()}
     assert {entry for entry in missing if entry[0] != "404.html"} == set()
 
 
 def test_the_search_works_on_pages_that_are_read_as_files(site):
     chromium = shutil.which("chromium") or pytest.skip("skipped: chromium is not installed (Debian: apt install chromium)")
     shown = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom",
-                            f"file://{site}/index.html?q=timeout"], capture_output=True, text=True, timeout=120).stdout  # fmt: skip
+                            f"file://{site}/index.html?q=timeout"], capture_output=True, text=True, timeout=120).stdout
     assert re.search(r"[1-9]\d* matching documents", shown)
 
 
 @pytest.mark.parametrize(("page", "name"), [("python", "CartesianDomain"), ("cpp", "ExchangeOptions"), ("c", "phl_exchange_forward"),
-                                            ("fortran", "halo_exchange"), ("commands", "parhelion bench halo")])  # fmt: skip
+                                            ("fortran", "halo_exchange"), ("commands", "parhelion bench halo")])
 def test_the_reference_of_every_language_is_on_the_site(site, page, name):
     assert name in (site / "reference" / f"{page}.html").read_text()
 
@@ -83,7 +83,7 @@ def test_every_public_name_of_python_is_documented():
     things = {name: root if name == "parhelion" else root[name.removeprefix("parhelion.")] for name in documented_in_python()}
     bare = [name for name, thing in things.items() if thing.docstring is None and not thing.is_attribute]
     methods = {f"{name}.{key}": member for name, thing in things.items() if thing.is_class for key, member in thing.members.items()
-               if not key.startswith("_") and member.is_function}  # fmt: skip
+               if not key.startswith("_") and member.is_function}
     assert len(things) > 60 and len(methods) > 60 and bare + [name for name, method in methods.items() if method.docstring is None] == []
 
 
@@ -106,7 +106,7 @@ def test_every_command_and_option_has_a_help():
         command = context.command
         yield from [context.command_path] * (not command.help)
         yield from (f"{context.command_path} {option.opts[-1]}" for option in command.params
-                    if isinstance(option, click.Option) and not option.hidden and not option.help)  # fmt: skip
+                    if isinstance(option, click.Option) and not option.hidden and not option.help)
         for name in command.list_commands(context) if isinstance(command, click.Group) else ():
             yield from bare(click.Context(command.get_command(context, name), info_name=name, parent=context))
 
@@ -137,7 +137,7 @@ def test_the_reference_of_c_has_every_function_of_the_header():
     ("struct B {\n    int x;  ///< said\n};", ["B"]),
     ("namespace detail {\nint inner();\n}", []),
     ("/// Said.\ntemplate <class T>\nT made(int x) { return {}; }\ntemplate <class T> concept Bare = true;", []),
-])  # fmt: skip
+])
 def test_names_without_a_comment_are_found(tmp_path, text, missing):
     header = tmp_path / "a.hpp"
     header.write_text(f"// A header.\n#pragma once\n\n{text}\n")

@@ -56,7 +56,7 @@ def told(options, launcher_options, spread: tuple[int, ...], place: str, victim:
     with tempfile.TemporaryDirectory() as directory:
         try:
             said = on_hosts.run(options, spread, directory, options.transport, place, victim, limit, launcher_options=launcher_options,
-                                wrap=["sh", "-c", WAIT.replace("SURVIVORS", str(count - 1)), directory]).stdout  # fmt: skip
+                                wrap=["sh", "-c", WAIT.replace("SURVIVORS", str(count - 1)), directory]).stdout
         except subprocess.TimeoutExpired as expired:
             said = f"did not end: {expired.stdout}"
         files = {rank: Path(directory) / str(rank) for rank in range(count) if rank != victim}

@@ -71,7 +71,7 @@ def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
             raise ValueError(f"depth is {depth!r}: pass 0 or more layers")
         if side[0] > there[0] or side[1] > there[1]:
             raise ValueError(f"a depth of {side} in dimension {d} is beyond the domain's halo {there}: make the domain with the widest "
-                             "depth that any array needs")  # fmt: skip
+                             "depth that any array needs")
         if side[0] > here[0] or side[1] > here[1]:
             raise ValueError(f"a depth of {side} in dimension {d} is beyond the array's halo {here}: make the array's halo as wide")
     return sides

@@ -21,5 +21,5 @@ def handle_of(comm: "Comm") -> int:
 
     if not MPI.Is_initialized() or MPI.Is_finalized():
         raise CommunicationError("MPI has ended: use parhelion before MPI_Finalize" if MPI.Is_finalized()
-                                 else "MPI is not running: call MPI.Init before using parhelion")  # fmt: skip
+                                 else "MPI is not running: call MPI.Init before using parhelion")
     return comm.py2f()

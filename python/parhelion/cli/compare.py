@@ -107,7 +107,7 @@ def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
 
     A run alone: how often would a difference be found among its own launches, and one that was planted? Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine. Of images, likely causes come first.
     Exit status 1 when B is slower (see --fail-on) or gave wrong values.
-    """  # fmt: skip
+    """
     output, kind = Output(json_file), _kind(a)
     if b is None:
         if kind != RUN.name:
@@ -229,7 +229,7 @@ def history(
 
     A figure is the median of one contender on one case with one build; six runs or more tell of changes, and a change shows from
     its third run on. Exit status 1 when the last change of a figure is for the slower (see --fail-on); 0 otherwise.
-    """  # fmt: skip
+    """
     from ..show.compare import history as blocks, history_page
     from ..show.files import write
     from ..analyze.history import Wanted, history as find, history_document

@@ -209,11 +209,11 @@ _builds, _kept = options_of("Builds and ranks"), options_of("Output")
 out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
 flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one built last].")
 launcher_option = _builds("--launcher", metavar="COMMAND", expose_value=False, callback=lambda ctx, option, given: _take_launcher(ctx, given),
-                          help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")  # fmt: skip
+                          help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")
 no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
 json_option = _kept("--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output.")
 speedscope_option = _kept("--speedscope", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-                          help="Write stacks for https://www.speedscope.app, which draws flame graphs.")  # fmt: skip
+                          help="Write stacks for https://www.speedscope.app, which draws flame graphs.")
 labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", help="Label for what is measured; may be repeated.")
 
 

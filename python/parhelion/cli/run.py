@@ -89,7 +89,7 @@ def words_of(ctx: click.Context) -> list[str]:
 def setting(how: Mapping[str, Any]) -> dict[str, str]:
     """The library's own variables, by which it hears of the options."""
     told = {"PARHELION_TRANSPORT": how["transport"], "PARHELION_TIMEOUT": how["neighbor_timeout"] and f"{how['neighbor_timeout']:g}",
-            "PARHELION_CHECK": "1" if how["check"] else None}  # fmt: skip
+            "PARHELION_CHECK": "1" if how["check"] else None}
     return {name: value for name, value in told.items() if value}
 
 
@@ -122,7 +122,7 @@ def _refuse_inside() -> None:
         sys.exit(2)  # rank 0 says it
     of = f" of {here.size}" if here.size else ""
     raise InputError(f"a launcher ({here.kind}) has already started this as rank {here.rank}{of}: leave `parhelion run` out and let that launcher "
-                     "start the program itself, or call `parhelion run` once, from the batch script")  # fmt: skip
+                     "start the program itself, or call `parhelion run` once, from the batch script")
 
 
 LATE = re.compile(r"(?:-n|--?np|--ranks)=?(\d*)")

@@ -69,7 +69,7 @@ def _object(run: Stored) -> dict[str, object]:
     return {
         "path": str(run.path), "run": record.id, "benchmark": record.run.benchmark, "created": record.run.created,
         "labels": record.labels, "launches": len(record.launches), "lines": len(record.cases), "notes": record.notes,
-    }  # fmt: skip
+    }
 
 
 @click.command()

@@ -168,7 +168,7 @@ def _agrees(domain: IndexedDomain, first: int, owners: np.ndarray) -> None:
     if len(wrong):
         ghost = wrong[0]
         raise ValueError(f"ghost {domain.ghost_ids[ghost]} belongs to rank {domain.ghost_owners[ghost]} by its block, "
-                         f"and to rank {owners[ghost]} as the index map says")  # fmt: skip
+                         f"and to rank {owners[ghost]} as the index map says")
 
 
 def _blocks(domain: IndexedDomain) -> None:

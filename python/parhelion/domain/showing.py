@@ -33,7 +33,7 @@ def _drawing(place: Any) -> str:
             f'viewBox="-1 -1 {whole[0] + 2:.1f} {whole[1] + 2:.1f}">'
             f'<rect class="ghosts" width="{whole[0]:.1f}" height="{whole[1]:.1f}" fill="{GHOST}" fill-opacity="0.45"/>'
             f'<rect class="owned" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" fill="{OWNED}" fill-opacity="0.8"/>'
-            f'<path d="{"".join(lines)}" stroke="currentColor" stroke-opacity="0.35" fill="none"/></svg>')  # fmt: skip
+            f'<path d="{"".join(lines)}" stroke="currentColor" stroke-opacity="0.35" fill="none"/></svg>')
 
 
 def _side(extent: int, owned: slice) -> tuple[list[tuple[float, float]], tuple[float, float]]:

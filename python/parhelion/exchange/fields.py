@@ -228,7 +228,7 @@ def _split(parts: Parts, depth: int) -> list[Parts]:
     """A field for each component along the first `depth` component axes."""
     before: tuple[Any, ...] = (slice(None),) * parts.dimensions
     return [replace(parts, arrays=[array[(*before, *index)] for array in parts.arrays])
-            for index in np.ndindex(parts.components[:depth])]  # fmt: skip
+            for index in np.ndindex(parts.components[:depth])]
 
 
 def _joint(axes: list[tuple[int, int]]) -> bool:

@@ -96,7 +96,7 @@ def _without_library(words: list[str], program: Path, name: str | None) -> tuple
     compiled = is_compiled(program)
     if compiled and name is None and not os.environ.get(LAUNCHER) and _mentions_mpi(program):
         raise InputError(f"{words[0]} has an MPI inside, or loads one when it runs, and which one cannot be seen: name its launcher, such as --launcher "
-                         "/opt/mpi/bin/mpiexec, or a build with --flavor")  # fmt: skip
+                         "/opt/mpi/bin/mpiexec, or a build with --flavor")
     flavor = find_flavor(name)
     asked = compiled or name or os.environ.get(LAUNCHER)
     return words, flavor, [] if asked else [f"{words[0]} is a script: it is started under the MPI of build {flavor.name}, {flavor.library_version}"]
@@ -116,7 +116,7 @@ def _refuse_missing(script: Path | None) -> None:
 def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
     if library.resolve() != flavor.mpi_library.resolve():
         raise InputError(f"{program} is linked to {library}, and flavor {flavor.name} is built for {flavor.mpi_library}, whose launcher would start "
-                         "ranks that are each alone: leave --flavor out, or link the program to that MPI")  # fmt: skip
+                         "ranks that are each alone: leave --flavor out, or link the program to that MPI")
 
 
 def python_words(words: Sequence[str]) -> list[str] | None:

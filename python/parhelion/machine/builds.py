@@ -26,11 +26,11 @@ def built_contenders(flavor: Flavor) -> Listing:
 def own_transports(listing: Listing) -> dict[str, str]:
     """The names of the library's own contenders over all benchmarks, and why the build cannot use each ("" when it can)."""
     return {entry["name"]: entry.get("unavailable", "") for entries in listing.values() for entry in entries
-            if entry.get("role") == "own"}  # fmt: skip
+            if entry.get("role") == "own"}
 
 
 ASK = {"MPIR_CVAR_DEBUG_SUMMARY": "1", "I_MPI_DEBUG": "4", "UCX_LOG_LEVEL": "info", "OMPI_MCA_pml_base_verbose": "10",
-       "OMPI_MCA_mtl_base_verbose": "10", "OMPI_MCA_btl_base_verbose": "10", "OMPI_MCA_bml_base_verbose": "10"}  # fmt: skip
+       "OMPI_MCA_mtl_base_verbose": "10", "OMPI_MCA_btl_base_verbose": "10", "OMPI_MCA_bml_base_verbose": "10"}
 TOLD = (
     ("UCX {0}", re.compile(r"UCX\s+INFO\s+\S* ?(self|intra-node|inter-node|\S+) cfg#\d+ tag\(([^)]*)\)")),
     ("Open MPI's {0}", re.compile(r"mca:base:select:\(\s*(\w+)\) Selected component \[(\w+)\]")),

@@ -75,7 +75,7 @@ def crowd(cores: int, ranks: int) -> str | None:
     if ranks <= cores:
         return None
     return (f"start at most {cores} ranks here: {ranks} ranks on {cores} cores share cores, timings then tell of the scheduler, and ranks that spin "
-            "hold up the others")  # fmt: skip
+            "hold up the others")
 
 
 def _usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
@@ -105,7 +105,7 @@ def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequenc
     told = {finding.name: f"{finding.remedy} ({finding.name}, for {finding.needed_for})" for finding in findings if finding.remedy}
     missed = [told[name] for name in most_missed() if name in told]
     candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *filter(None, [crowd]), *missed,
-                  "measure what you will run, such as `parhelion bench halo --quick`"]  # fmt: skip
+                  "measure what you will run, such as `parhelion bench halo --quick`"]
     return candidates[:MOST]
 
 
@@ -124,7 +124,7 @@ def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator
     srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
     if srun and flavors and KINDS[flavors[0].kind].pmi and flavors[0].kind not in srun.starts:
         yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].launcher} there: srun offers {srun.offers}, and "
-               f"build {flavors[0].name} needs --mpi={KINDS[flavors[0].kind].pmi}")  # fmt: skip
+               f"build {flavors[0].name} needs --mpi={KINDS[flavors[0].kind].pmi}")
     here = inside_launcher()
     if here and here.size and here.size > 1:
         yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"

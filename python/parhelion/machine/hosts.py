@@ -58,4 +58,4 @@ def _prefix() -> list[str]:
             return [unshare, *user, *NAMESPACES]
         said = said or tried.stderr.strip()
     raise InputError(f"the kernel grants no namespaces ({said}): allow user namespaces (sysctl kernel.unprivileged_userns_clone=1 "
-                     "or user.max_user_namespaces), or run as root outside a container")  # fmt: skip
+                     "or user.max_user_namespaces), or run as root outside a container")

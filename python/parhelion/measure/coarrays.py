@@ -110,7 +110,7 @@ def job_of(record: Path, launch: int, case: CaseResult, build: Build, method: Me
     line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "contender": build.contender(method), "role": "peer"}
     return {"record": str(record), "repetitions": what.repetitions, "least_s": what.min_sample_s, "budget_s": BUDGET_S,
             "dataset": case.params["dataset"], "words": words_of(case.params), "kind": method.kind, "kept": method.kept,
-            "images": method.images, "line": line}  # fmt: skip
+            "images": method.images, "line": line}
 
 
 BUDGET_S = 1.0

@@ -38,4 +38,4 @@ def does_not_load(module: str, error: Exception, flavor: Flavor) -> str:
 def two_mpis(loaded: Sequence[Path]) -> str:
     """In one process."""
     return (f"two MPIs are in this process: {' and '.join(map(str, loaded))}; messages of one never reach the other. "
-            "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI")  # fmt: skip
+            "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI")

@@ -50,7 +50,7 @@ class Cell:
     def document(self) -> dict[str, Any]:
         """The cell as JSON has it."""
         published = {name: {"blocked_s": blocked, "placed_s": placed, "speed_up": self.published_speed_ups[name], "off_by": self.off_by(name)}
-                     for name, (blocked, placed) in self.published.items()}  # fmt: skip
+                     for name, (blocked, placed) in self.published.items()}
         return asdict(self) | {"speed_up": self.speed_up, "published": published}
 
 
@@ -63,7 +63,7 @@ class Study:
         figures = asdict(simulation.figures)
         del figures["fixed_s"]
         return {"schema": "parhelion.simulation/1", "topology": topology, "overhead_us": 1e6 * simulation.overhead_s, "figures": figures,
-                "cells": [cell.document() for cell in self.cells], "launches": self.launches}  # fmt: skip
+                "cells": [cell.document() for cell in self.cells], "launches": self.launches}
 
 
 def default_figures() -> Parameters:

@@ -68,7 +68,7 @@ def _judged(row: Row, icons: bool) -> list[Word]:
     found, color = row.difference, COLORS[row.verdict]
     medians = [Cell(microseconds(each), sort=each) for each in row.medians]
     return [*medians, Cell(ratio(found.ratio), kind=color), ratios(found.interval), signed(found.cliffs_delta), p_value(found.p_adjusted),
-            Cell((ICONS[row.verdict] if icons else "") + str(row.verdict), kind=color)]  # fmt: skip
+            Cell((ICONS[row.verdict] if icons else "") + str(row.verdict), kind=color)]
 
 
 def notes(found: Comparison) -> list[str]:
@@ -125,7 +125,7 @@ def images_page(found: ImageComparison) -> Page:
     for difference in found.differences:
         kinds.setdefault(difference.kind, []).append(difference)
     taken = [facts([(fact.kind, fact.name, fact.first or "–", fact.second or "–") for fact in cause.facts], ("kind", "", "A", "B"), cause.title)
-             for cause in found.causes if cause.facts]  # fmt: skip
+             for cause in found.causes if cause.facts]
     first = found.causes[0] if found.causes else None
     lead = "Most probable cause" if first and first.likelihood == "probable" else "The first thing to look at"
     typical = "; ".join(f"{name}: {each:.2f}" for name, each in found.moved.items())
@@ -145,7 +145,7 @@ def images_page(found: ImageComparison) -> Page:
         Section("All figures", [Section(f"{wording(name).title}: {len(each.rows)} figures", [rows_table(each.rows)], "closed")
                                 for name, each in found.benchmarks.items()]),
         Section("The two images", [_two(found)]),
-    ])  # fmt: skip
+    ])
 
 
 def _two(found: ImageComparison) -> Table:
@@ -154,7 +154,7 @@ def _two(found: ImageComparison) -> Table:
     return facts([("image", *(each.image for each in told)), ("measured", *(each.created for each in told)),
                   ("build, ranks", *(f"{each.flavor}, {each.ranks}" for each in told)),
                   *((name, *(each.labels.get(name, "–") for each in told)) for name in LABELS), ("channels", *channels),
-                  ("command", *(" ".join(each.argv) for each in told))], ("", "A", "B"))  # fmt: skip
+                  ("command", *(" ".join(each.argv) for each in told))], ("", "A", "B"))
 
 
 def headline(found: ImageComparison) -> str:
@@ -188,14 +188,14 @@ def figure(found: ImageComparison, benchmark: str, row: Row) -> str:
 
 def _figures(rows: Sequence[tuple[str, Row]]) -> Table:
     made: list[list[Word]] = [[name, *(Cell(microseconds(each), sort=each) for each in row.medians), Cell(multiple(row.difference.ratio), kind=COLORS[row.verdict]),
-             "–".join(map(multiple, row.difference.interval)), Cell(str(row.verdict), kind=COLORS[row.verdict])] for name, row in rows]  # fmt: skip
+             "–".join(map(multiple, row.difference.interval)), Cell(str(row.verdict), kind=COLORS[row.verdict])] for name, row in rows]
     return Table(("figure", "A, µs", "B, µs", "B / A", "95 % interval", "verdict"), made, title="what changed most; ratio above 1: B is slower")
 
 
 def profiles(found: ProfileComparison, most: int) -> list[Block]:
     """What changed most, first; then what changed around it."""
     sides = [Text(f"{each.name}, {each.samples} samples in {each.seconds:.2f} s of {len(each.ranks)} ranks", "", f"{side}:")
-             for side, each in zip("AB", found.profiles, strict=True)]  # fmt: skip
+             for side, each in zip("AB", found.profiles, strict=True)]
     made: list[Block] = [*sides, *_lone_ranks(found, most)]
     for name, (title, _) in TABLES.items():
         shown = [each for each in getattr(found, name) if each.shown][:most]
@@ -210,12 +210,12 @@ def profile_page(found: ProfileComparison) -> list[Block]:
 
 def _lone_ranks(found: ProfileComparison, most: int) -> list[Block]:
     return [Text(f"{'asleep in ' if each.key.part == 'asleep' else ''}{each.key.name} {percent(each.first)} → {percent(each.second)} of its time", "bold",
-                 f"rank {each.rank} changed apart from the others:") for each in found.ranks[:most]]  # fmt: skip
+                 f"rank {each.rank} changed apart from the others:") for each in found.ranks[:most]]
 
 
 def _shares(shown: Sequence[ShareChange], title: str) -> Table:
     rows: list[list[Word]] = [[each.key.name, each.key.library if each.key.symbol else each.key.part if each.key.library else "", percent(each.first), percent(each.second),
-             Cell(f"{each.change * 100:+.1f}", kind="slower" if each.change > 0 else "faster", sort=each.change)] for each in shown]  # fmt: skip
+             Cell(f"{each.change * 100:+.1f}", kind="slower" if each.change > 0 else "faster", sort=each.change)] for each in shown]
     return Table(("what", "in", "A", "B", "B − A, points"), rows, 2, title)
 
 
@@ -228,7 +228,7 @@ def history(found: History, most: int) -> list[Block]:
     slower = sum(point.slower for point in found.latest)
     last = Text(f"{slower} slower, {len(found.latest) - slower} faster", "bad" if slower else "good", "last changes:")
     return [Text(f"{found.runs} runs, {len(found.series)} figures{short}"), *([] if found.turns else [Text("no figure changed")]),
-            *(_turn(turn, found, most) for turn in found.turns), *([last] if found.latest else [])]  # fmt: skip
+            *(_turn(turn, found, most) for turn in found.turns), *([last] if found.latest else [])]
 
 
 def history_page(found: History, store: Path) -> Page:
@@ -239,7 +239,7 @@ def history_page(found: History, store: Path) -> Page:
             by_series.setdefault(id(point.series), []).append(point)
     every = sorted(by_series.values(), key=lambda points: -max(abs(point.ratio - 1) for point in points))
     drawn: list[Block] = [Drawing(plots.history(each[0].series.seconds, sorted(point.place for point in each), f"h{number}"), label(each[0].series, found.series))
-                          for number, each in enumerate(every[:MOST_PLOTS])]  # fmt: skip
+                          for number, each in enumerate(every[:MOST_PLOTS])]
     drawn += [Text(f"{len(every) - MOST_PLOTS} more such figures are left out.", "meta")] if len(every) > MOST_PLOTS else []
     return Page(f"History of {store}", f"{found.runs} runs", [*history(found, 10_000), *section("Figures that changed", drawn)])
 
@@ -256,7 +256,7 @@ def _turn(turn: Turn, found: History, most: int) -> Section:
     title = f"{turn.record.id} {turn.record.run.created}: {slower} slower, {len(turn.points) - slower} faster, typically {significant(turn.typical)} times"
     rows: list[list[Word]] = [[label(point.series, found.series), microseconds(point.before_s), microseconds(point.after_s),
                                Cell(ratio(point.ratio), kind="slower" if point.slower else "faster"), ratios(point.interval),
-                               str(len(point.series.seconds) - point.place)] for point in turn.points[:most]]  # fmt: skip
+                               str(len(point.series.seconds) - point.place)] for point in turn.points[:most]]
     left_out, more = len(turn.points) - most, len(turn.around) - MOST_AROUND
     caption = f"{left_out} figures more are not shown" if left_out > 0 else ""
     around = changed("around them", turn.around[:MOST_AROUND], ("", "before", "since"), fold=False)
@@ -264,4 +264,4 @@ def _turn(turn: Turn, found: History, most: int) -> Section:
         Table(("figure", "before, µs", "since, µs", "since / before", "95 %", "runs since"), rows, caption=caption),
         around if turn.around else Text("nothing that was recorded changed around the figures"),
         *([Text(f"… and {more} facts more: parhelion compare {turn.before.path.parent} {turn.record.path.parent}")] if more > 0 else []),
-    ])  # fmt: skip
+    ])

@@ -14,7 +14,7 @@ def blocks(found: Examination) -> list[Block]:
     """Everything that was found."""
     worth = [Text(f"{number}. {words}") for number, words in enumerate(found.worth_doing, start=1)]
     return [*_machine(found), *_builds(found), _table("Transports on this machine", found.transports),
-            _table("What the machine offers", found.machine), Text("Most worth doing", "bold"), *worth]  # fmt: skip
+            _table("What the machine offers", found.machine), Text("Most worth doing", "bold"), *worth]
 
 
 def _machine(found: Examination) -> list[Block]:
@@ -24,7 +24,7 @@ def _machine(found: Examination) -> list[Block]:
     caches = ", ".join(_cache(cache) for cache in cpu["caches"])
     return [Text(f"{cpu['model']}, {found.usable_cores} usable cores, {cpu['usable_threads']} threads{virtual}{inside}"),
             Text(f"caches: {caches}; NUMA domains: {len(found.environment['numa'])}"),
-            Text(f"{software['distribution']}, {software['kernel']}, {software['libc']}")]  # fmt: skip
+            Text(f"{software['distribution']}, {software['kernel']}, {software['libc']}")]
 
 
 def _cache(cache: dict) -> str:
@@ -34,7 +34,7 @@ def _cache(cache: dict) -> str:
 
 def _builds(found: Examination) -> list[Block]:
     builds = [(build.flavor.name, YES if build.program else NO, build.version or build.flavor.soname, YES if build.mpi4py else NO, build.mpi4py_detail)
-              for build in found.flavors]  # fmt: skip
+              for build in found.flavors]
     table = Table(("build", "phl-bench", "MPI library", "mpi4py fits", "why"), builds, 5, "MPI")
     said = [f"launcher on the path: {launcher.words()}" for launcher in found.launchers] or ["launchers on the path: none"]
     said += [found.scheduler] if found.scheduler else []

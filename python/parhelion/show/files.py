@@ -53,7 +53,7 @@ def _block(block: Block, level: int) -> str:
     if isinstance(block, Items):
         tag = "ol" if block.ordered else "ul"
         items = (f"<li>{_text(text)}" + ("<ul>" + "".join(f"<li>{escape(each)}</li>" for each in below) + "</ul>" if below else "") + "</li>"
-                 for text, below in block.items)  # fmt: skip
+                 for text, below in block.items)
         return f"<{tag}>{''.join(items)}</{tag}>"
     assert isinstance(block, Section)
     inside = _html(block.blocks, level + 1)
@@ -88,7 +88,7 @@ def _rows(table: Table) -> str:
     kind = table.kind or "sortable"
     head = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
     return (f'<div class="wide"><table class="{kind}">{title}{head}\n<tbody>{body}</tbody>'
-            + (f"<tfoot>{foot}</tfoot>" if foot else "") + "</table></div>")  # fmt: skip
+            + (f"<tfoot>{foot}</tfoot>" if foot else "") + "</table></div>")
 
 
 def _cells(row: Sequence[Word], sides: Sequence[str], table: Table) -> str:
@@ -130,7 +130,7 @@ def _markdown(blocks: Sequence[Block], level: int) -> list[str]:
         elif isinstance(block, Items):
             mark = "1." if block.ordered else "-"
             made.append("\n".join(line for text, below in block.items
-                                  for line in (f"{mark} {' '.join(_markdown([text], level))}", *(f"   - {pipes(each)}" for each in below))))  # fmt: skip
+                                  for line in (f"{mark} {' '.join(_markdown([text], level))}", *(f"   - {pipes(each)}" for each in below))))
         elif isinstance(block, Section) and block.blocks and not all(isinstance(each, Drawing) for each in block.blocks):
             inside = "\n\n".join(_markdown(block.blocks, level + 1))
             folded = f"<details><summary>{pipes(block.title)}</summary>\n\n{inside}\n\n</details>"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues: for files, which have no theme.
 BLUE, GREY = "#0072B2", "#999999"
 PALETTE = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", GREY,
-           "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")  # fmt: skip
+           "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")
 
 # Drawings inside a page: keys (hex values that nothing else uses), which become the theme's variables.
 INK, MUTED, GRID = "#010101", "#010102", "#010103"
@@ -43,7 +43,7 @@ STYLE = {
     "svg.fonttype": "none", "svg.hashsalt": "parhelion", "font.size": 9, "text.color": INK, "axes.edgecolor": MUTED, "axes.labelcolor": INK,
     "axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True, "grid.color": GRID,
     "grid.linewidth": 0.6, "xtick.color": MUTED, "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK, "figure.facecolor": "none",
-}  # fmt: skip
+}
 
 
 def of_role(role: str) -> str:
@@ -148,7 +148,7 @@ def _draw_role(axes: Axes, place: int, case: CaseResult, role: str) -> float:
         axes.plot([low / base, high / base], [height, height], color=of_role(role), linewidth=3, alpha=0.35, solid_capstyle="butt")
     known = NAMES[role] in axes.get_legend_handles_labels()[1]
     axes.plot([min(middle, WIDEST)], [height], "o" if middle <= WIDEST else ">", color=of_role(role), markersize=5 if role == OWN else 4,
-              label=None if known else NAMES[role], clip_on=False)  # fmt: skip
+              label=None if known else NAMES[role], clip_on=False)
     return middle
 
 
@@ -234,13 +234,13 @@ def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
     left = [Text(f"Plots of {len(shown)} of {len(timed)} cases; the tables have them all.", "meta")] if len(shown) < len(timed) else []
     drawn = [(_distribution(case, f"{prefix}c{number}d"), _timeline(case, f"{prefix}c{number}t")) for number, case in enumerate(shown)]
     return [*left, *(Section(case_label(case, cases), [Drawing(svg) for svg in pair if svg], "closed" if number else "open")
-                     for number, (case, pair) in enumerate(zip(shown, drawn, strict=True)))]  # fmt: skip
+                     for number, (case, pair) in enumerate(zip(shown, drawn, strict=True)))]
 
 
 AXES = {
     "size": ("Message size", "bytes"), "ranks": ("Scaling", "ranks"), "vdim": ("Components", "components per row"),
     "components": ("Components", "components"), "extent": ("Extent", "cells per rank"),
-}  # fmt: skip
+}
 LEAST = {"ranks": 2}  # points that make a curve; otherwise three
 MOST_PLOTS, MOST_LINES = 12, 9
 MARKS = "osD^vP*Xh"
@@ -260,7 +260,7 @@ def _curves_over(cases: Sequence[CaseResult], axis: str, prefix: str) -> Section
             found.setdefault(tuple(_others(case, cases, axis).values()), []).append(case)
     families = [family for family in found.values() if len({_place(case, axis) for case in family}) >= LEAST.get(axis, 3)]
     plots: list[Block] = [Drawing(_draw(family, axis, f"{prefix}p{number}"), ", ".join(f"{name} {value}" for name, value in
-                                  _others(family[0], cases, axis).items())) for number, family in enumerate(families[:MOST_PLOTS])]  # fmt: skip
+                                  _others(family[0], cases, axis).items())) for number, family in enumerate(families[:MOST_PLOTS])]
     more = len(families) - MOST_PLOTS
     plots += [Text(f"{more} more such plots are left out; the table above holds their figures.", "meta")] if more > 0 else []
     return Section(AXES[axis][0], plots) if plots else None
@@ -303,7 +303,7 @@ def _draw_line(axes: Axes, number: int, name: str, points: Sequence[tuple[float,
     low, high = ([math.nan if end is None else end * 1e6 for end in side] for side in zip(*ends, strict=True))  # unknown: no band
     axes.fill_between(places, low, high, color=color, alpha=0.15, linewidth=0)
     axes.plot(places, middle, color=color, linewidth=1.2, linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)],
-              markersize=3.5, label=name.lstrip("_") or "–")  # fmt: skip
+              markersize=3.5, label=name.lstrip("_") or "–")
 
 
 def _finish(axes: Axes, axis: str, left_out: int) -> None:

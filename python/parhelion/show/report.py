@@ -34,9 +34,9 @@ def page(records: Sequence[Record], with_published: bool = False) -> Page:
         drawn = plots.opening(each, f"o{number}")
         first += [Text(title, "bold"), *drawn] if drawn and len(records) > 1 else drawn
     said: list[tuple[Text, Sequence[str]]] = [(Text(sentence, "bold" if len(records) > 1 else "", f"{title}." if len(records) > 1 else ""), [])
-            for title, record, each in zip(named, records, cases, strict=True) for sentence in verdicts(record, each)]  # fmt: skip
+            for title, record, each in zip(named, records, cases, strict=True) for sentence in verdicts(record, each)]
     runs = [Section(title, list(_run(record, each, f"r{number}", with_published)))
-            for number, (title, record, each) in enumerate(zip(named, records, cases, strict=True))]  # fmt: skip
+            for number, (title, record, each) in enumerate(zip(named, records, cases, strict=True))]
     return Page(f"Parhelion report{f': {named[0]}' if len(named) == 1 else ''}", "measured halo exchange", [*first, Items(said), *runs])
 
 
@@ -46,7 +46,7 @@ def titles(records: Sequence[Record]) -> list[str]:
     images = [f"{title}: {record.labels.get('image') or record.id}" for title, record in zip(plain, records, strict=True)]
     whole = [f"{title}: {record.id}" for title, record in zip(plain, records, strict=True)]
     return [next((name for name, every in ((title, plain), (image, images)) if every.count(name) == 1), run)
-            for title, image, run in zip(plain, images, whole, strict=True)]  # fmt: skip
+            for title, image, run in zip(plain, images, whole, strict=True)]
 
 
 def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_published: bool) -> Sequence[Block]:
@@ -123,7 +123,7 @@ def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
     ranks = ", ".join(map(str, sorted({launch.ranks for launch in record.launches}))) or "unknown"
     said.append((f"{wrong} failed (wrong values, or none); " if wrong else "")
                 + f"{sum(entry.verified for entry in entries(cases))} timings, every value verified, on {ranks} ranks; {count} "
-                f"launch{'es' if count != 1 else ''}, {sum(len(line.samples) for line in record.cases)} samples.")  # fmt: skip
+                f"launch{'es' if count != 1 else ''}, {sum(len(line.samples) for line in record.cases)} samples.")
     return said
 
 
@@ -156,7 +156,7 @@ def heat_maps(cases: Sequence[CaseResult]) -> list[Table]:
     by_place = {(text(case.params.get(down)), text(case.params.get(across))): case for case in cases}
     rows = list(dict.fromkeys(row for row, _ in by_place))
     return [Table((f"{down} ↓ × {across} →", *columns), [[row, *(_heat(by_place.get((row, column)), name) for column in columns)] for row in rows],
-                  title=name, kind="heat") for name in own_speeds(cases)]  # fmt: skip
+                  title=name, kind="heat") for name in own_speeds(cases)]
 
 
 def _heat(case: CaseResult | None, contender: str) -> Cell:
@@ -185,16 +185,16 @@ def setup(cases: Sequence[CaseResult]) -> list[Block]:
     most, contender, name = max(timed)
     parts = ("pattern", "plan", "first")
     rows: list[list[Word]] = [[*values(case, varying(cases)), entry.contender, *(duration(entry.setup_s.get(part)) for part in parts), duration(entry.median),
-                               f"{setup_exchanges(entry):.0f}" if entry.median else "–"] for case, entry in found]  # fmt: skip
+                               f"{setup_exchanges(entry):.0f}" if entry.median else "–"] for case, entry in found]
     head = [*varying(cases), "contender", "pattern", "plan", "first exchange", "steady", "set-up / steady"]
     return [Text("Done once per pattern and plan; the last column says after how many exchanges they have cost as much as the exchanges themselves.", "meta"),
-            Table(head, rows, len(varying(cases)) + 1, fold=f"pattern and plan cost at most {most:.0f} exchanges ({contender}, {name})")]  # fmt: skip
+            Table(head, rows, len(varying(cases)) + 1, fold=f"pattern and plan cost at most {most:.0f} exchanges ({contender}, {name})")]
 
 
 def choices(cases: Sequence[CaseResult]) -> list[Block]:
     """What `auto` told about its choice, by case."""
     told = [(case_label(case, cases), line.explain) for case in cases for entry in case.entries.values() for line in entry.lines[:1]
-            if entry.contender == "auto" and line.explain]  # fmt: skip
+            if entry.contender == "auto" and line.explain]
     return [facts([(case, each if isinstance(each, str) else msgspec.json.encode(each).decode()) for case, each in told])] if told else []
 
 
@@ -221,7 +221,7 @@ def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
     rows: list[list[Word]] = [[*values(case, parameters), entry.contender, str(found.count),
                                *map(microseconds, (found.p5, found.median, found.p95, found.p99)), found.mean_std_us,
                                *("–" if each is None else str(each) for each in (entry.lines[0].bytes, entry.lines[0].messages))]
-                              for case, entry, found in timed]  # fmt: skip
+                              for case, entry, found in timed]
     caption = f"µs per {words.of}; mean(std): the digits in brackets are the standard deviation in units of the last digits."
     head = [*parameters, "contender", "samples", "p5", "median", "p95", "p99", "mean(std)", "bytes", "messages"]
     return [Table(head, rows, len(parameters) + 1, caption=caption)] if rows else []
@@ -249,7 +249,7 @@ def method(record: Record, cases: Sequence[CaseResult]) -> Items:
         f"Ratios compare times of the same run.{come(ratios)} "
         "The probe is the one-way time of a flag between ranks 0 and 1.",
         *([f"Command: {' '.join(record.run.argv)}"] if record.run.argv else []),
-    ]  # fmt: skip
+    ]
     return Items([(Text(sentence), []) for sentence in told])
 
 
@@ -274,7 +274,7 @@ def places(launches: Sequence[Launch]) -> list[Block]:
 def _ranks_of(launch: Launch, host: str) -> str:
     """Ranks with their hardware threads; those that had none for themselves are told."""
     threads = {rank: [each for each in binding if isinstance(each, int)] if isinstance(binding, list) else []
-               for rank, (where, binding) in enumerate(zip(launch.hosts, launch.binding, strict=True)) if str(where) == host}  # fmt: skip
+               for rank, (where, binding) in enumerate(zip(launch.hosts, launch.binding, strict=True)) if str(where) == host}
     users = [each for every in threads.values() for each in every]
     crowded = {rank for rank, every in threads.items() if every and all(users.count(each) > 1 for each in every)}
     return "; ".join(f"rank {rank}: {ranges(every) or 'unknown'}{' (shared)' if rank in crowded else ''}" for rank, every in threads.items())
@@ -286,11 +286,11 @@ def launch_facts(launches: Sequence[Launch]) -> Facts:
     for launch in launches:
         every = {"flavor": launch.flavor, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
                  "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries,
-                 "control variables": launch.cvars}  # fmt: skip
+                 "control variables": launch.cvars}
         for fact in flatten(every):
             told.setdefault(fact, []).append(launch.launch)
     named = [(name if len(numbers) == len(launches) else f"{name} (launch {', '.join(str(number + 1) for number in numbers)})", value)
-             for (name, value), numbers in told.items()]  # fmt: skip
+             for (name, value), numbers in told.items()]
     init = ", ".join(f"{launch.mpi_init_s * 1e3:.1f} ms" for launch in launches if launch.mpi_init_s is not None)
     return [*named, *([("MPI_Init, per launch", init)] if init else [])]
 
@@ -330,14 +330,14 @@ def _exchanges(title: str, rows: Sequence[Row], names: tuple[str, ...]) -> Table
 def _gather() -> Table:
     cells: dict[tuple[tuple[str, ...], str], Word] = {
         ((line["mesh"],), f"{line['kind']} {line['toolchain']}"): microseconds(float(line["seconds_per_gather"]) if line["seconds_per_gather"].strip() else None)
-        for line in read_lines("index_map_gather")}  # fmt: skip
+        for line in read_lines("index_map_gather")}
     return _published("Index-map gather of coarray-halo-exchange, 12 images", "µs per gather", ("mesh",), cells)
 
 
 def _alltoall() -> Table:
     cells: dict[tuple[tuple[str, ...], str], Word] = {
         ((line["image"], line["network"], line["reservation"]), line["phase"].replace("_", " ")): line["value_with_uncertainty"]
-        for line in read_lines("alltoall_images")}  # fmt: skip
+        for line in read_lines("alltoall_images")}
     return _published("MPI_Alltoall under several software images", "as published", ("image", "network", "reservation"), cells)
 
 

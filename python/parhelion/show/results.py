@@ -51,7 +51,7 @@ def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
     imports = ", ".join(f"{part[:-2].replace('_', ' ')} {ms:.1f} ms" for part, ms in worst.items())
     of_apps = applications(cases)
     return [*([form_table(form, "published form")] if form else []), *([Text(f"imports, slowest rank: {imports}")] if imports else []),
-            *([form_table(of_apps, "what exchanges take")] if of_apps else [])]  # fmt: skip
+            *([form_table(of_apps, "what exchanges take")] if of_apps else [])]
 
 
 def form_table(form: PublishedForm, title: str = "", fold: str = "") -> Table:
@@ -98,11 +98,11 @@ def _of_contenders(benchmark: str, cases: Sequence[CaseResult], names: Sequence[
     foot: list[list[Word]] = [["geomean", *[""] * (len(varying(cases)) - 1), *(_speed(*mean) for mean in means)]]
     return _case_table(benchmark, cases, names, [[_cell(case, name) for name in names] for case in rows],
                        f"µs per {words.of}, median{ratio}; below: 95 % confidence intervals",
-                       foot if any(mean for mean, _ in means) and len(rows) > 1 else [])  # fmt: skip
+                       foot if any(mean for mean, _ in means) and len(rows) > 1 else [])
 
 
 def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], cells: Sequence[Sequence[Word]], caption: str,
-                foot: Sequence[Sequence[Word]], kind: str = "") -> Table:  # fmt: skip
+                foot: Sequence[Sequence[Word]], kind: str = "") -> Table:
     """Columns for the parameters in which cases differ; the others are in the title."""
     shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
     parameters = varying(cases)
@@ -168,11 +168,11 @@ def every_result(benchmark: str, cases: Sequence[CaseResult]) -> list[Block]:
     rows = [_result(case, case.entries[name], parameters, words.compared) for case in cases for name in names if name in case.entries]
     fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} contender{'s' if len(names) != 1 else ''}"
     made: list[Block] = [Table(head, rows, len(parameters) + 1, caption=f"Median, µs per {words.of}{ratio}; small: 95 % confidence intervals. "
-                               "Bold: fastest of its case.", fold=fold)]  # fmt: skip
+                               "Bold: fastest of its case.", fold=fold)]
     if len(cases) > 1 and any(case.best_baseline for case in cases):
         means = [(name, *mean_speed(of_contender(cases, name))) for name in names]
         made.append(Table(("contender", "× by hand", "95 % interval"), [[name, times(mean), times_ends(ends)] for name, mean, ends in means],
-                          fold="Geometric mean over all cases, of every contender"))  # fmt: skip
+                          fold="Geometric mean over all cases, of every contender"))
     return made
 
 
@@ -211,7 +211,7 @@ def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -
     if not rows:
         return []
     caption = "µs, mean(std): the digits in brackets are the standard deviation in units of the last digits; first call: the very " \
-        "first after MPI_Init, which connects the ranks"  # fmt: skip
+        "first after MPI_Init, which connects the ranks"
     more: list[Block] = [Text(f"… and {count - len(rows)} more rows: see --json or the report", "meta")] if count > len(rows) else []
     return [Table((*WORDS, *FIGURES), [row.words() for row in rows], len(WORDS), "published layout", caption, fold), *more]
 
@@ -235,7 +235,7 @@ def breaks(found: Sweep) -> list[Block]:
 
 ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # from the inside out
 LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors as the exchange owes them; own rank: copies; "
-          "busiest node: what leaves it")  # fmt: skip
+          "busiest node: what leaves it")
 
 
 def levels(cases: Sequence[CaseResult]) -> list[Block]:
@@ -277,21 +277,21 @@ def profile_blocks(profile: Profile, most: int = 15) -> list[Block]:
         found = tables(profile)
         made += [Section("share of the time, by part", [_shares(found["parts"], most)]),
                  Section("by library; charged: with what the kernel and libc did for it", [_libraries(found["libraries"], found["charged"], most)]),
-                 *(Section(TABLES[name][0], [_shares(found[name], most)]) for name in ("symbols", "totals"))]  # fmt: skip
+                 *(Section(TABLES[name][0], [_shares(found[name], most)]) for name in ("symbols", "totals"))]
     head = ("rank", "host", "time, s", "waiting for a core", "on one", "asleep", "asleep in")
     return [*made, Section("ranks", [Table(head, list(map(_profiled_rank, profile.ranks)), 2)])]
 
 
 def _shares(shares: Shares, most: int) -> Table:
     rows = [(key.name, PurePath(key.library).name if key.symbol else key.part if key.library else "", percent(share))
-            for key, share in list(shares.items())[:most] if share >= LEAST_SHARE]  # fmt: skip
+            for key, share in list(shares.items())[:most] if share >= LEAST_SHARE]
     return Table(("what", "in", "share"), rows, 2)
 
 
 def _libraries(own: Shares, charged: Shares, most: int) -> Table:
     both = {key: (own.get(key, 0.0), charged.get(key, 0.0)) for key in {*own, *charged}}
     rows = [(key.library or key.part, key.part, *map(percent, shares)) for key, shares in sorted(both.items(), key=lambda each: -max(each[1]))[:most]
-            if max(shares) >= LEAST_SHARE]  # fmt: skip
+            if max(shares) >= LEAST_SHARE]
     return Table(("library", "part", "share", "charged"), rows, 2)
 
 

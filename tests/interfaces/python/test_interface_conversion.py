@@ -26,5 +26,5 @@ def test_petsc4py_understands_what_is_converted():
     if flavor is None:
         pytest.skip("skipped: no flavor is built for the MPI of an installed petsc4py (Debian: make build MPI=/usr/bin/mpicxx.openmpi)")
     done, output = run(flavor, 3, str(SYSTEM_PYTHON), str(PROGRAMS / "_petsc.py"),
-                       PYTHONPATH=str(ROOT / "python"), PARHELION_FLAVOR=flavor.name)  # fmt: skip
+                       PYTHONPATH=str(ROOT / "python"), PARHELION_FLAVOR=flavor.name)
     assert done.ok and "petsc4py agrees" in output, output

@@ -49,7 +49,7 @@ def two_flavors():
 def test_importing_the_package_imports_neither_numpy_nor_mpi4py():
     code = "import sys, parhelion; print(*sorted(set(sys.modules) & {'numpy', 'mpi4py', 'scipy', 'rich', 'click', 'typing'}))"
     done = subprocess.run([sys.executable, "-S", "-c", "import sys; sys.path[:0] = " + repr(sys.path) + "\n" + code],
-                          capture_output=True, text=True, timeout=60)  # fmt: skip
+                          capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 

@@ -33,7 +33,7 @@ PLANTED = {
                     "another MPI: MPICH 5.0.2 → Open MPI v5.0.11"),
     "another channel": ({"providers": {"UCX intra-node": "tcp"}}, "the MPI chose another channel: UCX intra-node: sysv → tcp"),
     "another processor": ({"environment": {"cpu": {"model": "Other CPU"}}}, "another processor: cpu model: Some CPU → Other CPU"),
-}  # fmt: skip
+}
 
 
 AS_EVER = {"providers": {"UCX intra-node": "sysv"}, "own": {"MPIR_CVAR_ALLTOALL_THROTTLE": 32}}
@@ -60,7 +60,7 @@ def test_what_was_planted_is_the_first_cause(plain, tmp_path, what):
 
 def test_what_came_with_a_variable_is_no_cause_of_its_own(tmp_path):
     first = read_image(image(tmp_path / "a", mpi=OPEN_MPI, own={"btl_sm_eager_limit": 4096, "btl_uct_eager_limit": 1},
-                             libraries=("/opt/libucp_of_mpi.so", "/opt/mca_btl_uct.so"), providers={"Open MPI's channels": "sm"}))  # fmt: skip
+                             libraries=("/opt/libucp_of_mpi.so", "/opt/mca_btl_uct.so"), providers={"Open MPI's channels": "sm"}))
     second = image(tmp_path / "b", scale=2, mpi=OPEN_MPI, variables={"OMPI_MCA_btl": "tcp"}, providers={"Open MPI's channels": "tcp"})
     (cause,) = compare_images(first, read_image(second)).causes
     assert cause.title == "control variable OMPI_MCA_btl: not set → tcp" and "Open MPI's channels: sm → tcp" in cause.why

@@ -104,7 +104,7 @@ def test_control_variables_libraries_and_messages_that_changed_are_named():
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
     changes = json.loads(Path("out.json").read_text())["changes"]
     assert {each["name"]: (each["first"], each["second"]) for each in changes["ranks"]} == {
-        "control variable A": ("1", None), "control variable MPIR_CVAR_ALLTOALL": (None, "bruck")}  # fmt: skip
+        "control variable A": ("1", None), "control variable MPIR_CVAR_ALLTOALL": (None, "bruck")}
     assert [each["second"] for each in changes["libraries"]] == ["/opt/other/libmpi.so.40"]
     assert {each["name"] for each in changes["behavior"]} == {"messages of auto on halo", "choice of auto on halo"}
 
@@ -164,7 +164,7 @@ def other_machine(times):
             line["environment"]["host"] = "elsewhere"
         if line["type"] == "case":
             line.update(samples=[times * sample for sample in line["samples"]], samples_by_rank=[],
-                        probe_ns=[50 * times] * len(line["samples"]))  # fmt: skip
+                        probe_ns=[50 * times] * len(line["samples"]))
 
     return change
 

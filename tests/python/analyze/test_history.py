@@ -26,7 +26,7 @@ def write_store(folder, scales, **how):
     """A run a day, each `scale` times as slow; its revision tells the scale."""
     for day, scale in enumerate(scales, start=1):
         run = synthetic.write_record(folder / f"r{day:02}", launches=3, seed=day, scale=scale, drift=0.01, contenders=CONTENDERS,
-                                     environment={"software": {"revision": f"at {scale}"}}, **how)  # fmt: skip
+                                     environment={"software": {"revision": f"at {scale}"}}, **how)
         lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
         lines[0]["created"] = f"2026-01-{day:02}T12:00:00+00:00"
         (run / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -74,7 +74,7 @@ def test_the_page_has_a_plot_of_every_figure_that_changed(slowed, tmp_path):
     (("--least", "20%"), 0, 0), (("--since", "2026-01-12"), 0, 0), (("--since", "2026-01-11"), 1, 8), (("--fail-on", "never"), 0, 8),
     (("--contenders", "auto"), 1, 4), (("--case", "halo=1", "--case", "fields=4"), 1, 2), (("--benchmark", "gather"), 0, 0),
     (("--labeled", "image=x"), 0, 0),
-])  # fmt: skip
+])
 def test_the_user_chooses_what_counts(slowed, words, status, changes):
     exit_code, document = found(slowed, *words)
     assert (exit_code, sum(len(turn["changes"]) for turn in document["turns"])) == (status, changes)

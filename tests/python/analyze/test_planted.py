@@ -22,7 +22,7 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 }
 """
 BENCH = ("bench", "halo", "--ranks", "2", "--extent", "16", "--halo", "1", "--fields", "1", "--quick", "--launches", "4",
-         "--contenders", "mpi,hand_packed")  # fmt: skip
+         "--contenders", "mpi,hand_packed")
 
 pytestmark = pytest.mark.timeout(120)
 

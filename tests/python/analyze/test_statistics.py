@@ -138,7 +138,7 @@ def test_the_interval_of_best_over_best_covers_it_although_both_were_chosen(own,
     for _ in range(150):
         pace = rng.lognormal(0, 0.05, launches)
         below, above = ([{i: pace[i] * rng.lognormal(rng.normal(0, 0.015), 0.03, 20) for i in range(launches)} for _ in range(count)]
-                        for count in (own, baselines))  # fmt: skip
+                        for count in (own, baselines))
         found.append(ratio([(above, below)]))
     assert np.mean([each.interval.low <= 1 <= each.interval.high for each in found]) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / len(found))
     logs = np.log([each.value for each in found])
@@ -237,12 +237,12 @@ def test_digits_are_counted_after_rounding(value, digits):
 
 
 @pytest.mark.parametrize(("value", "text"), [(9.999, "10.0"), (0.9996, "1.00"), (99.96, "100"), (9.994, "9.99"), (0.09999, "0.100"), (0, "0.00"),
-                                             (-9.999, "-10.0")])  # fmt: skip
+                                             (-9.999, "-10.0")])
 def test_a_carry_costs_a_decimal(value, text):
     assert significant(value) == text
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(9.999e-6, "10.0 µs"), (999.7e-6, "1.00 ms"), (0.9999, "1.00 s"), (1234.5, "1\N{NO-BREAK SPACE}234 s"),
-                                               (math.nan, "–"), (None, "–"), (5e-7, "0.500 µs")])  # fmt: skip
+                                               (math.nan, "–"), (None, "–"), (5e-7, "0.500 µs")])
 def test_a_time_is_given_in_the_unit_of_what_is_shown(seconds, text):
     assert duration(seconds) == text

@@ -121,7 +121,7 @@ def test_equal_probes_are_never_parted():
 def test_starts_that_differ_are_not_taken_for_a_change_however_many_samples_they_have():
     random = rng()
     first, second = ([Launch(factor * random.lognormal(0, 0.05, 2000), np.full(2000, np.nan)) for factor in side]
-                     for side in ((1.0, 1.1, 1.2), (1.1, 1.2, 1.3)))  # fmt: skip
+                     for side in ((1.0, 1.1, 1.2), (1.1, 1.2, 1.3)))
     assert verdict(first, second) is Verdict.NOT_ENOUGH
 
 
@@ -176,7 +176,7 @@ def test_starts_of_different_duets_are_no_pairs():
 def test_runs_that_differ_by_more_than_their_starts_are_the_units():
     random = rng()
     sides_of_runs = [[launch(np.exp(pace + random.normal(0, 0.005)), np.nan, run=run) for run, pace in enumerate(paces) for _ in range(5)]
-                     for paces in ((0.0, 0.1, -0.1), (0.1, 0.2, 0.0))]  # fmt: skip
+                     for paces in ((0.0, 0.1, -0.1), (0.1, 0.2, 0.0))]
     found = difference(*sides_of_runs)
     assert found.kind is Kind.RUNS and found.units == (3, 3) and found.p > 0.05
     assert difference(*([each._replace(run=0) for each in side] for side in sides_of_runs)).p < 0.03

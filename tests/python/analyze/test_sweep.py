@@ -23,12 +23,12 @@ def sweep(folder, seconds, sizes=POWERS, launches=3, spread=0.02, seed=1, sample
     for launch in range(launches):
         cold = {"size": sizes[0], "first_s": 1.6e-3 + launch * 1e-4, "later_s": [1e-6] * 9, "verified": True}
         lines.append({"type": "launch", "launch": launch, "ranks": 2, "mpi": {"library_version": "MPICH Version:\t5.0.2\nmore"},
-                      "mpi_cvars": cvars or {}, "cold_alltoall": cold, "hosts": ["a", "a"]})  # fmt: skip
+                      "mpi_cvars": cvars or {}, "cold_alltoall": cold, "hosts": ["a", "a"]})
         for size in sizes:
             times = (seconds(size) * np.exp(rng.normal(0, spread, samples))).tolist()
             lines.append({"type": "case", "launch": launch, "name": f"alltoall {size} B", "params": {"ranks": 2, "size": size},
                           "contender": contender, "role": "baseline", "verified": True, "samples": times, "iterations": 1,
-                          "samples_by_rank": [times, times], "setup_s": {"first": 2 * seconds(size)}})  # fmt: skip
+                          "samples_by_rank": [times, times], "setup_s": {"first": 2 * seconds(size)}})
         lines.append({"type": "end", "launch": launch, "status": "ok"})
     folder.mkdir(parents=True)
     (folder / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -89,7 +89,7 @@ def test_what_one_start_alone_shows_is_no_change(tmp_path):
 
 def test_limits_of_the_mpi_stand_beside_the_change_that_they_explain(tmp_path):
     cvars = {"MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE": 256, "MPIR_CVAR_ALLTOALL_MEDIUM_MSG_SIZE": 32768, "MPIR_CVAR_ALLTOALL_THROTTLE": 32,
-             "MPIR_CVAR_ALLTOALLV_SHORT_MSG_SIZE": 512, "btl_tcp_eager_limit": 65536, "MPIR_CVAR_IALLTOALL_X_MSG_SIZE": 256}  # fmt: skip
+             "MPIR_CVAR_ALLTOALLV_SHORT_MSG_SIZE": 512, "btl_tcp_eager_limit": 65536, "MPIR_CVAR_IALLTOALL_X_MSG_SIZE": 256}
     record = sweep(tmp_path / "run", lambda size: straight(size) * (2 if size > 256 else 1), cvars=cvars)
     (curve,) = curves(record, results(record.cases))
     beside = {each.name: each.change for each in curve.thresholds}
@@ -134,7 +134,7 @@ def test_the_document_holds_layout_changes_and_limits(tmp_path):
 @pytest.mark.parametrize(("text", "sizes"), [
     ("1,1000", (1, 1000)), ("64K", (65536,)), ("4MiB", (4194304,)), ("1-8", (1, 2, 4, 8)), ("3-20,1k", (4, 8, 16, 1024)),
     ("1-4M", tuple(POWERS)), ("5,5", (5,)),
-])  # fmt: skip
+])
 def test_sizes_are_lists_and_ranges(text, sizes):
     assert Sizes().convert(text, None, None) == sizes
 

@@ -154,7 +154,7 @@ def test_pipes_and_devices_are_not_waited_for(workplace):
     os.mkfifo(workplace / "pipe")
     for call in (["report"], ["runs", "show"], ["runs", "import"], ["partition"], ["partition", "--parts", "1"],
                  ["profile", "show"], ["bench", "gather"], ["compare", "image"], ["place", "--grid", "4", "--topology"],
-                 ["model", "predict", "--grid", "2", "--topology", "node:2", "--parameters"]):  # fmt: skip
+                 ["model", "predict", "--grid", "2", "--topology", "node:2", "--parameters"]):
         for file in ("pipe", "/dev/zero", "/dev/stdin", "."):
             done = invoke([*call, f"xml:{file}" if call[0] == "place" else file])
             assert done.exit_code == 2, (call, file, done.output)

@@ -55,7 +55,7 @@ def test_help_loads_nothing_heavy():
     code = "import sys; from parhelion.cli.main import root; root(['bench', '--help'], standalone_mode=False);"
     code += "print([m for m in ('numpy', 'scipy', 'matplotlib', 'mpi4py', 'jinja2') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(PACKAGE)}, capture_output=True,
-                          text=True, timeout=60)  # fmt: skip
+                          text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
@@ -91,7 +91,7 @@ def test_every_launch_is_a_start_of_the_ranks(flavor):
 
 def test_contenders_repetitions_seed_and_labels_reach_the_ranks(flavor):
     parhelion("bench", "halo", "--contenders", "auto,hand_packed", "--repetitions", "7", "--launches", "1", "--seed", "9",
-              "--halo", "1", "--fields", "1", "--label", "image=v1", "--out", "run")  # fmt: skip
+              "--halo", "1", "--fields", "1", "--label", "image=v1", "--out", "run")
     record, (job,) = read_record("run"), jobs("run")
     assert {case.contender for case in record.cases} == {"auto", "hand_packed"}
     assert all(len(case.samples) == 7 for case in record.cases)
@@ -191,7 +191,7 @@ def test_a_rank_count_that_does_not_match_the_set_is_refused(flavor, tmp_path):
 
 def test_a_wrong_value_gives_status_1(flavor):
     flavor(each="if line.get('contender') == 'auto': line.update(verified=False, error='7 elements were wrong')",
-           after="sys.exit(1)")  # fmt: skip
+           after="sys.exit(1)")
     result = parhelion("bench", "halo", "--quick", "--halo", "1", "--fields", "1", "--json", "out.json")
     assert result.exit_code == 1
     assert "FAILED" in result.output and result.output.count("7 elements were wrong") == 1
@@ -246,7 +246,7 @@ main()
 """
     env = os.environ | {"PYTHONPATH": str(PACKAGE)}
     return subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True, preexec_fn=usual_signals)  # fmt: skip
+                            text=True, preexec_fn=usual_signals)
 
 
 def usual_signals():
@@ -395,7 +395,7 @@ def test_published_sets_are_grouped_by_their_rank_counts():
 
 
 @pytest.mark.parametrize(("ranks", "dimensions", "grid"), [(1, 3, [1, 1, 1]), (2, 3, [2, 1, 1]), (12, 3, [3, 2, 2]),
-                                                           (7, 2, [7, 1]), (64, 3, [4, 4, 4]), (5, 1, [5])])  # fmt: skip
+                                                           (7, 2, [7, 1]), (64, 3, [4, 4, 4]), (5, 1, [5])])
 def test_a_process_grid_is_as_cubic_as_it_gets(ranks, dimensions, grid):
     from parhelion.measure.cases import balanced_grid
 
@@ -418,5 +418,5 @@ def test_the_shell_completes_commands_and_options():
     for words, expected in (("parhelion comp", "compare"), ("parhelion bench ", "halo"), ("parhelion bench halo --ov", "--overlap")):
         env = os.environ | {"PYTHONPATH": str(PACKAGE), "_PARHELION_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         done = subprocess.run([sys.executable, "-c", "from parhelion.cli.main import root; root(prog_name='parhelion')"], env=env,
-                              capture_output=True, text=True, timeout=60)  # fmt: skip
+                              capture_output=True, text=True, timeout=60)
         assert f"plain,{expected}" in done.stdout, done.stderr

@@ -125,6 +125,6 @@ def planted(*declarations, **settings):
     "uses",
     [planted("--out", type=click.Path(), metavar="FILE", help="Folder."), planted("--out", type=click.Path(), metavar="FOLDER", help="Page."),
      planted("--out", "--to", type=click.Path(), metavar="FOLDER", help="Folder."), planted("--out", is_flag=True, help="Folder.")],
-)  # fmt: skip
+)
 def test_a_planted_difference_is_found(uses):
     assert list(faults(uses))

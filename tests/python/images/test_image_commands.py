@@ -117,7 +117,7 @@ provider: tcp;ofi_rxm, score = 4, pref = 0, FI_SOCKADDR_IN [16] 192.0.2.2
 [vm:1] mca: bml: Using sm btl for send to [[19144,1],0] on node vm
 another line""".splitlines()
     assert told(lines) == {"UCX intra-node": "sysv/memory cma/memory", "channel of MPICH": "UCX", "libfabric's provider": "shm, tcp;ofi_rxm",
-                           "Open MPI's pml": "ob1", "Open MPI's mtl": "ofi", "Open MPI's channels": "sm"}  # fmt: skip
+                           "Open MPI's pml": "ob1", "Open MPI's mtl": "ofi", "Open MPI's channels": "sm"}
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def measure(tmp_path_factory):
             for key, value in variables.items():
                 patch.setenv(key, str(value))
             result = parhelion("bench", "image", name, "--out", folder / name, "--flavor", "mpich", "--ranks", 2, "--quick", "--launches", 1,
-                               "--dataset", cells, "--label", "network=local")  # fmt: skip
+                               "--dataset", cells, "--label", "network=local")
         assert result.exit_code == 0, result.output
         return folder / name
 

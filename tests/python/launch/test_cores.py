@@ -47,7 +47,7 @@ def test_hardware_threads_of_one_core_are_one_core(system):
     ({"slurm/job": "300000 100000", "other": "10000 100000"}, 3.0, 3),
     ({"": "50000 100000"}, 0.5, 1),
     ({"": "", "slurm": "many 100000"}, None, 4),
-])  # fmt: skip
+])
 def test_what_the_control_groups_grant_limits_the_cores(grants, limits, quota, cores):
     root = grants(limits)
     assert (cpu_quota(root), usable_cores(ALL, root)) == (quota, cores)

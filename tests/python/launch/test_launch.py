@@ -186,7 +186,7 @@ def test_an_interactive_slurm_shell_is_no_rank_and_keeps_its_connection_to_itsel
     {"PMI_RANK": "0", "PMI_SIZE": "2"},  # of an mpiexec in that shell
     {"PMI_RANK": "1", "PMI_SIZE": "2"},
     {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"},
-])  # fmt: skip
+])
 def test_ranks_of_another_launcher_in_such_a_shell_are_ranks(told):
     assert jobs.inside_launcher(SHELL | told, lambda: True) is not None
     assert jobs.without_shell(SHELL | told, lambda: True) == SHELL | told

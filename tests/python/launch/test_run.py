@@ -23,7 +23,7 @@ RANK = "from mpi4py import MPI; comm = MPI.COMM_WORLD\n"
 
 def parhelion_run(*words, text="", **env):
     return subprocess.run([sys.executable, "-m", "parhelion", "run", *map(str, words)], input=text, capture_output=True, text=True,
-                          timeout=60, env=KEPT | env)  # fmt: skip
+                          timeout=60, env=KEPT | env)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_vendors_mpi_is_known_by_what_it_says_and_never_started_by_another_one
     launcher.write_text('#!/bin/sh\necho "$@"\n')
     launcher.chmod(0o755)
     for done in (parhelion_run("-n", 2, "--launcher", f"{launcher} --mpi=own", program, "x"),
-                 parhelion_run("-n", 2, program, "x", PARHELION_LAUNCHER=f"{launcher} --mpi=own")):  # fmt: skip
+                 parhelion_run("-n", 2, program, "x", PARHELION_LAUNCHER=f"{launcher} --mpi=own")):
         assert (done.returncode, done.stdout) == (0, f"--mpi=own -n 2 {program} x\n"), done.stderr
 
 

@@ -70,7 +70,7 @@ class Marked:
 
         self.process = subprocess.Popen([str(word) for word in argv], env=kept | {"PYTHONPATH": str(PACKAGE), name: value},
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        preexec_fn=prepare, start_new_session=True)  # fmt: skip
+                                        preexec_fn=prepare, start_new_session=True)
 
     def send(self, number):
         self.process.send_signal(number)
@@ -193,7 +193,7 @@ def test_a_false_start_of_the_launcher_is_tried_again_in_a_bench(bench, tmp_path
 tries = open({str(tmp_path / "tries")!r}, "a"); tries.write("x"); tries.close()
 if os.path.getsize({str(tmp_path / "tries")!r}) < 3:
     sys.exit("The PMIx server's listener thread failed to start. We cannot")
-""")  # fmt: skip
+""")
     code, output = process.end()
     assert code == 0, output
     assert output.count("starting again") == 2 and (tmp_path / "tries").read_text() == "xxx"
@@ -236,7 +236,7 @@ def command(words, redirected, unbuffered=False):
     env = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"} | {"PYTHONPATH": str(PACKAGE)}
     env |= {"PYTHONUNBUFFERED": "1"} if unbuffered else {}
     done = subprocess.run(["bash", "-c", f'"$@" {redirected}', "-", sys.executable, "-m", "parhelion", *words], env=env,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)  # fmt: skip
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stderr
 
 
@@ -348,7 +348,7 @@ def commands(folder):
     program = [sys.executable, "-m"]
     for flavor in built("mpich", "openmpi"):
         yield [*program, "parhelion", "bench", "halo", "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1,2", "--flavor", flavor,
-               "--launches", "3", "--repetitions", "400", "--out", folder / "run"]  # fmt: skip
+               "--launches", "3", "--repetitions", "400", "--out", folder / "run"]
         yield [*program, "parhelion", "run", "-n", "2", "--flavor", flavor, "--", "python", "-c", "from mpi4py import MPI\nimport time\ntime.sleep(5)"]
         yield [*program, "parhelion", "demo", "--ranks", "2", "--mesh-cells", "5000", "--flavor", flavor, "--out", folder]
         if shutil.which("perf"):

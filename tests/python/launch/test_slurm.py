@@ -48,7 +48,7 @@ program solve
   call stop_mpi()
 end program
 """,
-}  # fmt: skip
+}
 SOLVE = "import parhelion as ph; d = ph.CartesianDomain((8, 8)); print('solves', d.process_grid, flush=True)"
 
 
@@ -58,7 +58,7 @@ def slurm():
     if not all(shutil.which(name, path=PATH) for name in DAEMONS):
         pytest.skip("Slurm is not installed (Debian: apt install slurmctld slurmd slurm-client munge libpmix-dev)")
     beside = subprocess.Popen([ROOT / "scripts/slurm.sh", "sh", "-c", "echo ready $SLURM_CONF; cat >/dev/null"], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ready = beside.stdout.readline().split()
     if not ready:
         pytest.skip(f"Slurm cannot be started here: {beside.stderr.read()}")
@@ -122,7 +122,7 @@ def compiled(tmp_path_factory):
             libs += ["-lparhelion_fortran"] * (language == "f90") + ["-lparhelion"]
             made[flavor.name, language] = source.with_suffix(f".{language}.out")
             subprocess.run([compiler, *options, *cflags, f"-I{ROOT}/include", f"-I{build}/include", f"-I{build}/fortran/modules", source, "-o",
-                            made[flavor.name, language], f"-L{flavor.directory}", f"-Wl,-rpath,{flavor.directory}", *libs], check=True)  # fmt: skip
+                            made[flavor.name, language], f"-L{flavor.directory}", f"-Wl,-rpath,{flavor.directory}", *libs], check=True)
         return made[flavor.name, language]
 
     return program
@@ -152,7 +152,7 @@ def test_another_mpis_launcher_is_refused_with_the_right_one(slurm):
         pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
     own, other = flavors()["mpich"], flavors()["openmpi"]
     status, said = slurm("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                         f"{other.mpiexec} --map-by :OVERSUBSCRIBE -n 2 {python(own, SOLVE)}")  # fmt: skip
+                         f"{other.mpiexec} --map-by :OVERSUBSCRIBE -n 2 {python(own, SOLVE)}")
     assert status != 0 and "solves (" not in said and re.search(rf"{own.mpiexec.parent.resolve()}/mpiexec\S* -n 2", said), said
 
 

@@ -73,7 +73,7 @@ def test_the_mpi_that_mpi4py_would_use_is_told_without_starting_it():
     ("MPICH Version: 4.3", "{folder}/lib/libmpi.so.12", "{folder}/bin/mpicxx"),
     ("Open MPI v4.1.4", "{folder}/lib/x86/libmpi.so.40", "{folder}/bin/mpicxx.openmpi"),
     ("MVAPICH 4", "/nowhere/else/lib/libmpi.so.12", "/nowhere/else"),
-])  # fmt: skip
+])
 def test_the_remedy_names_the_mpi_that_is_really_there(version, library, name, tmp_path):
     plant(tmp_path, "bin/mpicxx", "bin/mpicxx.openmpi")
     assert mpi.name_to_build(version, Path(library.format(folder=tmp_path))) == name.format(folder=tmp_path)

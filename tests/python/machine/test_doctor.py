@@ -77,7 +77,7 @@ def test_an_installed_package_is_not_told_to_make(monkeypatch):
     ("qsub", {}, ["--start"], True),
     ("sbatch", {"SLURM_JOB_NODELIST": "a", "SLURM_JOB_ID": "7"}, [], True),
     (None, {}, ["--no-start"], False),
-])  # fmt: skip
+])
 def test_no_ranks_are_started_on_a_login_node(tmp_path, monkeypatch, command, job, words, starts):
     if command:
         write(tmp_path / command, "#!/bin/sh\n")

@@ -18,21 +18,21 @@ KNOWN = {
     "MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPICH_ALLTOALL_SHORT_MSG_SIZE": "512", "OMPI_MCA_pml": "^ucx", "I_MPI_DEBUG": "4",
     "UCX_NET_DEVICES": "mlx5_0:1,lo", "FI_PROVIDER": "tcp;ofi_rxm", "OMP_WAIT_POLICY": "passive", "PARHELION_KERNELS": "sse",
     "SLURM_CPU_BIND": "cores", "LD_LIBRARY_PATH": "/nowhere/lib:/nor/here",
-}  # fmt: skip
+}
 UNKNOWN = {
     "SLURM_JOB_COMMENT": "mine", "MY_NOTE": "mine", "MY_UCX_NOTE": "mine", "OMP": "mine", "MALLOC": "mine", "LD_PRELOAD_NOTE": "mine",
     "OMPI_MCA_orte_hnp_note": "mine", "OMPI_MCA_ess_base_jobid": "mine", "PARHELION_JOB": "mine", "OMPI_COMMAND": "mine",
-}  # fmt: skip
+}
 ROOT = Path(__file__).resolve().parents[3]
 OF_ONE_START = {"PARHELION_JOB", "PARHELION_HOSTS_FOLDER"}  # other values each time, which change nothing
 NAMED_SECRETS = {
     "MPICH_API_TOKEN": "planted", "UCX_PASSWORD": "planted", "FI_OPX_AUTH_KEY": "planted", "OMPI_MCA_oob_secret": "planted",
     "PMIX_SERVER_URI": "planted", "SLURM_JWT_TOKEN": "planted", "I_MPI_CREDENTIALS": "planted", "UCX_RC_PKEY": "planted",
-}  # fmt: skip
+}
 SECRET_VALUES = [
     "https://planted:word@host/x", "tcp://planted@host", "password=planted", "Authorization: planted", "x --api-key=planted", "bearer plantedplanted",
     "ghp_plantedplanted1", "AKIAPLANTEDPLANTED", "eyJhbGciOiJIUzI1NiIsInR5", "-----BEGIN PLANTED KEY-----",
-]  # fmt: skip
+]
 
 
 def planted(value):
@@ -47,7 +47,7 @@ def test_python_keeps_known_names_without_secrets(value):
 
 def test_what_steers_mpi_is_known_and_what_launchers_set_anew_is_not():
     for name in ("MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", "OMPI_MCA_btl", "I_MPI_FABRICS", "UCX_TLS", "FI_PROVIDER", "PARHELION_TRANSPORT",
-                 "LD_PRELOAD", "OMP_NUM_THREADS", "UCX_OF_A_LATER_VERSION", "SLURM_CPU_BIND"):  # fmt: skip
+                 "LD_PRELOAD", "OMP_NUM_THREADS", "UCX_OF_A_LATER_VERSION", "SLURM_CPU_BIND"):
         assert known(name), name
     assert not any(map(known, UNKNOWN))
 
@@ -64,7 +64,7 @@ def test_no_line_of_a_real_record_holds_a_planted_secret(tmp_path, name, benchma
     extra = {**{name: UNKNOWN[name] for name in ("SLURM_JOB_COMMENT", "MY_NOTE", "MY_UCX_NOTE")}, **NAMED_SECRETS, **harmless, "UCX_LOG_FILE_FILTER": "https://planted:word@host/x"}
     what = ["--extent", "4"] if benchmark == "ghosts" else ["--extent", "4x4x4", "--halo", "1", "--fields", "1", "--contenders", "mpi"]
     done = parhelion("bench", benchmark, "--flavor", name, "--ranks", "2", "--launches", "1", "--repetitions", "2", *what, "--out", "run",
-                     cwd=tmp_path, timeout=200, **extra)  # fmt: skip
+                     cwd=tmp_path, timeout=200, **extra)
     assert done.returncode == 0, done.stdout + done.stderr
     text = (tmp_path / "run" / "record.jsonl").read_text()
     assert "planted" not in text and "MY_NOTE" not in text and "COMMENT" not in text and "MY_UCX_NOTE" not in text
@@ -118,6 +118,6 @@ def test_records_and_profiles_keep_the_command_line_without_its_secrets(tmp_path
 @pytest.mark.skipif(not built() or not perf_works(), reason=f"no flavor is built, or {NO_SAMPLES}")
 def test_a_profile_names_its_program_without_secrets(tmp_path):
     done = parhelion("profile", "run", "--ranks", "1", "--out", "profile", "--", sys.executable, "-c", "sum(range(10**7))", "--token", "planted",
-                     cwd=tmp_path, timeout=120)  # fmt: skip
+                     cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "planted" not in (tmp_path / "profile" / FILE_NAME).read_text()

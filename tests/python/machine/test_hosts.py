@@ -51,7 +51,7 @@ def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_p
     need_build()
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "alltoall", "--quick", "--ranks", "4", "--size", "1,5000",
                      "--contenders", "mpi_alltoall,bruck,node_aware", "--repetitions", "3", "--out", "run", "--json", "out.json",
-                     cwd=tmp_path)  # fmt: skip
+                     cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (launch,) = read_record(tmp_path / "run").launches
     assert launch.hosts == ["phl1", "phl1", "phl2", "phl2"]
@@ -64,7 +64,7 @@ def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
                      "--fields", "1", "--contenders", "auto,mpi,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
-                     cwd=tmp_path)  # fmt: skip
+                     cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
     assert {case["contender"] for case in found["cases"]} == {"auto", "mpi", "hand_packed", "hand_nodes"}
@@ -83,7 +83,7 @@ def test_a_gather_in_three_steps_by_hand_sends_one_message_from_host_to_host(pos
     need_build()
     rows = write_dataset(tmp_path / "row-4", 4)
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--contenders", "node_aware(mpi),hand_nodes", "--repetitions", "3",
-                     "--per-node", "--json", "out.json", cwd=tmp_path)  # fmt: skip
+                     "--per-node", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = {case["contender"]: case for case in document(tmp_path)["cases"]}
     assert set(cases) == {"node_aware(mpi)", "hand_nodes"} and all(case["verified"] for case in cases.values())
@@ -96,7 +96,7 @@ def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(pos
     names = ["mpi", "ucx", "shared+mpi", "shared+ucx", "xpmem+mpi", "xpmem+ucx"]
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "4", "--extent", "8", "--halo", "1",
                      "--fields", "1", "--contenders", ",".join(names), "--repetitions", "3", "--json", "out.json",
-                     cwd=tmp_path)  # fmt: skip
+                     cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
     ran = {case["contender"]: case for case in found["cases"]}
@@ -122,7 +122,7 @@ def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path)
     need_build()
     need_tun()
     done = parhelion("run", "--on-hosts", "2", "--once", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--timeout", "50",
-                     sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)  # fmt: skip
+                     sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)
     times = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("took ")]
     assert done.returncode == 0 and len(times) == 2, done.stdout + done.stderr
     assert min(times) >= 0.03
@@ -168,7 +168,7 @@ def test_three_hosts_are_joined_without_a_bridge_and_take_ranks_as_told(possible
     need_build()
     done = parhelion("run", "--on-hosts", "3", "--once", "env", "PARHELION_HOSTS=phl1:1,phl2:3,phl3:1", sys.executable, "-m", "parhelion", "bench", "alltoall",
                      "--quick", "--ranks", "5", "--size", "5000", "--contenders", "mpi_alltoall", "--repetitions", "3", "--out", "run",
-                     cwd=tmp_path)  # fmt: skip
+                     cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (launch,) = read_record(tmp_path / "run").launches
     assert launch.hosts == ["phl1", "phl2", "phl2", "phl2", "phl3"]

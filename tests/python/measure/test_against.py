@@ -101,7 +101,7 @@ def test_another_checkout_is_measured_with_what_it_has_built(bench, tmp_path):
     ("three", "no flavor of that name is built here (built: one, two), and there is no folder and no file"),
     ("empty", "python/parhelion/_flavors in it holds no flavor"), ("text", "the file is no image"),
     ("v1.sif", "neither apptainer nor singularity is on PATH"),
-])  # fmt: skip
+])
 def test_what_cannot_be_measured_against_is_refused_with_what_was_tried(bench, tmp_path, monkeypatch, against, says):
     (tmp_path / "empty").mkdir()
     (tmp_path / "text").write_text("no image")
@@ -194,7 +194,7 @@ def test_after_a_signal_both_runs_can_be_read_and_nothing_runs(tmp_path, number)
     env = os.environ | {"PYTHONPATH": str(ROOT / "python")}
     env.pop("PARHELION_FLAVOR", None)
     started = subprocess.Popen([sys.executable, "-c", START, *HALO, "--launches", "9", "--against", "two"], cwd=tmp_path, env=env,
-                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=heard)  # fmt: skip
+                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=heard)
     record, deadline = tmp_path / "runs" / "B" / "record.jsonl", time.monotonic() + 60
     while not record.exists() or record.read_bytes().count(b"\n") < 30:  # in the second pair
         assert time.monotonic() < deadline and started.poll() is None
@@ -236,7 +236,7 @@ def test_an_image_is_measured_by_its_own_mpi_inside_it(tmp_path, benchmark):
     env = stand_in(tmp_path, f"PYTHONPATH={ROOT / 'python'} PATH={Path(sys.executable).parent}:$PATH")
     auto = ("--contenders", "auto")
     done = parhelion("bench", *benchmark, "--ranks", "2", "--launches", "2", "--repetitions", "6", *auto, "--against", "v1.sif", "--out", "runs",
-                     cwd=tmp_path, timeout=200, **env)  # fmt: skip
+                     cwd=tmp_path, timeout=200, **env)
     assert done.returncode in (0, 1) and "not enough samples" in done.stdout, done.stdout + done.stderr
     first, second = (read_record(tmp_path / "runs" / letter) for letter in "AB")
     assert first.labels["image"] == "v1.sif" and second.labels["image"] == default_flavor().name

@@ -6,7 +6,7 @@ from measured import document, need_build, parhelion
 from parhelion.record.read import read_record
 
 WAYS = {"mpi_alltoall", "mpi_alltoall_init", "mpi_ialltoall", "mpi_alltoallv", "pairwise", "bruck",
-        "node_aware"}  # fmt: skip
+        "node_aware"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -19,7 +19,7 @@ def measured(tmp_path_factory):
     """One run that several tests look at."""
     folder = tmp_path_factory.mktemp("alltoall")
     done = parhelion("bench", "alltoall", "--quick", "--ranks", "2,3", "--size", "1,1000", "--repetitions", "4",
-                     "--label", "image=v1", "--label", "notes=a test", "--out", "run", "--json", "out.json", cwd=folder)  # fmt: skip
+                     "--label", "image=v1", "--label", "notes=a test", "--out", "run", "--json", "out.json", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout
 
@@ -57,7 +57,7 @@ def test_the_mpi_tells_control_variables(measured):
 
 def test_a_contender_with_a_wrong_byte_fails_the_run(tmp_path):
     done = parhelion("bench", "alltoall", "--quick", "--ranks", "2", "--size", "100", "--contenders", "mpi_alltoall,planted_fault",
-                     "--json", "out.json", cwd=tmp_path)  # fmt: skip
+                     "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 1 and "FAILED" in done.stdout
     verdicts = {case["contender"]: (case["verified"], case["median_s"] is None) for case in document(tmp_path)["cases"]}
     assert verdicts == {"mpi_alltoall": (True, False), "planted_fault": (False, True)}
@@ -65,14 +65,14 @@ def test_a_contender_with_a_wrong_byte_fails_the_run(tmp_path):
 
 def test_precision_takes_more_samples_until_the_limit(tmp_path):
     done = parhelion("bench", "alltoall", "--launches", "1", "--ranks", "2", "--size", "8", "--contenders", "mpi_alltoall", "--precision",
-                     "0.001%", "--most-repetitions", "25", "--json", "out.json", cwd=tmp_path)  # fmt: skip
+                     "0.001%", "--most-repetitions", "25", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [len(case["samples"]) for case in document(tmp_path)["cases"]] == [25]
 
 
 def test_precision_that_is_easily_reached_takes_no_more(tmp_path):
     done = parhelion("bench", "alltoall", "--launches", "1", "--ranks", "1", "--size", "4M", "--contenders", "mpi_alltoall", "--precision",
-                     "99%", "--json", "out.json", cwd=tmp_path)  # fmt: skip
+                     "99%", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert 20 <= len(document(tmp_path)["cases"][0]["samples"]) <= 100
 
@@ -87,7 +87,7 @@ def test_ranks_on_pretended_nodes_talk_through_one_message_per_node(tmp_path):
 def document_of_nodes(folder):
     """True when MPICH split five ranks into two groups that share no memory, as far as MPI tells."""
     done = parhelion("bench", "alltoall", "--quick", "--ranks", "5", "--size", "24", "--contenders", "mpi_alltoall,node_aware",
-                     "--repetitions", "3", "--json", "out.json", cwd=folder, MPIR_CVAR_NUM_CLIQUES="2")  # fmt: skip
+                     "--repetitions", "3", "--json", "out.json", cwd=folder, MPIR_CVAR_NUM_CLIQUES="2")
     assert done.returncode == 0, done.stderr
     return "2 nodes" in str([case["explain"] for case in document(folder)["cases"]])
 
@@ -96,7 +96,7 @@ def document_of_nodes(folder):
     (["--size", "0"], "from 1 to"), (["--size", "1T"], "list of sizes"), (["--precision", "7"], "between 0 and 100"),
     (["--first-size", "1,2"], "give one"), (["--ranks", "2000", "--size", "1G"], "smaller sizes"),
     (["--contenders", "nobody"], "has mpi_alltoall"),
-])  # fmt: skip
+])
 def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, words, message):
     done = parhelion("bench", "alltoall", *words, cwd=tmp_path)
     assert done.returncode == 2 and message in done.stderr
@@ -105,7 +105,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, wor
 
 def test_setup_is_measured_stage_by_stage_as_ranks_grow(tmp_path):
     done = parhelion("bench", "setup", "--ranks", "1,2,3", "--extent", "8", "--launches", "1", "--repetitions", "3", "--json", "out.json",
-                     cwd=tmp_path, timeout=120)  # fmt: skip
+                     cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = document(tmp_path)["cases"]
     stages = {"mpi_init", "mpi_comm_dup", "communicator", "pattern", "plan", "first_exchange", "later_exchange"}

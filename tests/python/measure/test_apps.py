@@ -32,7 +32,7 @@ def compiled_here():
 
 def bench(folder, *words):
     command = [sys.executable, "-m", "parhelion", "bench", "apps", "--quick", "--repetitions", "2", "--out", str(folder / "run"),
-               "--json", str(folder / "out.json")]  # fmt: skip
+               "--json", str(folder / "out.json")]
     done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=120)
     document = json.loads((folder / "out.json").read_text() or "null") if (folder / "out.json").exists() else None
     return done, document
@@ -72,7 +72,7 @@ def test_a_wrong_bit_ends_in_status_1(tmp_path):
 @built
 def test_ways_that_some_applications_lack_are_measured_where_they_are(tmp_path):
     done, document = bench(tmp_path, "--app", "hydrodynamics,finite_volume", "--extent", "4", "--mesh", "4", "--ranks", "2", "--contenders",
-                           "hand_isend,hand_sendrecv")  # fmt: skip
+                           "hand_isend,hand_sendrecv")
     assert done.returncode == 0, done.stdout + done.stderr
     found = {(entry["params"]["app"], entry["contender"]) for entry in document["cases"]}
     assert found == {("hydrodynamics", "hand_isend"), ("hydrodynamics", "hand_sendrecv"), ("finite_volume", "hand_isend")}
@@ -94,7 +94,7 @@ def test_veros_has_the_same_state_with_either_exchange_and_a_fault_is_noticed(tm
     [(("--app", "pigeon"), "no application"), (("--mesh", "12"), "power of two"), (("--extent", "8x8"), "2 numbers"), (("--extent", "0"), "from 1"),
      (("--contenders", "pigeon", "--app", "multigrid_cg"), "pigeon"), (("--app", "finite_volume", "--contenders", "hand_sendrecv"), "none of them"),
      (("--app", "veros", "--ranks", "11"), "veros")],
-)  # fmt: skip
+)
 @built
 def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, words, says):
     done, _ = bench(tmp_path, *words)
@@ -113,12 +113,12 @@ def test_columns_of_veros_are_divided_evenly_or_not_at_all():
 
 def lines(contender, role, step, exchange, setup):
     return Line(0, "app", contender, {"app": "app", "ranks": 2, "extent": [4]}, role, verified=True, samples=[step] * 9,
-                exchange_s=list(exchange), exchange_lines=7, setup_s={"plan": setup, "first": 9.0})  # fmt: skip
+                exchange_s=list(exchange), exchange_lines=7, setup_s={"plan": setup, "first": 9.0})
 
 
 def test_the_exchange_is_compared_with_the_best_hand_written_one_set_up_counted():
     told = [lines("auto", "own", 100e-6, [9e-6, 10e-6, 90e-6], 5e-3), lines("slow", "baseline", 90e-6, [40e-6], 0.0),
-            lines("hand", "baseline", 120e-6, [28e-6], 2e-3)]  # fmt: skip
+            lines("hand", "baseline", 120e-6, [28e-6], 2e-3)]
     (case,) = results(told)
     mine = share(case.entries["auto"])
     assert mine.exchange == 10e-6 and mine.of_step == pytest.approx(0.1) and mine.with_setup == pytest.approx(15e-6)

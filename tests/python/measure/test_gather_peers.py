@@ -35,9 +35,9 @@ def built(tmp_path_factory):
     """The coarray programs, built from source."""
     place = tmp_path_factory.mktemp("coarrays")
     options = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", f"-DPARHELION_COARRAY_DIR={place / 'flavors' / 'coarray'}",
-               f"-DPython_EXECUTABLE={sys.executable}"]  # fmt: skip
+               f"-DPython_EXECUTABLE={sys.executable}"]
     configured = subprocess.run([tool("cmake"), "-S", ROOT / "bench/peers/coarray", "-B", place / "build", *options],
-                                capture_output=True, text=True, timeout=120)  # fmt: skip
+                                capture_output=True, text=True, timeout=120)
     if configured.returncode:
         pytest.skip(f"skipped: no coarrays here: {configured.stderr.strip().splitlines()[0]} (Debian: apt install gfortran libcoarrays-openmpi-dev)")
     subprocess.run([tool("cmake"), "--build", place / "build", "-j2"], check=True, capture_output=True, timeout=200)

@@ -68,7 +68,7 @@ def test_a_wrong_value_ends_in_status_1(tmp_path):
     ("words", "says"),
     [(("--ranks", "3", "--grid", "2x2"), "make them agree"), (("--contenders", "pigeon"), "pigeon"), (("--vdim", "0"), "from 1"),
      (("--extent", "1024", "--vdim", "100000"), "GiB"), (("--pattern", "none"), "none")],
-)  # fmt: skip
+)
 def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, words, says):
     done, _ = bench(tmp_path, *words)
     assert done.returncode == 2 and says in done.stderr and not (tmp_path / "run").exists()

@@ -37,7 +37,7 @@ def test_killed_with_all_ranks_at_random_moments_the_store_holds_every_finished_
     for number in range(6):
         run = Path("runs") / f"run-{number}"
         started = subprocess.Popen([sys.executable, "-c", START, str(run)], env=os.environ | {"PYTHONPATH": str(PACKAGE)},
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_ranks(run)
         time.sleep(rng.uniform(0, 0.3))
         family = descendants(started.pid)

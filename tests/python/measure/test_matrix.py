@@ -72,7 +72,7 @@ def test_ranks_that_do_not_start_are_a_row_with_what_they_said(fake, tmp_path):
 
 def test_ranks_that_break_down_later_fail_the_command_and_keep_their_cases(fake, tmp_path):
     broken = "import itertools; c = itertools.count(); synthetic.launch_lines = (lambda f: lambda job: " \
-        "(l if next(c) < 5 else os._exit(9) for l in f(job)))(synthetic.launch_lines)"  # fmt: skip
+        "(l if next(c) < 5 else os._exit(9) for l in f(job)))(synthetic.launch_lines)"
     done = fake("--flavors", "mpich,openmpi", "--networks", "default", *HALO, openmpi=broken)
     assert done.exit_code == 3, done.output
     assert combinations(tmp_path) == {("mpich", "default"): None, ("openmpi", "default"): None}
@@ -82,7 +82,7 @@ def test_combinations_take_turns_in_an_order_drawn_anew(fake, tmp_path):
     orders = []
     for seed in ("1", "2"):
         fake("--flavors", "mpich,openmpi", "--networks", "default,ucx", "halo", "--ranks", "2", "--halo", "1", "--fields", "1", "--launches", "2",
-             "--repetitions", "3", "--seed", seed, "--out", f"run{seed}")  # fmt: skip
+             "--repetitions", "3", "--seed", seed, "--out", f"run{seed}")
         record = read_record(tmp_path / f"run{seed}")
         params = {case.launch: (case.params["mpi"], case.params["network"]) for case in record.cases}
         orders.append([params[launch] for launch in sorted(params)])
@@ -93,7 +93,7 @@ def test_combinations_take_turns_in_an_order_drawn_anew(fake, tmp_path):
 @pytest.mark.parametrize(("words", "message"), [
     (["--networks", "telex", "halo"], "choose from default"), (["--flavors", "nowhere", "halo"], "no combination can run"),
     (["--flavors", "mpich", "halo", "--flavor", "mpich"], "bench --flavors mpich"),
-])  # fmt: skip
+])
 def test_a_matrix_that_cannot_be_is_refused(fake, words, message):
     done = fake(*words)
     assert done.exit_code == 2 and message in done.output
@@ -115,10 +115,10 @@ def test_real_builds_measure_over_ucx_and_tcp(tmp_path):
         pytest.skip("skipped: none of mpich, openmpi, impi is built")
     done = parhelion("bench", "--flavors", ",".join(mpis), "--networks", "ucx,tcp", "alltoall", "--quick", "--ranks", "2",
                      "--size", "1,64K", "--repetitions", "3", "--contenders", "mpi_alltoall,node_aware", "--json", "out.json",
-                     cwd=tmp_path, timeout=120)  # fmt: skip
+                     cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     found = combinations(tmp_path)
     assert len(found) == 2 * len(mpis) and all(found[mpi, "tcp"] is None for mpi in mpis)
     assert all(case["verified"] for case in document(tmp_path)["cases"])
     assert {(row["image"], row["network"]) for row in document(tmp_path)["published"]} == \
-        {place for place, reason in found.items() if not reason}  # fmt: skip
+        {place for place, reason in found.items() if not reason}

@@ -176,7 +176,7 @@ def made_up(name="a", slow=False, ranks=2, stacks=30):
 
     def rank(number):
         made = [Stack([0, *(rng.randrange(len(frames)) for _ in range(rng.randint(0, 9)))], 0.01, 5) for _ in range(stacks)]
-        return RankProfile(number, "here", 1.0, 0.1, {"futex_wait": 0.2, **({"hrtimer_nanosleep": 0.3} if slow and number == 1 else {})}, made)  # fmt: skip
+        return RankProfile(number, "here", 1.0, 0.1, {"futex_wait": 0.2, **({"hrtimer_nanosleep": 0.3} if slow and number == 1 else {})}, made)
 
     tool = How("perf", "6.1", "cpu-clock", 499, "dwarf")
     return Profile(SCHEMA, name, "2026-01-01", [], ["./solver"], tool, frames, [rank(number) for number in range(ranks)])
@@ -221,7 +221,7 @@ def test_stacks_for_speedscope_hold_all_time_on_cores_and_asleep():
      ("/a/libfabric.so.1", "libfabric"), ("/a/libtcp-fi.so", "libfabric"), ("/lib/libc.so.6", "libc"), ("/lib/libm-2.31.so", "libc"),
      ("[vdso]", "libc"), ("[kernel]", "kernel"), ("/home/solver", "own code"), ("/a/libcgns.so", "other libraries"),
      ("/a/libucmystery.so", "other libraries"), ("/b/libparhelion.so.0", "Parhelion")],
-)  # fmt: skip
+)
 def test_libraries_belong_to_parts(library, part):
     assert part_of(library, ["./solver"]) == part
 

@@ -44,7 +44,7 @@ def test_with_a_file_it_writes_a_record_that_can_be_read(program, tmp_path):
     (("halo", "--halo", "65"), "exceeds the extent 64"),
     (("halo", "--ranks", "3"), "run mpiexec -n 3"),
     (("halo", "--json", "/none/out"), "cannot write the record /none/out"),
-])  # fmt: skip
+])
 def test_what_cannot_be_measured_is_refused_once_and_by_all_ranks(program, words, why):
     done = program(*words)
     assert done.returncode == 2 and (done.stdout + done.stderr).count(why) == 1, done.stderr
@@ -69,7 +69,7 @@ def test_the_ranks_of_another_launcher_become_the_program(tmp_path):
 @pytest.mark.parametrize(("words", "why"), [
     ((*CASE, "--ranks", "2"), "started with 3 ranks, but the cases need 2"),
     ((*CASE, "--against", "other"), "run it without mpiexec or srun"),
-])  # fmt: skip
+])
 def test_the_ranks_of_another_launcher_are_refused_once(tmp_path, words, why):
     need_build()
     done = by_launcher(tmp_path, 3, *words)

@@ -25,7 +25,7 @@ def run(tmp_path, *words):
     shim.parent.mkdir(exist_ok=True)
     shim.write_text(f"#!{sys.executable}\nimport sys\nfrom parhelion.launch import flavor\n"
                     f"flavor.flavor_directory = lambda: __import__('pathlib').Path({str(tmp_path / 'flavors')!r})\n"
-                    "from parhelion.cli.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")  # fmt: skip
+                    "from parhelion.cli.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")
     shim.chmod(0o755)
     env = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "", "RFM_COLORIZE": "0"}
     words = [reframe, "-c", Path(__file__).resolve().parents[3] / "examples" / "reframe", "-E", "halo==1 and fields==1", "--prefix", tmp_path / "rfm", "--keep-stage-files", *words]
@@ -46,7 +46,7 @@ def test_medians_are_reported_and_a_slower_run_than_the_baseline_fails(tmp_path)
     quick = tmp_path / "base" / "ParhelionHalo" / "earlier"
     shutil.copytree(measured, quick)
     scaled = re.sub(r'"samples": \[([^]]*)\]', lambda found: '"samples": [' + ", ".join(str(0.8 * float(x)) for x in found[1].split(",")) + "]",
-                    (measured / "record.jsonl").read_text())  # fmt: skip
+                    (measured / "record.jsonl").read_text())
     Path(quick, "record.jsonl").write_text(scaled)
     done = run(tmp_path, "-r", "-S", "launches=5", "-S", f"baseline={tmp_path / 'base'}")
     assert done.returncode != 0 and "slower than the baseline" in done.stdout, done.stdout

@@ -17,7 +17,7 @@ def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path
     need_build()
     mpi = (built("mpich", "openmpi") or pytest.skip("skipped: neither mpich nor openmpi is built"))[0]
     done = parhelion("bench", "--flavors", mpi, "--networks", "default,tcp", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2",
-                     "--contenders", "mpi4py_isend", "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120)  # fmt: skip
+                     "--contenders", "mpi4py_isend", "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = document(tmp_path)["cases"]
     assert {(case["params"]["mpi"], case["params"]["network"]) for case in cases} == {(mpi, "default"), (mpi, "tcp")}
@@ -29,7 +29,7 @@ def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):
     need_build()
     mpi = (built("mpich", "openmpi") or pytest.skip("skipped: neither mpich nor openmpi is built"))[0]
     done = parhelion("bench", "halo", "--flavor", mpi, "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1", "--contenders", "auto,ucx",
-                     "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120, UCX_TLS="posix,self")  # fmt: skip
+                     "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120, UCX_TLS="posix,self")
     assert done.returncode == 0, done.stdout + done.stderr
     told = document(tmp_path)
     assert told["failures"] == [] and "transport ucx cannot be used here" in str(told["not_run"])
@@ -37,12 +37,12 @@ def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):
 
 @pytest.mark.parametrize(("precision", "most", "expected"), [
     ((), 40, {6}), (("--precision", "0.0001%"), 14, {14}), (("--precision", "99%"), 1000, set(range(20, 1001, 5))),
-])  # fmt: skip
+])
 def test_rows_from_python_go_on_until_they_are_precise(tmp_path, precision, most, expected):
     """Whether they are is looked at after every fifth sample, from the twentieth on, which is the first to tell."""
     need_build()
     done = parhelion("bench", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2", "--contenders", "auto", "--launches", "1", "--repetitions", "6",
-                     *precision, "--most-repetitions", most, "--json", "out.json", cwd=tmp_path, timeout=100)  # fmt: skip
+                     *precision, "--most-repetitions", most, "--json", "out.json", cwd=tmp_path, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {len(case["samples"]) for case in document(tmp_path)["cases"]} <= expected
 
@@ -63,7 +63,7 @@ def test_two_data_sets_of_one_name_are_measured_shown_and_compared_apart(tmp_pat
         synthetic.write_dataset(tmp_path / place / "mesh-2", 2)
     for run in ("one", "two"):
         done = parhelion("bench", "gather", "metis/mesh-2", "scotch/mesh-2", "--contenders", "auto", "--launches", "2", "--repetitions", "6", "--out", run,
-                         cwd=tmp_path, timeout=100)  # fmt: skip
+                         cwd=tmp_path, timeout=100)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "metis" in done.stdout and "scotch" in done.stdout
     parhelion("compare", "one", "two", "--json", "out.json", cwd=tmp_path)
@@ -86,7 +86,7 @@ def run_with(folder, ranks, environment, **launch):
     (4, {"hosts": ["a", "a", "a", "b"], "cores": {"a": 2, "b": 8}}, "3 ranks shared 2 cores"),
     (4, {"hosts": ["a", "a", "b", "b"], "cores": {"a": 2, "b": 2}}, None),
     (2, {}, "2 ranks shared 1 core:"),
-])  # fmt: skip
+])
 def test_ranks_share_cores_where_all_of_them_have_fewer_between_them(tmp_path, ranks, launch, said):
     words = run_with(tmp_path / "run", ranks, {"cpu": {"usable_cores": 1}, "load": "0.1 0.1"}, **launch)
     assert (said in words) if said else "shared" not in words

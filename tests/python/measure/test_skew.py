@@ -74,7 +74,7 @@ def record_with(folder, apart, last, samples=20, role_of="auto"):
 
 @pytest.mark.parametrize(("apart", "last", "told"), [
     (0.6, lambda number: 3, True), (0.1, lambda number: 3, False), (0.6, lambda number: number % 4, False),
-])  # fmt: skip
+])
 def test_what_is_said_of_ranks_that_are_apart(tmp_path, apart, last, told):
     record = read_record(record_with(tmp_path / "run", apart, last))
     cases = results(record.cases)

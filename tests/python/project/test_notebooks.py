@@ -20,7 +20,7 @@ TIMED = "measuring"  # its figures are others each time
 def told(notebook):
     """What each cell printed or gave, warnings left out."""
     return [[output.get("text") or output.get("data", {}).get("text/plain") for output in cell.get("outputs", ()) if output.get("name") != "stderr"]
-            for cell in notebook.cells]  # fmt: skip
+            for cell in notebook.cells]
 
 
 @pytest.mark.timeout(300)

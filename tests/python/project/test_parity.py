@@ -49,7 +49,7 @@ def test_every_name_is_there():
 
 
 @pytest.mark.parametrize("row", ["| Something | `Exchange` | `no_such_thing` | `phl_field` | `add` |", "| Something | `Exchange` | | `phl_field` | `add` |",
-                                 "| Something | `Exchange` | no: never | `add` |"])  # fmt: skip
+                                 "| Something | `Exchange` | no: never | `add` |"])
 def test_a_planted_row_that_is_wrong_is_found(row):
     assert wrong(row)
 

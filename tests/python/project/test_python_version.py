@@ -17,7 +17,7 @@ LATER = {  # what came in a patch release of 3.11, which vermin does not tell
 
 def violations(*places):
     done = subprocess.run([Path(sys.executable).parent / "vermin", "-t=3.11-", "--no-tips", "--violations", "--eval-annotations", *places],
-                          cwd=ROOT, capture_output=True, text=True, timeout=250)  # fmt: skip
+                          cwd=ROOT, capture_output=True, text=True, timeout=250)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -27,7 +27,7 @@ def test_nothing_needs_a_newer_python():
 
 
 @pytest.mark.parametrize("code", ["from itertools import batched", "from pathlib import Path\nPath().walk()", "from typing import override",
-                                  "import tomllib\nfrom typing import TypeAliasType"])  # fmt: skip
+                                  "import tomllib\nfrom typing import TypeAliasType"])
 def test_what_is_newer_would_be_found(tmp_path, code):
     (tmp_path / "newer.py").write_text(code + "\n")
     status, _ = violations(tmp_path / "newer.py")
@@ -42,5 +42,5 @@ def test_every_file_is_of_this_python_s_syntax():
 
 def test_nothing_needs_a_later_patch_release():
     found = [f"{path.relative_to(ROOT)}: {release}" for place in PLACES for path in (ROOT / place).rglob("*.py")
-             for pattern, release in LATER.items() if path != Path(__file__) and re.search(pattern, path.read_text())]  # fmt: skip
+             for pattern, release in LATER.items() if path != Path(__file__) and re.search(pattern, path.read_text())]
     assert not found

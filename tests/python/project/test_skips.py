@@ -62,7 +62,7 @@ def test_a_python_test_that_another_run_did_not_skip_was_not_skipped(files, tmp_
     ("strace\nneeds \\d+ GiB\nnetwork names\nrobustness.dumb", 0, []),
     ("# strace\nneeds \\d+ GiB\nnetwork names\nno reason given", 1, ["strace is not installed"]),
     ("", 1, ["strace is not installed", "needs 9 GiB", "no network names", "no reason given"]),
-])  # fmt: skip
+])
 def test_a_skip_that_is_not_expected_fails(files, tmp_path, lines, status, unexpected):
     (tmp_path / "expected").write_text(lines + "\n")
     found, told = skips("--expected", tmp_path / "expected", *files)

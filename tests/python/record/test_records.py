@@ -223,7 +223,7 @@ def test_a_wrong_value_takes_a_contender_out_of_the_ratios(run):
 
 def test_a_skipped_contender_did_not_fail(run):
     edit(run, lambda lines: [*lines, case_line(run, contender="xpmem", verified=False, samples=[], samples_by_rank=[],
-                                               skipped="there is no /dev/xpmem")])  # fmt: skip
+                                               skipped="there is no /dev/xpmem")])
     document = bench_document(read_record(run))
     assert [(entry["contender"], entry["skipped"]) for entry in document["not_run"]] == [("xpmem", "there is no /dev/xpmem")]
     assert all(entry["verified"] for entry in document["cases"])

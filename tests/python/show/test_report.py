@@ -106,7 +106,7 @@ def test_the_page_says_everything_that_it_should(report):
     text = Page(report[0]).text
     for words in ("Halo exchange", "Index-map gather", "as fast as the best hand-written baseline", "geometric mean",
                   "How it was measured", "Verification", "Set-up", "Environment", "Some CPU", "Synthetic MPI 1.0",
-                  "mesh-4", "hand_datatypes", "halo 2, fields 4", "What auto chose", "mean(std)"):  # fmt: skip
+                  "mesh-4", "hand_datatypes", "halo 2, fields 4", "What auto chose", "mean(std)"):
         assert words in text, words
     assert "empty" not in text
 
@@ -189,7 +189,7 @@ def test_few_samples_give_a_page_too(tmp_path, count):
 @pytest.mark.timeout(120)
 def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
     run = synthetic.write_record(tmp_path / "run", launches=2, repetitions=25_000, cases=ONE,
-                                 contenders=("auto", "hand_packed"))  # fmt: skip
+                                 contenders=("auto", "hand_packed"))
     start = time.monotonic()
     html, _ = written(tmp_path, run)
     print(f"{time.monotonic() - start:.1f} s, {len(html):,} bytes")
@@ -263,7 +263,7 @@ def test_two_sizes_make_no_curve(tmp_path):
 
 def test_places_of_ranks_are_shown_and_shared_cores_are_told():
     launches = [Launch(0, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"),
-                Launch(1, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"), Launch(2, 4)]  # fmt: skip
+                Launch(1, 4, hosts=["a", "a", "b", "b"], binding=[[0, 1], [2, 3], [0], [0]], bound_by="launcher"), Launch(2, 4)]
     (found,) = places(launches)
     assert found.title == "Launches 1, 2: bound by launcher"
     assert found.rows == [("a", "rank 0: 0–1; rank 1: 2–3"), ("b", "rank 2: 0 (shared); rank 3: 0 (shared)")]
@@ -371,7 +371,7 @@ def browsed(tmp_path, page, width, script):
     (tmp_path / "frame.html").write_text(FRAME.format(width=width, page=escape(page), script=script))
     done = subprocess.run(["chromium", "--no-sandbox", "--headless", "--disable-gpu", "--window-size=1500,1000", "--dump-dom",
                            f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "frame.html").as_uri()],
-                          capture_output=True, text=True, timeout=100)  # fmt: skip
+                          capture_output=True, text=True, timeout=100)
     found = re.search(r"<title>(.*?)</title>", done.stdout)
     assert found, done.stderr
     return json.loads(unescape(found[1]))

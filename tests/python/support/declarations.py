@@ -15,7 +15,7 @@ PARSER = Parser(Language(tree_sitter_cpp.language()))
 CLASSES = {"class_specifier", "struct_specifier", "enum_specifier", "union_specifier"}
 FUNCTIONS = {"function_definition", "template_declaration"}
 DECLARATIONS = {"declaration", "field_declaration", "alias_declaration", "type_definition", "concept_definition", "preproc_def",
-                "preproc_function_def", *FUNCTIONS, *CLASSES}  # fmt: skip
+                "preproc_function_def", *FUNCTIONS, *CLASSES}
 CONTAINERS = {"declaration_list", "linkage_specification", "preproc_if", "preproc_ifdef", "preproc_else", "namespace_definition"}
 NAMES = {"identifier", "field_identifier", "type_identifier", "operator_name", "operator_cast", "qualified_identifier", "destructor_name"}
 NOT_FOR_USERS = re.compile(

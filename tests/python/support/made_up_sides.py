@@ -89,5 +89,5 @@ def sides(rng: np.random.Generator, noise: str, starts: tuple[int, int], in_turn
         [Launch(TYPICAL_S * times[start], probe[start], side, ("pairs", number) if in_turn else None)
          for number, start in enumerate(np.flatnonzero(order == side))]
         for side in (0, 1)
-    ]  # fmt: skip
+    ]
     return made[0], made[1]

@@ -51,7 +51,7 @@ def case_line(job, case, contender, by_rank, rng):
         "samples": by_rank.max(axis=0).tolist(), "samples_by_rank": by_rank.tolist(),
         "probe_ns": rng.choice([50.0, 210.0], by_rank.shape[1]).tolist(), "bytes": 196608, "messages": 26,
         "explain": "transport xpmem, chosen automatically; 26 messages" if contender == "auto" else None,
-    }  # fmt: skip
+    }
 
 
 def launch_lines(job, **how):
@@ -60,7 +60,7 @@ def launch_lines(job, **how):
     cases = list(case_lines(job, **how))
     yield {"type": "launch", "launch": job["launch"], "ranks": job["ranks"], "mpi": mpi, "mpi_init_s": 0.05,
            "libraries": ["/usr/lib/libmpi.so.12"], "binding": [[0], [1]], "hosts": ["here"], "cvars": {"A": "1"},
-           "flavor": "synthetic", "arguments": job.get("arguments")}  # fmt: skip
+           "flavor": "synthetic", "arguments": job.get("arguments")}
     yield {"type": "plan", "launch": job["launch"], "cases": len(cases)}
     yield from cases
     yield {"type": "end", "launch": job["launch"], "status": "ok"}
@@ -69,7 +69,7 @@ def launch_lines(job, **how):
 def job(benchmark="halo", ranks=2, launch=0, seed=1, repetitions=30, cases=None, contenders=()):
     """A job as the command line writes it."""
     return {"benchmark": benchmark, "ranks": ranks, "launch": launch, "seed": seed, "repetitions": repetitions,
-            "contenders": list(contenders), "cases": halo_cases() if cases is None else cases}  # fmt: skip
+            "contenders": list(contenders), "cases": halo_cases() if cases is None else cases}
 
 
 LISTS = ("grid", "extent", "contenders")
@@ -159,7 +159,7 @@ def write_flavor(folder: Path, before="", each="pass", after="", kind="mpich"):
     _write_program(folder / "phl-bench", text)
     _write_program(folder / "mpiexec", '#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nshift 2\nexec "$@"\n')
     description = {"name": "synthetic", "kind": kind, "mpi_home": ".", "mpiexec": "mpiexec", "library_dir": ".",
-                   "library_version": "Synthetic MPI", "soname": "libmpi.so"}  # fmt: skip
+                   "library_version": "Synthetic MPI", "soname": "libmpi.so"}
     (folder / "flavor.json").write_text(json.dumps(description))
     (folder.parent / "default").write_text("synthetic")
     return folder

@@ -15,7 +15,7 @@ def check_together(cases, check, examples):
 
 def _lead(cases, check, examples):
     @settings(max_examples=examples, deadline=None, database=None, derandomize=True, print_blob=False,
-              suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])  # fmt: skip
+              suppress_health_check=list(HealthCheck), phases=[Phase.generate, Phase.shrink])
     @given(cases)
     def run(case):
         told = _everywhere(check, COMM.bcast(case))

@@ -150,7 +150,7 @@ def check_adjoint(rng, transport):
             total[index] = total.get(index, 0) + contribution
     arrays = {array.block: array for array in as_list(u)}
     wrong = [(index, before + total.get(index, 0), int(arrays[block][place]))
-             for (block, place), (index, before) in own.items() if arrays[block][place] != before + total.get(index, 0)]  # fmt: skip
+             for (block, place), (index, before) in own.items() if arrays[block][place] != before + total.get(index, 0)]
     assert not wrong, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, wrong[:5])
 
 

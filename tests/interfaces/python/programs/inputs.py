@@ -121,7 +121,7 @@ def test_keys_of_a_partition_say_what_its_ids_are_in_the_mesh_file():
         (whole[:12], "before its first two numbers"), (whole[:-1], "another size than"), (whole + b"x", "another size than"),
         (b"\7" + whole[1:], "does not begin"), (whole[:8] + bytes(8) + whole[16:], "does not begin"),
         (whole[:15] + b"\x40" + whole[16:], "does not begin"), (None, "has no keys"),
-    ):  # fmt: skip
+    ):
         COMM.barrier()
         if COMM.rank == 0:
             file.unlink() if content is None else file.write_bytes(content)

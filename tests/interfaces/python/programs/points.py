@@ -120,7 +120,7 @@ def test_laws_hold_for_blocks_orders_and_ends():
         if depth == 0 and not any(stagger):
             continue  # nothing moves
         domain = ph.CartesianDomain((3 * grid[0] * blocks, 3 * grid[1]), halo=2, process_grid=grid, blocks_per_rank=(blocks, 1), rank_order=ranks,
-                                    boundary=boundary, periodic=periodic)  # fmt: skip
+                                    boundary=boundary, periodic=periodic)
         assert laws_hold(domain, stagger, depth, order), (stagger, depth, order, ranks, boundary, periodic, blocks)
 
 
@@ -239,7 +239,7 @@ def test_what_cannot_be_is_refused_with_a_remedy():
     told(ValueError, "process grid 2 × 2 × 2 needs 8 ranks", lambda: ph.CartesianDomain((8, 8, 8), process_grid=(2, 2, 2)))
     if COMM.size > 1:
         told(ValueError, "the stagger of field 0 in dimension 1 is 1 on rank 0 and 0",
-                lambda: ph.Exchange(domain, domain.zeros(stagger=(0, int(COMM.rank == 0)))))  # fmt: skip
+                lambda: ph.Exchange(domain, domain.zeros(stagger=(0, int(COMM.rank == 0)))))
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ def test_what_differs_is_said_with_rank_and_values():
     narrow = domain.zeros(halo=(2, (2, 1)))
     differ((one[0], narrow), one, f"the upper halo width of field 1 in dimension 1 is 2 on rank 0 and 1 {there}")
     refused(ValueError, ph.Exchange, domain, one[0], transport=on_last("mpi", "auto"),
-            says=f"the transport is auto on rank 0 and mpi {there}")  # fmt: skip
+            says=f"the transport is auto on rank 0 and mpi {there}")
     tensors = [domain.zeros(components=(2, 2), order="F") for _ in range(on_last(2, 1))]
     refused(ValueError, ph.Exchange, domain, *tensors, says=f"their number is 1 on rank 0 and 2 {there}")
     refused(ValueError, ph.CartesianDomain, (on_last(7, 6), 6), says=f"the extent in dimension 0 is 6 on rank 0 and 7 {there}")
@@ -140,12 +140,12 @@ def test_what_differs_is_said_with_rank_and_values():
     many = f"({last} of the {last} other ranks differ from rank 0)" if last > 1 else "on rank 1"
     refused(ValueError, ph.CartesianDomain, (6, 6), halo=mine, says=many)
     refused(ValueError, ph.CartesianDomain, (6, 6), neighbors=on_last("faces", "full"),
-            says=f"neighbors is full on rank 0 and faces {there}")  # fmt: skip
+            says=f"neighbors is full on rank 0 and faces {there}")
 
 
 def test_a_process_grid_says_how_many_ranks_it_needs():
     refused(ValueError, ph.CartesianDomain, (8, 8, 8), process_grid=(2, 2, 2),
-            says=f"2 × 2 × 2 needs 8 ranks and the communicator has {COMM.size}")  # fmt: skip
+            says=f"2 × 2 × 2 needs 8 ranks and the communicator has {COMM.size}")
     refused(ValueError, ph.CartesianDomain, (8,) * 4, process_grid=(2**30,) * 4, says="more than 2^63 ranks")
 
 
@@ -195,7 +195,7 @@ def test_arrays_that_share_cells_are_refused():
     refused(ValueError, ph.Exchange, indexed, x, x, says="share memory")
     if COMM.size > 1:
         refused(ValueError, ph.Exchange, indexed, on_last((x[:3], x[:1]), x),
-                says="the owned cells of field 0 and the ghosts of field 0")  # fmt: skip
+                says="the owned cells of field 0 and the ghosts of field 0")
 
 
 def test_arrays_that_take_turns_in_memory_are_exchanged_together():

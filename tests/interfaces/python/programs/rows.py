@@ -45,7 +45,7 @@ def cases(draw):
     return Case(
         owned, ids, wanted, pushed, draw(st.sampled_from(["uniform", "padded", "ragged"])), draw(st.integers(0, len(DTYPES) - 1)),
         draw(st.sampled_from([(), (1,), (3,), (2, 2)])), draw(st.lists(st.integers(0, 4), min_size=rows, max_size=rows)),
-    )  # fmt: skip
+    )
 
 
 class World:
@@ -180,7 +180,7 @@ def check_reverse_case(case):
     array = world.make_array(world.make_map())
     ph.Exchange(array.groups)()
     contributions = [[world.values(row, world.sizes[row], salt=7 * position + rank) for position, row in enumerate(world.ghosts(rank))]
-                     for rank in range(COMM.size)]  # fmt: skip
+                     for rank in range(COMM.size)]
     mine = contributions[COMM.rank]
     for position, value in enumerate(mine):
         array.put(array.map.owned + position, value)
