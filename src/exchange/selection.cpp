@@ -63,7 +63,7 @@ Choice parse_choice(const std::string& name) {
 }
 
 const TransportInfo& Choice::inside(const TransportInfo& asked) {
-    return asked.traits.between_nodes ? find_transport("staged_shared") : asked;
+    return asked.traits.passes_on ? find_transport("staged_shared") : asked;
 }
 
 std::vector<const TransportInfo*> Choice::used() const {

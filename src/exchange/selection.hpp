@@ -35,12 +35,12 @@ struct Choice {
     /// Whether it matters which ranks share a node.
     bool splits() const {
         return near != far || small != far || far->scope == Scope::same_node ||
-               far->traits.between_nodes;
+               far->traits.passes_on;
     }
     const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
         return !on_node ? *far : inside(link.small ? *small : *near);
     }
-    /// Transports between nodes leave the own node to staged_shared.
+    /// Transports that collect for other nodes leave the own one to staged_shared.
     static const TransportInfo& inside(const TransportInfo& asked);
 };
 

@@ -114,11 +114,10 @@ struct Traits {
     /// Making one makes a communicator: tried only where that is cheap beside an exchange, and no
     /// other thread may make one meanwhile.
     bool makes_communicator = false;
-    /// Serves neighbors on other nodes only; those on the own node get staged_shared. Tried only
-    /// where some neighbor is on another node.
+    /// Tried only where some neighbor is on another node.
     bool between_nodes = false;
     /// Ranks pass on what belongs to others, and must stay in the exchange for it: tried only where
-    /// the program has promised to call it at once.
+    /// the program has promised to call it at once. Neighbors on the own node get staged_shared.
     bool passes_on = false;
 };
 
