@@ -79,12 +79,16 @@ enum phl_rank_order {
  * that end owns as many of them as the field's depth, so that they travel to its neighbors, too. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
-/* A side of a grid that is joined to itself, mirrored along another axis (axes from 0): which side,
- * and whether the line of the fold lies beyond the last row of cells or through their centers. */
+/* Which side of an axis is folded, and whether the line of the fold lies beyond the last row of
+ * cells or through their centers. */
 enum phl_side { PHL_UPPER = 0, PHL_LOWER };
 enum phl_pivot { PHL_PIVOT_CORNER = 0, PHL_PIVOT_CENTER };
+/* A side of a grid that is joined to itself, mirrored. Axes are counted from 0. */
 typedef struct phl_fold {
-    int32_t axis, mirrored, side, pivot;
+    int32_t axis;     /* the folded one */
+    int32_t mirrored; /* along which the other half is found backward */
+    int32_t side;     /* enum phl_side */
+    int32_t pivot;    /* enum phl_pivot */
 } phl_fold;
 
 /* Grids have 1 to so many dimensions. */

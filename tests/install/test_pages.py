@@ -23,6 +23,7 @@ TREE = ROOT / "build" / FLAVOR.name
 
 # What fragments of a page need that it speaks of and does not show.
 AROUND = {
+    "docs/seams.md": "",
     "docs/index.md": "domain = ph.CartesianDomain((16, 12)); u = domain.zeros()",
     "docs/python.md": """comm = MPI.COMM_WORLD
 def update_interior(u): pass

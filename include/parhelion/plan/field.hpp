@@ -52,6 +52,7 @@ struct Field {
                                          ///< points, at least the depth; as_domain: not known
     std::int8_t sign = 1;  ///< −1: values change sign beyond a fold. Equal on all ranks
 
+    /// Bytes between the components of a cell of a block.
     byte_count stride_of_components(std::size_t block) const {
         return blocks[block].component_stride != 0 ? blocks[block].component_stride
                                                    : component_stride;

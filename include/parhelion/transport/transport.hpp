@@ -85,6 +85,7 @@ struct TransportContext {
     std::vector<const LinkPlan*> links;
     Tag tag = {};
 
+    /// The direction of a link that it moves.
     const Way& way(const LinkPlan& link) const { return link.way(direction); }
     bool forward() const { return direction == Direction::forward; }
 };

@@ -48,6 +48,8 @@ def fold(
         pivot: where the line of the fold lies: "corner", beyond the last row of cells, or "center", through their centers.
         mirrored: the axis along which the other half is found backward. None: the axis before, behind axis 0 axis 1.
 
+    Raises ValueError or TypeError for other values. Local.
+
         domain = ph.CartesianDomain((nx, ny), periodic=(True, False), seams=[ph.fold(axis=1, pivot="center")])
         u = ph.Field(domain.zeros(stagger=(1, 0)), sign=-1)
     """
