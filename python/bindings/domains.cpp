@@ -13,7 +13,7 @@ using Grid = const CartesianDomain&;
 using Cells = const IndexedDomain&;
 
 // Folded axis, whether at its upper side, whether about the center of cells, mirrored axis.
-using Folds = std::vector<std::tuple<int, bool, bool, int>>;
+using Folds = std::vector<std::tuple<int, bool, bool, std::optional<int>>>;
 
 void construct_grid(CartesianDomain* self, const Communicator& comm,
                     std::vector<global_index> extents, IntList lower, IntList upper,
@@ -34,7 +34,8 @@ void construct_grid(CartesianDomain* self, const Communicator& comm,
     options.boundary = owns_ends ? Boundary::owned : Boundary::open;
     for (const auto& [axis, upper, center, mirrored] : folds)
         options.seams.push_back({axis, upper ? Side::upper : Side::lower,
-                                 center ? Pivot::center : Pivot::corner, mirrored});
+                                 center ? Pivot::center : Pivot::corner,
+                                 mirrored.value_or(Fold::before)});
     new (self) CartesianDomain(std::move(extents), options, comm);
 }
 

@@ -6,7 +6,6 @@
 // is cut: plain, beyond the fold, or on its line.
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include "parhelion/domain/cartesian_domain.hpp"
@@ -16,8 +15,13 @@
 namespace parhelion {
 namespace {
 
-// Lists of segments of an axis that a fold mirrors; others have the plain one alone.
-enum Rows { plain, beyond_upper, on_upper, beyond_lower, on_lower, kinds_of_rows };
+// Which rows of the folded axis a list of segments of the mirrored one is for: those of the grid,
+// or of a fold, by its number, those beyond it or the one on its line.
+using Rows = int;
+constexpr Rows plain = 0;
+constexpr Rows beyond(std::size_t fold) { return static_cast<Rows>(2 * fold + 1); }
+constexpr Rows on_line(std::size_t fold) { return static_cast<Rows>(2 * fold + 2); }
+constexpr std::size_t fold_of(Rows rows) { return static_cast<std::size_t>(rows - 1) / 2; }
 
 // Part of a block's extended range along one axis that one block owns.
 struct Segment {
@@ -30,7 +34,7 @@ struct Segment {
     Rows rows = plain;  // of a folded axis: the list of the mirrored one
 };
 
-// What is at a place of an axis, from there to before `end`: a cell of the grid, or (−1) nothing.
+// What is at a place of an axis, from there to before `end`: a cell of the grid, or `nothing`.
 struct Image {
     global_index at, end;
     bool mirrored = false;
@@ -85,12 +89,13 @@ struct PatternAxis : Axis {
 
     Image image_of(global_index x, Rows rows) const {
         if (rows != plain) return beside_fold(x, rows);
-        for (const Mirror& mirror : across) {
-            const bool is_upper = mirror.fold.side == Side::upper;
+        for (std::size_t i = 0; i < across.size(); ++i) {
+            const Mirror& mirror = across[i];
             if (mirror.is_beyond(x))
-                return {mirror.across - x, is_upper ? past_all : mirror.line(), true,
-                        is_upper ? beyond_upper : beyond_lower};
-            if (2 * x == mirror.across) return {x, x + 1, false, is_upper ? on_upper : on_lower};
+                return {mirror.across - x,
+                        mirror.fold.side == Side::upper ? past_all : mirror.line(), true,
+                        beyond(i)};
+            if (2 * x == mirror.across) return {x, x + 1, false, on_line(i)};
         }
         if (!periodic && !has(x)) return {nothing, x < starts.front() ? starts.front() : past_all};
         return {wrapped(x), periodic ? x + extent - wrapped(x) : next_line(x)};
@@ -110,14 +115,9 @@ private:
     // On the line of a fold two places are one point: the one with the smaller coordinate owns it.
     Image beside_fold(global_index x, Rows rows) const {
         if (!periodic && !has(x)) return {nothing, x + 1};
-        const bool is_upper = rows == beyond_upper || rows == on_upper;
-        const bool on_line = rows == on_upper || rows == on_lower;
-        const auto& mirror = *std::find_if(along.begin(), along.end(), [&](const Mirror& each) {
-            return (each.fold.side == Side::upper) == is_upper;
-        });
-        const global_index here = wrapped(x), mate = mate_of(here, mirror);
-        const bool own = on_line && (mate == nothing || here <= mate);
-        if (own) return {here, x + 1};
+        const global_index here = wrapped(x), mate = mate_of(here, along[fold_of(rows)]);
+        if (rows == on_line(fold_of(rows)) && (mate == nothing || here <= mate))
+            return {here, x + 1};
         return {mate, x + 1, true};
     }
     global_index mate_of(global_index x, const Mirror& mirror) const {
@@ -244,10 +244,8 @@ public:
                 if (fold.axis == d) axis.across.push_back(mirror), folded_ = d;
                 if (fold.mirrored == d) axis.along.push_back(mirror);
             }
-            for (int rows = 0; rows < (axis.along.empty() ? 1 : kinds_of_rows); ++rows)
-                if (rows == plain || has_rows(axis, static_cast<Rows>(rows)))
-                    views_[d][rows].emplace(axis, first.position[d], axis.blocks_per_rank,
-                                            static_cast<Rows>(rows));
+            for (Rows rows = plain; rows < beyond(axis.along.size()); ++rows)
+                views_[d].emplace_back(axis, first.position[d], axis.blocks_per_rank, rows);
             for (Block& block : blocks_) {
                 block.owned.lo[d] = axis.starts[block.position[d]];
                 block.owned.hi[d] = axis.starts[block.position[d] + 1];
@@ -276,12 +274,6 @@ private:
     using Along = std::array<const Reading*, max_dimensions>;
     using End = AxisView::Readings AxisView::*;
 
-    static bool has_rows(const PatternAxis& axis, Rows rows) {
-        const Side side = rows == beyond_upper || rows == on_upper ? Side::upper : Side::lower;
-        return std::any_of(axis.along.begin(), axis.along.end(),
-                           [&](const Mirror& mirror) { return mirror.fold.side == side; });
-    }
-
     template <class Visitor>
     void visit(int block, End end, Visitor&& visitor) const {
         Along along{};
@@ -297,7 +289,7 @@ private:
         }
         const int d = n == 0 ? folded_ : n <= folded_ ? n - 1 : n;
         const Rows rows = axes_[d].along.empty() ? plain : along[folded_]->segment.rows;
-        const AxisView& view = *views_[d][rows];
+        const AxisView& view = views_[d][rows];
         for (const Reading& reading : (view.*end)[block.position[d] - view.first]) {
             along[d] = &reading;
             descend(n + 1, block, end, along, visitor);
@@ -344,10 +336,10 @@ private:
 
     // A width counts the point of the next block. Beyond a fold there is none: the last point is
     // one of them.
-    global_index owner_end(const Along& along, int d) const {
+    global_index owner_end(const Along& along, int d, DimensionSet folded) const {
         const int reader = along[d]->reader;
         const int last = axes_[d].stagger - axes_[d].points_of_next(reader);
-        return axes_[d].starts[reader + 1] - (d == folded_ && folded(along) != 0 ? last : 0);
+        return axes_[d].starts[reader + 1] - (d == folded_ && folded != 0 ? last : 0);
     }
 
     void add_receive(int block, const Along& along, PiecesByRank& receives) const {
@@ -360,7 +352,7 @@ private:
             piece.cells.hi[d] = segment.hi;
             piece.shift[d] = segment.shift;
             piece.owner.lo[d] = axes_[d].starts[along[d]->reader];
-            piece.owner.hi[d] = owner_end(along, d);
+            piece.owner.hi[d] = owner_end(along, d, piece.folded);
             owner[d] = segment.owner;
         }
         receives[domain_.place_of(owner).rank].push_back(keyed(along, block, piece));
@@ -379,7 +371,8 @@ private:
             const Segment& segment = along[d]->segment;
             reader[d] = along[d]->reader;
             put(segment, segment.lo, segment.hi, d, piece.cells);
-            put(segment, axes_[d].starts[reader[d]], owner_end(along, d), d, piece.owner);
+            put(segment, axes_[d].starts[reader[d]], owner_end(along, d, piece.folded), d,
+                piece.owner);
         }
         const auto place = domain_.place_of(reader);
         sends[place.rank].push_back(keyed(along, place.block, piece));
@@ -423,8 +416,8 @@ private:
     const CartesianDomain& domain_;
     std::vector<Block> blocks_;
     std::vector<PatternAxis> axes_;
-    std::array<std::array<std::optional<AxisView>, kinds_of_rows>, max_dimensions> views_;
-    int folded_ = 0;  // axis, or the first one
+    std::array<std::vector<AxisView>, max_dimensions> views_;  // by rows
+    int folded_ = 0;                                           // axis, or the first one
 };
 
 }  // namespace

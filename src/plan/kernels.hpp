@@ -25,6 +25,11 @@ struct Kernels : Loops {
 
 const Kernels& kernels();
 
+/// Those that make an op's copy.
+inline const Loops& copying(const Kernels& use, const StridedOp& op) {
+    return op.negated ? *use.negating(op.scalar) : use;
+}
+
 /// Of fields whose values change sign: bytes.
 constexpr byte_count largest_signed_element = 4096;
 

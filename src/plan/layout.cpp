@@ -13,6 +13,15 @@ BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last) {
     return box;
 }
 
+BoxLayout turned(BoxLayout box, DimensionSet backward) {
+    for (std::size_t d = 0; backward >> d != 0; ++d) {
+        if ((backward >> d & 1) == 0) continue;
+        box.offset += (box.count[d] - 1) * box.stride[d];
+        box.stride[d] = -box.stride[d];
+    }
+    return box;
+}
+
 std::vector<int> packing_order(const Field& field, int dimensions) {
     std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
     std::iota(order.begin(), order.end(), 0);
@@ -42,15 +51,14 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
     layout.base = plan.first_base[f] + piece.block;
     layout.dims = pattern.dimensions + 1;
     for (int d = 0; d < pattern.dimensions; ++d) {
-        const bool backward = piece.backward >> d & 1;
-        layout.offset += ((backward ? box.hi[d] - 1 : box.lo[d]) - owned.lo[d]) * view.strides[d];
+        layout.offset += (box.lo[d] - owned.lo[d]) * view.strides[d];
         layout.count[d] = box.extent(d);
-        layout.stride[d] = backward ? -view.strides[d] : view.strides[d];
+        layout.stride[d] = view.strides[d];
     }
     layout.count[layout.dims - 1] = field.components;
     layout.stride[layout.dims - 1] =
         field.stride_of_components(static_cast<std::size_t>(piece.block));
-    return layout;
+    return turned(layout, piece.backward);
 }
 
 BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,

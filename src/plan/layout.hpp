@@ -19,6 +19,9 @@ struct BoxLayout {
 /// From `first` to before `last` along one dimension of a box.
 BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last);
 
+/// The same values, backward along some dimensions.
+BoxLayout turned(BoxLayout box, DimensionSet backward);
+
 /// Order in which a field's dimensions (components last in the list) are packed: by falling stride.
 std::vector<int> packing_order(const Field& field, int dimensions);
 

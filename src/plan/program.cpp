@@ -208,7 +208,7 @@ void for_outer(const StridedOp& op, int outer, std::byte* dst, const std::byte* 
 }  // namespace
 
 void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases) {
-    run_strided(op, src_bases, dst_bases, op.negated ? *kernels().negating(op.scalar) : kernels());
+    run_strided(op, src_bases, dst_bases, copying(kernels(), op));
 }
 
 void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases, const Loops& use) {
@@ -229,8 +229,7 @@ void run_strided(const StridedOp& op, Bases src_bases, Bases dst_bases, const Lo
 
 void run(const Program& program, Bases src, Bases dst) {
     const Kernels& use = kernels();
-    for (const StridedOp& op : program.strided)
-        run_strided(op, src, dst, op.negated ? *use.negating(op.scalar) : use);
+    for (const StridedOp& op : program.strided) run_strided(op, src, dst, copying(use, op));
     for (const IndexedOp& op : program.indexed)
         use.indexed(dst[op.dst_base] + op.dst, src[op.src_base] + op.src, op);
     for (const RunsOp& op : program.runs)

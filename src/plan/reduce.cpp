@@ -99,6 +99,11 @@ private:
     const UserReduction& by_;
 };
 
+void run_row(const Loops& use, std::byte* dst, const std::byte* src, byte_count bytes) {
+    static constexpr byte_count none[2] = {0, 0};
+    use.strided(dst, src, 1, 1, none, none, bytes);
+}
+
 // Values of the opposite sign are combined: first copied, a few elements of `size` at a time.
 template <class Combine>
 void reduce_negated(const StridedOp& op, std::byte* dst, const std::byte* src, byte_count size,
@@ -111,10 +116,9 @@ void reduce_negated(const StridedOp& op, std::byte* dst, const std::byte* src, b
     }
     alignas(64) std::byte values[largest_signed_element];
     const byte_count most = largest_signed_element / size * size;
-    static constexpr byte_count none[2] = {0, 0};
     for (byte_count done = 0; done < op.width; done += most) {
         const byte_count bytes = std::min(most, op.width - done);
-        kernels().negating(op.scalar)->strided(values, src + done, 1, 1, none, none, bytes);
+        run_row(copying(kernels(), op), values, src + done, bytes);
         combine(dst + done, values, bytes);
     }
 }
@@ -150,8 +154,7 @@ void reduce(const Program& program, Bases src, Bases dst, Reduction reduction) {
             continue;
         }
         const auto combine = [&](std::byte* into, const std::byte* values, byte_count bytes) {
-            static constexpr byte_count none[2] = {0, 0};
-            loops(op).strided(into, values, 1, 1, none, none, bytes);
+            run_row(loops(op), into, values, bytes);
         };
         reduce_negated(op, dst[op.dst_base] + op.dst, src[op.src_base] + op.src, size_of(op.scalar),
                        combine);

@@ -25,7 +25,7 @@ class Fold(NamedTuple):
     axis: int
     side: str
     pivot: str
-    mirrored: int
+    mirrored: int | None
 
 
 def fold(
@@ -53,8 +53,8 @@ def fold(
         domain = ph.CartesianDomain((nx, ny), periodic=(True, False), seams=[ph.fold(axis=1, pivot="center")])
         u = ph.Field(domain.zeros(stagger=(1, 0)), sign=-1)
     """
-    other = (1 if axis == 0 else axis - 1) if mirrored is None else integer(mirrored, "mirrored")
-    return Fold(integer(axis, "axis"), choice(side, "side", ("lower", "upper")), choice(pivot, "pivot", ("corner", "center")), other)
+    along = None if mirrored is None else integer(mirrored, "mirrored")
+    return Fold(integer(axis, "axis"), choice(side, "side", ("lower", "upper")), choice(pivot, "pivot", ("corner", "center")), along)
 
 
 class CartesianDomain:

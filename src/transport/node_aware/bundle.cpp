@@ -53,12 +53,9 @@ void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, 
     for (int d = 0; d < shape.dims - 1; ++d) {
         const auto i = static_cast<std::size_t>(d);
         bundle = cut(bundle, d, in_piece.lo[i], in_piece.hi[i]);
-        if (entry.folded >> d & 1) {
-            bundle.offset += (bundle.count[i] - 1) * bundle.stride[i];
-            bundle.stride[i] = -bundle.stride[i];
-        }
     }
-    program.add(copy_between(bundle, ghosts, field.element, is_negated(field, entry)));
+    program.add(copy_between(turned(bundle, entry.folded), ghosts, field.element,
+                             is_negated(field, entry)));
 }
 
 }  // namespace
