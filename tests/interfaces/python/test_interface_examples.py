@@ -24,6 +24,35 @@ def test_advection_on_triangles_equals_the_serial_run(flavor, ranks):
     assert done.ok and f"{ranks} ranks: equal to the serial result" in output, output
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_waves_across_a_fold_equal_the_serial_run(flavor, ranks):
+    for pivot in ("corner", "center"):
+        done, output = run_python(flavor, ranks, str(EXAMPLES / "tripolar.py"), "--hours", "1", "--pivot", pivot)
+        assert done.ok and f"fold about a {pivot}: equal to the serial result" in output, output
+        assert abs(float(output.split("volume ")[1].split(",")[0])) < 1e-15, output
+
+
+@pytest.mark.parametrize("mistake", ["pivot='center'", "Field(u)", "Field(v)"])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_waves_across_a_fold_show_a_mistake_in_its_exchange(flavor, mistake, tmp_path):
+    source = (EXAMPLES / "tripolar.py").read_text()
+    right = "pivot=pivot" if "pivot" in mistake else mistake.replace(")", ", sign=-1)")
+    assert source.count(right) == 1
+    (tmp_path / "tripolar.py").write_text(source.replace(right, mistake))
+    done, output = run_python(flavor, 2, str(tmp_path / "tripolar.py"), "--hours", "1")
+    assert not done.ok and "DIFFERENT FROM the serial result" in output, output
+
+
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_the_page_on_seams_shows_what_the_tripolar_example_prints_and_draws(flavor, tmp_path):
+    pytest.importorskip("matplotlib")
+    shown = (ROOT / "docs" / "seams.md").read_text().split("tripolar.png\n")[1].split("```")[0].splitlines()
+    done, output = run_python(flavor, 2, str(EXAMPLES / "tripolar.py"), "--picture", str(tmp_path / "tripolar.png"))
+    assert done.ok and output.partition(", energy")[2].strip() == shown[-1].partition(", energy")[2].strip(), output
+    assert 50_000 < (tmp_path / "tripolar.png").stat().st_size < 150_000
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 5])
 @pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
 def test_vectors_beyond_turned_ends_equal_those_of_the_whole_ring(flavor, ranks):
