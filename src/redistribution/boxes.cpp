@@ -14,53 +14,16 @@
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
-#include "parhelion/plan/executor.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "redistribution/mover.hpp"
+#include "redistribution/pieces.hpp"
 
 namespace parhelion {
 namespace {
 
-struct Piece {
-    int block;  // on this rank
-    Box cells;
-};
-using Pieces = std::vector<Piece>;
 using PiecesByRank = std::map<int, Pieces>;
 
 bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
-
-// The positions along an axis of the blocks that have cells of [lo, hi).
-std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index hi) {
-    const auto first =
-        std::upper_bound(axis.starts.begin(), axis.starts.end(), lo) - axis.starts.begin() - 1;
-    const auto end =
-        std::lower_bound(axis.starts.begin(), axis.starts.end(), hi) - axis.starts.begin();
-    return {static_cast<int>(first), static_cast<int>(end)};
-}
-
-Box box_of(const CartesianDomain& domain, const std::array<int, max_dimensions>& position) {
-    Box box;
-    for (int d = 0; d < domain.dimensions(); ++d) {
-        const auto at = static_cast<std::size_t>(position[static_cast<std::size_t>(d)]);
-        box.lo[d] = domain.axis(d).starts[at];
-        box.hi[d] = domain.axis(d).starts[at + 1];
-    }
-    return box;
-}
-
-// Calls use(box, rank) for all blocks of `domain` that have cells of `box`.
-template <class Use>
-void for_blocks(const CartesianDomain& domain, const Box& box, Use&& use,
-                std::array<int, max_dimensions> position = {}, int d = 0) {
-    if (d >= domain.dimensions() || d >= max_dimensions)
-        return use(box_of(domain, position), domain.place_of(position).rank);
-    const auto [first, end] = blocks_along(domain.axis(d), box.lo[d], box.hi[d]);
-    for (int b = first; b < end; ++b) {
-        position[static_cast<std::size_t>(d)] = b;
-        for_blocks(domain, box, use, position, d + 1);
-    }
-}
 
 // What this rank's blocks of `mine` have in common with those of `theirs`, in an order that both
 // sides know.
@@ -68,9 +31,9 @@ PiecesByRank shared_pieces(const CartesianDomain& mine, const CartesianDomain& t
     PiecesByRank pieces;
     for (int b = 0; b < static_cast<int>(mine.blocks().size()); ++b) {
         if (mine.owned(b).empty()) continue;
-        for_blocks(theirs, mine.owned(b), [&](const Box& box, int rank) {
+        for_blocks(theirs, mine.owned(b), [&](const Box& box, CartesianDomain::Place place) {
             const Box common = intersect(mine.owned(b), box);
-            if (!common.empty()) pieces[rank].push_back({b, common});
+            if (!common.empty()) pieces[place.rank].push_back({b, common});
         });
     }
     for (auto& [rank, list] : pieces) std::sort(list.begin(), list.end(), before);
@@ -81,55 +44,6 @@ byte_count cells_of(const Pieces& pieces) {
     byte_count cells = 0;
     for (const Piece& piece : pieces) cells += piece.cells.cells();
     return cells;
-}
-
-byte_count width_of(const Field& field) {
-    return byte_count{field.element.size} * field.components;
-}
-
-// Cells of a piece in an array, components innermost.
-struct Side {
-    int base;
-    byte_count offset;
-    std::array<byte_count, StridedOp::most_dims> stride;
-};
-
-Side in_array(const CartesianDomain& domain, const Field& field, const Piece& piece) {
-    const auto b = static_cast<std::size_t>(piece.block);
-    const BlockView& view = field.blocks[b];
-    const Coordinates first = first_of(domain, field, piece.block);
-    Side side{piece.block, 0, {}};
-    for (int d = 0; d < domain.dimensions(); ++d) {
-        side.offset += (piece.cells.lo[d] - first[d]) * view.strides[d];
-        side.stride[d] = view.strides[d];
-    }
-    side.stride[static_cast<std::size_t>(domain.dimensions())] = field.stride_of_components(b);
-    return side;
-}
-
-Side in_message(int dimensions, const Field& field, const Piece& piece, byte_count offset) {
-    Side side{0, offset, {}};
-    byte_count stride = field.element.size;
-    side.stride[static_cast<std::size_t>(dimensions)] = stride;
-    stride *= field.components;
-    for (int d = dimensions; d-- > 0; stride *= piece.cells.extent(d))
-        side.stride[static_cast<std::size_t>(d)] = stride;
-    return side;
-}
-
-StridedOp between(const Side& from, const Side& to, int dimensions, const Field& field,
-                  const Box& cells) {
-    StridedOp op{from.base,      to.base, from.offset, to.offset, field.element.size,
-                 dimensions + 1, {},      from.stride, to.stride, field.element.scalar};
-    for (int d = 0; d < dimensions; ++d) op.count[static_cast<std::size_t>(d)] = cells.extent(d);
-    op.count[static_cast<std::size_t>(dimensions)] = field.components;
-    return op;
-}
-
-std::vector<std::byte*> first_cells(const Field& field) {
-    std::vector<std::byte*> first;
-    for (const BlockView& block : field.blocks) first.push_back(block.first);
-    return first;
 }
 
 // One end of the way: a domain, and what its arrays have in common with the other's.
@@ -144,6 +58,10 @@ struct End {
             own = std::move(here->second);
             others.erase(here);
         }
+    }
+    PlacedCells place(const Field& field, const Piece& piece) const {
+        const Coordinates first = first_of(domain, field, piece.block);
+        return in_array(domain.dimensions(), field, first, piece);
     }
 };
 
@@ -288,23 +206,12 @@ private:
         for (const Move& each : arrays) check(from_.domain, each.from), check(to_.domain, each.to);
     }
     static void check(const CartesianDomain& domain, const Field& field) {
-        if (field.indexed || field.blocks.size() != domain.blocks().size())
-            throw Error(
-                "an array is not one of the domain's: view it with the domain, from's first and "
-                "to's second",
-                ErrorKind::type);
-        if (field.space != MemorySpace::host)
-            throw Error(std::string("an array is in ") + to_string(field.space) +
-                            " memory: redistribute arrays of the host's memory",
-                        ErrorKind::type);
+        require_arrays(domain, field);
         if (field.stagger != domain.stagger())
             throw Error(
                 "an array lives on other points than its domain: redistribute fields on points "
                 "between domain.staggered(…) of both domains",
                 ErrorKind::type);
-        for (std::size_t b = 0; b < field.blocks.size(); ++b)
-            if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
-                throw Error("an array is a null pointer: pass one for each block that has cells");
     }
 
     // What arrays of a call look like is known at the call alone. The program stays until all is
@@ -325,8 +232,8 @@ private:
                 const Field& field = each.*which;
                 const auto cells = first_cells(field);
                 for (const Piece& piece : end.others.at(rank)) {
-                    const Side array = in_array(end.domain, field, piece),
-                               message = in_message(dims, field, piece, offset);
+                    const PlacedCells array = end.place(field, piece),
+                                      message = in_message(dims, field, piece.cells, offset);
                     Program program;
                     program.add(between(packing ? array : message, packing ? message : array, dims,
                                         field, piece.cells));
@@ -342,8 +249,7 @@ private:
     void keep(const End& source, const Field& from, const End& target, const Field& to) {
         Program program;
         for (std::size_t k = 0; k < source.own.size(); ++k)
-            program.add(between(in_array(source.domain, from, source.own[k]),
-                                in_array(target.domain, to, target.own[k]),
+            program.add(between(source.place(from, source.own[k]), target.place(to, target.own[k]),
                                 source.domain.dimensions(), from, source.own[k].cells));
         enqueue(std::move(program), first_cells(from).data(), first_cells(to).data());
     }

@@ -1,0 +1,105 @@
+#include "redistribution/pieces.hpp"
+
+#include <algorithm>
+
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+using Position = std::array<int, max_dimensions>;
+
+// The positions along an axis of the blocks that have cells of [lo, hi).
+std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index hi) {
+    const auto first =
+        std::upper_bound(axis.starts.begin(), axis.starts.end(), lo) - axis.starts.begin() - 1;
+    const auto end =
+        std::lower_bound(axis.starts.begin(), axis.starts.end(), hi) - axis.starts.begin();
+    return {static_cast<int>(first), static_cast<int>(end)};
+}
+
+Box box_of(const CartesianDomain& domain, const Position& position) {
+    Box box;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const auto at = static_cast<std::size_t>(position[static_cast<std::size_t>(d)]);
+        box.lo[d] = domain.axis(d).starts[at];
+        box.hi[d] = domain.axis(d).starts[at + 1];
+    }
+    return box;
+}
+
+void for_blocks(const CartesianDomain& domain, const Box& box,
+                const std::function<void(const Box&, CartesianDomain::Place)>& use,
+                Position position, int d) {
+    if (d >= domain.dimensions() || d >= max_dimensions)
+        return use(box_of(domain, position), domain.place_of(position));
+    const auto [first, end] = blocks_along(domain.axis(d), box.lo[d], box.hi[d]);
+    for (int b = first; b < end; ++b) {
+        position[static_cast<std::size_t>(d)] = b;
+        for_blocks(domain, box, use, position, d + 1);
+    }
+}
+
+}  // namespace
+
+void for_blocks(const CartesianDomain& domain, const Box& box,
+                const std::function<void(const Box&, CartesianDomain::Place)>& use) {
+    for_blocks(domain, box, use, {}, 0);
+}
+
+byte_count width_of(const Field& field) {
+    return byte_count{field.element.size} * field.components;
+}
+
+std::vector<std::byte*> first_cells(const Field& field) {
+    std::vector<std::byte*> first;
+    for (const BlockView& block : field.blocks) first.push_back(block.first);
+    return first;
+}
+
+void require_arrays(const CartesianDomain& domain, const Field& field) {
+    if (field.indexed || field.blocks.size() != domain.blocks().size())
+        throw Error("an array is not one of the domain's: view it with the domain",
+                    ErrorKind::type);
+    if (field.space != MemorySpace::host)
+        throw Error(std::string("an array is in ") + to_string(field.space) +
+                        " memory: pass arrays of the host's memory",
+                    ErrorKind::type);
+    for (std::size_t b = 0; b < field.blocks.size(); ++b)
+        if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
+            throw Error("an array is a null pointer: pass one for each block that has cells");
+}
+
+PlacedCells in_array(int dimensions, const Field& field, const Coordinates& first,
+                     const Piece& piece) {
+    const auto b = static_cast<std::size_t>(piece.block);
+    const BlockView& view = field.blocks[b];
+    PlacedCells cells{piece.block, 0, {}};
+    for (int d = 0; d < dimensions; ++d) {
+        cells.offset += (piece.cells.lo[d] - first[d]) * view.strides[d];
+        cells.stride[d] = view.strides[d];
+    }
+    cells.stride[static_cast<std::size_t>(dimensions)] = field.stride_of_components(b);
+    return cells;
+}
+
+PlacedCells in_message(int dimensions, const Field& field, const Box& box, byte_count offset) {
+    PlacedCells cells{0, offset, {}};
+    byte_count stride = field.element.size;
+    cells.stride[static_cast<std::size_t>(dimensions)] = stride;
+    stride *= field.components;
+    for (int d = dimensions; d-- > 0; stride *= box.extent(d))
+        cells.stride[static_cast<std::size_t>(d)] = stride;
+    return cells;
+}
+
+StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions,
+                  const Field& field, const Box& cells) {
+    StridedOp op{from.base,      to.base, from.offset, to.offset, field.element.size,
+                 dimensions + 1, {},      from.stride, to.stride, field.element.scalar};
+    for (int d = 0; d < dimensions; ++d) op.count[static_cast<std::size_t>(d)] = cells.extent(d);
+    op.count[static_cast<std::size_t>(dimensions)] = field.components;
+    return op;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,43 @@
+// Boxes of cells in blocks, arrays and messages.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "parhelion/plan/executor.hpp"
+#include "parhelion/plan/field.hpp"
+
+namespace parhelion {
+
+struct Piece {
+    int block;  // on its rank
+    Box cells;
+};
+using Pieces = std::vector<Piece>;
+
+/// Calls `use` with all blocks of `domain`, of any rank, that have cells of `box`, the last
+/// dimension fastest.
+void for_blocks(const CartesianDomain& domain, const Box& box,
+                const std::function<void(const Box& block, CartesianDomain::Place)>& use);
+
+byte_count width_of(const Field& field);
+std::vector<std::byte*> first_cells(const Field& field);
+
+/// Throws Error unless the field consists of arrays of the domain, in the host's memory.
+void require_arrays(const CartesianDomain& domain, const Field& field);
+
+/// Where cells of a piece are, components innermost.
+struct PlacedCells {
+    int base;
+    byte_count offset;
+    std::array<byte_count, StridedOp::most_dims> stride;
+};
+/// In an array of which `first` is the first cell.
+PlacedCells in_array(int dimensions, const Field& field, const Coordinates& first,
+                     const Piece& piece);
+PlacedCells in_message(int dimensions, const Field& field, const Box& cells, byte_count offset);
+
+StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions,
+                  const Field& field, const Box& cells);
+
+}  // namespace parhelion
