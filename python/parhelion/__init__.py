@@ -18,7 +18,7 @@ _MODULES = {
     "Error": "errors",
     "Exchange": "exchange.exchange",
     "ExchangeTimeoutError": "errors",
-    "Field": "exchange.fields",
+    "Field": "domain.fields",
     "HaloArray": "domain.arrays",
     "IndexMap": "exchange.index_map",
     "IndexedDomain": "domain.indexed",

@@ -9,6 +9,7 @@ from .domain.conversion import (
     to_local_to_global as to_local_to_global,
     to_star_forest as to_star_forest,
 )
+from .domain.fields import Field as Field
 from .domain.indexed import IndexedDomain as IndexedDomain, read_partition as read_partition, read_partition_keys as read_partition_keys
 from .errors import (
     CommunicationError as CommunicationError,
@@ -19,7 +20,6 @@ from .errors import (
     ResourceError as ResourceError,
 )
 from .exchange.exchange import Exchange as Exchange, Transport as Transport, transports as transports
-from .exchange.fields import Field as Field
 from .exchange.index_map import IndexMap as IndexMap, RaggedMap as RaggedMap, localize as localize
 from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern
 from .exchange.point_sums import PointSums as PointSums

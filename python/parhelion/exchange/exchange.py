@@ -13,7 +13,7 @@ from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
-from .fields import callable_array, passed_places, read_groups, split_components
+from ..domain.fields import callable_array, passed_places, read_groups, split_components
 from .pattern import Pattern, build_pattern
 from .stale import StaleGhosts, stale_from
 

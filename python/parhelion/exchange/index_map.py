@@ -8,7 +8,7 @@ from .. import _core
 from ..base.arguments import integer
 from ..base.together import resolve, together, total
 from ..domain.indexed import IndexedDomain, to_ids
-from .fields import callable_array
+from ..domain.fields import callable_array
 from .pattern import Pattern
 from .reduction import Reduction
 

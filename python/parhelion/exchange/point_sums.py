@@ -9,7 +9,7 @@ from ..base.arguments import exchange_options
 from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
-from .fields import read_groups
+from ..domain.fields import read_groups
 from .reduction import Reduction
 
 

@@ -11,7 +11,7 @@ from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
-from .fields import Parts, read_groups
+from ..domain.fields import Parts, read_groups
 from .pattern import build_pattern
 
 Domain = CartesianDomain | IndexedDomain

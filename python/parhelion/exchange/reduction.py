@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .fields import element_name
+from ..domain.fields import element_name
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

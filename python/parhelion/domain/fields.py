@@ -11,8 +11,9 @@ import numpy as np
 
 from .. import _core
 from ..base.arguments import Sides, depth_of, halo_sides, stagger_of
-from ..domain.arrays import HaloArray
-from ..domain.cartesian import CartesianDomain
+from .arrays import HaloArray
+from .cartesian import CartesianDomain
+
 
 @dataclass(frozen=True)
 class Field:
@@ -96,7 +97,7 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
         comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank", "Exchange", 0)
         depths = comm.largest(depths, "Exchange")
     next_depth = iter(depths)
-    return [[_split(parts, next(next_depth)) for parts in group] for group in groups]
+    return [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
 
 
 Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
@@ -224,7 +225,7 @@ class Parts:
         return field
 
 
-def _split(parts: Parts, depth: int) -> list[Parts]:
+def split_field(parts: Parts, depth: int) -> list[Parts]:
     """A field for each component along the first `depth` component axes."""
     before: tuple[Any, ...] = (slice(None),) * parts.dimensions
     return [replace(parts, arrays=[array[(*before, *index)] for array in parts.arrays])
