@@ -17,6 +17,7 @@
 #include "parhelion/index_map/index_map.hpp"
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/phl.h"
+#include "parhelion/redistribution/gather.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 
 namespace parhelion::c {
@@ -264,6 +265,13 @@ void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);
 /// Of errors of `read` all ranks are told until there was a call, which is collective.
 void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read);
+
+/// A field and, on the root, the array of all its cells, which `read` gives. Collective.
+struct WholeGrid {
+    Field field, whole;
+};
+int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
+               const std::function<WholeGrid()>& read);
 
 /// Enumerations arrive as int: throws Error for numbers that they do not have.
 Element element_from(phl_element element);

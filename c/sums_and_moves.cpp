@@ -1,4 +1,5 @@
-// Sums of points of a grid that several ranks hold, and owned values from one domain to another.
+// Sums of points of a grid that several ranks hold, owned values from one domain to another, and
+// grids in one place.
 #include "objects.hpp"
 
 using namespace parhelion;
@@ -48,6 +49,19 @@ int call(phl_redistribution redistribution, bool back, const phl_field* from, co
     });
 }
 
+int call(phl_cartesian domain, const char* name, bool to_root, int root, const phl_field* field,
+         const void* whole) {
+    return move_whole(domain, name, to_root, root, [&] {
+        require_output(field, "the field");
+        const Source source(domain);
+        const Field made = source.view(*field);
+        const ArrayLayout layout{static_cast<Order>(field->order), made.components,
+                                 stagger_from(field->stagger, source.grid()->dimensions())};
+        auto* const first = static_cast<std::byte*>(const_cast<void*>(whole));
+        return WholeGrid{made, view_whole(*source.grid(), first, made.element, layout)};
+    });
+}
+
 int call(phl_point_sums sums, bool begin, int reduction, const phl_field* fields, int count) {
     return with(
         sums, [&](auto& object) { reduce(object, begin, reduction, object.views(fields, count)); });
@@ -85,6 +99,19 @@ void move(RedistributionObject& object, bool back, const std::function<std::vect
     if (back) object.redistribution.back(moves);
     else object.redistribution.forward(moves);
     object.called = true;
+}
+
+int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
+               const std::function<WholeGrid()>& read) {
+    return with(domain, [&](const CartesianObject& object) {
+        WholeGrid given;
+        collective(
+            object.communicator(), call, 0, [&] { given = read(); },
+            [&] {
+                if (to_root) gather(object.grid, given.field, given.whole, root);
+                else scatter(object.grid, given.whole, given.field, root);
+            });
+    });
 }
 
 }  // namespace parhelion::c
@@ -127,6 +154,13 @@ int phl_redistribution_forward(phl_redistribution redistribution, const phl_fiel
 int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from,
                             const phl_field* to, int count) {
     return call(redistribution, true, from, to, count);
+}
+int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root) {
+    return call(domain, "phl_cartesian_gather", true, root, field, whole);
+}
+int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_field* field,
+                          int root) {
+    return call(domain, "phl_cartesian_scatter", false, root, field, whole);
 }
 int phl_redistribution_free(phl_redistribution* redistribution) {
     return free_handle(redistribution);

@@ -46,7 +46,7 @@ std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>
     return splits;
 }
 
-// As `phl_array` in phl_exchange.fypp: an array and what `add` was told of it, to be checked when
+// As `phl_array` in phl_fields.fypp: an array and what `add` was told of it, to be checked when
 // it is used.
 struct FortranArray {
     CFI_CDESC_T(CFI_MAX_RANK) copy;
@@ -75,7 +75,7 @@ struct FortranArray {
     }
     const CFI_cdesc_t& operator*() const { return reinterpret_cast<const CFI_cdesc_t&>(copy); }
 };
-static_assert(sizeof(FortranArray) == 57 * 8, "phl_array in phl_exchange.fypp has so many bytes");
+static_assert(sizeof(FortranArray) == 57 * 8, "phl_array in phl_fields.fypp has so many bytes");
 using Arrays = std::span<const FortranArray>;
 
 ArrayLayout layout_of(const FortranArray& array, int dimensions) {
@@ -98,20 +98,18 @@ ArrayLayout layout_of(const FortranArray& array, int dimensions) {
     return layout;
 }
 
-int grid_components(const CartesianDomain& domain, const CFI_cdesc_t& array,
-                    const ArrayLayout& layout, int block) {
+int grid_components(const CFI_cdesc_t& array, const std::vector<global_index>& needed,
+                    const char* of) {
     require_whole(array, "the array");
-    const int dims = domain.dimensions();
+    const int dims = static_cast<int>(needed.size());
     if (array.rank != dims && array.rank != dims + 1)
         throw Error("the array has " + std::to_string(array.rank) +
                     " dimensions: pass those of the domain, " + std::to_string(dims) +
                     ", and one more last for components where there are any");
-    const auto needed = array_extents(domain, layout, block);
     for (int d = 0; d < dims; ++d)
         if (array.dim[d].extent != needed[static_cast<std::size_t>(d)])
             throw Error("the array has " + std::to_string(array.dim[d].extent) +
-                        " cells in dimension " + std::to_string(d + 1) +
-                        " and the block with its halo " +
+                        " cells in dimension " + std::to_string(d + 1) + " and " + of + " " +
                         std::to_string(needed[static_cast<std::size_t>(d)]) +
                         ": make them equal, or tell stagger and array_halo");
     return array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent);
@@ -128,7 +126,8 @@ Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layou
     std::vector<std::byte*> starts;
     for (const FortranArray& array : arrays) {
         const auto block = static_cast<int>(starts.size());
-        const int components = grid_components(domain, *array, layout, block);
+        const int components = grid_components(*array, array_extents(domain, layout, block),
+                                               "the block with its halo");
         if (block > 0 && (components != layout.components || element_of(*array) != element))
             throw Error(
                 "the blocks of a field differ in type or components: pass arrays of one type",
@@ -216,6 +215,23 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
         first += made.arrays;
     }
     return object.called;
+}
+
+// A field, and on the root the array of all its cells.
+WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays) {
+    const GivenGroup group = group_of(domain, arrays);
+    if (group.fields.size() != 1)
+        throw Error(std::to_string(group.fields.size()) +
+                    " fields were passed: pass an array, or a list of one field");
+    WholeGrid given{group.fields[0], {}};
+    if (domain.communicator().rank() != root) return given;
+    if (whole == nullptr) throw Error("the root passes no array of all cells: allocate one there");
+    const Stagger& stagger = group.made[0].layout.stagger;
+    const int components =
+        grid_components(*whole, domain.grid()->staggered(stagger).extents(), "the grid");
+    given.whole = view_whole(*domain.grid(), static_cast<std::byte*>(whole->base_addr),
+                             element_of(*whole), {Order::fortran, components, stagger});
+    return given;
 }
 
 // As `phl_field_group` in phl_exchange.fypp: one of the two handles.
@@ -315,6 +331,20 @@ int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array 
         }
         assign(*first, lower, "first");
         assign(*last, upper, "last");
+    });
+}
+
+int phl_f_cartesian_gather(phl_cartesian domain, Array u, Array whole, int root, int count,
+                           const FortranArray* list) {
+    return move_whole(domain, "cartesian_domain%gather", true, root, [&] {
+        return whole_grid(Source(domain), root, whole, all_of({u}, count, list));
+    });
+}
+
+int phl_f_cartesian_scatter(phl_cartesian domain, Array whole, Array u, int root, int count,
+                            const FortranArray* list) {
+    return move_whole(domain, "cartesian_domain%scatter", false, root, [&] {
+        return whole_grid(Source(domain), root, whole, all_of({u}, count, list));
     });
 }
 

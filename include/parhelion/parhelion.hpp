@@ -36,5 +36,6 @@
 #include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/field.hpp"
 #include "parhelion/plan/only.hpp"
+#include "parhelion/redistribution/gather.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "parhelion/version.hpp"

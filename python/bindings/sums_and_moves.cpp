@@ -1,6 +1,7 @@
-// Sums of shared points, and redistributions. `arrays` of a call are those behind its fields: they
-// stay until it ends.
+// Sums of shared points, redistributions, and grids in one place. `arrays` of a call are those
+// behind its fields: they stay until it ends.
 #include "parhelion/index_map/point_sums.hpp"
+#include "parhelion/redistribution/gather.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "python_exchange.hpp"
 
@@ -66,6 +67,8 @@ void bind_sums_and_moves(nb::module_& module) {
         .def("forward", &Moves::run<forward_moves>, "pairs"_a, "arrays"_a)
         .def("back", &Moves::run<back_moves>, "pairs"_a, "arrays"_a)
         .def("explain", [](const Moves& self) { return self.exchange().explain(); });
+    module.def("gather", &gather, "domain"_a, "field"_a, "whole"_a, "root"_a, Unlocked());
+    module.def("scatter", &scatter, "domain"_a, "whole"_a, "field"_a, "root"_a, Unlocked());
 }
 
 }  // namespace parhelion::python

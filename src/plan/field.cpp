@@ -129,6 +129,17 @@ Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& 
     return view_arrays(domain, arrays.data(), arrays.size(), element, layout);
 }
 
+Field view_whole(const CartesianDomain& domain, std::byte* array, Element element,
+                 const ArrayLayout& layout) {
+    const CartesianDomain points = domain.staggered(layout.stagger);
+    Box all;
+    for (int d = 0; d < points.dimensions(); ++d) all.hi[d] = points.axis(d).extent;
+    Field field{element, layout.components, 0, 0, false, {}};
+    field.stagger = points.stagger();
+    field.blocks.push_back(view_array(all, {}, points.dimensions(), array, element.size, layout));
+    return field;
+}
+
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts,
                  local_index ghost_cells, Element element, ArrayLayout layout) {
     Field field{element, layout.components, element.size, 0, true, {}};

@@ -45,6 +45,20 @@ CartesianDomain some_domain(Random& random, const std::vector<global_index>& ext
     return {extents, options};
 }
 
+// Cells of a box get their values, in an array of which `first` is the first cell.
+void write_box(WatchedBytes& memory, const Field& field, std::size_t block, const Box& box,
+               const Coordinates& first, int salt, bool expected) {
+    for_each_cell(box, [&](const Coordinates& x) {
+        for (int c = 0; c < field.components; ++c) {
+            std::byte* at = field.blocks[block].first + c * field.stride_of_components(block);
+            for (std::size_t d = 0; d < max_dimensions; ++d)
+                at += (x[d] - first[d]) * field.blocks[block].strides[d];
+            write_bits(expected ? memory.expected(at) : at,
+                       static_cast<std::size_t>(field.element.size), key(x, c, salt));
+        }
+    });
+}
+
 // One array per block of a domain; every byte beside owned cells must stay as it is.
 class GridValues {
 public:
@@ -67,16 +81,9 @@ public:
     // Owned cells get their values, in memory or as what is expected.
     void write(int salt, bool expected) {
         for (std::size_t b = 0; b < memory_.size(); ++b) {
-            const Coordinates first = first_of(domain_, field_, static_cast<int>(b));
-            for_each_cell(domain_.owned(static_cast<int>(b)), [&](const Coordinates& x) {
-                for (int c = 0; c < field_.components; ++c) {
-                    std::byte* at = field_.blocks[b].first + c * field_.stride_of_components(b);
-                    for (int d = 0; d < domain_.dimensions(); ++d)
-                        at += (x[d] - first[d]) * field_.blocks[b].strides[d];
-                    write_bits(expected ? memory_[b].expected(at) : at,
-                               static_cast<std::size_t>(field_.element.size), key(x, c, salt));
-                }
-            });
+            const int block = static_cast<int>(b);
+            write_box(memory_[b], field_, b, domain_.owned(block), first_of(domain_, field_, block),
+                      salt, expected);
             if (!expected) memory_[b].expect_as_is();
         }
     }
@@ -130,6 +137,42 @@ CASE("over every transport, grids move to any other process grid, splits and blo
             }
             EXPECT_NE(redistribute.explain(), "");
         }
+    });
+}
+
+CASE("one rank gets a whole grid from its owners, and gives it back") {
+    const Communicator comm(MPI_COMM_WORLD);
+    int turn = 0;
+    for_random_cases(12, [&](Random& random) {
+        const std::vector<global_index> all{random.between(1, 14), random.between(1, 9),
+                                            random.between(1, 6)};
+        const std::vector<global_index> extents(all.begin(), all.begin() + random.between(1, 3));
+        Stagger points;
+        for (std::size_t d = 0; d < extents.size(); ++d)
+            points.along[d] = static_cast<std::int16_t>(random.chance(30));
+        const CartesianDomain domain = some_domain(random, extents).staggered(points);
+        const Element element =
+            all_elements()[static_cast<std::size_t>(turn++) % all_elements().size()];
+        const int root = random.between(0, comm.size() - 1), components = random.between(1, 3);
+        const auto order = [&] { return random.chance(50) ? Order::c : Order::fortran; };
+        GridValues blocks(domain, element, components, order(), Memory::ordinary);
+        Box box;
+        byte_count bytes = byte_count{element.size} * components;
+        for (int d = 0; d < domain.dimensions(); ++d) bytes *= box.hi[d] = domain.axis(d).extent;
+        WatchedBytes memory(bytes, Memory::ordinary);
+        const Field whole = view_whole(domain, memory.data(), element, {order(), components});
+        blocks.clear(), blocks.write(turn, false);
+        memory.wipe(), memory.expect_as_is();
+        if (comm.rank() == root) write_box(memory, whole, 0, box, {}, turn, true);
+        gather(domain, blocks.field(), whole, root);
+        EXPECT_TRUE(blocks.as_expected());
+        EXPECT_TRUE(memory.as_expected());
+        blocks.clear(), blocks.write(turn, true);
+        scatter(domain, whole, blocks.field(), root);
+        EXPECT_TRUE(blocks.as_expected());
+        EXPECT_TRUE(memory.as_expected());
+        EXPECT_THROW(gather(domain, blocks.field(), {}, root), Error);
+        EXPECT_THROW(gather(domain, blocks.field(), whole, comm.size()), Error);
     });
 }
 

@@ -137,6 +137,7 @@ FORTRAN_NAMES = (
     "integer :: comm\ntype(halo_exchange) :: exchange",
     "integer :: comm\ntype(cartesian_domain) :: domain\nreal, dimension(5, 5, 5), target :: fx, fy, fz, gx, gy, gz, dt_x, dt_y, dt_z",
     "integer :: comm\ntype(cartesian_domain) :: rows, columns\ntype(field_list) :: list, other\nreal, target :: u(4, 4), v(4, 4)",
+    "integer :: comm, rank, nx, ny\ntype(cartesian_domain) :: domain\ntype(field_list) :: list\nreal :: u(4, 4)",
     "integer :: comm\ntype(halo_exchange) :: exchange\nreal, target :: hits(4)\nexternal :: nearer",
     "integer :: comm\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, target :: u(4, 4), v(4, 4)",
 )
@@ -147,7 +148,7 @@ COMPILED_FRAGMENTS = {
     "docs/gather.md": ("cpp", "void fragment(const parhelion::IndexMap& map) {{ {body} }}"),
     "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u,\n"
                   "    double* fx, double* fy, phl_point_sums sums, phl_redistribution move, phl_cartesian rows, phl_cartesian columns,\n"
-                  "    const phl_field* before, const phl_field* after) {{ {body} }}"),
+                  "    const phl_field* before, const phl_field* after, const phl_field* field, double* whole) {{ {body} }}"),
     "docs/fortran.md": ("f90", ""),
 }
 

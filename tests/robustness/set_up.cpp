@@ -264,6 +264,19 @@ Action first_move(MPI_Comm comm) {
     };
 }
 
+std::function<Action(MPI_Comm)> in_one_place(bool to_root) {
+    return [to_root](MPI_Comm comm) -> Action {
+        const auto grid = held(Grid(comm));
+        const auto all = held(std::vector<double>(64));
+        const auto whole = held(view_whole(grid->domain, all->data()));
+        return [=] {
+            static_cast<void>(all);
+            to_root ? gather(grid->domain, grid->array.field(), *whole)
+                    : scatter(grid->domain, *whole, grid->array.field());
+        };
+    };
+}
+
 Action discover_machine(MPI_Comm comm) {
     const Communicator own(comm);
     return [=] { placement::discover(own); };
@@ -552,6 +565,8 @@ const std::vector<Case>& all_cases() {
                                           {"first subset", first_subset},
                                           {"PointSums", make_point_sums},
                                           {"Redistribution", first_move},
+                                          {"gather", in_one_place(true)},
+                                          {"scatter", in_one_place(false)},
                                           {"ragged rows", make_ragged},
                                           {"discover", discover_machine},
                                           {"PlacedComm", make_placed_comm},

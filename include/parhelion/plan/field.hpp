@@ -109,6 +109,14 @@ Field view(const CartesianDomain& domain, const std::vector<T*>& arrays,
     for (T* array : arrays) blocks.push_back(reinterpret_cast<std::byte*>(array));
     return view_blocks(domain, blocks, element_of<T>(), layout);
 }
+/// View of an array without halo that has all cells, or points, of the grid, as for `gather`; of
+/// `layout` order, components and stagger count. Local.
+Field view_whole(const CartesianDomain& domain, std::byte* array, Element element,
+                 const ArrayLayout& layout = {});
+template <class T>
+Field view_whole(const CartesianDomain& domain, T* array, const ArrayLayout& layout = {}) {
+    return view_whole(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), layout);
+}
 /// View of owned cells and ghosts in separate arrays, `components` values per cell next to each
 /// other (Order::c), or each component in a row of its own (Order::fortran; rows as long as the
 /// array's cells). Local.

@@ -311,6 +311,52 @@ class CartesianDomain:
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
         return self._make(kind, components, order, halo, stagger, depth, fill_value)
 
+    def gather(self, u: Any, root: int = 0, out: Any = None) -> np.ndarray | None:
+        """All cells of a field in one array on `root`, for plots and files; None on other ranks. Collective.
+
+        Each cell, or point, comes from its owner: ghosts and layers beyond an end are not in it. It has the extents of the grid, one
+        point more along a staggered axis that is not periodic, and components behind. At most two messages of 32 MiB are under way, so that
+        no rank needs more memory beside these arrays.
+
+        Args:
+            u: an array, a list of them for several blocks, or a Field, as for an Exchange of this domain.
+            root: the rank that gets the values.
+            out: an array on the root, of that shape and the dtype of `u`, to write to and to return; others pass anything. By default a new one.
+
+        Raises ValueError, TypeError or ResourceError on every rank for arrays that do not fit, that differ between ranks or that share memory, a
+        root that does not exist, and where memory is short on one. Other ranks wait for their turn, as long as the time limit lets them.
+
+            whole = domain.gather(u)
+            if domain.comm.rank == 0:
+                np.save("u.npy", whole)
+        """
+        from .fields import as_array
+        from .whole import move_whole, read_whole
+
+        parts, whole = together(
+            self._native_comm,
+            lambda: read_whole(self, u, root, "out", np.zeros if out is None else lambda *_: as_array(out, "out")),
+        )
+        move_whole(_core.gather, self, parts, whole, root)
+        return whole.arrays[0] if self._native_comm.rank == root else None
+
+    def scatter(self, whole: Any, u: Any, root: int = 0) -> None:
+        """What every rank owns of a field, from an array of all cells on `root`. Collective; the other way of `gather`.
+
+        Args:
+            whole: on the root, an array as `gather` gives it, which may be read-only (also a file that NumPy maps); others pass anything.
+            u: as for `gather`. Ghosts, and layers beyond an end, are not written.
+            root: the rank that has the values.
+
+        Raises the errors of `gather`.
+
+            domain.scatter(np.load("u.npy", mmap_mode="r") if domain.comm.rank == 0 else None, u)
+        """
+        from .whole import move_whole, read_whole
+
+        parts, given = together(self._native_comm, lambda: read_whole(self, u, root, "whole", lambda *_: np.asarray(whole)))
+        move_whole(_core.scatter, self, parts, given, root)
+
     def _make(self, dtype: Any, components: Any, order: Any, halo: Any, stagger: Any, depth: Any, value: Any = None) -> HaloArray:
         sides = self._sides(halo)
         layers = depth_of(depth, sides, self._halo)

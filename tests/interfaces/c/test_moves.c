@@ -66,6 +66,62 @@ static void move_grids(void) {
     FAILS(phl_redistribution_create_cartesian(NULL, NULL, NULL, NULL), PHL_ERROR_HANDLE, "null");
 }
 
+/* To the last rank and back: points of two blocks on each rank, with two components, in both
+ * orders. */
+static void gather_and_scatter(void) {
+    const int64_t extents[2] = {nx, ny};
+    const int last = ranks - 1;
+    for (int32_t order = PHL_ORDER_C; order <= PHL_ORDER_FORTRAN; ++order) {
+        const phl_cartesian_options options = {
+            .halo_lower = {1, 2}, .process_grid = {ranks, 1}, .blocks_per_rank = {1, 2}};
+        phl_cartesian cells = NULL, points = NULL;
+        static double u[2][400], before[2][400], whole[2 * (nx + 1) * ny];
+        void* blocks[2] = {u[0], u[1]};
+        const phl_field field = {.element = {.scalar = PHL_FLOAT64, .components = 2},
+                                 .order = order,
+                                 .stagger = {1, 0},
+                                 .blocks = blocks,
+                                 .block_count = 2};
+        GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &cells));
+        GOOD(phl_cartesian_staggered(cells, field.stagger, &points));
+        for (int b = 0; b < 2; ++b) {
+            int64_t lower[2], upper[2], low[2], high[2];
+            GOOD(phl_cartesian_owned(points, b, lower, upper));
+            GOOD(phl_cartesian_extended(points, b, low, high));
+            const int64_t rows = high[0] - low[0], columns = high[1] - low[1];
+            for (int i = 0; i < 400; ++i) u[b][i] = -1;
+            for (int64_t x = lower[0]; x < upper[0]; ++x)
+                for (int64_t y = lower[1]; y < upper[1]; ++y)
+                    for (int64_t c = 0; c < 2; ++c) {
+                        const int64_t i = x - low[0], j = y - low[1];
+                        u[b][order == PHL_ORDER_C ? (i * columns + j) * 2 + c
+                                                  : i + rows * (j + columns * c)] =
+                            value(x, y) + 0.5 * (double)c;
+                    }
+        }
+        memcpy(before, u, sizeof u);
+        GOOD(phl_cartesian_gather(cells, &field, rank == last ? whole : NULL, last));
+        for (int64_t x = 0; x <= nx && rank == last; ++x)
+            for (int64_t y = 0; y < ny; ++y)
+                for (int64_t c = 0; c < 2; ++c)
+                    CHECK(whole[order == PHL_ORDER_C ? (x * ny + y) * 2 + c
+                                                     : x + (nx + 1) * (y + ny * c)] ==
+                          value(x, y) + 0.5 * (double)c);
+        for (int b = 0; b < 2; ++b)
+            for (int i = 0; i < 400; ++i) u[b][i] = u[b][i] == -1 ? -1 : 0;
+        GOOD(phl_cartesian_scatter(cells, rank == last ? whole : NULL, &field, last));
+        CHECK(memcmp(u, before, sizeof u) == 0);
+        FAILS(phl_cartesian_gather(cells, &field, whole, ranks), PHL_ERROR_VALUE, "does not exist");
+        FAILS(phl_cartesian_gather(cells, &field, NULL, 0), PHL_ERROR_VALUE, "null pointer");
+        FAILS(phl_cartesian_scatter(cells, u[0], &field, 0), PHL_ERROR_VALUE, "shares memory");
+        FAILS(phl_cartesian_gather(cells, rank == last ? NULL : &field, whole, 0), PHL_ERROR_VALUE,
+              "the field");
+        GOOD(phl_cartesian_free(&points));
+        GOOD(phl_cartesian_free(&cells));
+        FAILS(phl_cartesian_gather(cells, &field, whole, 0), PHL_ERROR_HANDLE, "null");
+    }
+}
+
 /* From blocks in the order of ranks to every ranks-th cell. */
 static void move_cells(void) {
     phl_index_map blocks = NULL, dealt = NULL;
@@ -307,6 +363,7 @@ static void all_are_told(void) {
 
 void test_moves(void) {
     move_grids();
+    gather_and_scatter();
     move_cells();
     sum_points(0);
     sum_points(1);

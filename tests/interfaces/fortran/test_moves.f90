@@ -19,6 +19,9 @@ contains
     call move_grids([0, 0])
     call move_grids([1, 1])
     call move_blocks()
+    call gather_and_scatter([0, 0])
+    call gather_and_scatter([1, 0])
+    call gather_blocks()
     call move_cells()
     call sum_of_points()
     call own_reductions()
@@ -118,6 +121,70 @@ contains
     u = -1
     call move%back(from=from, to=to)
     call check(all(u == before), 'from two blocks')
+  end subroutine
+
+  !> To the last rank, which alone has allocated room for all, and back.
+  subroutine gather_and_scatter(stagger)
+    integer, intent(in) :: stagger(2)
+    type(cartesian_domain) :: points
+    real(real64), allocatable, target :: u(:, :), right(:, :), whole(:, :)
+    integer, target :: wrong(extent(1), extent(2))
+    integer :: status, i, j, last
+    character(300) :: message
+    last = ranks - 1
+    call make_grid(points, 1, 1, stagger)
+    call fill(points, u, right)
+    u = right
+    if (rank == last) allocate (whole(extent(1) + stagger(1), extent(2)))
+    call points%gather(u, whole, last)
+    if (rank == last) then
+      do j = 1, extent(2)
+        call check(all(nint(whole(:, j)) == [(100 * i + j, i = 1, size(whole, 1))]), 'gather')
+      end do
+    end if
+    where (u /= -1) u = 0
+    call points%scatter(whole, u, last)
+    call check(all(u == right), 'scatter')
+    call points%gather(u, root=last, stat=status, errmsg=message)
+    call check_failure('no array for all', status, phl_error_value, message, 'allocate one there')
+    call points%gather(u, wrong, 0, stat=status, errmsg=message)
+    if (all(stagger == 0)) then
+      call check_failure('an array of another type', status, phl_error_type, message, 'like the blocks')
+    else
+      call check_failure('an array of cells', status, phl_error_value, message, 'and the grid 8')
+    end if
+    call points%scatter(whole, wrong(:, :1), last, stat=status, errmsg=message)
+    call check_failure('another block', status, phl_error_value, message, 'the block with its halo')
+    call points%gather(whole=whole, root=last, stat=status, errmsg=message)
+    call check_failure('no field', status, phl_error_value, message, '0 fields')
+  end subroutine
+
+  !> Two staggered blocks on each rank, of two complex numbers in each point.
+  subroutine gather_blocks()
+    type(cartesian_domain) :: domain
+    type(field_list) :: list
+    complex, target :: left(3, 2), right(3, 2)
+    complex, allocatable :: whole(:, :)
+    integer :: i
+    call domain%init(world, [4 * ranks], halo=0, process_grid=[ranks], blocks_per_rank=[2])
+    left(:, 1) = [(4 * rank + i, i = 0, 2)]
+    right(:, 1) = [(4 * rank + i, i = 2, 4)]
+    left(:, 2) = cmplx(0, left(:, 1)%re)
+    right(:, 2) = cmplx(0, right(:, 1)%re)
+    call list%add(left, stagger=[1])
+    call list%add_block(right)
+    if (rank == 0) allocate (whole(4 * ranks + 1, 2))
+    call domain%gather(whole=whole, root=0, fields=list)
+    if (rank == 0) then
+      call check(all(whole(:, 1) == [(i, i = 0, 4 * ranks)]), 'gather of two blocks')
+      call check(all(whole(:, 2) == (0, 1) * whole(:, 1)), 'gather of two components')
+      whole = -whole
+    end if
+    call domain%scatter(whole, root=0, fields=list)
+    call check(all(left(:2, 1) == [(-4 * rank - i, i = 0, 1)]), 'scatter to a block')
+    call check(left(3, 1) == 4 * rank + 2, 'scatter leaves points of the next block')
+    call check(right(1, 2) == cmplx(0, -4 * rank - 2), 'scatter to another block')
+    call check(right(3, 1)%re < 0 .eqv. rank == ranks - 1, 'scatter to the last point')
   end subroutine
 
   !> From blocks in the order of ranks to every ranks-th cell.

@@ -1,0 +1,49 @@
+"""A grid in one place: fields, and on one rank an array of all cells."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..base.arguments import integer
+from .cartesian import CartesianDomain
+from .fields import Parts, read_groups, split_field
+
+
+Make = Callable[[tuple[int, ...], np.dtype], np.ndarray]
+
+
+def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make) -> tuple[Parts, Parts]:
+    """`u`, and the array of all cells that `make` gives on the root for its shape and dtype, elsewhere `u` again. Local.
+
+    ValueError or TypeError for arrays that do not fit.
+    """
+    [[parts]] = read_groups([domain], [[u]])
+    if domain._native_comm.rank != integer(root, "root"):
+        return parts, parts
+    axes = zip(domain.extents, domain.stagger, parts.stagger, domain.periodic, strict=True)
+    extents = (extent + (more > here and not periodic) for extent, here, more, periodic in axes)
+    shape, dtype = (*extents, *parts.components), parts.arrays[0].dtype
+    array = make(shape, dtype)
+    if array.shape != shape:
+        raise ValueError(
+            f"{name} has shape {array.shape} and the grid with its components {shape}: pass an array of all cells on the root"
+        )
+    if array.dtype != dtype:
+        raise TypeError(f"{name} holds {array.dtype} and the field {dtype}: pass an array of equal dtype")
+    none = ((0, 0),) * domain.dimensions
+    inside = [(False,) * domain.dimensions]
+    return parts, replace(parts, arrays=[array], halo=none, depth_of_halo=none, owns_ends=False, lowest=inside)
+
+
+def move_whole(move: Callable[..., None], domain: CartesianDomain, parts: Parts, whole: Parts, root: int) -> None:
+    """Collective. Between the two by `_core.gather` or `_core.scatter`."""
+    comm, call = domain._native_comm, "a grid in one place"
+    depth = comm.largest([max(parts.depth, whole.depth)], call)[0]
+    if depth > 0:
+        apart = math.prod(parts.components[:depth])
+        comm.require_equal("the arrays", "the number of components that lie apart", apart, "pass as many on every rank", call, 0)
+    for field, all_cells in zip(split_field(parts, depth), split_field(whole, depth), strict=True):
+        move(domain._native, field=field.native(), whole=all_cells.native(), root=root)

@@ -1,0 +1,227 @@
+// Between the blocks of a grid and an array of all of it. The root serves one rank after the other;
+// of what it gets it allows one message before it takes the one before: two are under way at most.
+#include "parhelion/redistribution/gather.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/collective_step.hpp"
+#include "index_map/root.hpp"
+#include "parhelion/core/collective.hpp"
+#include "parhelion/core/error.hpp"
+#include "plan/overlap.hpp"
+#include "redistribution/pieces.hpp"
+
+namespace parhelion {
+namespace {
+
+constexpr byte_count most_bytes = byte_count{32} << 20;
+
+Pieces blocks_of(const CartesianDomain& domain, int rank) {
+    const std::vector<int> place = domain.coordinates_of(rank);
+    Box cells;
+    for (int d = 0; d < domain.dimensions(); ++d) {
+        const Axis& axis = domain.axis(d);
+        const int first = place[static_cast<std::size_t>(d)] * axis.blocks_per_rank;
+        cells.lo[d] = axis.starts[static_cast<std::size_t>(first)];
+        cells.hi[d] = axis.starts[static_cast<std::size_t>(first + axis.blocks_per_rank)];
+    }
+    Pieces blocks;
+    for_blocks(domain, cells, [&](const Box& box, CartesianDomain::Place at) {
+        blocks.push_back({at.block, box});
+    });
+    return blocks;
+}
+
+// A message between the root and a rank: as many pieces as it takes.
+struct Part {
+    Pieces pieces = {};
+    byte_count bytes = 0;
+};
+std::vector<Part> parts_of(const CartesianDomain& domain, int rank, byte_count width) {
+    std::vector<Part> parts;
+    Pieces left = blocks_of(domain, rank);
+    for (std::reverse(left.begin(), left.end()); !left.empty();) {
+        Piece piece = left.back();
+        left.pop_back();
+        const byte_count cells = piece.cells.cells(), bytes = cells * width;
+        if (bytes > most_bytes && cells > 1) {
+            int d = 0;
+            while (piece.cells.extent(d) == 1) ++d;
+            Piece rest = piece;
+            rest.cells.lo[d] = piece.cells.hi[d] = piece.cells.lo[d] + piece.cells.extent(d) / 2;
+            left.insert(left.end(), {rest, piece});
+        } else if (cells > 0) {
+            if (parts.empty() || parts.back().bytes + bytes > most_bytes) parts.emplace_back();
+            parts.back().pieces.push_back(piece);
+            parts.back().bytes += bytes;
+        }
+    }
+    return parts;
+}
+
+class Transfer {
+public:
+    // Collective.
+    Transfer(const CartesianDomain& domain, const Field& field, const Field& whole, int root)
+        : field_(field), whole_(whole), root_(root), comm_(domain.communicator()) {
+        require_root(root, comm_);
+        const auto tell = [&](Properties& told) {
+            told.add("the type", to_string(field.element));
+            told.add("the number of components", field.components);
+            for (int d = 0; d < domain.dimensions(); ++d)
+                told.add("the stagger in dimension %", field.stagger.along[d], {d});
+        };
+        require_equal(comm_, "the arrays", tell,
+                      "pass arrays of the same type, components and stagger everywhere",
+                      [&] { check(domain); });
+    }
+
+    void gather() {
+        const Tag tag = comm_.next_tag();
+        if (comm_.rank() != root_) {
+            for (const Part& part : parts(comm_.rank())) {
+                receive_message(comm_, root_, tag);
+                send_message(comm_, packed(field_, root_, part), tag);
+            }
+            return;
+        }
+        keep(true);
+        std::optional<std::pair<int, Part>> allowed;
+        const auto take = [&] {
+            if (allowed)
+                unpack(whole_, allowed->second, receive_message(comm_, allowed->first, tag));
+        };
+        for_others([&](int rank, const Part& part) {
+            send_message(comm_, {rank, {}}, tag);
+            take();
+            allowed.emplace(rank, part);
+        });
+        take();
+    }
+
+    void scatter() {
+        const Tag tag = comm_.next_tag();
+        if (comm_.rank() != root_) {
+            for (const Part& part : parts(comm_.rank()))
+                unpack(field_, part, receive_message(comm_, root_, tag));
+            return;
+        }
+        keep(false);
+        for_others([&](int rank, const Part& part) {
+            send_message(comm_, packed(whole_, rank, part), tag);
+        });
+    }
+
+private:
+    void check(const CartesianDomain& domain) {
+        Stagger more;
+        for (int d = 0; d < domain.dimensions(); ++d)
+            more.along[d] =
+                static_cast<std::int16_t>(field_.stagger.along[d] - domain.stagger().along[d]);
+        domain_.emplace(domain.staggered(more));
+        require_arrays(*domain_, field_);
+        if (comm_.rank() != root_) return;
+        if (whole_.blocks.size() != 1 || whole_.element != field_.element ||
+            whole_.components != field_.components || whole_.stagger != field_.stagger)
+            throw Error("the root's array is " + to_string(whole_) + " and that of its block " +
+                            to_string(field_) + ": pass a view_whole of an array like the blocks'",
+                        ErrorKind::type);
+        Box all;
+        for (int d = 0; d < domain_->dimensions(); ++d) all.hi[d] = domain_->axis(d).extent;
+        if (whole_.blocks[0].first == nullptr && !all.empty())
+            throw Error("the root's array is a null pointer: pass one of all cells there");
+        for (const Piece& own : blocks_of(*domain_, root_))
+            if (!own.cells.empty() && overlap(footprint(whole_, {0, all}), footprint(field_, own)))
+                throw Error(
+                    "the root's array shares memory with that of a block: pass arrays that do not "
+                    "overlap");
+    }
+
+    PlacedCells place(const Field& array, const Piece& piece) const {
+        if (&array == &whole_) return in_array(domain_->dimensions(), array, {}, {0, piece.cells});
+        return in_array(domain_->dimensions(), array, first_of(*domain_, array, piece.block),
+                        piece);
+    }
+    Footprint footprint(const Field& array, const Piece& piece) const {
+        const PlacedCells cells = place(array, piece);
+        const auto dims = static_cast<std::size_t>(domain_->dimensions());
+        const auto* const first = array.blocks[static_cast<std::size_t>(cells.base)].first;
+        Footprint bytes{
+            static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first)) + cells.offset,
+            array.element.size,
+            static_cast<int>(dims) + 1,
+            {},
+            cells.stride};
+        for (std::size_t d = 0; d < dims; ++d)
+            bytes.count[d] = piece.cells.extent(static_cast<int>(d));
+        bytes.count[dims] = array.components;
+        return bytes;
+    }
+
+    std::vector<Part> parts(int rank) const { return parts_of(*domain_, rank, width_of(field_)); }
+    template <class Use>
+    void for_others(Use&& use) const {
+        for (int rank = 0; rank < comm_.size(); ++rank)
+            if (rank != root_)
+                for (const Part& part : parts(rank)) use(rank, part);
+    }
+
+    void keep(bool to_whole) {
+        const Field &from = to_whole ? field_ : whole_, &to = to_whole ? whole_ : field_;
+        Program program;
+        for (const Piece& own : blocks_of(*domain_, root_))
+            program.add(between(place(from, own), place(to, own), domain_->dimensions(), field_,
+                                own.cells));
+        run(std::move(program), first_cells(from).data(), first_cells(to).data());
+    }
+    Message packed(const Field& array, int rank, const Part& part) {
+        Message message{rank, std::vector<std::byte>(static_cast<std::size_t>(part.bytes))};
+        std::byte* const packed = message.bytes.data();
+        run(copies(array, part, true), first_cells(array).data(), &packed);
+        return message;
+    }
+    void unpack(const Field& array, const Part& part, Message message) {
+        std::byte* const packed = message.bytes.data();
+        run(copies(array, part, false), &packed, first_cells(array).data());
+    }
+    Program copies(const Field& array, const Part& part, bool packing) const {
+        const int dims = domain_->dimensions();
+        Program program;
+        byte_count offset = 0;
+        for (const Piece& piece : part.pieces) {
+            const PlacedCells there = place(array, piece),
+                              packed = in_message(dims, field_, piece.cells, offset);
+            program.add(between(packing ? there : packed, packing ? packed : there, dims, field_,
+                                piece.cells));
+            offset += piece.cells.cells() * width_of(field_);
+        }
+        return program;
+    }
+    void run(Program program, Bases from, Bases to) {
+        executor_->compile(program);
+        queue_->enqueue(program, from, to);
+        queue_->wait();
+    }
+
+    const Field &field_, &whole_;
+    int root_;
+    Communicator comm_;
+    std::optional<CartesianDomain> domain_;  // of the points that the field lives on
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
+    const std::shared_ptr<Queue> queue_ = executor_->make_queue();
+};
+
+}  // namespace
+
+void gather(const CartesianDomain& domain, const Field& field, const Field& whole, int root) {
+    collectively(domain.communicator(), "gather",
+                 [&] { Transfer(domain, field, whole, root).gather(); });
+}
+
+void scatter(const CartesianDomain& domain, const Field& whole, const Field& field, int root) {
+    collectively(domain.communicator(), "scatter",
+                 [&] { Transfer(domain, field, whole, root).scatter(); });
+}
+
+}  // namespace parhelion
