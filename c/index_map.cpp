@@ -289,9 +289,19 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
                                    phl_index_map* map) {
+    // Before the lists are read: a wrong number is also a wrong length.
+    const auto per_rank = [=](const int64_t* counts, const char* name) -> List {
+        return [=](const Communicator& own) {
+            if (ranks != own.size())
+                throw Error("the root lists counts of " + std::to_string(ranks) +
+                            " ranks and the communicator has " + std::to_string(own.size()) +
+                            ": give one entry per rank");
+            return list(counts, ranks, name)(own);
+        };
+    };
     return make_map(comm, "phl_index_map_create_from_root",
-                    {on_root(root, list(owned, ranks, "owned")),
-                     on_root(root, list(ghost_counts, ranks, "ghost_counts")),
+                    {on_root(root, per_rank(owned, "owned")),
+                     on_root(root, per_rank(ghost_counts, "ghost_counts")),
                      on_root(root, list(ghost_ids, ghosts, "ghost_ids"))},
                     from_root(root), options, map);
 }

@@ -185,7 +185,8 @@ void create(const Communicator& comm, const char* call, const phl_exchange_optio
         require_output(handle, std::string("the handle of the ") + Object::name);
         check();
     };
-    keep(collective(comm, call, limit_of(options), check_all, make), *handle);
+    auto&& made = collective(comm, call, limit_of(options), check_all, make);
+    keep(std::forward<decltype(made)>(made), *handle);
 }
 
 /// A list of the caller's; of its mistakes all ranks are told.

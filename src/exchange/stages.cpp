@@ -432,11 +432,19 @@ void Stages::abandon(std::exception_ptr reason) {
     const Hold hold(*this);
     under_way_.store(false, std::memory_order_relaxed);
     if (!failure_) failure_ = std::move(reason);
+    stop();
+}
+
+// What is late must not be written into arrays that may be something else by then.
+void Stages::stop() {
+    forward_.clear();
+    reverse_.clear();
 }
 
 // Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it
 // fails, does not say, nor does the system, whose memory of a process goes with it.
 void Stages::give_up() {
+    stop();
     try {
         std::rethrow_exception(failure_);
     } catch (const LostRank& lost) {

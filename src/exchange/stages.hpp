@@ -153,6 +153,7 @@ private:
     std::size_t stage_of_plan() const { return plan_.stages.size() - 1 - stage_; }
     bool all_moved() { return stage_ == stages().size() && queue_->is_done(copied_); }
     [[noreturn]] void give_up();
+    void stop();
     int lost_rank() const;
     std::vector<StageExchange>& stages(Direction direction) {
         return direction == Direction::forward ? forward_ : reverse_;
