@@ -25,6 +25,20 @@ public:
         }
         requests_.resize(2 * buffers_.size(), MPI_REQUEST_NULL);
     }
+    ~Plain() override {
+        int over = 0, all_sent = 0;
+        MPI_Finalized(&over);
+        const auto count = static_cast<int>(buffers_.size());
+        for (int i = 0; i < count && !over; ++i) {
+            MPI_Request& receive = requests_[static_cast<std::size_t>(i)];
+            if (receive == MPI_REQUEST_NULL) continue;
+            MPI_Cancel(&receive);
+            MPI_Wait(&receive, MPI_STATUS_IGNORE);
+        }
+        if (!over) MPI_Testall(count, requests_.data() + count, &all_sent, MPI_STATUSES_IGNORE);
+        static std::vector<decltype(buffers_)> read_by_mpi;
+        if (!all_sent) read_by_mpi.push_back(std::move(buffers_));
+    }
     void begin() override {
         ++made;
         sending_ = false;

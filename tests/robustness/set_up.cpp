@@ -406,6 +406,7 @@ void stand_still(const Case& each, int rank, int victim) {
            std::string(each.name) + ", rank " + std::to_string(victim) + " still: after " +
                std::to_string(seconds) + " s: " + thrown);
     MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
 }
 
 MPI_Comm duplicate() {

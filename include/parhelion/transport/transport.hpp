@@ -35,6 +35,8 @@ struct NodeTraffic {
 /// after construction, but where it is said.
 class Transport {
 public:
+    /// Also while an exchange that has failed is under way: what MPI may still write is cancelled,
+    /// what it may still read stays.
     virtual ~Transport() = default;
 
     /// When other arrays were bound, before begin: why it cannot move them, empty where it can.
