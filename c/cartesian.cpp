@@ -30,6 +30,7 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
         options.halo.upper[d] = given.halo_upper[d];
         options.periodic.along[d] = given.periodic[d] != 0;
     }
+    options.halo.listed = options.periodic.listed = dimensions;
     options.process_grid = unless_zero(given.process_grid, dimensions);
     options.blocks_per_rank = unless_zero(given.blocks_per_rank, dimensions);
     for (int d = 0; d < dimensions; ++d) {
@@ -46,8 +47,9 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
     std::vector<int> table;
     if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
     options.rank_order = rank_order_from(given.rank_order, std::move(table));
-    for (int i = 0; i < given.fold_count && given.folds != nullptr; ++i)
-        options.seams.push_back(fold_from(given.folds[i]));
+    if (given.has_tiles != 0) options.tile_axis = given.tile_axis;
+    for (int i = 0; i < given.seam_count && given.seams != nullptr; ++i)
+        options.seams.push_back(seam_from(given.seams[i], given.has_tiles != 0, dimensions));
     return options;
 }
 
@@ -133,6 +135,17 @@ int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_ca
         keep(
             CartesianObject{object.grid.staggered(stagger_from(stagger, object.grid.dimensions()))},
             *points);
+    });
+}
+
+int phl_cube_seams(int first_axis, phl_seam* seams) {
+    return guarded([&] {
+        require_output(seams, "seams");
+        for (const Seam& seam : cube_seams(first_axis)) {
+            const auto side = [](Side side) { return side == Side::lower ? PHL_LOWER : PHL_UPPER; };
+            *seams++ = {seam.from.axis, side(seam.from.side), seam.from.tile, seam.to.axis,
+                        side(seam.to.side), seam.to.tile, {}, seam.backward, PHL_PIVOT_CORNER};
+        }
     });
 }
 

@@ -57,6 +57,7 @@ Field field_of(const CartesianDomain& domain, const phl_field& given) {
         layout.depth = width_from(given.depth_lower, given.depth_upper, dimensions, "depth");
     layout.stagger = stagger_from(given.stagger, dimensions);
     layout.sign = given.changes_sign != 0 ? -1 : 1;
+    layout.vector = given.vector, layout.along = given.along;
     require_array(given.blocks, given.block_count, "blocks");
     void* const* const arrays = given.blocks != nullptr ? given.blocks : &given.cells;
     const std::size_t count =
@@ -131,11 +132,19 @@ Stagger stagger_from(const int32_t* along, int dimensions) {
     return stagger;
 }
 
-Fold fold_from(const phl_fold& given) {
-    const bool is_lower = in_range(given.side, PHL_LOWER, "side") == PHL_LOWER;
-    const int pivot = in_range(given.pivot, PHL_PIVOT_CENTER, "pivot");
-    return {given.axis, is_lower ? Side::lower : Side::upper, static_cast<Pivot>(pivot),
-            given.mirrored};
+Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {
+    const auto side = [&](int axis, int which, int tile) -> TileSide {
+        const bool is_lower = in_range(which, PHL_LOWER, "side") == PHL_LOWER;
+        return {axis, is_lower ? Side::lower : Side::upper,
+                has_tiles ? tile : TileSide::every_tile};
+    };
+    Seam seam{side(given.from_axis, given.from_side, given.from_tile),
+              side(given.to_axis, given.to_side, given.to_tile)};
+    if (std::any_of(given.axes, given.axes + PHL_MAX_DIMENSIONS, [](int axis) { return axis != 0; }))
+        seam.axes.assign(given.axes, given.axes + dimensions);
+    seam.backward = static_cast<std::uint8_t>(std::clamp(given.backward, 0, 0xff));
+    seam.pivot = static_cast<Pivot>(in_range(given.pivot, PHL_PIVOT_CENTER, "pivot"));
+    return seam;
 }
 
 int in_range(int number, int last, const char* what) {

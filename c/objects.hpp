@@ -282,6 +282,7 @@ int in_range(int number, int last, const char* what);
 /// Throws Error for negative widths, which are called `what`.
 HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what);
 Stagger stagger_from(const int32_t* along, int dimensions);
-Fold fold_from(const phl_fold& given);
+/// Tiles count where the grid has some.
+Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions);
 
 }  // namespace parhelion::c

@@ -51,7 +51,7 @@ std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>
 struct FortranArray {
     CFI_CDESC_T(CFI_MAX_RANK) copy;
     std::int32_t goes_on;  // of the field of the array before it: its ghosts, or its next block
-    std::int32_t changes_sign;
+    std::int32_t changes_sign, vector, along;
     struct Layers {
         std::int32_t listed = -1;  // so many values; -1: not told
         std::int32_t along[PHL_MAX_DIMENSIONS] = {};
@@ -66,8 +66,10 @@ struct FortranArray {
 
     explicit FortranArray(const CFI_cdesc_t& given, bool goes_on = false,
                           Array given_stagger = nullptr, Array given_halo = nullptr,
-                          Array given_depth = nullptr, bool changes_sign = false)
-        : goes_on(goes_on), changes_sign(changes_sign), stagger(given_stagger),
+                          Array given_depth = nullptr, bool changes_sign = false, int vector = 0,
+                          int along = 1)
+        : goes_on(goes_on), changes_sign(changes_sign), vector(vector), along(along),
+          stagger(given_stagger),
           array_halo(given_halo), depth(given_depth) {
         std::memcpy(
             &copy, &given,
@@ -75,7 +77,7 @@ struct FortranArray {
     }
     const CFI_cdesc_t& operator*() const { return reinterpret_cast<const CFI_cdesc_t&>(copy); }
 };
-static_assert(sizeof(FortranArray) == 57 * 8, "phl_array in phl_fields.fypp has so many bytes");
+static_assert(sizeof(FortranArray) == 58 * 8, "phl_array in phl_fields.fypp has so many bytes");
 using Arrays = std::span<const FortranArray>;
 
 ArrayLayout layout_of(const FortranArray& array, int dimensions) {
@@ -88,6 +90,7 @@ ArrayLayout layout_of(const FortranArray& array, int dimensions) {
     };
     ArrayLayout layout{Order::fortran};
     layout.sign = array.changes_sign != 0 ? -1 : 1;
+    layout.vector = array.vector, layout.along = array.along - 1;
     if (told(array.stagger, "stagger"))
         layout.stagger = stagger_from(array.stagger.along, dimensions);
     if (told(array.array_halo, "array_halo"))
@@ -251,10 +254,18 @@ struct FortranGroup {
 
 extern "C" {
 
+// Axes of the list that a program passes on count from 1.
+int phl_f_cube_seams(int first_axis, int32_t* seams) {
+    std::array<phl_seam, 12> all;
+    const int done = phl_cube_seams(first_axis - 1, all.data());
+    if (done == 0) std::memcpy(seams, all.data(), sizeof all);
+    return done;
+}
+
 int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array lower, Array upper,
                            Array periodic, Array process_grid, int faces_only, int staged,
                            Array splits, int first_fastest, Array ranks, int of_communicator,
-                           int owned_ends, Array blocks_per_rank, Array folds,
+                           int owned_ends, Array blocks_per_rank, Array seams, Array tile_axis,
                            phl_cartesian* domain) {
     const auto read = [&](const Communicator& own) {
         GivenGrid grid{integers_of(*extents, "extents")};
@@ -276,15 +287,19 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
         options.boundary = owned_ends != 0 ? Boundary::owned : Boundary::open;
         if (splits != nullptr)
             options.splits = splits_of(integers_of(*splits, "splits"), options.process_grid);
-        if (folds != nullptr) {
-            const auto given = integers_of(*folds, "folds");
-            if (given.size() % 4 != 0)
-                throw Error("folds has " + std::to_string(given.size()) +
-                            " values: give axis, mirrored axis, side and pivot of each fold");
-            const auto at = [&](std::size_t i) { return static_cast<int32_t>(given[i]); };
-            for (std::size_t i = 0; i < given.size(); i += 4)
-                options.seams.push_back(
-                    fold_from({at(i) - 1, at(i + 1) - 1, at(i + 2), at(i + 3)}));
+        if (tile_axis != nullptr)
+            options.tile_axis = static_cast<int>(integers_of(*tile_axis, "tile_axis").at(0)) - 1;
+        const auto values =
+            seams != nullptr ? integers_of(*seams, "seams") : std::vector<global_index>();
+        constexpr std::size_t each = sizeof(phl_seam) / sizeof(int32_t);
+        if (values.size() % each != 0)
+            throw Error("seams has " + std::to_string(values.size()) +
+                        " values: give a list of what fold, seam and cube_seams return");
+        for (auto next = values.begin(); next != values.end(); next += each) {
+            std::array<int32_t, each> seam{};
+            std::copy_n(next, each, seam.begin());
+            options.seams.push_back(
+                seam_from(std::bit_cast<phl_seam>(seam), tile_axis != nullptr, dims));
         }
         std::vector<int> table;
         if (ranks != nullptr) {
@@ -358,9 +373,9 @@ int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
 }
 
 void phl_f_describe(Array array, int goes_on, FortranArray* described, Array stagger,
-                    Array array_halo, Array depth, int changes_sign) {
+                    Array array_halo, Array depth, int changes_sign, int vector, int along) {
     new (described)
-        FortranArray(*array, goes_on != 0, stagger, array_halo, depth, changes_sign != 0);
+        FortranArray(*array, goes_on != 0, stagger, array_halo, depth, changes_sign != 0, vector, along);
 }
 
 int phl_f_group_check(const FortranGroup* group) {

@@ -79,20 +79,26 @@ enum phl_rank_order {
  * that end owns as many of them as the field's depth, so that they travel to its neighbors, too. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
-/* Which side of an axis is folded, and whether the line of the fold lies beyond the last row of
- * cells or through their centers. */
-enum phl_side { PHL_UPPER = 0, PHL_LOWER };
-enum phl_pivot { PHL_PIVOT_CORNER = 0, PHL_PIVOT_CENTER };
-/* A side of a grid that is joined to itself, mirrored. Axes are counted from 0. */
-typedef struct phl_fold {
-    int32_t axis;     /* the folded one */
-    int32_t mirrored; /* along which the other half is found backward */
-    int32_t side;     /* enum phl_side */
-    int32_t pivot;    /* enum phl_pivot */
-} phl_fold;
-
 /* Grids have 1 to so many dimensions. */
 #define PHL_MAX_DIMENSIONS 4
+
+/* Which side of an axis, and whether the line of a fold lies beyond the last row of cells or
+ * through their centers. */
+enum phl_side { PHL_UPPER = 0, PHL_LOWER };
+enum phl_pivot { PHL_PIVOT_CORNER = 0, PHL_PIVOT_CENTER };
+/* Two sides of a grid, or of its tiles, that are joined, or one that is joined to itself, mirrored:
+ * a fold. Axes are counted from 0. See Seam (domain/cartesian_domain.hpp).
+ *
+ *     phl_seam north = {.from_axis = 1, .to_axis = 1, .backward = 1 << 0};
+ */
+typedef struct phl_seam {
+    int32_t from_axis, from_side, from_tile; /* enum phl_side; tiles where the grid has them */
+    int32_t to_axis, to_side, to_tile;
+    int32_t axes[PHL_MAX_DIMENSIONS]; /* of the other side, for each axis; all 0: the axes of the
+                                         two sides change places */
+    int32_t backward;                 /* bit d: axis d runs backward on the other side */
+    int32_t pivot;                    /* enum phl_pivot */
+} phl_seam;
 
 /* Handles. A copy is the same object. */
 typedef struct phl_index_map_handle* phl_index_map;
@@ -272,8 +278,10 @@ typedef struct phl_cartesian_options {
     int32_t boundary;
     const int32_t* ranks;  /* instead of rank_order: the rank at each place of the process grid, the
                               last dimension fastest; NULL: none */
-    const phl_fold* folds; /* at most one for each side of one axis; NULL: none */
-    int32_t fold_count;
+    const phl_seam* seams; /* at most one for each side; NULL: none */
+    int32_t seam_count;
+    int32_t has_tiles; /* 1: the cells along tile_axis are tiles, which seams alone join */
+    int32_t tile_axis;
 } phl_cartesian_options;
 
 /* Collective, the same arguments everywhere. `options` may be NULL. */
@@ -283,6 +291,9 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
  * it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
+/* Local. The 12 seams of a cube, whose faces are the tiles 0 to 5 with as many cells along the first
+ * axis as along the one after it. */
+int phl_cube_seams(int first_axis, phl_seam* seams);
 /* Local, all of them. Arrays have one entry per dimension. */
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates);
 int phl_cartesian_coordinates(phl_cartesian domain, int rank, int32_t* coordinates);
@@ -311,6 +322,8 @@ typedef struct phl_field {
     int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value
                                             more on every rank */
     int32_t changes_sign;                /* 1: beyond a fold, as components of vectors do */
+    int32_t vector; /* 1 or more: a component of the vector of that number, which seams turn */
+    int32_t along;  /* its axis */
     void* cells;                         /* of a rank's only block */
     void* ghosts;                        /* index map */
     void* const* blocks;                 /* instead of `cells`: one array per block */

@@ -12,17 +12,20 @@ namespace {
 using Grid = const CartesianDomain&;
 using Cells = const IndexedDomain&;
 
-// Folded axis, whether at its upper side, whether about the center of cells, mirrored axis.
-using Folds = std::vector<std::tuple<int, bool, bool, std::optional<int>>>;
+// Axis, whether its upper side, tile: of both sides; axes, axes that run backward, whether about the
+// center of cells.
+using GivenSide = std::tuple<int, bool, int>;
+using Seams = std::vector<std::tuple<GivenSide, GivenSide, std::vector<int>, unsigned, bool>>;
 
 void construct_grid(CartesianDomain* self, const Communicator& comm,
                     std::vector<global_index> extents, IntList lower, IntList upper,
                     const std::vector<bool>& periodic, std::vector<int> process_grid,
                     std::vector<std::vector<global_index>> splits, std::vector<int> blocks_per_rank,
                     Neighbors neighbors, Algorithm algorithm, RankFill fill, std::vector<int> ranks,
-                    bool owns_ends, const Folds& folds) {
+                    bool owns_ends, const Seams& seams, int tile_axis) {
     CartesianOptions options;
     options.halo = halo_from(lower, upper);
+    options.halo.listed = options.periodic.listed = static_cast<int>(extents.size());
     for (std::size_t d = 0; d < periodic.size() && d < max_dimensions; ++d)
         options.periodic.along[d] = periodic[d];
     options.process_grid = std::move(process_grid);
@@ -32,11 +35,29 @@ void construct_grid(CartesianDomain* self, const Communicator& comm,
     options.algorithm = algorithm;
     options.rank_order = ranks.empty() ? RankOrder(fill) : RankOrder(std::move(ranks));
     options.boundary = owns_ends ? Boundary::owned : Boundary::open;
-    for (const auto& [axis, upper, center, mirrored] : folds)
-        options.seams.push_back({axis, upper ? Side::upper : Side::lower,
-                                 center ? Pivot::center : Pivot::corner,
-                                 mirrored.value_or(Fold::before)});
+    options.tile_axis = tile_axis;
+    const auto side = [](const GivenSide& given) -> TileSide {
+        const auto& [axis, is_upper, tile] = given;
+        return {axis, is_upper ? Side::upper : Side::lower, tile};
+    };
+    for (const auto& [from, to, axes, backward, center] : seams)
+        options.seams.push_back({side(from), side(to), axes, static_cast<std::uint8_t>(backward),
+                                 center ? Pivot::center : Pivot::corner});
     new (self) CartesianDomain(std::move(extents), options, comm);
+}
+
+// Sides as (tile, axis, "lower" or "upper"), and axes that run backward.
+nb::list cube(int first_axis) {
+    const auto side = [](const TileSide& given) {
+        return nb::make_tuple(given.tile, given.axis,
+                              given.side == Side::lower ? "lower" : "upper");
+    };
+    return list_of(cube_seams(first_axis), [&](const Seam& seam) {
+        nb::list backward;
+        for (int d = 0; d < max_dimensions; ++d)
+            if (seam.backward >> d & 1) backward.append(d);
+        return nb::make_tuple(side(seam.from), side(seam.to), backward);
+    });
 }
 
 nb::list boxes_of(Grid domain, Box Block::* box) {
@@ -72,7 +93,7 @@ void bind_grid(nb::module_& module) {
     nb::class_<CartesianDomain>(module, "CartesianDomain")
         .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a,
              "process_grid"_a, "splits"_a, "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a,
-             "fill"_a, "ranks"_a, "owns_ends"_a, "folds"_a, Unlocked())
+             "fill"_a, "ranks"_a, "owns_ends"_a, "seams"_a, "tile_axis"_a, Unlocked())
         .def(
             "staggered",
             [](Grid domain, IntList stagger) { return domain.staggered(stagger_from(stagger)); },
@@ -230,6 +251,7 @@ void bind_pattern(nb::module_& module) {
         .def("cells_sent", &cells_sent)
         .def("check_local", &check_local)
         .def("verify", &verify, Unlocked());
+    module.def("cube_seams", &cube, "first_axis"_a);
     module.def("build_pattern", nb::overload_cast<Grid>(&build_pattern), "domain"_a, Unlocked());
     module.def("build_pattern", nb::overload_cast<Cells>(&build_pattern), "domain"_a, Unlocked());
 }

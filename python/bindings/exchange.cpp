@@ -7,12 +7,14 @@ namespace parhelion::python {
 namespace {
 
 void set_layers(Field& field, IntList lower, IntList upper, IntList array_lower,
-                IntList array_upper, IntList stagger, bool owns_ends, int sign) {
+                IntList array_upper, IntList stagger, bool owns_ends, int sign, int vector, int along) {
     field.halo = halo_from(lower, upper);
     field.array_halo = halo_from(array_lower, array_upper);
     field.stagger = stagger_from(stagger);
     field.boundary = owns_ends ? Boundary::owned : Boundary::open;
     field.sign = static_cast<std::int8_t>(sign);
+    field.vector = static_cast<std::int16_t>(vector);
+    field.along = static_cast<std::int8_t>(along);
 }
 
 void add_block(Field& field, std::uintptr_t first, const std::vector<byte_count>& strides,
@@ -39,7 +41,7 @@ void bind_field(nb::module_& module) {
             },
             "element"_a, "components"_a, "indexed"_a)
         .def("set_layers", &set_layers, "lower"_a, "upper"_a, "array_lower"_a, "array_upper"_a,
-             "stagger"_a, "owns_ends"_a, "sign"_a)
+             "stagger"_a, "owns_ends"_a, "sign"_a, "vector"_a, "along"_a)
         .def("add_block", &add_block, "first"_a, "strides"_a, "component_stride"_a)
         .def("__str__", [](const Field& field) { return to_string(field); });
 }

@@ -1,6 +1,7 @@
 #include "parhelion/domain/cartesian_domain.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -91,31 +92,157 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
             "standard algorithm");
 }
 
-// Tells the mirrored axis of each, too.
-void validate_seams(const std::vector<global_index>& extents, CartesianOptions& options) {
-    const int dims = static_cast<int>(extents.size());
-    for (Fold& fold : options.seams) {
-        const std::string where = "the fold of axis " + number(fold.axis);
-        if (fold.mirrored == Fold::before) fold.mirrored = fold.axis == 0 ? 1 : fold.axis - 1;
-        require(dims >= 2 && fold.axis >= 0 && fold.axis < dims && fold.mirrored >= 0 &&
-                    fold.mirrored < dims && fold.mirrored != fold.axis,
-                where + " mirrors axis " + number(fold.mirrored) + " of a domain of " +
-                    number(dims) + " dimensions: name two axes of it");
-        const Fold& first = options.seams.front();
-        require(fold.axis == first.axis && fold.mirrored == first.mirrored &&
-                    (&fold == &first || fold.side != first.side),
-                where + " is beside another: fold each side of one axis once at most");
-        require(!options.periodic.along[fold.axis],
-                where + " is periodic: a side is folded or joined to the opposite one");
-        const auto sides = static_cast<global_index>(options.seams.size());
-        require(sides * std::max(options.halo.lower[fold.axis], options.halo.upper[fold.axis]) <
-                    extents[fold.axis],
-                where +
-                    " needs more than the halo's cells along it, twice as many where both "
-                    "sides are folded: use a narrower halo");
-        require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
-                where + " goes with an open boundary and the standard algorithm only");
+std::string text(const TileSide& side) {
+    return (side.tile < 0 ? "" : "tile " + number(side.tile) + ", ") + "axis " +
+           number(side.axis) + ", " + (side.side == Side::upper ? "upper" : "lower") + " side";
+}
+
+std::string text(const Seam& seam) {
+    std::string all = text(seam.from) + " to " + text(seam.to) + ", axes";
+    for (const int axis : seam.axes) all += " " + number(axis);
+    return all + ", backward " + number(seam.backward) +
+           (seam.pivot == Pivot::center ? ", center" : ", corner");
+}
+
+bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; }
+
+// The axes that a seam's axes become. Where none are named, those of its sides change places.
+void complete_axes(Seam& seam, int dimensions, int tile_axis) {
+    const std::string where = "the seam of " + text(seam.from);
+    for (const TileSide& side : {seam.from, seam.to})
+        require(is_axis(side.axis, dimensions) && side.axis != tile_axis,
+                where + " has axis " + number(side.axis) + " in a domain of " +
+                    number(dimensions) + " dimensions" +
+                    (tile_axis < 0 ? "" : ", of which axis " + number(tile_axis) + " counts tiles") +
+                    ": name another axis");
+    if (seam.axes.empty()) {
+        for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
+        std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
     }
+    std::vector<int> sorted = seam.axes;
+    std::sort(sorted.begin(), sorted.end());
+    bool permuted = static_cast<int>(sorted.size()) == dimensions;
+    for (int d = 0; permuted && d < dimensions; ++d) permuted = sorted[d] == d;
+    require(permuted && seam.axes[seam.from.axis] == seam.to.axis &&
+                (tile_axis < 0 || seam.axes[tile_axis] == tile_axis),
+            where +
+                " has axes that do not put each axis in one place, that of the one side in that of "
+                "the other: leave them out, or name one axis of the other side for each");
+    unsigned along = (1u << dimensions) - 1;
+    along &= ~(1u << seam.from.axis);
+    if (tile_axis >= 0) along &= ~(1u << tile_axis);
+    require((seam.backward & ~along) == 0,
+            where + " mirrors an axis that does not lie along it: name axes of the domain other "
+                    "than that of the side");
+}
+
+// Of a side that is joined to itself: who goes through it twice is where he was.
+bool is_own_inverse(const Seam& seam) {
+    for (std::size_t d = 0; d < seam.axes.size(); ++d) {
+        const auto there = static_cast<std::size_t>(seam.axes[d]);
+        if (seam.axes[there] != static_cast<int>(d) ||
+            (seam.backward >> d & 1) != (seam.backward >> there & 1))
+            return false;
+    }
+    return true;
+}
+
+void validate_seam(const Seam& seam, const std::vector<Seam>& all,
+                   const std::vector<global_index>& extents, const CartesianOptions& options) {
+    const std::string where = "the seam of " + text(seam.from);
+    const bool is_fold = seam.from == seam.to;
+    global_index halo = 0, folded = 0;
+    for (const TileSide& side : {seam.from, seam.to}) {
+        require(!options.periodic.along[side.axis],
+                where + ": axis " + number(side.axis) +
+                    " is periodic: a side is joined by a seam or to the opposite one");
+        const auto uses = [&](const Seam& each) {
+            return (each.from == side) + (each.to == side && !(each.from == each.to));
+        };
+        int used = 0;
+        for (const Seam& each : all) used += uses(each);
+        require(used == 1, where + ": " + text(side) + " has two seams: join each side once");
+        halo = std::max<global_index>(
+            {halo, options.halo.lower[side.axis], options.halo.upper[side.axis]});
+    }
+    for (std::size_t d = 0; d < extents.size(); ++d)
+        require(extents[d] == extents[static_cast<std::size_t>(seam.axes[d])] ||
+                    static_cast<int>(d) == seam.from.axis,
+                where + " joins axes of " + number(extents[d]) + " and " +
+                    number(extents[static_cast<std::size_t>(seam.axes[d])]) +
+                    " cells: make them equal");
+    for (const Seam& each : all)
+        folded += each.from == each.to && each.from.axis == seam.from.axis &&
+                  each.from.tile == seam.from.tile;
+    require(std::min(extents[seam.from.axis], extents[seam.to.axis]) >=
+                (is_fold ? folded * halo + 1 : halo),
+            where + " needs at least the halo's cells along its axis, where a side is folded one "
+                    "more, and where both are folded twice as many: use a narrower halo");
+    require(!is_fold || is_own_inverse(seam),
+            where + " joins it to itself by axes that do not change places in pairs: a fold mirrors "
+                    "axes, or swaps two of them");
+    require(is_fold || seam.pivot == Pivot::corner,
+            where + " has a center pivot and joins two sides: that is for a side that is joined to "
+                    "itself");
+}
+
+// Seams with all that they leave out, one for each tile.
+std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
+                                 const CartesianOptions& options) {
+    const int dims = static_cast<int>(extents.size()), tile_axis = options.tile_axis;
+    std::vector<Seam> all;
+    for (Seam seam : options.seams) {
+        complete_axes(seam, dims, tile_axis);
+        const int tiles = tile_axis < 0 ? 0 : static_cast<int>(extents[tile_axis]);
+        const bool every = seam.from.tile == TileSide::every_tile;
+        require(every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
+                    seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
+                "the seam of " + text(seam.from) + " to " + text(seam.to) + " in a domain of " +
+                    number(tiles) +
+                    " tiles: name a tile for both sides or for none, 0 to one less than there are");
+        if (!every || tiles == 0) all.push_back(seam);
+        for (int tile = 0; every && tile < tiles; ++tile) {
+            seam.from.tile = seam.to.tile = tile;
+            all.push_back(seam);
+        }
+    }
+    for (const Seam& seam : all) validate_seam(seam, all, extents, options);
+    require(all.empty() ||
+                (options.boundary == Boundary::open && options.algorithm == Algorithm::standard),
+            "seams go with an open boundary and the standard algorithm only");
+    return all;
+}
+
+// Tiles are joined by seams alone.
+void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
+    const int dims = static_cast<int>(extents.size()), axis = options.tile_axis;
+    if (axis == CartesianOptions::no_tiles) return;
+    require(is_axis(axis, dims) && dims > 1,
+            "axis " + number(axis) + " is to count tiles in a domain of " + number(dims) +
+                " dimensions: name one of them");
+    if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
+    if (options.periodic.listed == 0) options.periodic.along[axis] = false;
+    require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
+                !options.periodic.along[axis],
+            "axis " + number(axis) +
+                " counts tiles, which are joined by seams alone: give it no halo and leave it not "
+                "periodic");
+    require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
+            "tiles go with an open boundary and the standard algorithm only");
+}
+
+// As many ranks along the tiles as both divide, so that all have as much.
+std::vector<int> choose_grid(int ranks, std::vector<global_index> extents,
+                             const CartesianOptions& options) {
+    const int axis = options.tile_axis;
+    if (axis == CartesianOptions::no_tiles)
+        return choose_process_grid(ranks, extents, options.halo);
+    const int along =
+        static_cast<int>(std::gcd<global_index>(ranks, std::max<global_index>(extents[axis], 1)));
+    extents[axis] = 1;
+    std::vector<int> grid = choose_process_grid(ranks / along, extents, options.halo);
+    grid[axis] *= along;
+    return grid;
 }
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
@@ -241,6 +368,34 @@ Axis no_axis() {
 
 }  // namespace
 
+Seam fold(int axis, Side side, Pivot pivot, int mirrored) {
+    const TileSide folded{axis, side};
+    const bool in_range = is_axis(mirrored, max_dimensions);
+    return {folded, folded, {}, static_cast<std::uint8_t>(in_range ? 1u << mirrored : 0xffu), pivot};
+}
+
+Seam fold(int axis, Side side, Pivot pivot) {
+    return fold(axis, side, pivot, axis == 0 ? 1 : axis - 1);
+}
+
+std::vector<Seam> cube_seams(int first_axis) {
+    const int x = first_axis, y = first_axis + 1;
+    const auto backward = static_cast<std::uint8_t>(1u << x);
+    constexpr Side lower = Side::lower, upper = Side::upper;
+    std::vector<Seam> seams;
+    for (int face = 0; face < 4; ++face)
+        seams.push_back({{x, upper, face}, {x, lower, (face + 1) % 4}});
+    seams.push_back({{y, upper, 0}, {y, lower, 4}});
+    seams.push_back({{y, upper, 1}, {x, upper, 4}});
+    seams.push_back({{y, upper, 2}, {y, upper, 4}, {}, backward});
+    seams.push_back({{y, upper, 3}, {x, lower, 4}, {}, backward});
+    seams.push_back({{y, lower, 0}, {y, upper, 5}});
+    seams.push_back({{y, lower, 1}, {x, upper, 5}, {}, backward});
+    seams.push_back({{y, lower, 2}, {y, lower, 5}, {}, backward});
+    seams.push_back({{y, lower, 3}, {x, lower, 5}});
+    return seams;
+}
+
 CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOptions options,
                                  Communicator comm)
     : dimensions_(static_cast<int>(extents.size())),
@@ -255,13 +410,14 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
                 take_topology(options, comm_, dimensions_);
                 validate(extents, options, comm_.size());
             }
+            validate_tiles(extents, options);
             if (!options.rank_order.ranks.empty())
                 validate_table(options.rank_order.ranks, comm_.size());
             const auto grid = options.process_grid.empty()
-                                  ? choose_process_grid(comm_.size(), extents, options.halo)
+                                  ? choose_grid(comm_.size(), extents, options)
                                   : options.process_grid;
-            validate_seams(extents, options);
-            seams_ = options.seams;
+            seams_ = validate_seams(extents, options);
+            tile_axis_ = options.tile_axis;
             for (int d = 0; d < dimensions_; ++d) {
                 axes_[d] = make_axis(d, extents[d], grid[d], options);
                 halo_.lower[d] = axes_[d].lower;
@@ -285,13 +441,10 @@ void CartesianDomain::tell(Properties& told) const {
     told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
     told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
     told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");
-    told.add("the number of folds", seams_.size());
-    for (const Fold& fold : seams_) {
-        told.add("the axis of a fold", fold.axis);
-        told.add("the axis that a fold mirrors", fold.mirrored);
-        told.add("the side of a fold", fold.side == Side::upper ? "upper" : "lower");
-        told.add("the pivot of a fold", fold.pivot == Pivot::corner ? "corner" : "center");
-    }
+    told.add("the axis that counts tiles", tile_axis_);
+    told.add("the number of seams", seams_.size());
+    for (std::size_t i = 0; i < seams_.size(); ++i)
+        told.add("seam %", text(seams_[i]), {static_cast<int>(i)});
     told.add("the order of ranks", rank_at_.empty() ? name_of(fill_) : "a table");
     for (std::size_t place = 0; place < rank_at_.size(); ++place)
         told.add("the rank at place % of the process grid", rank_at_[place],
@@ -321,6 +474,9 @@ void CartesianDomain::find_blocks() {
 
 CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
     require_stagger(stagger, dimensions_);
+    require(tile_axis_ < 0 || stagger.along[tile_axis_] == 0,
+            "a stagger along axis " + number(tile_axis_) +
+                ", which counts tiles: name a stagger for each axis, 0 for that one");
     CartesianDomain points = *this;
     for (int d = 0; d < dimensions_; ++d) {
         Axis& axis = points.axes_[d];

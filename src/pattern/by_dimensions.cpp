@@ -87,7 +87,7 @@ bool fills_corners(const Pattern& pattern) {
     std::vector<int> pieces(pattern.blocks.size());
     for (const Link& link : pattern.stages.front())
         for (const BoxPiece& piece : link.receive.boxes) {
-            if (piece.folded != 0) return false;
+            if (piece.turn.seam) return false;
             const DimensionSet ghosts = ghost_dimensions(piece, pattern.dimensions);
             const auto block = static_cast<std::size_t>(piece.block);
             ++pieces[block];

@@ -69,24 +69,39 @@ bool sends_owned(const BoxPiece& piece, const Box& owned, std::size_t stage, int
     return true;
 }
 
+// Where a seam turns points of one axis into those of another, the owner's block may end with one
+// more.
+Box owned_points(const Pattern& pattern, const BoxPiece& piece) {
+    Box owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
+    for (int d = 0; d < pattern.dimensions; ++d) {
+        const int axis = piece.axis(d);
+        owned.hi[axis] += std::max(0, pattern.stagger.along[d] - pattern.stagger.along[axis]);
+    }
+    return owned;
+}
+
 void check_box(const Pattern& pattern, std::size_t stage, const Link& link, const BoxPiece& piece,
                bool receives) {
     if (piece.block < 0 || piece.block >= static_cast<std::int32_t>(pattern.blocks.size()))
         refuse(link, "block " + std::to_string(piece.block) + " does not exist");
     if (!in_range(piece.cells) || !in_range(piece.owner))
         refuse(link, "coordinates are out of range");
+    unsigned axes = 0;
+    for (const int d : piece.turn.axes) axes |= 1u << d;
+    if (piece.at_owner == receives || axes != (1u << max_dimensions) - 1)
+        refuse(link, "a piece is turned in a way that there is not");
     for (global_index x : piece.shift)
         if (x < -largest_coordinate || x > largest_coordinate)
             refuse(link, "a shift is out of range");
-    const Box& owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
+    const Box owned = owned_points(pattern, piece);
     const std::string cells = "cells " + to_string(piece.cells, pattern.dimensions);
     if (intersect(piece.cells, grow(owned, pattern.halo, pattern.dimensions)) != piece.cells)
         refuse(link,
                cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
-    // On the line of a fold, points that two blocks hold are ghosts of one of them.
-    const bool is_its = piece.folded == 0
-                            ? intersect(piece.cells, owned).empty() && piece.owner == owned
-                            : intersect(piece.owner, owned) == piece.owner;
+    // On the line of a seam, points that several blocks hold are ghosts of all but one of them.
+    const bool is_its = piece.turn.seam
+                            ? intersect(piece.owner, owned) == piece.owner
+                            : intersect(piece.cells, owned).empty() && piece.owner == owned;
     if (receives && !is_its)
         refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
     if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions))

@@ -11,11 +11,13 @@ Shape shape_of(const Selection& side, local_index unique,
     auto cells = static_cast<global_index>(side.cells.size());
     for (const BoxPiece& piece : side.boxes) {
         cells += piece.cells.cells();
-        for (int d = 0; d < max_dimensions; ++d)
-            hash.add(piece.backward >> d & 1 ? piece.owner.hi[d] - piece.cells.hi[d]
-                                             : piece.cells.lo[d] - piece.owner.lo[d])
-                .add(piece.cells.extent(d))
-                .add(piece.owner.extent(d));
+        for (int d = 0; d < max_dimensions; ++d) {
+            const int here = piece.axis(d);
+            hash.add(piece.is_backward(d) ? piece.owner.hi[here] - piece.cells.hi[here]
+                                          : piece.cells.lo[here] - piece.owner.lo[here])
+                .add(piece.cells.extent(here))
+                .add(piece.owner.extent(here));
+        }
     }
     hash.add(unique).add_range(duplicate_of);
     return {cells, hash.value()};

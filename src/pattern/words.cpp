@@ -13,6 +13,30 @@ void put_box(Words& words, const Box& box) {
     words.insert(words.end(), box.hi.begin(), box.hi.end());
 }
 
+namespace {
+
+// Two bits for each axis, one for each that is mirrored, and two flags.
+constexpr int bits_of_axes = 2 * max_dimensions, bits_of_turn = bits_of_axes + max_dimensions + 2;
+
+void put_turn(Words& words, const BoxPiece& piece) {
+    global_index word = 0;
+    for (int d = 0; d < max_dimensions; ++d) word |= global_index{piece.turn.axes[d]} << 2 * d;
+    word |= global_index{piece.turn.mirrored} << bits_of_axes;
+    word |= global_index{piece.turn.seam} << (bits_of_turn - 2);
+    words.push_back(word | global_index{piece.at_owner} << (bits_of_turn - 1));
+}
+
+void take_turn(int word, BoxPiece& piece) {
+    for (int d = 0; d < max_dimensions; ++d)
+        piece.turn.axes[d] = static_cast<std::uint8_t>(word >> 2 * d & 3);
+    piece.turn.mirrored =
+        static_cast<DimensionSet>(word >> bits_of_axes & ((1 << max_dimensions) - 1));
+    piece.turn.seam = (word >> (bits_of_turn - 2) & 1) != 0;
+    piece.at_owner = (word >> (bits_of_turn - 1) & 1) != 0;
+}
+
+}  // namespace
+
 void put_selection(Words& words, const Selection& side) {
     words.push_back(static_cast<global_index>(side.boxes.size()));
     for (const BoxPiece& piece : side.boxes) {
@@ -20,7 +44,7 @@ void put_selection(Words& words, const Selection& side) {
         put_box(words, piece.cells);
         put_box(words, piece.owner);
         words.insert(words.end(), piece.shift.begin(), piece.shift.end());
-        words.push_back(piece.folded | piece.backward << max_dimensions);
+        put_turn(words, piece);
     }
     put_list(words, side.cells);
 }
@@ -63,10 +87,7 @@ Selection WordReader::selection() {
         piece.cells = box();
         piece.owner = box();
         for (auto& x : piece.shift) x = next_in<global_index>(-coordinate_limit, coordinate_limit);
-        constexpr int all = (1 << max_dimensions) - 1;
-        const int sets = next_in<int>(0, (all << max_dimensions) | all);
-        piece.folded = static_cast<DimensionSet>(sets & all);
-        piece.backward = static_cast<DimensionSet>(sets >> max_dimensions);
+        take_turn(next_in<int>(0, (1 << bits_of_turn) - 1), piece);
     }
     side.cells = list();
     return side;

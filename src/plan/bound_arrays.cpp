@@ -70,7 +70,7 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     differs |= static_cast<int>(given.space) ^ static_cast<int>(made.space);
     differs |= given.indexed ^ made.indexed;
     differs |= static_cast<int>(given.boundary) ^ static_cast<int>(made.boundary);
-    differs |= given.sign ^ made.sign;
+    differs |= (given.sign ^ made.sign) | (given.vector ^ made.vector) | (given.along ^ made.along);
     differs |= std::bit_cast<byte_count>(given.stagger.along) ^
                std::bit_cast<byte_count>(made.stagger.along);
     const HaloWidth& halo = plan_.depths[f];
@@ -113,6 +113,12 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
         refuse(array(), "another stagger (" + to_string(given) + ")", to_string(as_made));
     if (given.sign != made.sign)
         refuse(array(), "sign " + text(given.sign), "sign " + text(made.sign));
+    const auto role = [](const Field& field) {
+        if (field.vector == 0) return std::string("a scalar");
+        return "vector " + text(field.vector) + ", along axis " + text(field.along);
+    };
+    if (given.vector != made.vector || given.along != made.along)
+        refuse(array(), role(given), role(made));
     if (given.boundary != made.boundary)
         refuse(array(), "a domain of another boundary", "one of the other");
     if (given.blocks.size() != made.blocks.size())

@@ -338,9 +338,10 @@ bool equal_blocks(const BlockView& a, const BlockView& b) {
 
 bool alike(const Plan& plan, std::size_t f, std::size_t g) {
     const Field &a = plan.fields[f], &b = plan.fields[g];
+    if (f == g) return true;
     return plan.group_of[f] == plan.group_of[g] && a.element == b.element &&
            a.components == b.components && a.component_stride == b.component_stride &&
-           a.halo == b.halo && a.sign == b.sign &&
+           a.halo == b.halo && a.sign == b.sign && a.vector == 0 && b.vector == 0 &&
            std::equal(a.blocks.begin(), a.blocks.end(), b.blocks.begin(), b.blocks.end(),
                       equal_blocks);
 }

@@ -22,6 +22,17 @@ BoxLayout turned(BoxLayout box, DimensionSet backward) {
     return box;
 }
 
+int source_of(const Plan& plan, int f, const SeamTurn& turn) {
+    const Field& field = plan.fields[f];
+    if (field.vector == 0 || turn.axes[field.along] == field.along) return f;
+    int source = 0;  // it is there: check_turned
+    while (plan.numbers[source].group != plan.numbers[f].group ||
+           plan.fields[source].vector != field.vector ||
+           plan.fields[source].along != turn.axes[field.along])
+        ++source;
+    return source;
+}
+
 std::vector<int> packing_order(const Field& field, int dimensions) {
     std::vector<int> order(static_cast<std::size_t>(dimensions) + 1);
     std::iota(order.begin(), order.end(), 0);
@@ -36,13 +47,17 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
 }
 
 Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
-    HaloWidth width = field.halo;
-    for (std::size_t d = 0; piece.backward >> d != 0; ++d)
-        if (piece.backward >> d & 1) std::swap(width.lower[d], width.upper[d]);
+    HaloWidth width = 0;
+    for (int d = 0; d < dimensions; ++d) {
+        const int here = piece.axis(d);
+        width.lower[here] = field.halo.lower[d], width.upper[here] = field.halo.upper[d];
+        if (piece.is_backward(d)) std::swap(width.lower[here], width.upper[here]);
+    }
     return intersect(piece.cells, grow(piece.owner, width, dimensions));
 }
 
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box) {
+    if (piece.at_owner) f = source_of(plan, f, piece.turn);
     const Field& field = plan.fields[f];
     const BlockView& view = field.blocks[piece.block];
     const Pattern& pattern = plan.pattern_of(f);
@@ -51,14 +66,15 @@ BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box
     layout.base = plan.first_base[f] + piece.block;
     layout.dims = pattern.dimensions + 1;
     for (int d = 0; d < pattern.dimensions; ++d) {
-        layout.offset += (box.lo[d] - owned.lo[d]) * view.strides[d];
-        layout.count[d] = box.extent(d);
-        layout.stride[d] = view.strides[d];
+        const int here = piece.axis(d);
+        layout.offset += (box.lo[here] - owned.lo[here]) * view.strides[here];
+        layout.count[d] = box.extent(here);
+        layout.stride[d] = view.strides[here];
     }
     layout.count[layout.dims - 1] = field.components;
     layout.stride[layout.dims - 1] =
         field.stride_of_components(static_cast<std::size_t>(piece.block));
-    return turned(layout, piece.backward);
+    return turned(layout, piece.at_owner ? piece.turn.mirrored : DimensionSet{0});
 }
 
 BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,

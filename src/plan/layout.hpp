@@ -28,7 +28,7 @@ std::vector<int> packing_order(const Field& field, int dimensions);
 /// Cells of a piece that a field with its own halo width moves.
 Box clipped(const BoxPiece& piece, const Field& field, int dimensions);
 
-/// Where the cells of `box` lie in block `piece.block` of field `f`, in the order of the message.
+/// Where the cells of `box` of a piece of field `f` lie, in the order of the message.
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
 
 /// The same box packed at `offset` of a message in the given order.
@@ -40,8 +40,13 @@ StridedOp copy_between(const BoxLayout& from, const BoxLayout& to, Element eleme
 
 /// Whether a field's values change sign between the two sides of a piece.
 inline bool is_negated(const Field& field, const BoxPiece& piece) {
-    return field.sign < 0 && piece.folded != 0;
+    if (field.vector != 0) return (piece.turn.mirrored >> field.along & 1) != 0;
+    return field.sign < 0 && piece.turn.mirrored != 0;
 }
+
+/// The field that has the owner's values of a piece of field `f`: of a vector that a seam turns,
+/// another component.
+int source_of(const Plan& plan, int f, const SeamTurn& turn);
 
 byte_count bytes_per_cell(const Field& field);
 

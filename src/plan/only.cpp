@@ -38,6 +38,17 @@ void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
     }
 }
 
+// A seam has the values of one component from another.
+void check_vectors(const Plan& plan, const ShortList<int, 16>& fields) {
+    for (const int f : fields)
+        for (std::size_t g = 0; g < plan.fields.size(); ++g)
+            if (plan.fields[f].vector != 0 && plan.fields[g].vector == plan.fields[f].vector &&
+                plan.numbers[g].group == plan.numbers[f].group &&
+                std::find(fields.begin(), fields.end(), static_cast<int>(g)) == fields.end())
+                throw Error("field " + std::to_string(f) + " without field " + std::to_string(g) +
+                            ", the other component of its vector: name both");
+}
+
 // One side of a dimension. A depth for both sides may be wider than one of them.
 int bounded(int asked, int here, int other_side, int d) {
     if (asked == Only::as_made) return here;
@@ -118,6 +129,7 @@ Only resolve(const Plan& plan, const Only& only) {
     for (int f = 0; only.fields.empty() && f < static_cast<int>(plan.fields.size()); ++f)
         full.fields.push_back(f);
     check_numbers(plan, full.fields);
+    check_vectors(plan, full.fields);
     const int dimensions = dimensions_of(plan, full.fields);
     const HaloWidth as_made = Only::as_made;
     if (dimensions == 0 && !(only.depth == as_made))

@@ -256,7 +256,7 @@ private:
         for (const BoxPiece& piece : link.receive.boxes) {
             if (piece.block != static_cast<std::int32_t>(b_)) continue;
             const Box cells = clipped(piece, field(), pattern().dimensions);
-            if (piece.folded != 0 && intersect(cells, owned()) == cells) continue;  // on its line
+            if (piece.turn.seam && intersect(cells, owned()) == cells) continue;  // on its line
             if (!cells.empty()) pieces.push_back(upwards(box(cells)));
         }
     }

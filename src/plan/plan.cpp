@@ -77,6 +77,60 @@ void check_sign(const Field& field, const std::string& name) {
                     ErrorKind::type);
 }
 
+void check_component(const Field& field, int dimensions, const std::string& name) {
+    if (field.vector == 0) return;
+    if (field.vector < 0 || field.along < 0 || field.along >= dimensions)
+        throw Error(name + " is component " + std::to_string(field.along) + " of vector " +
+                    std::to_string(field.vector) +
+                    ": vectors have numbers from 1 to " + std::to_string(largest_vector) +
+                    ", and components lie along an axis of the grid");
+    if (field.sign != 1)
+        throw Error(name +
+                    " is a component of a vector and has a sign too: leave the sign out, which "
+                    "follows from the seam");
+}
+
+// A seam that puts axes in each other's place has the values of a component from another one, and
+// those of points from where there are such points.
+void check_turned(const Group& group, const Field& field, const SeamTurn& turn, const std::string& name) {
+    if (!turn.exchanges_axes()) return;
+    if (field.sign < 0)
+        throw Error(name +
+                    " changes its sign beyond a seam that turns axes: pass the components of a "
+                    "vector as such (vector), each along its axis");
+    const Field* source = &field;
+    if (field.vector != 0) {
+        const auto found = std::ranges::find_if(group.fields, [&](const Field& each) {
+            return each.vector == field.vector && each.along == turn.axes[field.along];
+        });
+        if (found == group.fields.end())
+            throw Error(name + " is a component of a vector which seams turn to axis " +
+                        std::to_string(turn.axes[field.along]) +
+                        ", and no field is its component along that axis: pass all of them");
+        source = &*found;
+    }
+    bool fits = source->element == field.element && source->components == field.components;
+    for (std::size_t d = 0; d < turn.axes.size(); ++d)
+        fits = fits && source->stagger.along[turn.axes[d]] == field.stagger.along[d];
+    if (!fits)
+        throw Error(name +
+                    (field.vector != 0
+                         ? " and the other component of its vector have other elements or points "
+                           "than a seam that turns axes needs: give both the same element, and "
+                           "each points along its own axis, or none, or all"
+                         : " lives on points that a seam turns into others: pass it as a component "
+                           "of a vector, or on cells or vertices"));
+}
+
+void check_turns(const Group& group, const Pattern& pattern, const Field& field,
+                 const std::string& name) {
+    check_component(field, pattern.dimensions, name);
+    for (const Stage& stage : pattern.stages)
+        for (const Link& link : stage)
+            for (const BoxPiece& piece : link.receive.boxes)
+                check_turned(group, field, piece.turn, name);
+}
+
 void check_points(const Pattern& pattern, const Field& field, const std::string& name) {
     try {
         require_stagger(field.stagger, pattern.dimensions);
@@ -174,8 +228,9 @@ void check_groups(const std::vector<Group>& groups) {
         for (const Pattern& pattern : groups[g].patterns) check_local(pattern);
         for (std::size_t f = 0; f < groups[g].fields.size(); ++f) {
             const Field& field = groups[g].fields[f];
-            check_field(groups[g].patterns[pattern_number(groups[g], field)], field,
-                        named(f, g, groups.size() > 1));
+            const Pattern& pattern = groups[g].patterns[pattern_number(groups[g], field)];
+            check_field(pattern, field, named(f, g, groups.size() > 1));
+            check_turns(groups[g], pattern, field, named(f, g, groups.size() > 1));
         }
     }
 }
@@ -185,7 +240,9 @@ void check_groups(const std::vector<Group>& groups) {
 void tell_field(Properties& told, const Field& field, const std::string& name, int dimensions) {
     told.add("the element of " + name, to_string(field.element));
     told.add("the number of components of " + name, field.components);
-    told.add("the sign of " + name + " beyond a fold", field.sign);
+    told.add("the sign of " + name + " beyond a seam", field.sign);
+    told.add("the number of the vector of " + name, field.vector);
+    told.add("the axis of component " + name, field.along);
     told.add("the memory space of " + name, to_string(field.space));
     for (int d = 0; d < dimensions; ++d) {
         told.add("the stagger of " + name + " in dimension %", field.stagger.along[d], {d});

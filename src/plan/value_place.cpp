@@ -21,7 +21,10 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
         const byte_count count = shape.count[*d], i = value % count;
         value /= count;
         if (*d == pattern.dimensions) place.component = static_cast<int>(i);
-        else place.cell[*d] = piece.backward >> *d & 1 ? box.hi[*d] - 1 - i : box.lo[*d] + i;
+        else {
+            const int here = piece.axis(*d);
+            place.cell[here] = piece.is_backward(*d) ? box.hi[here] - 1 - i : box.lo[here] + i;
+        }
     }
     const Box& block = pattern.blocks[piece.block];
     place.owned = true;
@@ -29,9 +32,10 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
         const global_index at = place.cell[d];
         place.owned = place.owned && at >= block.lo[d] && at < block.hi[d];
     }
-    const auto mirrored = static_cast<DimensionSet>(piece.folded & ~piece.backward);
-    for (int d = 0; d < pattern.dimensions; ++d)
-        place.cell[d] = piece.shift[d] + (mirrored >> d & 1 ? -place.cell[d] : place.cell[d]);
+    const std::vector<global_index> here = place.cell;
+    for (int d = 0; d < pattern.dimensions && !piece.at_owner; ++d)
+        place.cell[piece.turn.axes[d]] =
+            piece.shift[d] + (piece.turn.mirrored >> d & 1 ? -here[d] : here[d]);
     place.size = field.element.size;
 }
 

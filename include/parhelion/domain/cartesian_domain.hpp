@@ -45,21 +45,45 @@ enum class Side : std::uint8_t { lower, upper };
 /// after an exchange.
 enum class Pivot : std::uint8_t { corner, center };
 
-/// A side of the grid that is joined to itself, mirrored, as the north of a tripolar ocean grid is.
-/// With n cells along the mirrored axis and m along the folded one, whose upper side is folded, the
-/// ghost (i, m − 1 + k) holds
+/// A side of the grid, or of one of its tiles.
+struct TileSide {
+    static constexpr int every_tile = -1;
+    int axis = 0;
+    Side side = Side::upper;
+    int tile = every_tile;  ///< in a grid of tiles
+    friend bool operator==(const TileSide&, const TileSide&) = default;
+};
+
+/// Joins two sides, or a side to itself: who leaves the grid through `from` enters it through `to`,
+/// and the other way. The other axes go on as those that `axes` names, backward where `backward` has
+/// their bit.
+///
+///     Seam{{0, Side::lower}, {0, Side::upper}, {}, 0b10}        a Möbius strip: axis 1 is turned
+struct Seam {
+    TileSide from, to;
+    std::vector<int> axes = {};  ///< of `to`, for each axis of `from`; empty: the axes of the two
+                                 ///< sides change places
+    std::uint8_t backward = 0;   ///< bit d: axis d of `from`
+    Pivot pivot = Pivot::corner;
+    friend bool operator==(const Seam&, const Seam&) = default;
+};
+
+/// A side that is joined to itself, mirrored, as the north of a tripolar ocean grid is. With n cells
+/// along the axis `mirrored` and m along `axis`, whose upper side is folded, the ghost (i, m − 1 + k)
+/// holds
 ///
 ///     corner: cell (n − 1 − i, m − k)        center: cell ((n − i) mod n, m − 1 − k)
 ///
 /// and points of staggered fields are mirrored about the same place.
-struct Fold {
-    static constexpr int before = -1;  ///< the axis before the folded one; behind axis 0 axis 1
-    int axis = 1;
-    Side side = Side::upper;
-    Pivot pivot = Pivot::corner;
-    int mirrored = before;  ///< axis along which the other half is found backward
-    friend bool operator==(const Fold&, const Fold&) = default;
-};
+Seam fold(int axis, Side side, Pivot pivot, int mirrored);
+/// Mirrors the axis before the folded one; behind axis 0 axis 1.
+Seam fold(int axis = 1, Side side = Side::upper, Pivot pivot = Pivot::corner);
+
+/// The seams of a cube whose faces are the tiles 0 to 5 of n × n cells along `first_axis` and the
+/// axis after it. Faces 0 to 3 go around the equator, each to the upper side of the one before it
+/// along the first axis; face 4 lies at the upper sides along the second axis, continuing face 0,
+/// and face 5 at the lower ones.
+std::vector<Seam> cube_seams(int first_axis = 1);
 
 /// How ranks fill the process grid where no table says it. of_communicator: as MPI_Cart_create has
 /// numbered them, with the grid and the periodicity that the Cartesian communicator has.
@@ -90,7 +114,10 @@ struct CartesianOptions {
     Algorithm algorithm = Algorithm::standard;
     RankOrder rank_order = {};
     Boundary boundary = Boundary::open;
-    std::vector<Fold> seams = {};  ///< at most one for each side of one axis
+    std::vector<Seam> seams = {};   ///< each side has one at most
+    int tile_axis = no_tiles;       ///< the axis that counts tiles: grids of their own, joined by
+                                    ///< seams alone. It has no halo and is not periodic
+    static constexpr int no_tiles = -1;
 };
 
 /// How one dimension is cut: `starts[b] ≤ x < starts[b+1]` are the cells, or where it is staggered
@@ -125,9 +152,9 @@ struct Block {
 /// rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
 /// not the number of ranks, splits that do not add up, lists of another length than there are
 /// dimensions, a table of ranks that does not name each rank once, a communicator without the
-/// topology that is to be taken from it, folds of an axis that is periodic or not longer than its
-/// halo (than both, where both sides are folded), folds with an owned boundary or with the staged
-/// algorithm.
+/// topology that is to be taken from it; seams of sides that are periodic, joined twice, of different
+/// numbers of cells, or of an axis not longer than the halo (folded on both sides: than both halos),
+/// and seams with an owned boundary or with the staged algorithm.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -150,7 +177,9 @@ public:
     Boundary boundary() const { return boundary_; }
     Neighbors neighbors() const { return neighbors_; }
     Algorithm algorithm() const { return algorithm_; }
-    const std::vector<Fold>& seams() const { return seams_; }
+    /// With their axes, and one for each tile.
+    const std::vector<Seam>& seams() const { return seams_; }
+    int tile_axis() const { return tile_axis_; }
     const Communicator& communicator() const { return comm_; }
 
     /// Blocks of this rank, last dimension fastest; their index is the block number of a field.
@@ -193,7 +222,8 @@ private:
     Neighbors neighbors_;
     Algorithm algorithm_;
     Communicator comm_;
-    std::vector<Fold> seams_;
+    std::vector<Seam> seams_;
+    int tile_axis_ = CartesianOptions::no_tiles;
     RankFill fill_ = RankFill::last_fastest;
     std::vector<int> rank_at_, place_of_;  ///< a table of ranks and its inverse; empty: `fill_`
     std::vector<Block> blocks_;

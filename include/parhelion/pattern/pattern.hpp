@@ -14,17 +14,31 @@ namespace parhelion {
 /// Bit d: dimension d.
 using DimensionSet = std::uint8_t;
 
-/// Cells of one block that travel together. Coordinates are global and, for ghosts, continue past a
-/// periodic end.
+/// How a piece is turned between its two ends by the seams that lie between them. Axes are those of
+/// the ghosts.
+struct SeamTurn {
+    bool seam = false;          ///< it lies beyond a seam or on its line
+    DimensionSet mirrored = 0;  ///< axes that run backward at the owner
+    std::array<std::uint8_t, max_dimensions> axes{0, 1, 2, 3};  ///< the owner's axis for each
+    bool exchanges_axes() const { return axes != SeamTurn{}.axes; }
+    friend bool operator==(const SeamTurn&, const SeamTurn&) = default;
+};
+
+/// Cells of one block that travel together, in the order of the ghosts. Coordinates are global and,
+/// for ghosts, continue past an end.
 struct BoxPiece {
     std::int32_t block = 0;  ///< on this rank
     Box cells;
     Box owner;  ///< the receiver's owned box seen from here: a field with a narrower halo moves
                 ///< cells ∩ grow(owner, width)
-    Coordinates shift{0, 0, 0, 0};  ///< ghosts: cells + shift are the owner's coordinates, and
-                                    ///< shift − cells along axes that a fold mirrors
-    DimensionSet folded = 0;        ///< axes that a fold mirrors between the two sides
-    DimensionSet backward = 0;      ///< those along which the message goes down here: the owner's
+    Coordinates shift{0, 0, 0, 0};  ///< ghosts: along axis d, cells + shift, or shift − cells where
+                                    ///< it is mirrored, are the owner's coordinates
+    SeamTurn turn = {};
+    bool at_owner = false;  ///< the cells are the owner's, elsewhere turned
+
+    /// The axis here of an axis of the ghosts, and whether it runs backward.
+    int axis(int d) const { return at_owner ? turn.axes[d] : d; }
+    bool is_backward(int d) const { return at_owner && (turn.mirrored >> d & 1) != 0; }
     friend bool operator==(const BoxPiece&, const BoxPiece&) = default;
 };
 

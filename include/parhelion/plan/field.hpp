@@ -23,6 +23,9 @@ enum class Order : std::uint8_t { c, fortran };
 enum class MemorySpace : std::uint8_t { host, device };
 const char* to_string(MemorySpace space);
 
+/// Numbers of vectors are 1 to this.
+constexpr int largest_vector = 32767;
+
 /// A width that is not told: that of the domain.
 constexpr int as_domain = -1;
 
@@ -50,7 +53,11 @@ struct Field {
     Boundary boundary = Boundary::open;  ///< of its domain
     HaloWidth array_halo = as_domain;    ///< layers that its arrays have around their cells or
                                          ///< points, at least the depth; as_domain: not known
-    std::int8_t sign = 1;  ///< −1: values change sign beyond a fold. Equal on all ranks
+    std::int8_t sign = 1;  ///< −1: values change sign beyond a seam that mirrors an axis. Equal on
+                           ///< all ranks
+    std::int8_t along = 0;    ///< of a vector: which axis this component is along
+    std::int16_t vector = 0;  ///< fields of one number are components of one vector, which seams
+                              ///< turn; 0: a scalar. Equal on all ranks
 
     /// Bytes between the components of a cell of a block.
     byte_count stride_of_components(std::size_t block) const {
@@ -73,7 +80,12 @@ struct ArrayLayout {
     HaloWidth array_halo = as_domain;  ///< as_domain: the domain's halo
     HaloWidth depth = as_domain;  ///< as_domain: the domain's halo, or the array's where that is
                                   ///< narrower. Equal on all ranks
-    int sign = 1;  ///< −1: a component of a vector, which turns beyond a fold. Equal on all ranks
+    int sign = 1;  ///< −1: values change sign beyond a seam that mirrors an axis, as components of
+                   ///< vectors do beyond a fold. Equal on all ranks
+    int vector = 0;  ///< fields of an exchange with one number other than 0 are the components of a
+                     ///< vector along the axes `along`: beyond a seam that turns axes, each has the
+                     ///< values of the one along the axis there, signs included. Equal on all ranks
+    int along = 0;
 };
 
 /// Cells of an array that holds one block with its halo: owned + stagger + lower + upper in each

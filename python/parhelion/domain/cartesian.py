@@ -19,22 +19,63 @@ Halo = int | Sequence[int | tuple[int, int]]
 Slices = tuple[slice, ...]
 
 
-class Fold(NamedTuple):
-    """See `fold`."""
+SideName = Literal["lower", "upper"]
+Side = tuple[int, SideName] | tuple[int, int, SideName]
 
-    axis: int
-    side: str
+
+class Seam(NamedTuple):
+    """See `seam` and `fold`. Sides are (axis, "lower" or "upper", tile or -1)."""
+
+    start: tuple[int, str, int]
+    end: tuple[int, str, int]
+    axes: tuple[int, ...]
+    backward: tuple[int, ...]
     pivot: str
-    mirrored: int | None
+
+    def _native(self) -> tuple[Any, ...]:
+        start, end = ((axis, side == "upper", tile) for axis, side, tile in (self.start, self.end))
+        return start, end, list(self.axes), sum(1 << axis for axis in self.backward), self.pivot == "center"
+
+
+def seam(start: Side, end: Side, *, axes: Sequence[int] | None = None, backward: int | Sequence[int] = ()) -> Seam:
+    """Two sides of a grid, or of its tiles, that are joined: for `seams` of a CartesianDomain.
+
+    Who leaves the grid through `start` enters it through `end`, and the other way.
+
+    Args:
+        start, end: (axis, "lower" or "upper"), in a grid of tiles (tile, axis, "lower" or "upper"). Both the same: a side that is joined
+            to itself, mirrored.
+        axes: for each axis of the start, the axis of the end that it becomes. None: the axes of the two sides change places.
+        backward: axes of the start that run backward at the end, others than that of the side.
+
+    Raises ValueError or TypeError for what is no side or no axis; what does not fit a grid is told by the domain. Local.
+
+        moebius = ph.CartesianDomain((40, 8), seams=[ph.seam((0, "lower"), (0, "upper"), backward=1)])
+    """
+    along = integers(axes, "axes") if axes is not None else []
+    turned = [integer(backward, "backward")] if isinstance(backward, int) else integers(backward, "backward")
+    if any(not 0 <= axis < _MOST_AXES for axis in turned):
+        raise ValueError(f"backward is {backward!r}: name axes from 0 to {_MOST_AXES - 1}")
+    return Seam(_side(start, "start"), _side(end, "end"), tuple(along), tuple(sorted(set(turned))), "corner")
+
+
+_MOST_AXES = 4
+
+
+def _side(told: Any, name: str) -> tuple[int, str, int]:
+    if not isinstance(told, (tuple, list)) or len(told) not in (2, 3):
+        raise TypeError(f'{name} is {told!r}: pass (axis, "lower" or "upper"), or (tile, axis, "lower" or "upper")')
+    *tile, axis, side = told
+    return integer(axis, f"the axis of {name}"), choice(side, f"the side of {name}", ("lower", "upper")), integer(tile[0], "the tile") if tile else -1
 
 
 def fold(
     axis: int = 1,
-    side: Literal["lower", "upper"] = "upper",
+    side: SideName = "upper",
     pivot: Literal["corner", "center"] = "corner",
     *,
     mirrored: int | None = None,
-) -> Fold:
+) -> Seam:
     """A side of a grid that is joined to itself, mirrored, as the north of a tripolar ocean grid is: for `seams` of a CartesianDomain.
 
     With n cells along the mirrored axis and m along the folded one, whose upper side is folded, the ghost (i, m - 1 + k) holds cell
@@ -53,8 +94,10 @@ def fold(
         domain = ph.CartesianDomain((nx, ny), periodic=(True, False), seams=[ph.fold(axis=1, pivot="center")])
         u = ph.Field(domain.zeros(stagger=(1, 0)), sign=-1)
     """
-    along = None if mirrored is None else integer(mirrored, "mirrored")
-    return Fold(integer(axis, "axis"), choice(side, "side", ("lower", "upper")), choice(pivot, "pivot", ("corner", "center")), along)
+    folded = integer(axis, "axis")
+    along = (1 if folded == 0 else folded - 1) if mirrored is None else integer(mirrored, "mirrored")
+    plain = seam((folded, side), (folded, side), backward=along)
+    return plain._replace(pivot=choice(pivot, "pivot", ("corner", "center")))
 
 
 class CartesianDomain:
@@ -76,8 +119,8 @@ class CartesianDomain:
             last dimension fastest; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
         boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
             many of them as the array's depth, so that they travel to its neighbors, too.
-        seams: sides that are joined to themselves, mirrored: `fold`, at most one for each side of one axis. Not with an owned boundary
-            nor with the staged algorithm.
+        seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary nor with the staged algorithm.
+        tile_axis: the axis that counts tiles: grids of their own, which seams alone join. It has no halo and is not periodic.
         comm: an mpi4py communicator; MPI.COMM_WORLD by default.
 
     Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks.
@@ -101,7 +144,8 @@ class CartesianDomain:
         algorithm: Literal["standard", "staged"] = "standard",
         rank_order: Literal["last", "first", "communicator"] | Sequence[int] = "last",
         boundary: Literal["open", "owned"] = "open",
-        seams: Sequence[Fold] = (),
+        seams: Sequence[Seam] = (),
+        tile_axis: int | None = None,
         comm: "Intracomm | None" = None,
     ) -> None:
         self._comm, self._native_comm = resolve(comm)
@@ -111,11 +155,14 @@ class CartesianDomain:
             dimensions = len(sizes)
             self._extents = tuple(sizes)
             self._halo = halo_sides(halo, dimensions)
+            self._tile_axis = None if tile_axis is None else integer(tile_axis, "tile_axis")
+            if self._tile_axis in range(dimensions) and isinstance(halo, int):
+                self._halo = tuple((0, 0) if d == self._tile_axis else sides for d, sides in enumerate(self._halo))
             flags = periodicity(periodic, dimensions)
             self._boundary = choice(boundary, "boundary", ("open", "owned"))
             fill, ranks = _parse_order(rank_order)
-            if not isinstance(seams, (list, tuple)) or not all(isinstance(each, Fold) for each in seams):
-                raise TypeError(f"seams is {seams!r}: pass a list of ph.fold(…)")
+            if not isinstance(seams, (list, tuple)) or not all(isinstance(each, Seam) for each in seams):
+                raise TypeError(f"seams is {seams!r}: pass a list of ph.seam(…) and ph.fold(…)")
             self._seams = tuple(seams)
             self._neighbors = choice(neighbors, "neighbors", _core.Neighbors.__members__)
             self._algorithm = choice(algorithm, "algorithm", _core.Algorithm.__members__)
@@ -132,7 +179,8 @@ class CartesianDomain:
                 "fill": fill,
                 "ranks": ranks,
                 "owns_ends": self._boundary == "owned",
-                "folds": [(each.axis, each.side == "upper", each.pivot == "center", each.mirrored) for each in self._seams],
+                "seams": [each._native() for each in self._seams],
+                "tile_axis": -1 if self._tile_axis is None else self._tile_axis,
             }
 
         self._take(_core.CartesianDomain(self._native_comm, **together(self._native_comm, parse)))
@@ -195,9 +243,14 @@ class CartesianDomain:
         return self._stagger
 
     @property
-    def seams(self) -> tuple[Fold, ...]:
-        """Sides that are joined to themselves, as they were passed."""
+    def seams(self) -> tuple[Seam, ...]:
+        """Sides that are joined, as they were passed."""
         return self._seams
+
+    @property
+    def tile_axis(self) -> int | None:
+        """The axis that counts tiles, None where there are none."""
+        return self._tile_axis
 
     @property
     def boundary(self) -> str:
@@ -421,3 +474,27 @@ def _parse_order(rank_order: Any) -> tuple["_core.RankFill", list[int]]:
 def _parse_splits(splits: Any, dimensions: int) -> list[list[int]]:
     parts = per_dimension(splits, dimensions, "splits")
     return [[] if part is None else integers(part, "splits", 64) for part in parts]
+
+
+def CubedSphere(cells: int, levels: Sequence[int] = (), **options: Any) -> CartesianDomain:
+    """The domain of a cubed sphere: 6 tiles of cells × cells, which have the axes (tile, x, y) and those of `levels`. Collective.
+
+    Tiles 0 to 3 go around the equator, each beyond the upper end of x of the one before it. Tile 4 lies beyond their upper ends of y and
+    continues tile 0, tile 5 beyond the lower ones. Where three tiles meet, ghosts beyond both sides of a corner keep their values.
+
+    Args:
+        cells: along each side of a tile.
+        levels: extents of further axes, such as of vertical levels, which have no halo where `halo` is one number.
+        options: of CartesianDomain. A `process_grid` has one entry for each axis: (6, 2, 2) are 4 ranks for each tile.
+
+    Raises ValueError or TypeError as CartesianDomain does.
+
+        cube = ph.CubedSphere(48, halo=2)
+        h, u, v = cube.zeros(), cube.zeros(stagger=(0, 1, 0)), cube.zeros(stagger=(0, 0, 1))
+        exchange = ph.Exchange(cube, h, vector=(u, v))
+    """
+    halo = options.pop("halo", 1)
+    if isinstance(halo, int):
+        halo = (0, halo, halo, *(0 for _ in levels))
+    seams = [seam(start, end, backward=backward) for start, end, backward in _core.cube_seams(1)]
+    return CartesianDomain((6, cells, cells, *levels), halo=halo, seams=seams, tile_axis=0, **options)

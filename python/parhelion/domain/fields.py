@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, depth_of, halo_sides, stagger_of
+from ..base.arguments import Sides, depth_of, halo_sides, integer, stagger_of
 from .arrays import HaloArray
 from .cartesian import CartesianDomain
 
@@ -20,8 +20,9 @@ class Field:
     """An array (a list of them for several blocks) told with what does not follow from its shape.
 
     An array of another library whose halo differs between the sides of a dimension and from the domain's (`halo`), that lives on
-    points (`stagger`, one value more on every rank in these dimensions), of which fewer layers are exchanged than it has (`depth`), or
-    whose values change sign beyond a fold (`sign=-1`: a component of a vector).
+    points (`stagger`, one value more on every rank in these dimensions), of which fewer layers are exchanged than it has (`depth`),
+    whose values change sign beyond a fold (`sign=-1`), or that is the component along an axis (`along`) of the vector of a number from 1
+    (`vector`), which seams turn.
 
         exchange = ph.Exchange(domain, ph.Field(array, halo=((2, 1), (0, 0))), ph.Field(faces, stagger=(1, 0), depth=1))
     """
@@ -31,6 +32,8 @@ class Field:
     stagger: int | Sequence[int] | None = None
     depth: int | Sequence[int | tuple[int, int]] | None = None
     sign: int = 1
+    vector: int = 0
+    along: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,34 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
         comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank", "Exchange", 0)
         depths = comm.largest(depths, "Exchange")
     next_depth = iter(depths)
-    return [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
+    split = [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
+    # Of an array that became several fields, each belongs to a vector of its own.
+    numbers: dict[tuple[int, int], int] = {}
+    return [
+        [
+            [replace(field, vector=numbers.setdefault((field.vector, i), len(numbers) + 1)) if field.vector else field
+             for i, field in enumerate(fields)]
+            for fields in group
+        ]
+        for group in split
+    ]
+
+
+def components_of(source: Any, vectors: Any) -> list[Field]:
+    """The arrays of vectors, each along its axis: those in which the seams of the domain lie, in their order."""
+    axes = sorted({axis for seam in source.seams for axis in (seam.start[0], seam.end[0], *seam.backward)}) if isinstance(source, CartesianDomain) else []
+    told = vectors if isinstance(vectors, list) else [vectors]
+    for vector in told:
+        if not isinstance(vector, tuple) or (axes and len(vector) != len(axes)):
+            raise ValueError(
+                f"vector has {len(vector) if isinstance(vector, tuple) else 1} arrays and the domain's seams lie in axes {axes}: pass a tuple with "
+                "the component along each, or a list of such tuples"
+            )
+    return [
+        replace(array if isinstance(array, Field) else Field(array), vector=number, along=axis)
+        for number, vector in enumerate(told, 1)
+        for axis, array in zip(axes or range(len(vector)), vector, strict=True)
+    ]
 
 
 Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
@@ -188,6 +218,8 @@ class Parts:
     owns_ends: bool = False
     lowest: Sequence[tuple[bool, ...]] = ()
     sign: int = 1
+    vector: int = 0
+    along: int = 0
 
     def layers(self, position: int) -> list[int] | None:
         """Per dimension, how many layers of array number `position` come before the first that this rank owns."""
@@ -217,7 +249,7 @@ class Parts:
     def native(self) -> "_core.Field":
         field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None)
         if self.halo is not None:
-            field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends, self.sign)
+            field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends, self.sign, self.vector, self.along)
         for position, array in enumerate(self.arrays):
             inner = zip(array.shape[self.dimensions :], array.strides[self.dimensions :], strict=True)
             strides = [stride for extent, stride in inner if extent > 1]
@@ -271,9 +303,13 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
     halo = _one([_find_halo(grid, array, block, told.halo, name) for array, block in zip(arrays, held, strict=True)], name, "halos")
     depth = _find_depth(grid, arrays[0], halo, told.depth)
     total = tuple(mine + more for mine, more in zip(grid.stagger, stagger, strict=True))
+    if integer(told.vector, "vector") not in range(1 << 15) or integer(told.along, "along") not in range(grid.dimensions):
+        raise ValueError(
+            f"{name} is component {told.along!r} of vector {told.vector!r}: number vectors from 1 and name an axis of the grid"
+        )
     if told.sign not in (1, -1):
         raise ValueError(f"the sign of {name} is {told.sign!r}: scalars keep theirs beyond a fold (1), components of a vector change it (-1)")
-    return Parts(arrays, arrays, grid.dimensions, halo, name, depth, total, grid.owns_ends, grid.lowest, int(told.sign))
+    return Parts(arrays, arrays, grid.dimensions, halo, name, depth, total, grid.owns_ends, grid.lowest, int(told.sign), told.vector, told.along)
 
 
 def _one(found: list[Any], name: str, what: str) -> Any:

@@ -13,7 +13,7 @@ from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
-from ..domain.fields import callable_array, passed_places, read_groups, split_components
+from ..domain.fields import callable_array, components_of, passed_places, read_groups, split_components
 from .pattern import Pattern, build_pattern
 from .stale import StaleGhosts, stale_from
 
@@ -69,6 +69,10 @@ class Exchange(_core.Exchange):
             return before its own: then "auto" tries to go dimension by dimension and node by node, too. Equal on all ranks. `begin` raises
             ValueError.
 
+        vector: the components of a vector along the axes in which the domain's seams lie, in the order of the axes, a tuple of arrays as
+            those above; or a list of such tuples, for several vectors. Beyond a seam that turns axes each component has the values of
+            the one along the axis there, with its sign. They come behind the other arrays. In groups, pass Field(u, vector=1, along=0).
+
     Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
     dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
 
@@ -91,6 +95,7 @@ class Exchange(_core.Exchange):
         check: bool = False,
         overlap: bool = False,
         at_once: bool = False,
+        vector: Any = (),
     ) -> None:
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
@@ -104,6 +109,8 @@ class Exchange(_core.Exchange):
         read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
 
         def parse() -> tuple[Any, ...]:
+            if vector:
+                passed[0] = (*passed[0], *components_of(self._sources[0], vector))
             return read_groups(read_from, passed), exchange_options(transport, timeout, check=check, overlap=overlap, at_once=at_once)
 
         read, options = together(comm, parse, limit)

@@ -116,9 +116,10 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& a
     peer.arrays.start();
     for (const auto& pattern : mine.patterns) get_group(words, *pattern, peer);
     peer.plan.group_of = mine.group_of;
+    peer.plan.numbers = mine.numbers;
     for (const Field& own : mine.fields) {
         Field field{own.element, own.components, own.component_stride, own.halo, own.indexed, {}};
-        field.sign = own.sign;
+        field.sign = own.sign, field.vector = own.vector, field.along = own.along;
         peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
         field.blocks.resize(words.count(max_dimensions + 2));
         for (BlockView& block : field.blocks) {

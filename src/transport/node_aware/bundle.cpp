@@ -54,15 +54,24 @@ void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, 
         const auto i = static_cast<std::size_t>(d);
         bundle = cut(bundle, d, in_piece.lo[i], in_piece.hi[i]);
     }
-    program.add(copy_between(turned(bundle, entry.folded), ghosts, field.element,
+    program.add(copy_between(turned(bundle, entry.turn.mirrored), ghosts, field.element,
                              is_negated(field, entry)));
+}
+
+bool exchanges_axes(const std::vector<const LinkPlan*>& links) {
+    for (const LinkPlan* plan : links)
+        for (const Link* link : plan->links)
+            for (const BoxPiece& piece : link->send.boxes)
+                if (piece.turn.exchanges_axes()) return true;
+    return false;
 }
 
 }  // namespace
 
 Bundle::Bundle(const Plan& plan, Direction direction, std::vector<const LinkPlan*> links)
-    : links_(std::move(links)), forward_(direction == Direction::forward) {
-    if (!forward_) add_messages();
+    : links_(std::move(links)), direction_(direction),
+      united_(direction == Direction::forward && !exchanges_axes(links_)) {
+    if (!united_) add_messages();
     else add_fields(plan), plan.executor->compile(program_);
 }
 
@@ -73,11 +82,11 @@ byte_count Bundle::alignment(const Plan& plan, Direction direction) {
     return most;
 }
 
-// Messages of a reverse exchange begin where vectors like it.
+// Messages begin where vectors like it.
 void Bundle::add_messages() {
     for (const LinkPlan* link : links_) {
         offsets_.push_back(aligned(bytes_));
-        bytes_ = offsets_.back() + link->reverse.send_bytes;
+        bytes_ = offsets_.back() + link->way(direction_).send_bytes;
     }
 }
 
@@ -189,16 +198,17 @@ void Bundle::unite_lists(Cells& cells) const {
 }
 
 void Bundle::pack(Queue& queue, Bases arrays, std::byte* to) const {
-    if (forward_) return queue.enqueue(program_, arrays, &to);
+    if (united_) return queue.enqueue(program_, arrays, &to);
     for (std::size_t i = 0; i < links_.size(); ++i) {
         std::byte* const message = to + offsets_[i];
-        if (links_[i]->reverse.send_bytes > 0)
-            queue.enqueue(links_[i]->reverse.pack, arrays, &message);
+        const Way& way = links_[i]->way(direction_);
+        if (way.send_bytes > 0) queue.enqueue(way.pack, arrays, &message);
     }
 }
 
 void Bundle::describe(Words& header, std::size_t i) const {
-    if (!forward_) return header.push_back(offsets_[i]);
+    header.push_back(united_);
+    if (!united_) return header.push_back(offsets_[i]);
     header.push_back(static_cast<global_index>(cells_.size()));
     for (const Cells& cells : cells_) {
         header.push_back(cells.group);
@@ -267,10 +277,10 @@ ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& header,
 }
 
 // The owner tells which part of an entry it is, as it sees it.
-Box as_seen_here(const Box& part, const Box& all, DimensionSet folded) {
+Box as_seen_here(const Box& part, const Box& all, DimensionSet mirrored) {
     Box box = part;
-    for (std::size_t d = 0; folded >> d != 0; ++d)
-        if (folded >> d & 1)
+    for (std::size_t d = 0; mirrored >> d != 0; ++d)
+        if (mirrored >> d & 1)
             box.lo[d] = all.hi[d] - all.lo[d] - part.hi[d],
             box.hi[d] = all.hi[d] - all.lo[d] - part.lo[d];
     return translate(box, all.lo);
@@ -284,7 +294,7 @@ void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
         const BoxPiece& entry = plan.link_of(link.links, f).receive.boxes[k];
         const Box all = clipped(entry, field, pattern.dimensions);
         for (const ToldShare& share : told.entries[k])
-            add_copy(program, plan, f, entry, as_seen_here(share.cells, all, entry.folded),
+            add_copy(program, plan, f, entry, as_seen_here(share.cells, all, entry.turn.mirrored),
                      share.piece, share.in_piece, begin + share.before * bytes_per_cell(field),
                      link.orders[f]);
     }
@@ -294,7 +304,7 @@ void add_boxes(Program& program, const Plan& plan, int f, const LinkPlan& link,
 
 FromBundle Bundle::read(const Plan& plan, Direction direction, const LinkPlan& link,
                         WordReader& header, std::deque<std::vector<local_index>>& lists) {
-    if (direction == Direction::reverse) return {header.next(), link.reverse.unpack};
+    if (header.next() == 0) return {header.next(), link.way(direction).unpack};
     std::vector<ToldCells> told;
     for (std::size_t count = header.count(1); told.size() < count;)
         told.push_back(read_cells(plan, link, header, lists));

@@ -21,7 +21,8 @@ struct FromBundle {
 ///
 /// Forward: of each field the different cells that some rank of the other node has as ghosts. Boxes
 /// that overlap are cut, so that none holds a cell of another; index lists are united. Reverse: the
-/// messages to those ranks, one behind another, since each value counts.
+/// messages to those ranks, one behind another, since each value counts; forward too where a seam
+/// turns axes of a piece.
 class Bundle {
 public:
     /// The links are those to one node. Local.
@@ -81,12 +82,13 @@ private:
     void add_field(const Plan& plan, int f);
 
     std::vector<const LinkPlan*> links_;
-    bool forward_;
+    Direction direction_;
+    bool united_;
     byte_count bytes_ = 0;
     std::vector<Cells> cells_;
-    std::vector<Part> parts_;          // forward: by field
-    Program program_;                  // forward
-    std::vector<byte_count> offsets_;  // reverse: of each link's message
+    std::vector<Part> parts_;          // united: by field
+    Program program_;                  // united
+    std::vector<byte_count> offsets_;  // else: of each link's message
 };
 
 }  // namespace parhelion

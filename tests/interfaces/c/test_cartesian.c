@@ -344,12 +344,12 @@ static void exchange_groups(phl_cartesian domain) {
 static void exchange_folded(void) {
     const int64_t extents[2] = {nx, ny};
     for (int32_t pivot = PHL_PIVOT_CORNER; pivot <= PHL_PIVOT_CENTER; ++pivot) {
-        const phl_fold north = {.axis = 1, .mirrored = 0, .side = PHL_UPPER, .pivot = pivot};
+        const phl_seam north = {.from_axis = 1, .to_axis = 1, .backward = 1 << 0, .pivot = pivot};
         const phl_cartesian_options options = {.halo_lower = {h, h},
                                                .halo_upper = {h, h},
                                                .periodic = {1, 0},
-                                               .folds = &north,
-                                               .fold_count = 1};
+                                               .seams = &north,
+                                               .seam_count = 1};
         phl_cartesian domain = NULL;
         GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
         int64_t low[2], high[2];
@@ -383,8 +383,8 @@ static void exchange_folded(void) {
         free(u);
         free(v);
     }
-    const phl_fold wrong = {.axis = 1, .mirrored = 0, .pivot = 7};
-    const phl_cartesian_options options = {.folds = &wrong, .fold_count = 1};
+    const phl_seam wrong = {.from_axis = 1, .to_axis = 1, .backward = 1, .pivot = 7};
+    const phl_cartesian_options options = {.seams = &wrong, .seam_count = 1};
     phl_cartesian domain = NULL;
     FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
           "pivot 7 does not exist");

@@ -27,7 +27,7 @@ contains
     type(halo_exchange) :: exchange
     real(real64), allocatable, target :: u(:, :), v(:, :)
     integer :: a(2), b(2), lo(2), hi(2), i, j, k
-    call domain%init(world, extent, halo=width, periodic=[.true., .false.], folds=[2, 1, fold_upper, pivot])
+    call domain%init(world, extent, halo=width, periodic=[.true., .false.], seams=fold(2, 1, pivot=pivot))
     call domain%owned(a, b)
     call domain%extended(lo, hi)
     allocate (u(lo(1):hi(1), lo(2):hi(2)))

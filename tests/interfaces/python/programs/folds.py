@@ -20,12 +20,12 @@ class Model:
         at = [2 * i + (not points) for i, points in zip(index, self.stagger, strict=True)]
         sign = 1
         for fold in self.folds:
-            a, m = fold.axis, fold.mirrored
+            a, (m,) = fold.start[0], fold.backward
             if not self._wrap(at, m):
                 return None
             inward = fold.pivot == "center"
-            line = 2 * self.extents[a] - inward if fold.side == "upper" else int(inward)
-            beyond = at[a] > line if fold.side == "upper" else at[a] < line
+            line = 2 * self.extents[a] - inward if fold.start[1] == "upper" else int(inward)
+            beyond = at[a] > line if fold.start[1] == "upper" else at[a] < line
             if not beyond and at[a] != line:
                 continue
             mirrored = 2 * self.extents[m] - at[m] + 2 * inward
@@ -80,7 +80,7 @@ def grid_of(rng):
 
 def domain_of(rng, **more):
     extents, periodic, folds = grid_of(rng)
-    widest = [3 if d != folds[0].axis else min(3, (extent - 1) // len(folds)) for d, extent in enumerate(extents)]
+    widest = [3 if d != folds[0].start[0] else min(3, (extent - 1) // len(folds)) for d, extent in enumerate(extents)]
     halo = [tuple(int(width) for width in rng.integers(0, most + 1, 2)) for most in widest]
     blocks = [int(rng.integers(1, 3)) for _ in extents] if COMM.size < 4 else None
     domain = ph.CartesianDomain(tuple(extents), halo, periodic, seams=folds, blocks_per_rank=blocks, **more)
@@ -195,8 +195,8 @@ def test_the_formulas_of_the_documentation():
 def test_what_does_not_go_with_a_fold_is_refused():
     north = [ph.fold()]
     refused(ValueError, ph.CartesianDomain, (8, 8), periodic=True, seams=north, says="axis 1 is periodic")
-    refused(ValueError, ph.CartesianDomain, (8,), seams=north, says="name two axes")
-    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north * 2, says="once at most")
+    refused(ValueError, ph.CartesianDomain, (8,), seams=north, says="name another axis")
+    refused(ValueError, ph.CartesianDomain, (8, 8), seams=north * 2, says="has two seams")
     refused(ValueError, ph.CartesianDomain, (8, 2), 2, seams=north, says="use a narrower halo")
     refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, boundary="owned", says="open boundary")
     refused(ValueError, ph.CartesianDomain, (8, 8), seams=north, algorithm="staged", says="standard algorithm")

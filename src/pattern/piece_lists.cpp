@@ -1,0 +1,44 @@
+#include "pattern/piece_lists.hpp"
+
+#include <algorithm>
+
+namespace parhelion {
+namespace {
+
+// Tells how many do not repeat others, and what the others repeat.
+std::vector<BoxPiece> in_order(std::vector<KeyedPiece>& keyed, local_index& unique,
+                               std::vector<local_index>& duplicate_of) {
+    std::sort(keyed.begin(), keyed.end(), [](const KeyedPiece& a, const KeyedPiece& b) {
+        return std::tuple(a.repeats(), a.key) < std::tuple(b.repeats(), b.key);
+    });
+    std::map<PieceKey, local_index> place;
+    std::vector<BoxPiece> pieces;
+    for (const auto& entry : keyed) {
+        if (entry.repeats()) duplicate_of.push_back(place.at(entry.first));
+        else place[entry.key] = unique++;
+        pieces.push_back(entry.piece);
+    }
+    return pieces;
+}
+
+}  // namespace
+
+Stage join(PiecesByRank& receives, PiecesByRank& sends) {
+    std::map<int, Link> links;
+    for (auto& [rank, pieces] : receives) {
+        Link& link = links[rank];
+        link.receive.boxes = in_order(pieces, link.receive_unique, link.receive_duplicate_of);
+    }
+    for (auto& [rank, pieces] : sends) {
+        Link& link = links[rank];
+        link.send.boxes = in_order(pieces, link.send_unique, link.send_duplicate_of);
+    }
+    Stage stage;
+    for (auto& [rank, link] : links) {
+        link.rank = rank;
+        stage.push_back(std::move(link));
+    }
+    return stage;
+}
+
+}  // namespace parhelion

@@ -1,0 +1,493 @@
+// Pieces of a grid with seams. Where a place of a block's array has its value from is found by
+// walking: who leaves the grid, or a tile, through a side goes on where the seam of that side
+// leads. Places of which the same is true are boxes, so corners tell it of all that lies between
+// them.
+//
+// Coordinates are doubled here: cell x is at 2x + 1 and point x at 2x, so that a seam is the same
+// for cells and points, wherever its line lies.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "pattern/piece_lists.hpp"
+
+namespace parhelion {
+namespace {
+
+using Position = std::array<int, max_dimensions>;  // in the grid of all blocks
+
+// A place of the grid, or of what would be there if it went on, and how it is turned against the
+// block from which the walk began.
+struct Image {
+    Coordinates at;
+    SeamTurn turn;
+};
+
+// How a side goes on: axis d becomes axis `axes[d]`.
+struct Crossing {
+    TileSide to;
+    std::array<int, max_dimensions> axes;
+    DimensionSet backward;
+    Pivot pivot;
+};
+
+class Walk {
+public:
+    explicit Walk(const CartesianDomain& domain)
+        : domain_(domain), dimensions_(domain.dimensions()), tile_axis_(domain.tile_axis()) {
+        for (int d = 0; d < dimensions_; ++d) {
+            Axis axis = domain.axis(d);
+            if (axis.stagger > 0 && !axis.periodic) --axis.extent, --axis.starts.back();
+            axis.stagger = 0;
+            axes_.push_back(std::move(axis));
+        }
+        tiles_ = tile_axis_ < 0 ? 1 : static_cast<int>(axes_[tile_axis_].extent);
+        crossings_.resize(static_cast<std::size_t>(2 * tiles_ * max_dimensions));
+        for (const Seam& seam : domain.seams()) {
+            Crossing there{seam.to, {0, 1, 2, 3}, 0, seam.pivot}, back = there;
+            back.to = seam.from;
+            for (int d = 0; d < dimensions_; ++d) {
+                there.axes[d] = seam.axes[d];
+                back.axes[seam.axes[d]] = d;
+                if ((seam.backward >> d & 1) == 0) continue;
+                there.backward |= static_cast<DimensionSet>(1u << d);
+                back.backward |= static_cast<DimensionSet>(1u << seam.axes[d]);
+            }
+            crossings_[number(seam.from)] = there;
+            crossings_[number(seam.to)] = back;
+        }
+    }
+
+    const Axis& axis(int d) const { return axes_[d]; }  // of the cells
+    int tile_axis() const { return tile_axis_; }
+    int dimensions() const { return dimensions_; }
+
+    // The line of a side, doubled: what lies beyond it lies beyond the seam, if there is one.
+    global_index line(int tile, int d, Side side) const {
+        const auto& crossing = at(tile, d, side);
+        const int inward = crossing && crossing->pivot == Pivot::center ? 1 : 0;
+        return side == Side::upper ? 2 * axes_[d].extent - inward : inward;
+    }
+    bool has_seam(int tile, int d, Side side) const { return at(tile, d, side).has_value(); }
+    int tile_of(const Coordinates& at) const {
+        return tile_axis_ < 0 ? 0 : static_cast<int>((at[tile_axis_] - 1) / 2);
+    }
+
+    // Where a place is found: nowhere beyond open sides, nor where the ways around a corner lead to
+    // different places. What several places hold is at the first of them.
+    std::optional<Image> find(const Image& from) const {
+        std::optional<Image> found;
+        bool unclear = false;
+        walk(from, 0, found, unclear);
+        return unclear ? std::nullopt : found;
+    }
+
+    // Through a side that has a seam.
+    Image cross(const Image& from, int d, Side side) const {
+        const auto& crossing = at(tile_of(from.at), d, side);
+        Image next = from;
+        for (int e = 0; e < dimensions_; ++e) {
+            if (e == d) continue;
+            if (e == tile_axis_) {
+                if (crossing->to.tile >= 0) next.at[e] = 2 * crossing->to.tile + 1;
+                continue;
+            }
+            const bool backward = (crossing->backward >> e & 1) != 0;
+            next.at[crossing->axes[e]] =
+                backward ? mirrored(from.at[e], axes_[e], crossing->pivot) : from.at[e];
+        }
+        const global_index here = line(tile_of(from.at), d, side);
+        const global_index beyond =
+            side == Side::upper ? from.at[d] - here : here - from.at[d];
+        const global_index there = line(tile_of(next.at), crossing->to.axis, crossing->to.side);
+        next.at[crossing->to.axis] =
+            crossing->to.side == Side::upper ? there - beyond : there + beyond;
+        next.turn.seam = true;
+        for (int r = 0; r < dimensions_; ++r) {  // of the block from which the walk began
+            const int e = from.turn.axes[r];
+            next.turn.axes[r] = static_cast<std::uint8_t>(crossing->axes[e]);
+            if (e == d ? side == crossing->to.side : (crossing->backward >> e & 1) != 0)
+                next.turn.mirrored ^= static_cast<DimensionSet>(1u << r);
+        }
+        return next;
+    }
+
+    // Below (−1), inside (0) or above the grid; periodic axes have no outside.
+    int outside(const Coordinates& at, int d) const {
+        if (axes_[d].periodic) return 0;
+        const int tile = tile_of(at);
+        return at[d] < line(tile, d, Side::lower) ? -1 : at[d] > line(tile, d, Side::upper);
+    }
+
+private:
+    static constexpr int most_crossings = 16;
+
+    std::size_t number(const TileSide& side) const {
+        return static_cast<std::size_t>((std::max(side.tile, 0) * max_dimensions + side.axis) * 2 +
+                                        (side.side == Side::upper));
+    }
+    const std::optional<Crossing>& at(int tile, int d, Side side) const {
+        return crossings_[number({d, side, tile})];
+    }
+
+    // A center pivot turns about the first point of the mirrored axis, which the formula of cells
+    // finds at the other end, periodic or not.
+    static global_index mirrored(global_index at, const Axis& axis, Pivot pivot) {
+        const global_index twice = 2 * axis.extent;
+        if (pivot == Pivot::corner) return twice - at;
+        return at == 1 ? 1 : twice + 2 - at;
+    }
+
+    // About a center pivot nothing turns that is not in the grid.
+    bool leads_on(const Coordinates& from, int d, Side side) const {
+        const auto& crossing = at(tile_of(from), d, side);
+        for (int e = 0; crossing && crossing->pivot == Pivot::center && e < dimensions_; ++e)
+            if ((crossing->backward >> e & 1) != 0 && outside(from, e) != 0) return false;
+        return crossing.has_value();
+    }
+
+    void wrap(Coordinates& at) const {
+        for (int d = 0; d < dimensions_; ++d)
+            if (const global_index twice = 2 * axes_[d].extent; axes_[d].periodic && twice > 0)
+                at[d] = (at[d] % twice + twice) % twice;
+    }
+
+    void walk(Image image, int crossed, std::optional<Image>& found, bool& unclear) const {
+        wrap(image.at);
+        bool inside = true;
+        for (int d = 0; d < dimensions_; ++d) {
+            const int side = outside(image.at, d);
+            if (side == 0) continue;
+            inside = false;
+            const Side through = side < 0 ? Side::lower : Side::upper;
+            if (crossed < most_crossings && leads_on(image.at, d, through))
+                walk(cross(image, d, through), crossed + 1, found, unclear);
+        }
+        if (!inside) return;
+        const Image first = first_of_names(image);
+        unclear = unclear || (found && (found->at != first.at || found->turn != first.turn));
+        found = first;
+    }
+
+    // Points on the line of a seam have a name on each side of it.
+    Image first_of_names(const Image& image) const {
+        std::vector<Image> names{image};
+        for (std::size_t n = 0; n < names.size(); ++n)
+            for (int d = 0; d < dimensions_; ++d)
+                for (const Side side : {Side::lower, Side::upper}) {
+                    if (d == tile_axis_ || names[n].at[d] != line(tile_of(names[n].at), d, side))
+                        continue;
+                    if (!leads_on(names[n].at, d, side)) continue;
+                    Image other = cross(names[n], d, side);
+                    if (is_new(other, names)) names.push_back(other);
+                }
+        return *std::min_element(names.begin(), names.end(), [&](const Image& a, const Image& b) {
+            return std::pair(tile_of(a.at), a.at) < std::pair(tile_of(b.at), b.at);
+        });
+    }
+    bool is_new(Image& name, const std::vector<Image>& names) const {
+        wrap(name.at);
+        for (int d = 0; d < dimensions_; ++d)
+            if (outside(name.at, d) != 0) return false;
+        return std::none_of(names.begin(), names.end(),
+                            [&](const Image& each) { return each.at == name.at; });
+    }
+
+    const CartesianDomain& domain_;
+    int dimensions_, tile_axis_, tiles_ = 1;
+    std::vector<Axis> axes_;
+    std::vector<std::optional<Crossing>> crossings_;
+};
+
+// Which block has a place, and how the coordinates of the reader lead there.
+struct Found {
+    Position owner;
+    Coordinates shift;
+    SeamTurn turn;
+    friend bool operator==(const Found&, const Found&) = default;
+};
+
+struct FoundBox {
+    Box cells;  // in the reader's coordinates
+    Found found;
+};
+
+// What one block reads from others.
+class Reader {
+public:
+    Reader(const CartesianDomain& domain, const Walk& walk, const Position& position)
+        : domain_(domain), walk_(walk), position_(position) {
+        owned_.hi = {1, 1, 1, 1};
+        for (int d = 0; d < domain.dimensions(); ++d) {
+            owned_.lo[d] = domain.axis(d).starts[position[d]];
+            owned_.hi[d] = domain.axis(d).starts[position[d] + 1];
+        }
+    }
+
+    std::vector<FoundBox> boxes() const {
+        std::vector<FoundBox> found;
+        if (owned_.empty()) return found;
+        for (int d = 0; d < domain_.dimensions(); ++d) segments_[d] = segments(d);
+        visit(0, Box{}, 0, false, found);
+        return found;
+    }
+
+    // What it owns, as the depth of a field is counted from it: beyond a seam there is no point of
+    // a next block.
+    Box owner(const SeamTurn& turn) const {
+        Box box = owned_;
+        for (int d = 0; d < domain_.dimensions() && turn.seam; ++d)
+            box.hi[d] -= domain_.axis(d).stagger - next_points(d);
+        return box;
+    }
+
+private:
+    struct Segment {
+        global_index lo, hi;
+        bool beyond;  // none of what the block holds
+        bool moved;   // a ghost, or on the line of a seam, or beyond it
+    };
+
+    int next_points(int d) const {
+        const Axis& axis = domain_.axis(d);
+        return axis.periodic || owned_.hi[d] != axis.starts.back() ? axis.stagger : 0;
+    }
+    global_index doubled(global_index x, int d) const {
+        return 2 * x + 1 - domain_.axis(d).stagger;
+    }
+
+    // Cut at what the block owns and holds, and at lines.
+    std::vector<Segment> segments(int d) const {
+        const Axis& axis = domain_.axis(d);
+        const global_index lo = owned_.lo[d], hi = owned_.hi[d], held = hi + next_points(d);
+        std::set<global_index> cuts{lo - axis.lower, lo, hi, held, held + axis.upper};
+        if (d == walk_.tile_axis())
+            for (global_index x = lo; x < hi; ++x) cuts.insert(x);
+        const global_index cells = walk_.axis(d).extent;
+        for (const global_index x : {global_index{0}, global_index{1}, cells - 1, cells, cells + 1})
+            if (x > *cuts.begin() && x < *cuts.rbegin()) cuts.insert(x);
+        std::vector<Segment> all;
+        for (auto next = cuts.begin(); std::next(next) != cuts.end(); ++next) {
+            const global_index x = *next, end = *std::next(next);
+            const bool at_end = doubled(x, d) <= 1 || doubled(end - 1, d) >= 2 * cells - 1;
+            all.push_back({x, end, x < lo || x >= held, x < lo || x >= hi || at_end});
+        }
+        return all;
+    }
+
+    void visit(int d, Box box, int beyond, bool moved, std::vector<FoundBox>& found) const {
+        if (d == max_dimensions || d == domain_.dimensions()) {
+            if (moved && (domain_.neighbors() == Neighbors::full || beyond <= 1))
+                split(box, found);
+            return;
+        }
+        for (const Segment& segment : segments_[d]) {
+            box.lo[d] = segment.lo, box.hi[d] = segment.hi;
+            visit(d + 1, box, beyond + segment.beyond, moved || segment.moved, found);
+        }
+    }
+
+    // Until the same is true of all its corners, and so of all of it.
+    void split(const Box& box, std::vector<FoundBox>& found) const {
+        const int dimensions = domain_.dimensions();
+        for (int d = 0; d < dimensions; ++d)
+            for (unsigned corner = 0; box.extent(d) > 1 && corner < 1u << dimensions; ++corner) {
+                if ((corner >> d & 1) != 0 || !is_corner(box, corner)) continue;
+                Coordinates at = box.lo;
+                for (int e = 0; e < dimensions; ++e)
+                    if (corner >> e & 1) at[e] = box.hi[e] - 1;
+                const global_index end = end_of(at, d, box.hi[d]);
+                if (end == box.hi[d]) continue;
+                Box first = box, second = box;
+                first.hi[d] = second.lo[d] = end;
+                split(first, found), split(second, found);
+                return;
+            }
+        const auto here = find(box.lo);
+        if (here && (here->turn.seam || here->owner != position_ || here->shift != Coordinates{}))
+            found.push_back({box, *here});
+    }
+    static bool is_corner(const Box& box, unsigned corner) {
+        for (int e = 0; e < max_dimensions; ++e)
+            if ((corner >> e & 1) != 0 && box.extent(e) < 2) return false;
+        return true;
+    }
+
+    // Where along an axis what is true of a place ends, at `hi` at last.
+    global_index end_of(Coordinates at, int d, global_index hi) const {
+        const auto here = find(at);
+        global_index same = at[d], other = hi;
+        at[d] = hi - 1;
+        if (find(at) == here) return hi;
+        for (other = hi - 1; other - same > 1;) {
+            at[d] = same + (other - same) / 2;
+            (find(at) == here ? same : other) = at[d];
+        }
+        return other;
+    }
+
+    std::optional<Found> find(const Coordinates& at) const {
+        Image start{{}, {}};
+        for (int d = 0; d < domain_.dimensions(); ++d) start.at[d] = doubled(at[d], d);
+        const auto image = walk_.find(start);
+        if (!image) return {};
+        Found found{{}, {}, image->turn};
+        for (int d = 0; d < domain_.dimensions(); ++d) {
+            const int there = image->turn.axes[d];
+            const global_index x = image->at[there] >> 1;  // of the same kind as here
+            found.shift[d] = (image->turn.mirrored >> d & 1) != 0 ? x + at[d] : x - at[d];
+            found.owner[there] = block_at(walk_.axis(there), x, domain_.axis(d).stagger);
+        }
+        return found;
+    }
+
+    // The last point is the last block's.
+    static int block_at(const Axis& axis, global_index x, int stagger) {
+        if (stagger > 0 && x == axis.extent) return axis.blocks() - 1;
+        const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), x);
+        return static_cast<int>(next - axis.starts.begin()) - 1;
+    }
+
+    const CartesianDomain& domain_;
+    const Walk& walk_;
+    Position position_;
+    Box owned_;
+    mutable std::array<std::vector<Segment>, max_dimensions> segments_;
+};
+
+// Blocks that may read from a block: those that its own surroundings reach, by whatever way.
+class Surroundings {
+public:
+    Surroundings(const CartesianDomain& domain, const Walk& walk) : walk_(walk) {
+        for (int d = 0; d < domain.dimensions(); ++d)
+            width_ = std::max({width_, domain.axis(d).lower, domain.axis(d).upper});
+    }
+
+    void add(const Box& cells) {
+        Reach reach;
+        for (int d = 0; d < walk_.dimensions(); ++d) {
+            const int wide = d == walk_.tile_axis() ? 0 : 2 * width_ + 2;
+            reach.lo[d] = 2 * cells.lo[d] - wide;
+            reach.hi[d] = 2 * cells.hi[d] + wide;
+        }
+        const int tile_axis = walk_.tile_axis();
+        if (tile_axis < 0) return spread(reach);
+        for (global_index tile = cells.lo[tile_axis]; tile < cells.hi[tile_axis]; ++tile) {
+            reach.lo[tile_axis] = reach.hi[tile_axis] = 2 * tile + 1;
+            spread(reach);
+        }
+    }
+    const std::set<Position>& blocks() const { return blocks_; }
+
+private:
+    // Both ends included.
+    struct Reach {
+        Coordinates lo{}, hi{};
+        friend auto operator<=>(const Reach&, const Reach&) = default;
+    };
+
+    void spread(const Reach& from) {
+        if (!seen_.insert(from).second) return;
+        Reach inside = from;
+        for (int d = 0; d < walk_.dimensions(); ++d) {
+            if (d == walk_.tile_axis()) continue;
+            const global_index twice = 2 * walk_.axis(d).extent;
+            const int tile = walk_.tile_of(from.lo);
+            for (const Side side : {Side::lower, Side::upper}) {
+                const bool upper = side == Side::upper;
+                const global_index line = walk_.line(tile, d, side);
+                if (upper ? from.hi[d] < line : from.lo[d] > line) continue;
+                Reach part = from;
+                if (upper) part.lo[d] = std::max(part.lo[d], line);
+                else part.hi[d] = std::min(part.hi[d], line);
+                if (walk_.axis(d).periodic && twice > 0) {
+                    part.lo[d] += upper ? -twice : twice, part.hi[d] += upper ? -twice : twice;
+                    spread(part);
+                } else if (walk_.has_seam(tile, d, side)) {
+                    spread(across(part, d, side));
+                }
+            }
+            inside.lo[d] = std::max<global_index>(inside.lo[d], 0);
+            inside.hi[d] = std::min(inside.hi[d], twice);
+        }
+        for (int d = 0; d < walk_.dimensions(); ++d)
+            if (inside.lo[d] > inside.hi[d]) return;
+        collect(inside, 0, {});
+    }
+
+    Reach across(const Reach& part, int d, Side side) const {
+        const Image lo = walk_.cross({part.lo, {}}, d, side);
+        const Image hi = walk_.cross({part.hi, {}}, d, side);
+        Reach reach;
+        for (int e = 0; e < walk_.dimensions(); ++e) {
+            // Around the end about which a center pivot turns, to be sure.
+            const bool turns = e != walk_.tile_axis() && e != d && part.lo[e] <= 1;
+            const auto ends = std::minmax(lo.at[e], hi.at[e]);
+            reach.lo[e] = turns ? std::min<global_index>(ends.first, 0) : ends.first;
+            reach.hi[e] = turns ? std::max(ends.second, 2 * walk_.axis(e).extent) : ends.second;
+        }
+        return reach;
+    }
+
+    void collect(const Reach& reach, int d, Position position) {
+        if (d == max_dimensions || d == walk_.dimensions()) {
+            blocks_.insert(position);
+            return;
+        }
+        const std::vector<global_index>& starts = walk_.axis(d).starts;
+        for (int b = 0; b < walk_.axis(d).blocks(); ++b) {
+            if (2 * starts[b] > reach.hi[d] || 2 * starts[b + 1] < reach.lo[d]) continue;
+            position[d] = b;
+            collect(reach, d + 1, position);
+        }
+    }
+
+    const Walk& walk_;
+    int width_ = 0;
+    std::set<Reach> seen_;
+    std::set<Position> blocks_;
+};
+
+// A box of the reader where the owner has it.
+Box at_owner(const Box& box, const Found& found, int dimensions) {
+    Box there;
+    for (int d = 0; d < dimensions; ++d) {
+        const int axis = found.turn.axes[d];
+        const bool mirrored = (found.turn.mirrored >> d & 1) != 0;
+        there.lo[axis] = mirrored ? found.shift[d] - box.hi[d] + 1 : found.shift[d] + box.lo[d];
+        there.hi[axis] = mirrored ? found.shift[d] - box.lo[d] + 1 : found.shift[d] + box.hi[d];
+    }
+    return there;
+}
+
+}  // namespace
+
+Stage stage_with_seams(const CartesianDomain& domain) {
+    const Walk walk(domain);
+    Surroundings around(domain, walk);
+    std::set<Position> own;
+    for (const Block& block : domain.blocks()) around.add(block.owned), own.insert(block.position);
+    std::set<Position> readers = around.blocks();
+    readers.insert(own.begin(), own.end());
+    PiecesByRank receives, sends;
+    for (const Position& position : readers) {
+        const Reader reader(domain, walk, position);
+        const CartesianDomain::Place here = domain.place_of(position);
+        int number = 0;
+        for (const FoundBox& each : reader.boxes()) {
+            const Found& found = each.found;
+            const CartesianDomain::Place owner = domain.place_of(found.owner);
+            const PieceKey key{here.block, {number++}};
+            const BoxPiece ghosts{here.block,  each.cells, reader.owner(found.turn),
+                                  found.shift, found.turn, false};
+            if (own.count(position) != 0) receives[owner.rank].push_back({key, key, ghosts});
+            if (own.count(found.owner) == 0) continue;
+            BoxPiece cells{owner.block, at_owner(ghosts.cells, found, domain.dimensions()),
+                           at_owner(ghosts.owner, found, domain.dimensions()), {}, found.turn, true};
+            sends[here.rank].push_back({key, key, cells});
+        }
+    }
+    return join(receives, sends);
+}
+
+}  // namespace parhelion
