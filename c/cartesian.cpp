@@ -143,8 +143,15 @@ int phl_cube_seams(int first_axis, phl_seam* seams) {
         require_output(seams, "seams");
         for (const Seam& seam : cube_seams(first_axis)) {
             const auto side = [](Side side) { return side == Side::lower ? PHL_LOWER : PHL_UPPER; };
-            *seams++ = {seam.from.axis, side(seam.from.side), seam.from.tile, seam.to.axis,
-                        side(seam.to.side), seam.to.tile, {}, seam.backward, PHL_PIVOT_CORNER};
+            *seams++ = {seam.from.axis,
+                        side(seam.from.side),
+                        seam.from.tile,
+                        seam.to.axis,
+                        side(seam.to.side),
+                        seam.to.tile,
+                        {},
+                        seam.backward,
+                        PHL_PIVOT_CORNER};
         }
     });
 }

@@ -140,7 +140,8 @@ Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions) {
     };
     Seam seam{side(given.from_axis, given.from_side, given.from_tile),
               side(given.to_axis, given.to_side, given.to_tile)};
-    if (std::any_of(given.axes, given.axes + PHL_MAX_DIMENSIONS, [](int axis) { return axis != 0; }))
+    if (std::any_of(given.axes, given.axes + PHL_MAX_DIMENSIONS,
+                    [](int axis) { return axis != 0; }))
         seam.axes.assign(given.axes, given.axes + dimensions);
     seam.backward = static_cast<std::uint8_t>(std::clamp(given.backward, 0, 0xff));
     seam.pivot = static_cast<Pivot>(in_range(given.pivot, PHL_PIVOT_CENTER, "pivot"));

@@ -69,8 +69,7 @@ struct FortranArray {
                           Array given_depth = nullptr, bool changes_sign = false, int vector = 0,
                           int along = 1)
         : goes_on(goes_on), changes_sign(changes_sign), vector(vector), along(along),
-          stagger(given_stagger),
-          array_halo(given_halo), depth(given_depth) {
+          stagger(given_stagger), array_halo(given_halo), depth(given_depth) {
         std::memcpy(
             &copy, &given,
             offsetof(CFI_cdesc_t, dim) + static_cast<std::size_t>(given.rank) * sizeof(CFI_dim_t));
@@ -374,8 +373,8 @@ int phl_f_rank(const int* comm, int32_t* rank, int32_t* size) {
 
 void phl_f_describe(Array array, int goes_on, FortranArray* described, Array stagger,
                     Array array_halo, Array depth, int changes_sign, int vector, int along) {
-    new (described)
-        FortranArray(*array, goes_on != 0, stagger, array_halo, depth, changes_sign != 0, vector, along);
+    new (described) FortranArray(*array, goes_on != 0, stagger, array_halo, depth,
+                                 changes_sign != 0, vector, along);
 }
 
 int phl_f_group_check(const FortranGroup* group) {

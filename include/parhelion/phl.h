@@ -291,8 +291,8 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
  * it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
-/* Local. The 12 seams of a cube, whose faces are the tiles 0 to 5 with as many cells along the first
- * axis as along the one after it. */
+/* Local. The 12 seams of a cube, whose faces are the tiles 0 to 5 with as many cells along the
+ * first axis as along the one after it. */
 int phl_cube_seams(int first_axis, phl_seam* seams);
 /* Local, all of them. Arrays have one entry per dimension. */
 int phl_cartesian_process_grid(phl_cartesian domain, int32_t* grid, int32_t* coordinates);
@@ -322,11 +322,11 @@ typedef struct phl_field {
     int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value
                                             more on every rank */
     int32_t changes_sign;                /* 1: beyond a fold, as components of vectors do */
-    int32_t vector; /* 1 or more: a component of the vector of that number, which seams turn */
-    int32_t along;  /* its axis */
-    void* cells;                         /* of a rank's only block */
-    void* ghosts;                        /* index map */
-    void* const* blocks;                 /* instead of `cells`: one array per block */
+    int32_t vector;      /* 1 or more: a component of the vector of that number, which seams turn */
+    int32_t along;       /* its axis */
+    void* cells;         /* of a rank's only block */
+    void* ghosts;        /* index map */
+    void* const* blocks; /* instead of `cells`: one array per block */
     int32_t block_count;
     int32_t space; /* enum phl_memory_space, equal on all ranks */
 } phl_field;

@@ -12,8 +12,8 @@ namespace {
 using Grid = const CartesianDomain&;
 using Cells = const IndexedDomain&;
 
-// Axis, whether its upper side, tile: of both sides; axes, axes that run backward, whether about the
-// center of cells.
+// Axis, whether its upper side, tile: of both sides; axes, axes that run backward, whether about
+// the center of cells.
 using GivenSide = std::tuple<int, bool, int>;
 using Seams = std::vector<std::tuple<GivenSide, GivenSide, std::vector<int>, unsigned, bool>>;
 

@@ -7,7 +7,8 @@ namespace parhelion::python {
 namespace {
 
 void set_layers(Field& field, IntList lower, IntList upper, IntList array_lower,
-                IntList array_upper, IntList stagger, bool owns_ends, int sign, int vector, int along) {
+                IntList array_upper, IntList stagger, bool owns_ends, int sign, int vector,
+                int along) {
     field.halo = halo_from(lower, upper);
     field.array_halo = halo_from(array_lower, array_upper);
     field.stagger = stagger_from(stagger);

@@ -93,8 +93,8 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
 }
 
 std::string text(const TileSide& side) {
-    return (side.tile < 0 ? "" : "tile " + number(side.tile) + ", ") + "axis " +
-           number(side.axis) + ", " + (side.side == Side::upper ? "upper" : "lower") + " side";
+    return (side.tile < 0 ? "" : "tile " + number(side.tile) + ", ") + "axis " + number(side.axis) +
+           ", " + (side.side == Side::upper ? "upper" : "lower") + " side";
 }
 
 std::string text(const Seam& seam) {
@@ -110,11 +110,12 @@ bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; 
 void complete_axes(Seam& seam, int dimensions, int tile_axis) {
     const std::string where = "the seam of " + text(seam.from);
     for (const TileSide& side : {seam.from, seam.to})
-        require(is_axis(side.axis, dimensions) && side.axis != tile_axis,
-                where + " has axis " + number(side.axis) + " in a domain of " +
-                    number(dimensions) + " dimensions" +
-                    (tile_axis < 0 ? "" : ", of which axis " + number(tile_axis) + " counts tiles") +
-                    ": name another axis");
+        require(
+            is_axis(side.axis, dimensions) && side.axis != tile_axis,
+            where + " has axis " + number(side.axis) + " in a domain of " + number(dimensions) +
+                " dimensions" +
+                (tile_axis < 0 ? "" : ", of which axis " + number(tile_axis) + " counts tiles") +
+                ": name another axis");
     if (seam.axes.empty()) {
         for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
         std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
@@ -132,8 +133,9 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
     along &= ~(1u << seam.from.axis);
     if (tile_axis >= 0) along &= ~(1u << tile_axis);
     require((seam.backward & ~along) == 0,
-            where + " mirrors an axis that does not lie along it: name axes of the domain other "
-                    "than that of the side");
+            where +
+                " mirrors an axis that does not lie along it: name axes of the domain other "
+                "than that of the side");
 }
 
 // Of a side that is joined to itself: who goes through it twice is where he was.
@@ -176,14 +178,17 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
                   each.from.tile == seam.from.tile;
     require(std::min(extents[seam.from.axis], extents[seam.to.axis]) >=
                 (is_fold ? folded * halo + 1 : halo),
-            where + " needs at least the halo's cells along its axis, where a side is folded one "
-                    "more, and where both are folded twice as many: use a narrower halo");
+            where +
+                " needs at least the halo's cells along its axis, where a side is folded one "
+                "more, and where both are folded twice as many: use a narrower halo");
     require(!is_fold || is_own_inverse(seam),
-            where + " joins it to itself by axes that do not change places in pairs: a fold mirrors "
-                    "axes, or swaps two of them");
+            where +
+                " joins it to itself by axes that do not change places in pairs: a fold mirrors "
+                "axes, or swaps two of them");
     require(is_fold || seam.pivot == Pivot::corner,
-            where + " has a center pivot and joins two sides: that is for a side that is joined to "
-                    "itself");
+            where +
+                " has a center pivot and joins two sides: that is for a side that is joined to "
+                "itself");
 }
 
 // Seams with all that they leave out, one for each tile.
@@ -217,9 +222,9 @@ std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
     const int dims = static_cast<int>(extents.size()), axis = options.tile_axis;
     if (axis == CartesianOptions::no_tiles) return;
-    require(is_axis(axis, dims) && dims > 1,
-            "axis " + number(axis) + " is to count tiles in a domain of " + number(dims) +
-                " dimensions: name one of them");
+    require(is_axis(axis, dims) && dims > 1, "axis " + number(axis) +
+                                                 " is to count tiles in a domain of " +
+                                                 number(dims) + " dimensions: name one of them");
     if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
     if (options.periodic.listed == 0) options.periodic.along[axis] = false;
     require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
@@ -371,7 +376,8 @@ Axis no_axis() {
 Seam fold(int axis, Side side, Pivot pivot, int mirrored) {
     const TileSide folded{axis, side};
     const bool in_range = is_axis(mirrored, max_dimensions);
-    return {folded, folded, {}, static_cast<std::uint8_t>(in_range ? 1u << mirrored : 0xffu), pivot};
+    return {
+        folded, folded, {}, static_cast<std::uint8_t>(in_range ? 1u << mirrored : 0xffu), pivot};
 }
 
 Seam fold(int axis, Side side, Pivot pivot) {

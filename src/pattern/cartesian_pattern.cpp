@@ -65,8 +65,8 @@ void append_images(const PatternAxis& axis, global_index lo, global_index hi, bo
         }
         const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), at);
         const global_index end = std::min(hi, lo + *next - at);
-        append(segments, {lo, end, at - lo, static_cast<int>(next - axis.starts.begin()) - 1, !own,
-                          beyond});
+        append(segments,
+               {lo, end, at - lo, static_cast<int>(next - axis.starts.begin()) - 1, !own, beyond});
         lo = end;
     }
 }

@@ -97,8 +97,7 @@ public:
                 backward ? mirrored(from.at[e], axes_[e], crossing->pivot) : from.at[e];
         }
         const global_index here = line(tile_of(from.at), d, side);
-        const global_index beyond =
-            side == Side::upper ? from.at[d] - here : here - from.at[d];
+        const global_index beyond = side == Side::upper ? from.at[d] - here : here - from.at[d];
         const global_index there = line(tile_of(next.at), crossing->to.axis, crossing->to.side);
         next.at[crossing->to.axis] =
             crossing->to.side == Side::upper ? there - beyond : there + beyond;
@@ -277,8 +276,7 @@ private:
 
     void visit(int d, Box box, int beyond, bool moved, std::vector<FoundBox>& found) const {
         if (d == max_dimensions || d == domain_.dimensions()) {
-            if (moved && (domain_.neighbors() == Neighbors::full || beyond <= 1))
-                split(box, found);
+            if (moved && (domain_.neighbors() == Neighbors::full || beyond <= 1)) split(box, found);
             return;
         }
         for (const Segment& segment : segments_[d]) {
@@ -482,8 +480,12 @@ Stage stage_with_seams(const CartesianDomain& domain) {
                                   found.shift, found.turn, false};
             if (own.count(position) != 0) receives[owner.rank].push_back({key, key, ghosts});
             if (own.count(found.owner) == 0) continue;
-            BoxPiece cells{owner.block, at_owner(ghosts.cells, found, domain.dimensions()),
-                           at_owner(ghosts.owner, found, domain.dimensions()), {}, found.turn, true};
+            BoxPiece cells{owner.block,
+                           at_owner(ghosts.cells, found, domain.dimensions()),
+                           at_owner(ghosts.owner, found, domain.dimensions()),
+                           {},
+                           found.turn,
+                           true};
             sends[here.rank].push_back({key, key, cells});
         }
     }

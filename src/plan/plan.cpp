@@ -81,8 +81,8 @@ void check_component(const Field& field, int dimensions, const std::string& name
     if (field.vector == 0) return;
     if (field.vector < 0 || field.along < 0 || field.along >= dimensions)
         throw Error(name + " is component " + std::to_string(field.along) + " of vector " +
-                    std::to_string(field.vector) +
-                    ": vectors have numbers from 1 to " + std::to_string(largest_vector) +
+                    std::to_string(field.vector) + ": vectors have numbers from 1 to " +
+                    std::to_string(largest_vector) +
                     ", and components lie along an axis of the grid");
     if (field.sign != 1)
         throw Error(name +
@@ -92,7 +92,8 @@ void check_component(const Field& field, int dimensions, const std::string& name
 
 // A seam that puts axes in each other's place has the values of a component from another one, and
 // those of points from where there are such points.
-void check_turned(const Group& group, const Field& field, const SeamTurn& turn, const std::string& name) {
+void check_turned(const Group& group, const Field& field, const SeamTurn& turn,
+                  const std::string& name) {
     if (!turn.exchanges_axes()) return;
     if (field.sign < 0)
         throw Error(name +

@@ -39,8 +39,7 @@ std::optional<std::map<Offset, int>> owners_of(const Pattern& pattern, const Sta
     for (const Link& link : stage)
         for (const BoxPiece& piece : link.receive.boxes) {
             const auto offset = offset_of(pattern, piece.cells);
-            if (!offset || piece.turn.seam || !owners.emplace(*offset, link.rank).second)
-                return {};
+            if (!offset || piece.turn.seam || !owners.emplace(*offset, link.rank).second) return {};
         }
     return owners;
 }

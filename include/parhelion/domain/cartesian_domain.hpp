@@ -55,8 +55,8 @@ struct TileSide {
 };
 
 /// Joins two sides, or a side to itself: who leaves the grid through `from` enters it through `to`,
-/// and the other way. The other axes go on as those that `axes` names, backward where `backward` has
-/// their bit.
+/// and the other way. The other axes go on as those that `axes` names, backward where `backward`
+/// has their bit.
 ///
 ///     Seam{{0, Side::lower}, {0, Side::upper}, {}, 0b10}        a Möbius strip: axis 1 is turned
 struct Seam {
@@ -68,9 +68,9 @@ struct Seam {
     friend bool operator==(const Seam&, const Seam&) = default;
 };
 
-/// A side that is joined to itself, mirrored, as the north of a tripolar ocean grid is. With n cells
-/// along the axis `mirrored` and m along `axis`, whose upper side is folded, the ghost (i, m − 1 + k)
-/// holds
+/// A side that is joined to itself, mirrored, as the north of a tripolar ocean grid is. With n
+/// cells along the axis `mirrored` and m along `axis`, whose upper side is folded, the ghost (i, m
+/// − 1 + k) holds
 ///
 ///     corner: cell (n − 1 − i, m − k)        center: cell ((n − i) mod n, m − 1 − k)
 ///
@@ -114,9 +114,9 @@ struct CartesianOptions {
     Algorithm algorithm = Algorithm::standard;
     RankOrder rank_order = {};
     Boundary boundary = Boundary::open;
-    std::vector<Seam> seams = {};   ///< each side has one at most
-    int tile_axis = no_tiles;       ///< the axis that counts tiles: grids of their own, joined by
-                                    ///< seams alone. It has no halo and is not periodic
+    std::vector<Seam> seams = {};  ///< each side has one at most
+    int tile_axis = no_tiles;      ///< the axis that counts tiles: grids of their own, joined by
+                                   ///< seams alone. It has no halo and is not periodic
     static constexpr int no_tiles = -1;
 };
 
@@ -152,9 +152,9 @@ struct Block {
 /// rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
 /// not the number of ranks, splits that do not add up, lists of another length than there are
 /// dimensions, a table of ranks that does not name each rank once, a communicator without the
-/// topology that is to be taken from it; seams of sides that are periodic, joined twice, of different
-/// numbers of cells, or of an axis not longer than the halo (folded on both sides: than both halos),
-/// and seams with an owned boundary or with the staged algorithm.
+/// topology that is to be taken from it; seams of sides that are periodic, joined twice, of
+/// different numbers of cells, or of an axis not longer than the halo (folded on both sides: than
+/// both halos), and seams with an owned boundary or with the staged algorithm.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {

@@ -53,9 +53,9 @@ struct Field {
     Boundary boundary = Boundary::open;  ///< of its domain
     HaloWidth array_halo = as_domain;    ///< layers that its arrays have around their cells or
                                          ///< points, at least the depth; as_domain: not known
-    std::int8_t sign = 1;  ///< −1: values change sign beyond a seam that mirrors an axis. Equal on
-                           ///< all ranks
-    std::int8_t along = 0;    ///< of a vector: which axis this component is along
+    std::int8_t sign = 1;   ///< −1: values change sign beyond a seam that mirrors an axis. Equal on
+                            ///< all ranks
+    std::int8_t along = 0;  ///< of a vector: which axis this component is along
     std::int16_t vector = 0;  ///< fields of one number are components of one vector, which seams
                               ///< turn; 0: a scalar. Equal on all ranks
 

@@ -390,6 +390,83 @@ static void exchange_folded(void) {
           "pivot 7 does not exist");
 }
 
+/* A Möbius strip: beyond its ends the other axis runs backward. */
+static void exchange_strip(void) {
+    const int64_t extents[2] = {nx, ny};
+    const phl_seam seam = {.from_axis = 0, .from_side = PHL_LOWER, .to_axis = 0, .backward = 1 << 1};
+    const phl_cartesian_options options = {
+        .halo_lower = {h, h}, .halo_upper = {h, h}, .seams = &seam, .seam_count = 1};
+    phl_cartesian domain = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    int64_t low[2], high[2], lower[2], upper[2];
+    GOOD(phl_cartesian_extended(domain, 0, low, high));
+    GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+    const int64_t rows = high[1] - low[1], cells = (high[0] - low[0]) * rows;
+    int32_t* u = malloc(sizeof(int32_t) * (size_t)cells);
+    for (int64_t i = 0; i < cells; ++i)
+        u[i] = (int32_t)(100 * (low[0] + i / rows) + low[1] + i % rows);
+    const phl_field field = {.element = {.scalar = PHL_INT32}, .cells = u};
+    phl_exchange exchange = NULL;
+    GOOD(phl_exchange_create_cartesian(domain, 1, &field, NULL, &exchange));
+    GOOD(phl_exchange_forward(exchange, NULL, 0));
+    const int is_empty = lower[0] == upper[0] || lower[1] == upper[1];
+    for (int64_t i = 0; i < cells && !is_empty; ++i) {
+        const int64_t x = low[0] + i / rows, y = low[1] + i % rows;
+        if (y < 0 || y >= ny) continue;
+        const int is_beyond = x < 0 || x >= nx;
+        CHECK(u[i] == 100 * ((x + nx) % nx) + (is_beyond ? ny - 1 - y : y));
+    }
+    GOOD(phl_exchange_free(&exchange));
+    GOOD(phl_cartesian_free(&domain));
+    free(u);
+}
+
+/* Beyond the edges of a cube a component of a vector is the other one, or has another sign. */
+static void exchange_cube(void) {
+    enum { n = 4 };
+    const int64_t extents[3] = {6, n, n};
+    phl_seam seams[12];
+    GOOD(phl_cube_seams(1, seams));
+    const phl_cartesian_options options = {.halo_lower = {0, 1, 1},
+                                           .halo_upper = {0, 1, 1},
+                                           .seams = seams,
+                                           .seam_count = 12,
+                                           .has_tiles = 1};
+    phl_cartesian cube = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 3, extents, &options, &cube));
+    int64_t low[3], high[3], lower[3], upper[3];
+    GOOD(phl_cartesian_extended(cube, 0, low, high));
+    GOOD(phl_cartesian_owned(cube, 0, lower, upper));
+    const int64_t rows = high[2] - low[2], tile = (high[1] - low[1]) * rows,
+                  cells = (high[0] - low[0]) * tile;
+    int32_t *u = calloc((size_t)cells + 1, sizeof *u), *v = calloc((size_t)cells + 1, sizeof *v);
+    for (int64_t i = 0; i < cells; ++i) {
+        const int64_t x = low[1] + i % tile / rows, y = low[2] + i % rows;
+        if (x < 0 || x >= n || y < 0 || y >= n) continue;
+        u[i] = 1;
+        v[i] = 2;
+    }
+    const phl_field fields[2] = {
+        {.element = {.scalar = PHL_INT32}, .cells = u, .vector = 1, .along = 1},
+        {.element = {.scalar = PHL_INT32}, .cells = v, .vector = 1, .along = 2}};
+    phl_exchange exchange = NULL;
+    GOOD(phl_exchange_create_cartesian(cube, 2, fields, NULL, &exchange));
+    GOOD(phl_exchange_forward(exchange, NULL, 0));
+    const int is_empty = lower[0] == upper[0] || lower[1] == upper[1] || lower[2] == upper[2];
+    for (int64_t i = 0; i < cells && !is_empty; ++i) {
+        const int64_t face = low[0] + i / tile, x = low[1] + i % tile / rows, y = low[2] + i % rows;
+        const int beyond_x = x < 0 || x >= n, beyond_y = y < 0 || y >= n;
+        const int swaps = face == 1 || face == 3 ? beyond_y : face >= 4 && beyond_x;
+        if (beyond_x && beyond_y) CHECK(u[i] == 0 && v[i] == 0);
+        else CHECK(abs(u[i]) == (swaps ? 2 : 1) && abs(v[i]) == (swaps ? 1 : 2));
+        if (face == 1 && y == n && !beyond_x) CHECK(u[i] == 2 && v[i] == -1);
+    }
+    GOOD(phl_exchange_free(&exchange));
+    GOOD(phl_cartesian_free(&cube));
+    free(u);
+    free(v);
+}
+
 void test_cartesian(void) {
     const int64_t extents[2] = {nx, ny};
     const phl_cartesian_options options = {
@@ -414,4 +491,6 @@ void test_cartesian(void) {
     FAILS(phl_cartesian_free(&domain), PHL_ERROR_HANDLE, "null");
     exchange_cells();
     exchange_folded();
+    exchange_strip();
+    exchange_cube();
 }

@@ -17,6 +17,7 @@ contains
     call exchange_with_options()
     call exchange_folded(pivot_corner)
     call exchange_folded(pivot_center)
+    call exchange_cube()
   end subroutine
 
   !> The north side is folded: a scalar, and a component of a vector, which turns.
@@ -51,6 +52,43 @@ contains
           call check(u(i, j) == value_at(extent(1) + 2 - i, extent(2) - k, 0), 'a scalar beyond a fold about a center')
         end if
         call check(v(i, j) == -u(i, j), 'a component of a vector beyond a fold')
+      end do
+    end do
+  end subroutine
+
+  !> Beyond the edges of a cube a component of a vector is the other one, or has another sign. The tiles are the last axis.
+  subroutine exchange_cube()
+    integer, parameter :: n = 4
+    type(cartesian_domain) :: cube
+    type(field_list) :: fields
+    type(halo_exchange) :: exchange
+    integer, allocatable, target :: u(:, :, :), v(:, :, :)
+    integer :: a(3), b(3), lo(3), hi(3), i, j, face
+    logical :: across, along, swaps
+    call cube%init(world, [n, n, 6], lower=[1, 1, 0], upper=[1, 1, 0], seams=cube_seams(1), tile_axis=3)
+    call cube%owned(a, b)
+    call cube%extended(lo, hi)
+    allocate (u(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), v(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), source=0)
+    u(a(1):b(1), a(2):b(2), a(3):b(3)) = 1
+    v(a(1):b(1), a(2):b(2), a(3):b(3)) = 2
+    call fields%add(u, vector=1, along=1)
+    call fields%add(v, vector=1, along=2)
+    call exchange%init(cube, fields=fields)
+    call exchange%forward()
+    if (any(a > b)) return
+    do face = lo(3), hi(3)
+      do j = lo(2), hi(2)
+        do i = lo(1), hi(1)
+          across = i < 1 .or. i > n
+          along = j < 1 .or. j > n
+          if (across .and. along) then
+            call check(u(i, j, face) == 0 .and. v(i, j, face) == 0, 'a corner where three faces meet keeps its value')
+            cycle
+          end if
+          swaps = ((face == 2 .or. face == 4) .and. along) .or. (face >= 5 .and. across)
+          call check(abs(u(i, j, face)) == merge(2, 1, swaps) .and. &
+            abs(v(i, j, face)) == merge(1, 2, swaps), 'components on a cube')
+        end do
       end do
     end do
   end subroutine
