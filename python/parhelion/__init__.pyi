@@ -1,6 +1,12 @@
 from ._core import Step as Step
 from .domain.arrays import HaloArray as HaloArray
-from .domain.cartesian import CartesianDomain as CartesianDomain, choose_process_grid as choose_process_grid, fold as fold
+from .domain.cartesian import (
+    CartesianDomain as CartesianDomain,
+    CubedSphere as CubedSphere,
+    choose_process_grid as choose_process_grid,
+    fold as fold,
+    seam as seam,
+)
 from .domain.conversion import (
     from_index_map as from_index_map,
     from_local_to_global as from_local_to_global,

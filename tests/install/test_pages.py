@@ -211,6 +211,8 @@ def check_command(text, where):
         inner = words[words.index("parhelion") + 1 :] if "parhelion" in words else []
         words = words[: words.index("parhelion")] if inner else words[: words.index("--once") + 1]
         check_command(shlex.join(inner), where)
+    if not command.context_settings.get("allow_interspersed_args", True):  # a program has options of its own
+        words = words[: next((at for at, word in enumerate(words) if word.endswith(".py")), len(words))]
     check_options(command, words[: words.index("--")] if "--" in words else words, where)
 
 

@@ -393,7 +393,8 @@ static void exchange_folded(void) {
 /* A Möbius strip: beyond its ends the other axis runs backward. */
 static void exchange_strip(void) {
     const int64_t extents[2] = {nx, ny};
-    const phl_seam seam = {.from_axis = 0, .from_side = PHL_LOWER, .to_axis = 0, .backward = 1 << 1};
+    const phl_seam seam = {
+        .from_axis = 0, .from_side = PHL_LOWER, .to_axis = 0, .backward = 1 << 1};
     const phl_cartesian_options options = {
         .halo_lower = {h, h}, .halo_upper = {h, h}, .seams = &seam, .seam_count = 1};
     phl_cartesian domain = NULL;
