@@ -166,14 +166,6 @@ def parallel(pivot, stops):
     return domain, state, kept
 
 
-def assemble(blocks, arrays, stagger=(0, 0)):
-    """An array of the whole grid with its ghosts."""
-    whole = np.zeros((NX + 2 + stagger[0], NY + 2 + stagger[1]))
-    for block, array in zip(blocks, arrays):
-        whole[window(block, stagger)] = array
-    return whole
-
-
 def totals(sea, pivot, h, u, v):
     """The volume of the sea, and its energy above rest divided by its density."""
     area = (sea.side**2 * ~sea.land)[1:-1, 1:-1]
@@ -195,7 +187,7 @@ def draw(file, domain, pivot, sea, kept, hours):
     places = figure.add_gridspec(2, 3, height_ratios=(1, 1.15))
     bar = {"orientation": "horizontal", "shrink": 0.4, "aspect": 30, "label": "sea surface, m"}
     cmap = colormaps["RdBu_r"].resampled(25)
-    waves = [np.ma.masked_where(sea.land, h - DEPTH)[1:-1, 1:-1] for h in kept]
+    waves = [np.ma.masked_where(sea.land[1:-1, 1:-1], h - DEPTH) for h in kept]
 
     turn = np.exp(1j * math.radians(POLE[0] - 90))  # Greenwich points down
     points = make_points(pivot, WHOLE, (1, 1))
@@ -245,26 +237,20 @@ def main():
     pivot, steps = options.pivot, options.hours * 3600 / TIME_STEP
     stops = [max(1, round(steps * part)) for part in (1 / 24, 1 / 12, 1 / 6, 1)]
     domain, state, kept = parallel(pivot, stops)
-    results = domain.comm.gather((domain.owned, state, kept))
+    expected = domain.comm.bcast(serial(pivot, stops) if domain.comm.rank == 0 else None)
+    here = [whole[window(domain.owned, stagger)] for whole, stagger in zip(expected, STAGGERS)]
+    same = all(domain.comm.allgather(all(map(np.array_equal, state, here))))
+    kept = [domain.gather(h) for h in kept]
     if domain.comm.rank > 0:
         return
 
-    blocks, states, kept = zip(*results)
-    expected = serial(pivot, stops)
-    same = all(
-        np.array_equal(values, whole[window(block, stagger)])
-        for block, state in zip(blocks, states)
-        for values, whole, stagger in zip(state, expected, STAGGERS)
-    )
     print(f"{domain.comm.size} ranks as {domain.process_grid}, fold about a {pivot}:",
           "equal to" if same else "DIFFERENT FROM", "the serial result, ghosts included")
     sea = make_sea(pivot)
-    h, u, v = (assemble(blocks, parts, stagger) for parts, stagger in zip(zip(*states), STAGGERS))
-    start = totals(sea, pivot, sea.start, 0 * u, 0 * v)
-    volume, energy = (totals(sea, pivot, h, u, v) - start) / start
+    start = totals(sea, pivot, sea.start, *(0 * u for u in expected[1:]))
+    volume, energy = (totals(sea, pivot, *expected) - start) / start
     print(f"after {options.hours:g} h: volume {volume:+.1e}, energy of the waves {energy:+.1e}")
     if options.picture:
-        kept = [assemble(blocks, parts) for parts in zip(*kept)]
         hours = [stop * TIME_STEP / 3600 for stop in stops]
         draw(options.picture, domain, pivot, sea, kept, hours)
     raise SystemExit(not same)

@@ -1,5 +1,6 @@
 """The examples: their parallel results equal the serial ones bit for bit."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -44,13 +45,22 @@ def test_waves_across_a_fold_show_a_mistake_in_its_exchange(flavor, mistake, tmp
     assert not done.ok and "DIFFERENT FROM the serial result" in output, output
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
-def test_the_page_on_seams_shows_what_the_tripolar_example_prints_and_draws(flavor, tmp_path):
+def test_a_tracer_on_a_cubed_sphere_equals_the_serial_run(flavor, ranks):
+    done, output = run_python(flavor, ranks, str(EXAMPLES / "cubed_sphere.py"), "--degrees", "60")
+    assert done.ok and f"{ranks} ranks" in output and "equal to the serial result" in output, output
+
+
+@pytest.mark.parametrize("name, changing", [("tripolar", "volume"), ("cubed_sphere", "mass")])
+@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
+def test_the_page_on_seams_shows_what_its_examples_print_and_draw(flavor, name, changing, tmp_path):
     pytest.importorskip("matplotlib")
-    shown = (ROOT / "docs" / "seams.md").read_text().split("tripolar.png\n")[1].split("```")[0].splitlines()
-    done, output = run_python(flavor, 2, str(EXAMPLES / "tripolar.py"), "--picture", str(tmp_path / "tripolar.png"))
-    assert done.ok and output.partition(", energy")[2].strip() == shown[-1].partition(", energy")[2].strip(), output
-    assert 50_000 < (tmp_path / "tripolar.png").stat().st_size < 150_000
+    shown = (ROOT / "docs" / "seams.md").read_text().split(f"--picture docs/{name}.png\n")[1].split("\n```")[0].splitlines()[-1]
+    done, output = run_python(flavor, 2, str(EXAMPLES / f"{name}.py"), "--picture", str(tmp_path / "picture.png"))
+    before, change, after = re.split(rf"(?<={changing} )(\S+)(?=,)", output.splitlines()[-1])
+    assert done.ok and shown.startswith(before) and shown.endswith(after) and abs(float(change)) < 1e-15, output
+    assert 50_000 < (tmp_path / "picture.png").stat().st_size < 150_000
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 5])

@@ -1,4 +1,4 @@
-"""The exchange of examples/tripolar.py fills every ghost of random fields as its serial run does, where its waves have not been, too."""
+"""Exchanges of examples fill every ghost of random fields as their serial runs do: also where waves and tracers never come."""
 
 import sys
 from pathlib import Path
@@ -7,9 +7,10 @@ import numpy as np
 from _ranks import main
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "examples"))
+import cubed_sphere
 import tripolar
 
-RANKS = (1, 2, 4)
+RANKS = (1, 2, 3, 4, 6)
 
 
 def noise(pivot, block=tripolar.WHOLE):
@@ -39,6 +40,24 @@ def test_every_ghost_of_the_tripolar_example_is_that_of_its_serial_run():
             places = np.argwhere(values != whole[tripolar.window(domain.owned, stagger)])
             wrong += [(pivot, stagger, *place) for place in places.tolist()]
     assert not wrong, f"{len(wrong)} values, first {wrong[:5]}"
+
+
+def test_every_ghost_of_the_cubed_sphere_example_is_that_of_its_serial_run():
+    width, inside = cubed_sphere.HALO, slice(cubed_sphere.HALO, -cubed_sphere.HALO)
+    length = cubed_sphere.CELLS + 2 * width
+
+    def noise(block=cubed_sphere.WHOLE):
+        return np.random.default_rng(7).random((6, length, length))[cubed_sphere.window(block)][:, inside, inside]
+
+    def fill_once(owned, q, fill, stops):
+        q[:] = -1
+        q[:, inside, inside] = owned
+        fill()
+
+    cubed_sphere.make_air, cubed_sphere.solve = noise, fill_once
+    domain, q, _ = cubed_sphere.parallel([1])
+    wrong = np.argwhere(q != cubed_sphere.serial([1])[cubed_sphere.window(domain.owned)])
+    assert not len(wrong), f"{len(wrong)} values, first {wrong[:5].tolist()}"
 
 
 if __name__ == "__main__":
