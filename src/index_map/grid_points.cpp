@@ -174,19 +174,21 @@ void renumber(SharedPoints& shared, const std::vector<local_index>& places, loca
 
 }  // namespace
 
-PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
+void require_points(const CartesianDomain& domain, const Field& field) {
     if (domain.stagger() != Stagger())
         throw Error(
             "the domain is one of points: pass the domain of cells, and fields that tell their "
             "stagger");
-    if (!domain.seams().empty())
-        throw Error(
-            "the domain has folds, whose points are no sums yet: exchange them, or add "
-            "what the two holders have by a reverse exchange");
+    const bool on_line = std::ranges::any_of(
+        domain.seams(), [](const Seam& seam) { return seam.pivot == Pivot::center; });
+    if (field.stagger == Stagger() && !on_line)
+        throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
+}
+
+PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
+    require_points(domain, field);
     if (field.indexed || field.blocks.size() != domain.blocks().size())
         throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
-    if (field.stagger == Stagger())
-        throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
     require_stagger(field.stagger, domain.dimensions());
     if (field.space != MemorySpace::host)
         throw Error("an array is not in the host's memory: copy it there");

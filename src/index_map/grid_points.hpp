@@ -14,6 +14,8 @@ struct PointLayout {
     friend bool operator==(const PointLayout&, const PointLayout&) = default;
 };
 
+/// Throws Error where nobody else holds what the field lives on.
+void require_points(const CartesianDomain& domain, const Field& field);
 /// Throws Error where the field cannot be one of points of the domain.
 PointLayout point_layout(const CartesianDomain& domain, const Field& field);
 /// The field's array of a block as one array for each component, or as one of all.

@@ -1,5 +1,6 @@
 #include "parhelion/index_map/point_sums.hpp"
 
+#include <exception>
 #include <optional>
 
 #include "index_map/bounce_buffer.hpp"
@@ -10,6 +11,77 @@
 #include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
+
+// Over seams: what holders have goes to the first of them, and the sum comes back. Exchanges of no
+// depth do that, signs and components that change places included.
+class ThereAndBack {
+public:
+    ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
+                 const ExchangeOptions& options)
+        : comm_(domain.communicator()), fields_(without_layers(domain, fields)),
+          exchange_(domain, fields_, options) {}
+
+    void begin(const CartesianDomain& domain, Reduction how, std::span<const Field> named) {
+        how_ = how;
+        arrays_ = named.empty() ? fields_ : without_layers(domain, named);
+        half_.emplace(exchange_.begin_reverse(how, arrays_));
+        is_back_ = false, failure_ = nullptr;
+    }
+    // A reduction of the program may fail on one rank, which all have to know: `end` waits for
+    // that.
+    bool test() {
+        if (!is_back_ && half_->test() && how_.by() == nullptr) turn();
+        return !half_ || half_->test();
+    }
+    void end() {
+        if (!is_back_) turn();
+        if (failure_) std::rethrow_exception(failure_);
+        if (half_) half_->end();
+    }
+    std::string explain() const { return "over seams, there and back\n" + exchange_.explain(); }
+
+private:
+    static std::vector<Field> without_layers(const CartesianDomain& domain,
+                                             std::span<const Field> fields) {
+        std::vector<Field> all(fields.begin(), fields.end());
+        for (Field& field : all) {
+            require_points(domain, field);
+            field.halo = 0;
+        }
+        return all;
+    }
+    void turn() {
+        is_back_ = true;
+        try {
+            half_->end();
+            half_.reset();
+            if (all_are_sums()) half_.emplace(exchange_.begin(arrays_));
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+    }
+    // Whose own reduction failed knows more than could be said here.
+    bool all_are_sums() const {
+        if (how_.by() == nullptr) return true;
+        const bool failed = how_.by()->has_failed();
+        try {
+            collectively(comm_, "sums of points", [&] {
+                if (failed) throw Error("the reduction failed: what it raised there tells why");
+            });
+        } catch (const Error&) {
+            if (!failed) throw;
+        }
+        return !failed;
+    }
+
+    Communicator comm_;
+    std::vector<Field> fields_, arrays_;  // of the construction, of a call
+    Exchange exchange_;
+    Reduction how_ = Reduction::sum;
+    std::optional<Step> half_;
+    bool is_back_ = false;
+    std::exception_ptr failure_;
+};
 
 struct PointSums::State final : Operation {
     CartesianDomain domain;
@@ -24,12 +96,17 @@ struct PointSums::State final : Operation {
     std::vector<Program> twice_in,
         twice_back;  // between the places of points that the rank has twice, of each array
     std::optional<SharedReduction> sums;
+    std::optional<ThereAndBack> over_seams;  // in place of all of these
     Reduction reduction = Reduction::sum;
 
     State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)
         : domain(of), fields(std::move(with)) {
         if (fields.empty())
             throw Error("no fields were passed: name those whose points are summed");
+        if (!domain.seams().empty()) {
+            over_seams.emplace(domain, fields, options);
+            return;
+        }
         layout = point_layout(domain, fields.front());
         arrays.resize(domain.blocks().size());
         take(fields);
@@ -121,16 +198,26 @@ struct PointSums::State final : Operation {
         queue->wait();
     }
     void begin(Reduction how, std::span<const Field> named) {
-        start(how, named);
-        sums->begin(given, how);
+        if (under_way()) throw Error("these sums are under way: end them first");
+        if (over_seams) over_seams->begin(domain, how, named);
+        else start(how, named), sums->begin(given, how);
         begun();
     }
-    bool test() override { return sums->test(); }
+    void run(Reduction how, std::span<const Field> named) {
+        if (over_seams) {
+            begin(how, named), end();
+            return;
+        }
+        start(how, named);
+        sums->run(given, how);
+        finish();
+    }
+    bool test() override { return over_seams ? over_seams->test() : sums->test(); }
     void end() override {
         if (!under_way()) throw Error("no sums are under way: call begin first");
         ended();
-        sums->end();
-        finish();
+        if (over_seams) over_seams->end();
+        else sums->end(), finish();
     }
 };
 
@@ -144,9 +231,7 @@ PointSums::PointSums(PointSums&&) noexcept = default;
 PointSums& PointSums::operator=(PointSums&&) noexcept = default;
 
 void PointSums::reduce(Reduction reduction, std::span<const Field> arrays) {
-    state_->start(reduction, arrays);
-    state_->sums->run(state_->given, reduction);
-    state_->finish();
+    state_->run(reduction, arrays);
 }
 
 Step PointSums::begin(Reduction reduction, std::span<const Field> arrays) {
@@ -158,6 +243,7 @@ void PointSums::end() { state_->end(); }
 bool PointSums::under_way() const { return state_->under_way(); }
 
 std::string PointSums::explain() const {
+    if (state_->over_seams) return state_->over_seams->explain();
     const SharedPoints& shared = state_->points->shared;
     return std::to_string(shared.points.size()) + " points of this rank are shared, by up to " +
            std::to_string(shared.most_holders) + " ranks; " +

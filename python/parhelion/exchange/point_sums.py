@@ -14,12 +14,13 @@ from .reduction import Reduction
 
 
 class PointSums(_core.PointSums):
-    """All ranks that hold a point of a staggered field get the sum of their values. Construction is collective.
+    """All that hold a point of a staggered field get the sum of their values. Construction is collective.
 
     The planes of points between two blocks are on both of them. Where each rank's values are what its own cells give (forces on nodes,
     fluxes through faces), every holder needs the sum: it comes in one round of messages, added in ascending order of rank, with the same bits
     everywhere. Points that a rank holds on both ends of a periodic dimension, or in two of its blocks, are added up on it first. Layers around the
-    points are neither read nor written.
+    points are neither read nor written. In a grid with seams sums take two rounds, to the first holder of a point and back; `Field(u, sign=-1)` and
+    `Field(u, vector=1, along=0)` are as for an Exchange, fields may have several staggers, or be cells on the line of a center pivot.
 
     Args:
         domain: a CartesianDomain of cells.

@@ -163,6 +163,33 @@ def check_adjoint(rng, transport):
     assert not wrong, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, wrong[:5])
 
 
+def check_sums(rng, transport):
+    """All that hold a point, not around it, have the sum of what they had."""
+    domain, stagger, model = domain_of(rng)
+    if not any(stagger) and all(fold.pivot == "corner" for fold in model.folds):
+        return
+    sign = int(rng.choice([1, -1]))
+    u = domain.zeros("int64", stagger=stagger)
+    sums = ph.PointSums(domain, ph.Field(u, sign=sign), transport=transport)
+    mine, before = {}, []
+    for array in as_list(u):
+        holds = reached(array, [(0, 0)] * array.ndim)
+        array[...] = rng.integers(1, 1000, array.shape) + COMM.rank
+        for place, index in indices(domain, array).items():
+            found = model.point(index) if holds(place) else None
+            before.append((array, place, int(array[place]), found))
+            if found is not None:
+                mine[found[0]] = mine.get(found[0], 0) + int(array[place]) * (sign if found[1] < 0 else 1)
+    total = {}
+    for each in COMM.allgather(mine):
+        for index, part in each.items():
+            total[index] = total.get(index, 0) + part
+    sums()
+    for array, place, old, found in before:
+        right = old if found is None else total[found[0]] * (sign if found[1] < 0 else 1)
+        assert array[place] == right, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, place, old, right)
+
+
 def test_every_ghost_has_the_value_of_the_point_that_it_is():
     names = usable_transports()
     for seed in seeds(80):
@@ -173,6 +200,12 @@ def test_reverse_is_the_adjoint():
     names = usable_transports()
     for seed in seeds(80):
         check_adjoint(np.random.default_rng([1, seed]), names[seed % len(names)])
+
+
+def test_sums_of_points():
+    names = usable_transports()
+    for seed in seeds(40):
+        check_sums(np.random.default_rng([2, seed]), names[seed % len(names)])
 
 
 def test_the_formulas_of_the_documentation():
@@ -204,7 +237,7 @@ def test_what_does_not_go_with_a_fold_is_refused():
     domain = ph.CartesianDomain((8, 8), seams=north)
     refused(ValueError, ph.Exchange, domain, ph.Field(domain.zeros(), sign=2), says="components of a vector")
     refused(TypeError, ph.Exchange, domain, ph.Field(domain.zeros("bool"), sign=-1), says="no sign")
-    refused(ValueError, ph.PointSums, domain, domain.zeros(stagger=1), says="folds")
+    refused(ValueError, ph.PointSums, domain, domain.zeros(), says="one rank alone holds")
 
 
 if __name__ == "__main__":

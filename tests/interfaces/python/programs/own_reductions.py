@@ -245,6 +245,31 @@ def test_ranks_to_which_goes_what_another_could_not_combine_are_told():
         passes_on(u, exchange, in_two_halves)
 
 
+def test_sums_over_a_seam_that_fail_on_one_rank_fail_on_all():
+    domain = ph.CartesianDomain((4 * COMM.size, 4), halo=1, periodic=(True, False), process_grid=(COMM.size, 1), seams=[ph.fold()])
+    mass = domain.full(1.0, stagger=1)
+    sums = ph.PointSums(domain, mass)
+
+    def fails(a, b):
+        if COMM.rank == 0:
+            raise KeyError("not here")
+        return a + b
+
+    def in_two_halves(reduction):
+        with sums.begin(reduction) as step:
+            step.test()
+
+    for call in (sums.reduce, in_two_halves):
+        told = None
+        try:
+            call(ph.Reduction(fails, "f8"))
+        except (KeyError, ValueError) as error:
+            told = error
+        assert isinstance(told, KeyError) if COMM.rank == 0 else "rank 0: the reduction failed" in str(told), told
+    mass.held[...] = 1
+    sums()
+
+
 def test_sums_keep_what_was_in_a_list_until_they_end():
     domain = ph.CartesianDomain((4 * COMM.size, 6), halo=1, periodic=True, process_grid=(COMM.size, 1), blocks_per_rank=(2, 1))
     made = domain.zeros(stagger=1)

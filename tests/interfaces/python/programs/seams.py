@@ -235,6 +235,73 @@ def check_adjoint(rng, transport):
     assert forward == reverse, (transport, domain.extents, domain.halo, seams, forward, reverse)
 
 
+def held(domain, array, place):
+    """Not a layer around what the block has."""
+    points = domain.staggered(array.stagger).blocks[array.block]
+    start = [cut.start - lower for cut, (lower, _) in zip(domain.blocks[array.block], array.halo, strict=True)]
+    ends = [cut.stop + (more if cut.stop < n + more else 0) for cut, n, more in zip(points, domain.extents, array.stagger, strict=True)]
+    return all(cut.start <= first + i < end for cut, end, first, i in zip(points, ends, start, place, strict=True))
+
+
+def check_sums(rng, transport):
+    """All that hold a point of a scalar, or of a vector, have the sum of what they had."""
+    tiles, extents, seams = grid_of(rng)
+    domain = domain_of(rng, tiles, extents, seams)
+    staggers = [[(1, 1)], [(1, 0), (0, 1)], [(0, 1), (1, 0)], [(1, 1), (1, 1)]][rng.integers(4)]
+    fields = [domain.zeros("int64", stagger=(0, *stagger)) for stagger in staggers]
+    is_vector = len(fields) > 1
+    given = [ph.Field(field, vector=1, along=axis) for axis, field in enumerate(fields, 1)] if is_vector else fields
+    sums = ph.PointSums(domain, *given, transport=transport)
+    expected, mine, unclear = [], {}, set()
+    for axis, (field, stagger) in enumerate(zip(fields, staggers, strict=True)):
+        model = Model(tiles, extents, seams, stagger)
+        for array in as_list(field):
+            array[...] = rng.integers(1, 1000, array.shape) + 1000 * COMM.rank
+            for place, tile, index in places(domain, array):
+                names = set()
+                for there, at, frame in model.found(tile, index) if held(domain, array, place) else ():
+                    names.add((there, at, *(frame[axis] if is_vector else (0, 1))))
+                if len({name[:3] for name in names}) > 1 or len(names) > 1:
+                    unclear |= {name[:3] for name in names}
+                for *name, sign in list(names)[:1]:
+                    mine[tuple(name)] = mine.get(tuple(name), 0) + sign * int(array[place])
+                expected.append((array, place, array[place], names))
+    totals = {}
+    for each in COMM.allgather(mine):
+        for name, part in each.items():
+            totals[name] = totals.get(name, 0) + part
+    unclear = set().union(*COMM.allgather(unclear))
+    if rng.integers(2):
+        sums()
+    else:
+        with sums.begin() as step:
+            step.test()
+    for array, place, before, names in expected:
+        if any(name[:3] in unclear for name in names):
+            continue
+        right = [name[3] * totals[name[:3]] for name in names] or [before]
+        assert array[place] == right[0], (transport, domain.extents, staggers, seams, place, array[place], right, before)
+
+
+def test_sums_of_points():
+    for transport, seed in itertools.product(usable_transports(), seeds(12)):
+        check_sums(np.random.default_rng(3000 + seed), transport)
+
+
+def test_cells_move_to_another_grid_with_seams():
+    for seed in seeds(10):
+        rng = np.random.default_rng(4000 + seed)
+        tiles, extents, seams = grid_of(rng)
+        one, other = (domain_of(rng, tiles, extents, seams) for _ in range(2))
+        u, v = one.zeros("int64"), other.zeros("int64")
+        for array in as_list(u):
+            for place, tile, index in places(one, array):
+                array[place] = value(tile, tuple(index)) if owned(one, array, place) else UNTOUCHED
+        ph.Redistribution(one, other)(u, v)
+        for array in as_list(v):
+            assert all(array[place] == (value(tile, tuple(index)) if owned(other, array, place) else 0) for place, tile, index in places(other, array))
+
+
 def test_scalars():
     for transport, seed in itertools.product(usable_transports(), seeds(12)):
         check_scalars(np.random.default_rng(seed), transport)
