@@ -363,16 +363,13 @@ public:
 
     void add(const Box& cells) {
         Reach reach;
-        for (int d = 0; d < walk_.dimensions(); ++d) {
-            const int wide = d == walk_.tile_axis() ? 0 : 2 * width_ + 2;
-            reach.lo[d] = 2 * cells.lo[d] - wide;
-            reach.hi[d] = 2 * cells.hi[d] + wide;
-        }
+        for (int d = 0; d < walk_.dimensions(); ++d)
+            reach.lo[d] = 2 * cells.lo[d], reach.hi[d] = 2 * cells.hi[d];
         const int tile_axis = walk_.tile_axis();
-        if (tile_axis < 0) return spread(reach);
+        if (tile_axis < 0) return spread_around(reach);
         for (global_index tile = cells.lo[tile_axis]; tile < cells.hi[tile_axis]; ++tile) {
             reach.lo[tile_axis] = reach.hi[tile_axis] = 2 * tile + 1;
-            spread(reach);
+            spread_around(reach);
         }
     }
     const std::set<Position>& blocks() const { return blocks_; }
@@ -384,8 +381,21 @@ private:
         friend auto operator<=>(const Reach&, const Reach&) = default;
     };
 
-    void spread(const Reach& from) {
-        if (!seen_.insert(from).second) return;
+    // Around what it has by all its names: a point where seams meet is in many tiles.
+    void spread_around(const Reach& block) {
+        std::set<Reach> names;
+        spread(block, names);
+        for (Reach each : names) {
+            for (int d = 0; d < walk_.dimensions(); ++d) {
+                const int wide = d == walk_.tile_axis() ? 0 : 2 * width_ + 2;
+                each.lo[d] -= wide, each.hi[d] += wide;
+            }
+            spread(each, seen_);
+        }
+    }
+
+    void spread(const Reach& from, std::set<Reach>& seen) {
+        if (!seen.insert(from).second) return;
         Reach inside = from;
         for (int d = 0; d < walk_.dimensions(); ++d) {
             if (d == walk_.tile_axis()) continue;
@@ -400,9 +410,9 @@ private:
                 else part.hi[d] = std::min(part.hi[d], line);
                 if (walk_.axis(d).periodic && twice > 0) {
                     part.lo[d] += upper ? -twice : twice, part.hi[d] += upper ? -twice : twice;
-                    spread(part);
+                    spread(part, seen);
                 } else if (walk_.has_seam(tile, d, side)) {
-                    spread(across(part, d, side));
+                    spread(across(part, d, side), seen);
                 }
             }
             inside.lo[d] = std::max<global_index>(inside.lo[d], 0);

@@ -142,3 +142,8 @@ CASE("random seams of tiles: every transport and memory gives the bytes of plain
 CASE("folds: every transport and memory gives the bytes of plain messages") {
     for_random_cases(affordable(40), [](Random& random) { check(random, random_fold(random)); });
 }
+
+CASE("a point of many tiles is read by blocks that lie away from it in some of them") {
+    Random random(mix(200774, 2));
+    check(random, random_tiles(random));
+}
