@@ -52,6 +52,8 @@ constexpr Option options[] = {
     {"order", "halo setup", "F|C", "F", "order in memory", Kind::choice},
     {"periodic", "halo setup", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors",
      Kind::yes_no, false},
+    {"seam", "halo", "none|fold", "",
+     "fold: both sides of the second dimension are folded, not neighbors [none]", Kind::choice},
     {"overlap", "halo setup", "WORK", "",
      "begin and end each exchange around so many microseconds of work", Kind::number, true, 0, 1e6},
     {"uneven", "halo setup", "SHARE", "",

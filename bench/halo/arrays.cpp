@@ -69,46 +69,45 @@ void copy(const Region& from, const Region& to) {
 
 namespace {
 
-struct Place {
-    bool is_ghost;
-    bool exists;          // false beyond an end that is not periodic
-    std::int64_t global;  // wrapped
-};
-
-Place place_of(const HaloGeometry& geometry, std::size_t d, std::int64_t cell) {
-    const std::int64_t local = cell - geometry.halo[d];
-    const std::int64_t whole = geometry.extent[d] * geometry.grid[d];
-    const std::int64_t global = geometry.position[d] * geometry.extent[d] + local;
-    const bool inside = global >= 0 && global < whole;
-    return {local < 0 || local >= geometry.extent[d], inside || geometry.periodic[d],
-            (global + whole) % whole};
-}
-
-struct Row {
-    std::int64_t first_cell;
-    std::uint64_t first_id;
+struct Cell {
+    std::uint64_t id = 0;  // global
     int ghost_dims = 0;
-    bool exists = true;
+    bool exists = true;  // false beyond an end that is not periodic
 };
 
-Row row_at(const HaloGeometry& geometry, std::int64_t number) {
-    const Coordinates cells = extended(geometry);
-    Row row{number * cells[0], 0};
-    std::uint64_t id_stride = static_cast<std::uint64_t>(geometry.extent[0] * geometry.grid[0]);
-    for (std::size_t d = 1; d < max_dimensions; ++d) {
-        const Place place = place_of(geometry, d, number % cells[d]);
-        number /= cells[d];
-        row.ghost_dims += place.is_ghost;
-        row.exists = row.exists && place.exists;
-        row.first_id += static_cast<std::uint64_t>(place.global) * id_stride;
-        id_stride *= static_cast<std::uint64_t>(geometry.extent[d] * geometry.grid[d]);
-    }
-    return row;
+void fold_back(const HaloGeometry::Fold& fold, const Coordinates& whole, Coordinates& global) {
+    std::int64_t &across = global[fold.folded], &along = global[fold.mirrored];
+    if (across >= 0 && across < whole[fold.folded]) return;
+    across = (across < 0 ? 0 : 2 * whole[fold.folded]) - 1 - across;
+    along = whole[fold.mirrored] - 1 - along;
 }
 
-Expect expectation(const HaloGeometry& geometry, int ghost_dims, bool exists) {
-    if (ghost_dims == 0) return Expect::owned;
-    return exists && (geometry.full || ghost_dims == 1) ? Expect::ghost : Expect::untouched;
+Cell cell_at(const HaloGeometry& geometry, std::int64_t number) {
+    const Coordinates cells = extended(geometry);
+    Cell cell;
+    Coordinates global{}, whole{};
+    for (std::size_t d = 0; d < max_dimensions; ++d) {
+        const std::int64_t local = number % cells[d] - geometry.halo[d];
+        number /= cells[d];
+        cell.ghost_dims += local < 0 || local >= geometry.extent[d];
+        global[d] = geometry.position[d] * geometry.extent[d] + local;
+        whole[d] = geometry.extent[d] * geometry.grid[d];
+    }
+    if (geometry.fold) fold_back(*geometry.fold, whole, global);
+    std::int64_t id_stride = 1;
+    for (std::size_t d = 0; d < max_dimensions; ++d) {
+        const bool inside = global[d] >= 0 && global[d] < whole[d];
+        cell.exists = cell.exists && (inside || geometry.periodic[d]);
+        cell.id += static_cast<std::uint64_t>((global[d] + whole[d]) % whole[d] * id_stride);
+        id_stride *= whole[d];
+    }
+    return cell;
+}
+
+Expect expectation(const HaloGeometry& geometry, const Cell& cell) {
+    if (cell.ghost_dims == 0) return Expect::owned;
+    return cell.exists && (geometry.full || cell.ghost_dims == 1) ? Expect::ghost
+                                                                  : Expect::untouched;
 }
 
 }  // namespace
@@ -119,24 +118,21 @@ HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
     for (int f = 0; f < params.fields; ++f) starts_.push_back(block(f));
 }
 
-// The cells of a row are low ghosts, owned ones and high ghosts along the fastest dimension.
+// The cells of a row are low ghosts, owned ones and high ghosts along the fastest dimension. Ids
+// of ghosts may fall where a grid is folded.
 void HaloArrays::for_each_run(const Visit& visit) const {
     const HaloGeometry& g = geometry_;
-    const std::int64_t rows = cells_per_array(g) / extended(g)[0];
-    const std::int64_t starts[3] = {0, g.halo[0], g.halo[0] + g.extent[0]};
     const std::int64_t lengths[3] = {g.halo[0], g.extent[0], g.halo[0]};
     for (int f = 0; f < fields(); ++f)
-        for (std::int64_t number = 0; number < rows; ++number) {
-            const Row row = row_at(g, number);
-            for (int part = 0; part < 3; ++part) {
-                const Place place = place_of(g, 0, starts[part]);
-                const auto cell = static_cast<std::size_t>(row.first_cell + starts[part]);
-                visit({field(f) + cell * g.cell_bytes, lengths[part],
-                       row.first_id + static_cast<std::uint64_t>(place.global),
-                       expectation(g, row.ghost_dims + place.is_ghost, row.exists && place.exists),
-                       f});
-            }
-        }
+        for (std::int64_t number = 0; number < cells_per_array(g);)
+            for (const std::int64_t length : lengths)
+                for (const std::int64_t end = number + length; number < end;) {
+                    const Cell cell = cell_at(g, number);
+                    const std::int64_t cells = g.fold && cell.ghost_dims > 0 ? 1 : length;
+                    visit({field(f) + static_cast<std::size_t>(number) * g.cell_bytes, cells,
+                           cell.id, expectation(g, cell), f});
+                    number += cells;
+                }
 }
 
 Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field) {

@@ -47,6 +47,10 @@ CartesianDomain make_domain(const HaloSetup& setup) {
         extents.push_back(global_index{params.extent[d]} * params.grid[d]);
         options.periodic.along[d] = params.periodic[d];
     }
+    if (params.folded) {
+        options.periodic.along[1] = false;
+        options.seams = {fold(1, Side::lower), fold(1, Side::upper)};
+    }
     return {extents, options, setup.comm};
 }
 
@@ -145,6 +149,12 @@ std::vector<Entry> halo_variants(const HaloSetup& setup) {
                                return make_plug_in_halo(variant, setup, times);
                            },
                            true});
+    if (setup.params.folded)
+        for (Entry& entry : entries)
+            if (entry.role != "own")
+                entry.make = [](SetupTimes&) -> VariantPointer {
+                    throw CannotRun("it knows no seams: those are for the library's transports");
+                };
     return entries;
 }
 
@@ -177,7 +187,7 @@ std::string halo_case_name(const HaloParams& params) {
     std::string name = "halo " + joined(params.extent) + " " + to_string(params.element);
     if (params.components > 1) name.append("x").append(std::to_string(params.components));
     return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
-           (params.full ? "" : " faces") + around(params.work) +
+           (params.full ? "" : " faces") + (params.folded ? " folded" : "") + around(params.work) +
            (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
 }
 
@@ -192,6 +202,7 @@ nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
                           {"neighbors", params.full ? "full" : "faces"},
                           {"periodic", periodicity_of(params)},
                           {"order", params.first_fastest ? "F" : "C"}};
+    if (params.folded) all["seam"] = "fold";
     if (params.work.any())
         all.update({{"work_us", microseconds(params.work)}, {"uneven", params.work.uneven}});
     return all;
@@ -259,6 +270,18 @@ void check_halo(const HaloParams& params) {
                 ": the hand-written exchanges reach only the next rank; use a narrower halo");
 }
 
+void check_fold(const HaloParams& params) {
+    if (!params.folded) return;
+    if (params.extent.size() < 2 || periodicity_of(params) != true)
+        throw Error(
+            "--seam fold is for two or more dimensions, periodic all of them: give --extent as "
+            "many, and leave --periodic out");
+    if (2 * params.halo >= params.extent[1] * params.grid[1])
+        throw Error(
+            "--seam fold needs more cells along the second dimension than two halos: "
+            "use a narrower halo");
+}
+
 void check_size(const HaloParams& params) {
     double bytes = 1.0 * params.fields * params.components * params.element.size;
     for (int extent : params.extent) bytes *= extent + 2.0 * params.halo;
@@ -282,10 +305,12 @@ HaloParams read_halo_params(const json& object, int ranks) {
     params.components = object.value("components", 1);
     params.full = object.value("neighbors", "full") == "full";
     params.periodic = periodicity_of(object, params.extent.size());
+    params.folded = object.value("seam", "none") == "fold";
     params.first_fastest = object.value("order", "F") == "F";
     params.work = {object.value("work_us", 0.0) * 1e-6, object.value("uneven", 0.0)};
     check_grid(params, ranks);
     check_halo(params);
+    check_fold(params);
     check_size(params);
     return params;
 }

@@ -26,6 +26,10 @@ HaloGeometry make_geometry(const HaloParams& params, int rank) {
         geometry.position[memory] = rank / stride % params.grid[job];
         stride *= params.grid[job];
     }
+    const auto last = static_cast<std::size_t>(geometry.dims) - 1;
+    if (params.folded)
+        geometry.fold =
+            params.first_fastest ? HaloGeometry::Fold{1, 0} : HaloGeometry::Fold{last - 1, last};
     return geometry;
 }
 

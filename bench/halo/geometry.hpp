@@ -24,6 +24,7 @@ struct HaloParams {
     int components = 1;
     bool full = true;  // edges and corners too, not faces alone
     std::vector<bool> periodic;
+    bool folded = false;  // periodic along all dimensions but the second, whose sides are folded
     bool first_fastest = true;  // order "F"; "C" when false
     Work work = {};             // between the beginning and the end of an exchange
 };
@@ -43,6 +44,12 @@ struct HaloGeometry {
     std::size_t cell_bytes = 0;
     Coordinates halo{}, extent{}, grid{}, position{}, rank_stride{};
     std::array<bool, max_dimensions> periodic{};
+    /// Beyond both sides of a folded dimension ghosts are cells before that side, mirrored along
+    /// another dimension.
+    struct Fold {
+        std::size_t folded, mirrored;
+    };
+    std::optional<Fold> fold = std::nullopt;
 };
 
 HaloGeometry make_geometry(const HaloParams& params, int rank);

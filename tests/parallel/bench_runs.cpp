@@ -99,6 +99,53 @@ CASE(
                   std::string::npos);
 }
 
+CASE("folds are verified, and only the library's transports know them") {
+    const Communicator comm(MPI_COMM_WORLD);
+    for (const char* order : {"F", "C"})
+        for (const char* neighbors : {"full", "faces"}) {
+            CAPTURE(order);
+            CAPTURE(neighbors);
+            const nlohmann::json object{{"extent", {6, 5, 4}},
+                                        {"halo", 2},
+                                        {"seam", "fold"},
+                                        {"neighbors", neighbors},
+                                        {"order", order}};
+            HaloSetup setup = make_halo_setup(read_halo_params(object, comm.size()), comm);
+            const auto outcomes = [&] {
+                return run(
+                    {"",
+                     {},
+                     chosen(halo_variants(setup), {"auto", "mpi", "hand_packed", "floor_put"})},
+                    comm);
+            };
+            auto folded = outcomes();
+            EXPECT_EQ(halo_case_params(setup.params, comm.size())["seam"], "fold");
+            for (const char* name : {"auto", "mpi"}) EXPECT_TRUE(folded[name].verified);
+            for (const char* name : {"hand_packed", "floor_put"})
+                EXPECT_NE(folded[name].skipped.value_or("").find("seams"), std::string::npos);
+
+            // The arrays are still those of a fold.
+            setup.params.folded = false;
+            auto periodic = outcomes();
+            for (const char* name : {"auto", "mpi", "hand_packed"})
+                EXPECT_NE(periodic[name].error.value_or("").find("wrong"), std::string::npos);
+        }
+}
+
+CASE(
+    "folds of fewer than two dimensions, of open ends or of no more cells than two halos are "
+    "refused") {
+    for (const nlohmann::json& object :
+         {nlohmann::json{{"grid", {1}}, {"extent", {8}}},
+          {{"grid", {1, 1}}, {"extent", {8, 8}}, {"periodic", {true, false}}},
+          {{"grid", {1, 1}}, {"extent", {8, 4}}, {"halo", 2}}}) {
+        nlohmann::json folded = object;
+        EXPECT_NO_THROW(read_halo_params(folded, 1));
+        folded["seam"] = "fold";
+        EXPECT_THROW(read_halo_params(folded, 1), Error);
+    }
+}
+
 CASE("the first rank has less work than the average by a share of it, the last more") {
     const Work work{1, 0.5};
     EXPECT_NEAR(work.of_rank(0, 3), 0.5, 1.2e-5);

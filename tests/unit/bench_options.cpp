@@ -33,6 +33,7 @@ CASE("lists make a case of each combination, and the last option varies first") 
     EXPECT_EQ(cases[2]["extent"], (std::vector<int>{16, 8, 8}));
     EXPECT_EQ(cases[3]["periodic"], (std::vector<bool>{true, false, true}));
     EXPECT_EQ(cases_of("halo").size(), 16);
+    EXPECT_EQ(cases_of("halo --halo 1 --fields 1 --seam none,fold")[1]["seam"], "fold");
     EXPECT_EQ(cases_of("halo")[0]["element"], "float32");
 }
 
@@ -95,6 +96,7 @@ CASE("what cannot be read is named") {
           {"halo --uneven 1", "give a number from 0 to 0.95"},
           {"halo --precision 1", "--precision"},
           {"halo --neighbors some", "write full or faces"},
+          {"halo --seam cube", "write none or fold"},
           {"halo --fields 0", "give a number from 1 to 4096"},
           {"halo --grid 0x1", "--grid"},
           {"halo --halo=", "give a value"}}) {

@@ -166,6 +166,17 @@ def of_contender(cases: Iterable[CaseResult], name: str) -> Speeds:
     return [(case, [case.entries[name]]) for case in cases if name in case.entries]
 
 
+def with_seam(cases: Sequence[CaseResult]) -> list[tuple[CaseResult, dict[str, Ratio]]]:
+    """Cases with a seam, and for each contender its time over that in the case which is alike but for the seam."""
+    found = []
+    for case in in_order([case for case in cases if "seam" in case.params]):
+        alike = {name: value for name, value in case.params.items() if name != "seam"}
+        plain = {name: entry for other in cases if other.params == alike for name, entry in other.entries.items() if entry.median}
+        ratios = {name: ratio([([entry.by_launch], [plain[name].by_launch])]) for name, entry in case.entries.items() if entry.median and name in plain}
+        found.append((case, {name: each for name, each in ratios.items() if each.value}))
+    return found
+
+
 def _fastest(entries: Iterable[Entry]) -> Entry | None:
     return min((entry for entry in entries if entry.median), key=lambda entry: entry.median or 0.0, default=None)
 

@@ -106,6 +106,7 @@ def bench(context: click.Context, **sides: Any) -> None:
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
+@click.option("--seam", type=click.Choice(["fold"]), help="Beside each case one whose second dimension is folded at both ends, in place of periodic.")
 @WORK("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
       help="Begin and end each exchange around so many microseconds of work, which do not count.")
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",

@@ -66,10 +66,11 @@ def halo(
     neighbors: str = "full",
     order: str = "F",
     periodic: bool | tuple[bool, ...] = True,
+    seam: str | None = None,
     overlap: float | None = None,
     uneven: float = 0,
 ) -> Group:
-    """One case per combination, all on one process grid."""
+    """One case per combination, with `seam` two: without it and with it. All on one process grid."""
     dimensions = len(grid) if grid else len(extent) if len(extent) > 1 else 3
     if len(extent) not in (1, dimensions):
         raise InputError(f"--extent has {len(extent)} numbers, the process grid has {dimensions}: give one, or as many")
@@ -83,12 +84,15 @@ def halo(
         raise InputError("--uneven tells how unequal the work of --overlap is: give both, or neither")
     if isinstance(periodic, tuple) and len(periodic) != dimensions:
         raise InputError(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
+    if seam and (dimensions < 2 or periodic is not True or 2 * widest >= cells[1] * sides[1]):
+        raise InputError("--seam folds the second dimension at both ends: give two dimensions or more, with more cells along it than two halos, "
+                         "and leave out --periodic")
     fixed: dict[str, Any] = {"neighbors": neighbors, "periodic": list(periodic) if isinstance(periodic, tuple) else periodic, "order": order}
     if overlap:
         fixed |= {"work_us": overlap, "uneven": uneven}
     return Group(count, [
-        {"grid": sides, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed
-        for kind, each, width, number in product(element, components, halo, fields)
+        {"grid": sides, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed | beside
+        for kind, each, width, number, beside in product(element, components, halo, fields, [{}, {"seam": seam}] if seam else [{}])
     ])
 
 

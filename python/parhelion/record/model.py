@@ -184,6 +184,7 @@ class Params(Struct):
     neighbors: str = ""
     order: str = ""
     transport: str = ""
+    seam: str = ""
     periodic: bool | list[bool] = False
 
 

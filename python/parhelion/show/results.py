@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, constant, contenders, entries, in_order, mean_speed, of_contender, reasons, remarks, results, text, varying, wording
+from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, constant, contenders, entries, in_order, mean_speed, of_contender, reasons, remarks, results, text, varying, with_seam, wording
 from ..analyze.document import PublishedForm, applications, by_level, published_form
 from ..analyze.sweep import FIGURES, LEAST_SIZES, WORDS, Matrix, MatrixRow, PublishedRow, Sweep, sweep
 from ..record.read import Record, failed
 from ..record.model import LEFT_OUT
-from ..analyze.statistics import NO_INTERVAL, Interval
+from ..analyze.statistics import NO_INTERVAL, Interval, Ratio
 from ..analyze.words import microseconds, percent, times, times_ends
 from ..analyze.profile import TABLES, Shares, tables, waiting_share
 from ..record.profile import Profile, RankProfile
@@ -32,7 +32,7 @@ def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
     elif found.matrix:
         made += matrix(record.run.benchmark, found.matrix)
     else:
-        made += [*by_case(record.run.benchmark, cases, fits), *troubles(cases)]
+        made += [*by_case(record.run.benchmark, cases, fits), *seams(cases, fits), *troubles(cases)]
     if any("size" in case.params for case in cases):
         made += [*published_layout(found.published[:MOST_ROWS], len(found.published)), *breaks(found)]
     made += [note(each) for each in remarks(record, cases)]
@@ -83,12 +83,17 @@ def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits) -> list[Tab
     """All contenders in as few tables as fit, or a short one where that would be too many."""
     names = [name for name in contenders(cases) if any(name in case.entries and not case.entries[name].skipped for case in cases)]
     names = names or contenders(cases)
+    return _in_tables(names, lambda some: _of_contenders(benchmark, cases, some), fits) or [short_table(benchmark, cases)]
+
+
+def _in_tables(names: Sequence[str], table: Callable[[Sequence[str]], Table], fits: Fits) -> list[Table]:
+    """As few tables of all contenders as fit; none where that would be too many."""
     for count in range(1, MOST_TABLES + 1):
         size = -(-len(names) // count)
-        parts = [_of_contenders(benchmark, cases, names[first : first + size]) for first in range(0, len(names), size)]
+        parts = [table(names[first : first + size]) for first in range(0, len(names), size)]
         if all(map(fits, parts)):
             return parts
-    return [short_table(benchmark, cases)]
+    return []
 
 
 def _of_contenders(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
@@ -123,6 +128,20 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     own = _speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))
     foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_contender(rows, AUTO))), *(own if role == OWN else "" for role in roles)]
     return _case_table(benchmark, cases, [AUTO, *(FASTEST[role] for role in roles)], cells, SMALL_HELP.format(words.of, words.base), [foot], "tight")
+
+
+def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[Table]:
+    """Of cases with a seam (`--seam`): what it costs each contender, or `auto` alone where all would be too wide."""
+    found = with_seam(cases)
+    names = [name for name in contenders(cases) if any(name in ratios for _, ratios in found)]
+    parameters = [name for name in varying(cases) if name != "seam"]
+
+    def table(names: Sequence[str]) -> Table:
+        rows = [[*values(case, parameters), *(_speed(*ratios.get(name, Ratio())[:2]) for name in names)] for case, ratios in found]
+        return Table([*parameters, *names], rows, len(parameters), "what the seam costs",
+                     "time with it ÷ time without it, as many ghosts in both; below: 95 % confidence intervals")
+
+    return (_in_tables(names, table, fits) or [table([AUTO])]) if names else []
 
 
 def _auto(case: CaseResult) -> Word:

@@ -105,6 +105,21 @@ def test_work_to_overlap_with_reaches_the_ranks(flavor):
     assert (case["work_us"], case["uneven"]) == (50, 0.5)
 
 
+def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(flavor):
+    parhelion("bench", "halo", "--halo", "1,2", "--fields", "1", "--seam", "fold", "--seed", "2", "--out", "run")
+    asked = {(case["halo"], case.get("seam")) for case in jobs("run")[0]["cases"]}
+    assert asked == {(1, None), (1, "fold"), (2, None), (2, "fold")}
+    record = Path("run/record.jsonl")
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    for case in (line for line in lines if line["type"] == "case" and "seam" in line["params"]):
+        case["samples"] = [(1 + case["params"]["halo"]) * seconds for seconds in case["samples"]]
+    record.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = parhelion("runs", "show", "run").output.partition("what the seam costs")[2]
+    for halo in (1, 2):
+        (row,) = re.findall(rf"^│ +{halo} +│(.*)$", table, re.MULTILINE)
+        assert [round(float(ratio), 1) for ratio in re.findall(r"×(\S+)", row)] == [pytest.approx(1 + halo, rel=0.1)] * 7, table
+
+
 def test_the_same_seed_gives_the_same_order_of_cases(flavor):
     orders = []
     for run, seed in (("a", 3), ("b", 3), ("c", 4)):
@@ -133,6 +148,9 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
         (["bench", "halo", "--launches", "-1"], "--launches"),
         (["bench", "halo", "--overlap", "0"], "--overlap"),
         (["bench", "halo", "--uneven", "0.5"], "--uneven tells how unequal"),
+        (["bench", "halo", "--seam", "fold", "--periodic", "no"], "leave out --periodic"),
+        (["bench", "halo", "--seam", "fold", "--extent", "64,8", "--grid", "2x1", "--halo", "4"], "than two halos"),
+        (["bench", "halo", "--seam", "fold", "--grid", "2"], "two dimensions or more"),
         (["bench", "gather", "nowhere"], "nowhere"),
         (["bench", "gather"], "DATASET"),
         (["report", "nowhere"], "nowhere is not a run"),
