@@ -93,8 +93,9 @@ Group SharedReduction::failures_group() {
     return {std::move(pattern), {std::move(field)}};
 }
 
-void SharedReduction::refuse_failures() {
-    if (!failures_) return;
+// Whose own reduction it was knows more.
+void SharedReduction::refuse_failures(Reduction reduction) const {
+    if (!failures_ || (reduction.by() != nullptr && reduction.by()->has_failed())) return;
     const auto& links = points_.pattern.stages[0];
     for (std::size_t k = 0; k < links.size(); ++k)
         if (failures_.get()[1 + k] != std::byte{})
@@ -186,7 +187,7 @@ void SharedReduction::end() {
 
 void SharedReduction::combine(Reduction reduction) {
     if (failures_) queue_->wait();  // they are looked at here
-    refuse_failures();
+    refuse_failures(reduction);
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         Bases bases = &places_[2 * f];
         for (const Program& turn : arrays_[f].turns) queue_->enqueue(turn, bases, bases, reduction);

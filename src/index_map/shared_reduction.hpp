@@ -56,7 +56,7 @@ private:
     void start(CellArrays arrays);
     void combine(Reduction reduction);
     Group failures_group();
-    void refuse_failures();
+    void refuse_failures(Reduction reduction) const;
 
     const SharedPoints& points_;
     local_index owned_;

@@ -20,7 +20,7 @@ class Reduction(_core.Reduction):
     whole rows of values, about once for each neighbor and array, not once for each cell: a NumPy ufunc is as fast as NumPy.
 
     Args:
-        function: takes two rows (n,) of `dtype` and returns the row of their combinations. What it raises is raised where the exchange ends; ranks to which its values go on
+        function: takes two rows (n,) of `dtype`, valid until it returns, and returns the row of their combinations. What it raises is raised where the exchange ends; ranks to which its values go on
             get a ValueError that names this rank.
         dtype: of the arrays that it combines: numbers, or structures of them. Components of a cell are elements of their own.
 

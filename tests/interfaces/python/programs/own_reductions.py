@@ -207,6 +207,14 @@ def test_holders_of_points_that_a_rank_could_not_add_up_are_told():
     assert (mass.held[:, 0] == [4, 2, 4]).all()
 
 
+def test_a_rank_is_told_of_its_own_reduction_first():
+    def fails(a, b):
+        raise KeyError("on every rank")
+
+    domain, mass = twice()
+    refused(KeyError, ph.PointSums(domain, mass).reduce, ph.Reduction(fails, "f8"), says="on every rank")
+
+
 def passes_on(u, exchange, call):
     """Dimension by dimension: rank 0 combines its own images, then its neighbors get them."""
 
