@@ -24,6 +24,8 @@ from .process import ask
 
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 NO_SCRIPT = ("-m", "-c", "-")
+TOGETHER = (["-m", "mpi4py"], ["-m", "mpi4py.run"])
+HAS_NO = "import importlib.util, sys; sys.exit(3 * (importlib.util.find_spec(sys.argv[1]) is None))"
 LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|mpi_\w+)\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
 A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # of an MPI: its interfaces of other languages
 
@@ -32,7 +34,7 @@ def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Flavor,
     """The words to start, the MPI to start them under, and what the user should know of that. `name`: the build that was asked for."""
     python = python_words(program)
     if python:
-        _refuse_missing(script_of(python))
+        _refuse_missing(python)
         return ends_together(python), find_flavor(name), []
     words = program_words(program)
     found = shutil.which(words[0])
@@ -107,10 +109,19 @@ def _mentions_mpi(program: Path) -> bool:
         return content.find(b"MPI_Init") >= 0
 
 
-def _refuse_missing(script: Path | None) -> None:
-    """Said once, where every rank would end with a traceback."""
+def _refuse_missing(words: list[str]) -> None:
+    """Said once, where every rank would end with a traceback. Of a module, its package: Python asks that for the rest."""
+    at = _program_at(words)
+    if words[at : at + 2] in TOGETHER:
+        words = [*words[:at], *words[at + 2 :]]
+        at = _program_at(words)
+    script = script_of(words)
     if script is not None and not script.exists():
         raise InputError(f"there is no {script}{'' if script.is_absolute() else f' in {Path.cwd()}'}: check the path of the program")
+    if words[at : at + 1] == ["-m"] and len(words) > at + 1:
+        package = words[at + 1].partition(".")[0]
+        if ask([*words[:at], "-c", HAS_NO, package]).returncode == 3:
+            raise InputError(f"{words[0]} finds no module {package}: check its name, and start where it is found, or install it for that Python")
 
 
 def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
@@ -134,7 +145,7 @@ def ends_together(words: Sequence[str]) -> list[str]:
     `words` begin with a Python. It stays as it is where it has no mpi4py, and where it is given no program.
     """
     at = _program_at(words)
-    if at >= len(words) or words[at : at + 2] in (["-m", "mpi4py"], ["-m", "mpi4py.run"]) or not importlib.util.find_spec("mpi4py"):
+    if at >= len(words) or words[at : at + 2] in TOGETHER or not importlib.util.find_spec("mpi4py"):
         return list(words)
     return [*words[:at], "-m", "mpi4py", *words[at:]]
 

@@ -1,6 +1,7 @@
 """`parhelion run`: which MPI and launcher a program gets, what the options hand over, how it ends."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -180,11 +181,26 @@ def test_a_launcher_that_is_not_there_is_named():
         assert done.returncode == 2 and "Traceback" not in done.stderr and ("no-such-launcher" in done.stderr or "is no command line" in done.stderr)
 
 
-@pytest.mark.parametrize("words", [["{}/heat.py"], ["python", "-u", "-W", "error", "{}/heat.py", "x"]])
+@pytest.mark.parametrize("words", [["{}/heat.py"], ["python", "-u", "-W", "error", "{}/heat.py", "x"], ["python", "-m", "mpi4py", "{}/heat.py"]])
 def test_a_script_that_is_not_there_is_refused_once(words, tmp_path):
     need_build()
     done = parhelion_run("-n", 2, *[word.format(tmp_path) for word in words])
     assert (done.returncode, done.stderr) == (2, f"Error: there is no {tmp_path}/heat.py: check the path of the program\n")
+
+
+@pytest.mark.parametrize("words", [["-m", "nomodule"], ["-X", "dev", "-m", "nomodule.solver", "x"], ["-m", "mpi4py", "-m", "nomodule"]])
+def test_a_module_that_is_not_there_is_refused_once(words):
+    need_build()
+    done = parhelion_run("-n", 2, "python", *words)
+    assert (done.returncode, done.stdout) == (2, "") and re.fullmatch(r"Error: \S+ finds no module nomodule: [^\n]+\n", done.stderr), done.stderr
+
+
+def test_a_module_that_is_there_is_started(tmp_path):
+    need_build()
+    (tmp_path / "solvers").mkdir()
+    (tmp_path / "solvers" / "heat.py").write_text("print('started')")
+    done = parhelion_run("-n", 2, "python", "-m", "solvers.heat", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "started\nstarted\n"), done.stderr
 
 
 def test_a_module_and_code_are_no_files():
