@@ -324,7 +324,7 @@ def _case(row: Row) -> dict[str, Any]:
         "name": row.case.name, "params": row.case.params, "contender": row.contender, "median_s": row.medians,
         "ratio": found.ratio, "ci95": found.interval, "ratio_by_state": found.states, "p": found.p, "p_adjusted": found.p_adjusted,
         "cliffs_delta": found.cliffs_delta, "compared": found.kind, "units": found.units, "single_launch": found.single_launch,
-        "verdict": found.verdict,
+        "verdict": found.verdict, "why": found.why,
     }
 
 

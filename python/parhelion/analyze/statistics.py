@@ -518,7 +518,7 @@ class Difference:
     """B against A. `ratio` above 1: B takes longer. Without enough samples the figures are `None`.
 
     `units` is how many values of which `kind` were compared on each side; `states` has the ratio in each state of the machine.
-    `judge` fills in the p value, adjusted for the number of differences, and the verdict.
+    `judge` fills in the p value, adjusted for the number of differences, the verdict, and `why` the verdict is none although the interval excludes 1.
     """
 
     ratio: float | None = None
@@ -530,6 +530,7 @@ class Difference:
     states: dict[str, float] = field(default_factory=dict)
     p_adjusted: float | None = None
     verdict: Verdict = Verdict.NOT_ENOUGH
+    why: str = ""
 
     @property
     def p(self) -> float | None:
@@ -589,7 +590,18 @@ def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> li
     known = [each.shift.p_beyond(math.log1p(rules.drift)) for each in differences if each.shift]
     adjusted = iter(stats.false_discovery_control(known) if len(known) > 1 else known)
     values = [float(next(adjusted)) if each.shift else None for each in differences]
-    return [replace(each, p_adjusted=p, verdict=_verdict(each, p, rules)) for each, p in zip(differences, values)]
+    judged = [replace(each, p_adjusted=p, verdict=_verdict(each, p, rules)) for each, p in zip(differences, values)]
+    return [replace(each, why=_why(each, rules, len(known))) for each in judged]
+
+
+def _why(found: Difference, rules: Rules, family: int) -> str:
+    low, high = found.interval
+    if found.verdict is not Verdict.NOT_ENOUGH or found.p_adjusted is None or low is None or high is None or low <= 1 <= high:
+        return ""
+    if found.p_adjusted <= rules.alpha:
+        return f"the ratio is within {rules.least_single if found.single_launch else rules.least:.0%} of 1"
+    beyond = f" beyond a drift of {rules.drift:.0%}" if rules.drift else ""
+    return f"p = {found.p_adjusted:.2g}{beyond}, corrected for {family} figure{'s' if family > 1 else ''}, is above {rules.alpha:g}"
 
 
 def _verdict(found: Difference, p: float | None, rules: Rules) -> Verdict:

@@ -68,7 +68,7 @@ def _judged(row: Row, icons: bool) -> list[Word]:
     found, color = row.difference, COLORS[row.verdict]
     medians = [Cell(microseconds(each), sort=each) for each in row.medians]
     return [*medians, Cell(ratio(found.ratio), kind=color), ratios(found.interval), signed(found.cliffs_delta), p_value(found.p_adjusted),
-            Cell((ICONS[row.verdict] if icons else "") + str(row.verdict), kind=color)]
+            Cell((ICONS[row.verdict] if icons else "") + str(row.verdict) + (f": {found.why}" if found.why else ""), kind=color)]
 
 
 def notes(found: Comparison) -> list[str]:

@@ -55,6 +55,16 @@ def test_two_runs_of_the_same_show_no_difference():
     assert "nothing that was recorded changed" in result.output
 
 
+def test_why_there_is_no_verdict_beside_an_interval_without_1_is_told_everywhere():
+    result = parhelion("compare", "runs/a-halo", "runs/c-halo", "--all", "--alpha", "1e-30", "--json", "out.json", "--markdown", "out.md", "--html", "out.html")
+    cases = json.loads(Path("out.json").read_text())["cases"]
+    assert {case["verdict"] for case in cases} == {"not enough samples"} and min(case["ci95"][0] for case in cases) > 1
+    for case in cases:
+        assert case["why"] == f"p = {case['p_adjusted']:.2g}, corrected for {len(cases)} figures, is above 1e-30"
+        for told in (" ".join(result.output.split()), Path("out.md").read_text(), Path("out.html").read_text()):
+            assert f"not enough samples: {case['why']}" in told
+
+
 def test_a_small_difference_that_does_not_count_is_told_with_the_reason():
     first, second = (read_set(Path("runs") / f"{name}-halo") for name in "ab")
     found = compare(first, second)

@@ -208,6 +208,10 @@ def test_many_cases_are_judged_as_one_family():
     found = judge([certain, *[nothing] * 9])
     assert found[0].verdict is Verdict.NOT_ENOUGH
     assert [each.p_adjusted for each in found] == pytest.approx(stats.false_discovery_control([0.02, *[1.0] * 9]))
+    assert [each.why for each in found] == ["p = 0.2, corrected for 10 figures, is above 0.03", *[""] * 9]
+    alone = judge([differs(1.2, (1.01, 1.4), 0.04)], Rules(drift=0.01))[0].why
+    assert alone.startswith("p = 0.0") and alone.endswith(" beyond a drift of 1%, corrected for 1 figure, is above 0.03")
+    assert judge([differs(1.2, (1.01, 1.4), 0.001)], Rules(least=0.25))[0].why == "the ratio is within 25% of 1"
 
 
 def test_what_the_machine_may_have_drifted_is_no_difference():
