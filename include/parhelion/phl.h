@@ -231,8 +231,8 @@ typedef struct phl_values {
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);
-/* Ghost → owner, combined there in a fixed order. After begin the ghosts may change; end writes the
- * owned values. */
+/* Ghost → owner, combined there in a fixed order; with PHL_SUM the adjoint of forward. After begin
+ * the ghosts may change; end writes the owned values. */
 int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count);
@@ -359,7 +359,7 @@ int phl_exchange_free(phl_exchange* exchange);
  * and then nothing has begun. */
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count);
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
-/* Ghost → owner, combined there: begin_reverse and end. */
+/* Ghost → owner, combined there; with PHL_SUM the adjoint of forward: begin_reverse and end. */
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
                                int count);

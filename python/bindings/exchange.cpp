@@ -379,8 +379,9 @@ void bind_exchange(nb::module_& module) {
         .def("reverse", &Python::reverse, "reduction"_a = "sum", "arrays"_a,
              nb::sig(
                  "def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None"),
-             "Combines every ghost's value into its owner's: sum, prod, min, max, replace, "
-             "bit_and, bit_or, or a Reduction.\n\n"
+             "Combines every ghost's value into its owner's: sum (the adjoint of the exchange), "
+             "prod, min, max, replace, bit_and, bit_or,\n"
+             "or a Reduction.\n\n"
              "The order is fixed, so that floating-point sums repeat bit for bit. Ghosts keep "
              "their values, except with the\n"
              "staged algorithm. TypeError where the elements cannot be combined so.\n\n"

@@ -13,7 +13,7 @@ using byte_count = std::int64_t;    ///< sizes, strides and offsets in bytes
 /// Structured grids have at most so many dimensions.
 inline constexpr int max_dimensions = 4;
 
-/// Forward: owner → ghost. Reverse: ghost → owner.
+/// Forward: owner → ghost. Reverse: ghost → owner; with a sum it is the adjoint of forward.
 enum class Direction : std::uint8_t { forward, reverse };
 
 }  // namespace parhelion

@@ -100,8 +100,9 @@ public:
     }
 
     /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then
-    /// as in its pattern), so that floating-point sums repeat bit for bit. Ghosts keep their values
-    /// (with the staged algorithm they do not). Errors: a reduction that the elements do not have.
+    /// as in its pattern), so that floating-point sums repeat bit for bit. With Reduction::sum it
+    /// is the adjoint of forward. Ghosts keep their values (with the staged algorithm they do not).
+    /// Errors: a reduction that the elements do not have.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {

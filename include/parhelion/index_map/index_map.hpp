@@ -64,9 +64,9 @@ public:
     void begin_forward(const CellArrays& arrays) const;
     void end_forward(const CellArrays& arrays) const;
 
-    /// Ghost → owner, combined in a fixed order (by rank, then by id). After begin the ghosts may
-    /// change; the owned values are written by end, and may change until then. Errors: a reduction
-    /// that some elements do not have.
+    /// Ghost → owner, combined in a fixed order (by rank, then by id); with a sum the adjoint of
+    /// forward. After begin the ghosts may change; the owned values are written by end, and may
+    /// change until then. Errors: a reduction that some elements do not have.
     void reverse(const CellArrays& arrays, Reduction reduction) const;
     void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
     void end_reverse(const CellArrays& arrays) const;

@@ -80,7 +80,7 @@ class IndexMap(IndexedDomain):
         self._map.forward(arrays, callable_array)
 
     def reverse(self, reduction: str | Reduction, *arrays: Any) -> None:
-        """Ghost → owner: sum, prod, min, max, replace, bit_and, bit_or, or a Reduction of your own.
+        """Ghost → owner: sum (the adjoint of `forward`), prod, min, max, replace, bit_and, bit_or, or a Reduction of your own.
 
         In a fixed order, so that floating-point sums repeat bit for bit. Arrays as for `forward`. Ghosts keep their values. TypeError
         where elements cannot be combined so.
