@@ -32,6 +32,8 @@ WORK, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "
 
 per_node_option = SAMPLES("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
 ranks_option = click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
+extent_option = click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+components_option = click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 quick_option = SAMPLES("--quick", is_flag=True, help="A short run: fewer launches and samples.")
 SHARED = (
     SAMPLES("--contenders", type=Names(), default=(), help="Only these [all]."),
@@ -52,6 +54,10 @@ SHARED = (
     labels_option,
     json_option,
 )
+
+
+def element_option(usual: str) -> Callable[..., Any]:
+    return click.option("--element", type=ELEMENT_NAMES, default=usual, show_default=True, help="Element type.")
 
 
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,11 +103,11 @@ def bench(context: click.Context, **sides: Any) -> None:
 @bench.command(cls=PanelCommand, short_help="Halo exchange of a structured grid beside hand-written MPI.")
 @ranks_option
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
-@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+@extent_option
 @click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
-@click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
-@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
+@element_option("float32")
+@components_option
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
@@ -128,7 +134,7 @@ def halo(options: dict[str, Any], peers: tuple[str, ...], per_node: bool, **grid
 @click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as it gets].")
 @click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")
-@click.option("--element", type=ELEMENT_NAMES, default="float64", show_default=True, help="Element type.")
+@element_option("float64")
 @click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
               help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")
 @per_node_option
@@ -149,8 +155,8 @@ GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
 @bench.command(cls=PanelCommand, short_help="Index-map gather on partitioned meshes beside hand-written MPI.")
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
 @click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
-@click.option("--element", type=ELEMENT_NAMES, default="int32", show_default=True, help="Element type.")
-@click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
+@element_option("int32")
+@components_option
 @click.option("--peers", type=Names((*GATHERED, *NO_PEERS), "peer"), default=None, metavar="NAMES",
               help=f"Other libraries beside the rest: {', '.join(GATHERED)}, or none, as `make peers` builds them [those built; with --contenders: none].")
 @per_node_option
@@ -231,10 +237,10 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
 
 @bench.command(cls=PanelCommand, short_help="MPI_Init, communicator, pattern, plan, first exchange, as ranks grow.")
 @click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [powers of two up to 8, or to the usable cores if more].")
-@click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
+@extent_option
 @click.option("--halo", "width", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
-@click.option("--element", type=ELEMENT_NAMES, default="float32", show_default=True, help="Element type.")
+@element_option("float32")
 @click.option("--transport", type=Names(), default="auto,mpi", show_default=True, help="What moves the data: whose plans are made.")
 @shared_options
 def setup(options: dict[str, Any], **how: Any) -> None:

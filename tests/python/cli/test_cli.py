@@ -116,7 +116,7 @@ def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(
     record.write_text("".join(json.dumps(line) + "\n" for line in lines))
     table = parhelion("runs", "show", "run").output.partition("what the seam costs")[2]
     for halo in (1, 2):
-        (row,) = re.findall(rf"^│ +{halo} +│(.*)$", table, re.MULTILINE)
+        row = " ".join(re.findall(rf"^│ +{halo} +│(.*)$", table, re.MULTILINE))  # of as many tables as the terminal asks for
         assert [round(float(ratio), 1) for ratio in re.findall(r"×(\S+)", row)] == [pytest.approx(1 + halo, rel=0.1)] * 7, table
 
 
