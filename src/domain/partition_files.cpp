@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -105,7 +106,12 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
     return folder / name;
 }
 
-PartitionKeys read_keys(const path& file, std::int64_t owned) {
+struct Keys {
+    std::int64_t kind;  // of what is numbered
+    PartitionKeys keys;
+};
+
+Keys read_keys(const path& file, std::int64_t owned) {
     std::error_code code;
     if (!std::filesystem::exists(file, code))
         throw Error(
@@ -119,7 +125,7 @@ PartitionKeys read_keys(const path& file, std::int64_t owned) {
     const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
     if (from.left() != count * key_bytes)
         refuse(file, "has another size than " + std::to_string(owned) + " owned ids need");
-    return {static_cast<int>(head[1]), from.numbers(count, key_bytes)};
+    return {head[0], {static_cast<int>(head[1]), from.numbers(count, key_bytes)}};
 }
 
 }  // namespace
@@ -150,7 +156,15 @@ PartitionKeys read_partition_keys(const path& folder, const Communicator& comm) 
     return collectively(comm, "read_partition_keys", [&] {
         const path data = own_file(folder, "data", comm);
         RankFile from(data);
-        return read_keys(own_file(folder, "keys", comm), read_counts(from, data).owned);
+        Keys read = read_keys(own_file(folder, "keys", comm), read_counts(from, data).owned);
+        require_equal(
+            comm, folder.string() + ": files of keys",
+            [&](Properties& each) {
+                each.add("what is numbered", read.kind);
+                each.add("the count of numbers in a key", read.keys.per_id);
+            },
+            "write the data set again, all files at once");
+        return std::move(read.keys);
     });
 }
 

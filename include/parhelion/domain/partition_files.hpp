@@ -36,7 +36,8 @@ struct PartitionKeys {
 };
 
 /// Collective. The keys of this rank's part, which `parhelion partition` writes beside the ids
-/// (`keys001` for rank 0, …). Errors (on every rank): as above, and for a data set without keys.
+/// (`keys001` for rank 0, …). Errors (on every rank): as above, and for a data set without keys, or
+/// whose files begin differently.
 PartitionKeys read_partition_keys(const std::filesystem::path& folder,
                                   const Communicator& comm = MPI_COMM_WORLD);
 
