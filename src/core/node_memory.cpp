@@ -29,10 +29,10 @@ constexpr const char* remedy =
                 ErrorKind::system);
 }
 
-// A memfd and its mapping.
-class Mapping {
+// A memfd and its mapping. Its pages are taken range by range.
+class Segment {
 public:
-    explicit Mapping(byte_count bytes) : size_(bytes) {
+    explicit Segment(byte_count bytes) : size_(bytes) {
         descriptor_ = memfd_create("parhelion", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (descriptor_ < 0)
             fail("memfd_create", bytes,
@@ -47,9 +47,9 @@ public:
             throw;
         }
     }
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    ~Mapping() {
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
+    ~Segment() {
         munmap(start_, static_cast<std::size_t>(size_));
         close(descriptor_);
     }
@@ -58,28 +58,32 @@ public:
     int descriptor() const { return descriptor_; }
     std::uint64_t identity() const { return identity_; }
 
+    // Taking the pages now turns "not enough memory" into an error here instead of a signal
+    // somewhere later.
+    void take(byte_count first, byte_count bytes) const {
+        if (!take_pages(first, first + bytes)) fail("fallocate", bytes, remedy);
+        map_pages_now(start_ + first, static_cast<std::size_t>(bytes));
+    }
+
 private:
     void reserve() {
         fchmod(descriptor_, S_IRUSR | S_IWUSR);
         if (ftruncate(descriptor_, size_) != 0) fail("ftruncate", size_, remedy);
         fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-        if (!take_pages()) fail("fallocate", size_, remedy);
         void* memory = mmap(nullptr, static_cast<std::size_t>(size_), PROT_READ | PROT_WRITE,
                             MAP_SHARED, descriptor_, 0);
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
         madvise(memory, static_cast<std::size_t>(size_),
                 MADV_HUGEPAGE);  // refused where the kernel has none: no harm
-        map_pages_now(memory, static_cast<std::size_t>(size_));
     }
 
-    // Taking the pages now turns "not enough memory" into an error here instead of a signal
-    // somewhere later. In pieces, because a signal in the middle undoes a whole piece (a profiler's
-    // timer could do so for ever).
-    bool take_pages() const {
+    // In pieces, because a signal in the middle undoes a whole piece (a profiler's timer could do
+    // so for ever).
+    bool take_pages(byte_count first, byte_count end) const {
         constexpr byte_count piece = 2 << 20;
-        for (byte_count done = 0; done < size_; done += piece)
-            while (fallocate(descriptor_, 0, done, std::min(piece, size_ - done)) != 0) {
+        for (; first < end; first += piece)
+            while (fallocate(descriptor_, 0, first, std::min(piece, end - first)) != 0) {
                 if (errno == EOPNOTSUPP) return true;
                 if (errno != EINTR) return false;
             }
@@ -92,10 +96,23 @@ private:
     std::uint64_t identity_ = 0;
 };
 
+// Pages that were allocated at once. They go with their segment, for neighbors may use them until
+// they unmap it.
+struct Range {
+    std::shared_ptr<const Segment> segment;
+    byte_count first, size;
+    std::byte* start() const { return segment->start() + first; }
+};
+
 struct Registry {
     std::mutex mutex;
     std::atomic<std::uint64_t> returns{0};
-    std::map<const std::byte*, std::weak_ptr<Mapping>> mappings;  // by start
+    std::map<const std::byte*, std::weak_ptr<Range>> ranges;  // by start
+    // Small ranges share segments, each of which costs a descriptor: the last one, and how much of
+    // it is in use.
+    std::weak_ptr<const Segment> shared;
+    byte_count used = 0;
+    pid_t process = 0;  // a forked one begins its own
 };
 
 Registry& registry() {
@@ -115,20 +132,42 @@ void require_available(byte_count bytes) {
                     ErrorKind::system);
 }
 
-std::shared_ptr<Mapping> make_mapping(byte_count bytes) {
+Range take_range(byte_count bytes) {
+    constexpr byte_count shared_size = 1 << 20, largest_sharer = shared_size / 16;
+    if (bytes > largest_sharer) {
+        const auto own = std::make_shared<const Segment>(bytes);
+        own->take(0, bytes);
+        return {own, 0, bytes};
+    }
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    auto segment = all.shared.lock();
+    if (!segment || all.process != getpid() || all.used + bytes > shared_size) {
+        segment = std::make_shared<const Segment>(shared_size);
+        all.shared = segment, all.used = 0, all.process = getpid();
+    }
+    segment->take(all.used, bytes);
+    all.used += bytes;
+    return {segment, all.used - bytes, bytes};
+}
+
+std::shared_ptr<Range> make_range(byte_count bytes) {
     const auto page = static_cast<byte_count>(sysconf(_SC_PAGESIZE));
-    std::shared_ptr<Mapping> mapping(
-        new Mapping((bytes + page - 1) / page * page), [](Mapping* dying) {
-            {
-                const std::lock_guard lock(registry().mutex);
-                registry().mappings.erase(dying->start());
-                registry().returns.fetch_add(1, std::memory_order_release);
-            }
-            delete dying;
-        });
+    std::shared_ptr<Range> range(new Range(take_range((bytes + page - 1) / page * page)),
+                                 [](Range* dying) {
+                                     {
+                                         const std::lock_guard lock(registry().mutex);
+                                         registry().ranges.erase(dying->start());
+                                         registry().returns.fetch_add(1, std::memory_order_release);
+                                     }
+                                     delete dying;
+                                     const std::lock_guard lock(registry().mutex);
+                                     if (registry().shared.expired())
+                                         registry().shared.reset();  // the control block
+                                 });
     const std::lock_guard lock(registry().mutex);
-    registry().mappings[mapping->start()] = mapping;
-    return mapping;
+    registry().ranges[range->start()] = range;
+    return range;
 }
 
 // Arrays that all begin at a page boundary fall into the same cache sets and look alike to the
@@ -145,24 +184,24 @@ std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
         throw Error("cannot allocate " + std::to_string(bytes) + " bytes: sizes are 0 or more");
     require_available(bytes);
     const byte_count color = next_color();
-    auto mapping = make_mapping(bytes + color + 64);
-    std::byte* start = mapping->start() + color;
-    return {std::move(mapping), start};
+    auto range = make_range(bytes + color + 64);
+    std::byte* start = range->start() + color;
+    return {std::move(range), start};
 }
 
 std::uint64_t node_shared_returns() { return registry().returns.load(std::memory_order_acquire); }
 
 std::optional<SharedPlace> find_node_shared(const void* address) {
     const auto* at = static_cast<const std::byte*>(address);
-    std::shared_ptr<Mapping>
-        mapping;  // before the lock: if it is the last owner, its deleter locks too
+    std::shared_ptr<Range>
+        range;  // before the lock: if it is the last owner, its deleter locks too
     const std::lock_guard lock(registry().mutex);
-    auto after = registry().mappings.upper_bound(at);
-    if (after == registry().mappings.begin()) return {};
-    mapping = std::prev(after)->second.lock();
-    if (!mapping || at >= mapping->start() + mapping->size()) return {};
-    return SharedPlace{mapping, mapping->descriptor(), mapping->identity(), mapping->size(),
-                       at - mapping->start()};
+    auto after = registry().ranges.upper_bound(at);
+    if (after == registry().ranges.begin()) return {};
+    range = std::prev(after)->second.lock();
+    if (!range || at >= range->start() + range->size) return {};
+    const Segment& in = *range->segment;
+    return SharedPlace{range, in.descriptor(), in.identity(), in.size(), at - in.start()};
 }
 
 }  // namespace parhelion

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -173,18 +174,49 @@ CASE("what a control group around the process's own one has left is all that is 
     write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "500");
     write("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "100");
     EXPECT_EQ(available_memory(system), 400);
+    write("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712");
+    write("sys/fs/cgroup/memory/a/memory.stat", "total_active_file 90000");
+    EXPECT_EQ(available_memory(system), 1024000000);
     fs::remove_all(system);
+}
+
+void allow_descriptors(rlim_t most) {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+CASE("thousands of small arrays need few descriptors, and each is its own") {
+    EXPECT_TRUE(in_child([] {
+        allow_descriptors(256);
+        std::vector<std::shared_ptr<std::byte>> all;
+        std::set<std::pair<std::uint64_t, byte_count>> places;
+        for (int i = 0; i < 2000; ++i) {
+            const byte_count bytes = 1 + (i % 40) * 1600;
+            all.push_back(allocate_node_shared(bytes));
+            if (*std::max_element(all.back().get(), all.back().get() + bytes) != std::byte{})
+                return false;
+            std::memset(all.back().get(), i % 100, static_cast<std::size_t>(bytes));
+            const auto place = find_node_shared(all.back().get() + bytes - 1);
+            places.insert({place->identity, place->offset});
+        }
+        for (int i = 0; i < 2000; ++i)
+            if (*all[static_cast<std::size_t>(i)] != std::byte(i % 100)) return false;
+        return places.size() == 2000;
+    }));
 }
 
 CASE("running out of descriptors is an error that says so, and leaves nothing behind") {
     EXPECT_TRUE(in_child([] {
+        allow_descriptors(100);
         std::vector<std::shared_ptr<std::byte>> all;
         try {
-            for (int i = 0; i < 1 << 20; ++i) all.push_back(allocate_node_shared(1));
+            for (int i = 0; i < 100; ++i) all.push_back(allocate_node_shared(mib));
         } catch (const Error& error) {
             const bool told = holds(error.what(), "ulimit -n") && error.kind() == ErrorKind::system;
             all.clear();
-            return told && allocate_node_shared(1) != nullptr;
+            return told && allocate_node_shared(mib) != nullptr;
         }
         return false;
     }));

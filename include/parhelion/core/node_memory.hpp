@@ -16,8 +16,9 @@ namespace parhelion {
 /// never fails later. There is no name in any file system (memfd), so nothing stays behind however
 /// the process ends; others get at it only through this process, with the same user's rights. Huge
 /// pages are asked for where the kernel gives them to shared memory. The last copy of the pointer
-/// frees it; an exchange that uses it keeps it alive. Errors: not enough memory, no memfd in this
-/// kernel, too many open files.
+/// frees it; an exchange that uses it keeps it alive. Requests of up to 64 KiB share descriptors:
+/// their memory goes back to the system with the last one of 1 MiB. Errors: not enough memory, no
+/// memfd in this kernel, too many open files.
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes);
 
 /// Where an address lies in node-shared memory.

@@ -47,6 +47,14 @@ void forget(const Key& key) {
     if (known != cache().mappings.end() && known->second.expired()) cache().mappings.erase(known);
 }
 
+// What its owner has not taken would be taken here, of this rank's memory.
+void map_taken_pages(int descriptor, std::byte* memory) {
+    for (off_t at = 0, end; (at = lseek(descriptor, at, SEEK_DATA)) >= 0 &&
+                            (end = lseek(descriptor, at, SEEK_HOLE)) > at;
+         at = end)
+        map_pages_now(memory + at, static_cast<std::size_t>(end - at));
+}
+
 std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
     const std::string path =
         "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.descriptor);
@@ -62,9 +70,9 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
     }
     const auto size = static_cast<std::size_t>(place.size);
     void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory != MAP_FAILED) map_taken_pages(descriptor, static_cast<std::byte*>(memory));
     close(descriptor);
     if (memory == MAP_FAILED) fail(place, "map");
-    map_pages_now(memory, size);
     return {static_cast<std::byte*>(memory),
             [size, key = Key{place.process, place.identity, place.size}](std::byte* start) {
                 munmap(start, size);
