@@ -21,8 +21,20 @@ int flag(int32_t number, const char* what) {
     return number;
 }
 
-CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int dimensions,
-                                        int ranks) {
+Mask mask_from(const phl_cartesian_options& given, const std::vector<global_index>& extents) {
+    const auto* const last = given.mask_extents + extents.size();
+    const bool whole = std::all_of(given.mask_extents, last, [](int64_t own) { return own == 0; });
+    auto own = whole ? extents : std::vector<global_index>(given.mask_extents, last);
+    return mask_of(extents, own, [own, mask = given.mask](const Coordinates& at) {
+        global_index cell = 0;
+        for (std::size_t d = 0; d < own.size(); ++d) cell = cell * own[d] + at[d];
+        return mask[cell] != 0;
+    });
+}
+
+CartesianOptions cartesian_options_from(const phl_cartesian_options& given,
+                                        const std::vector<global_index>& extents, int ranks) {
+    const int dimensions = static_cast<int>(extents.size());
     CartesianOptions options;
     options.halo = HaloWidth(0);
     for (int d = 0; d < dimensions; ++d) {
@@ -50,6 +62,7 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given, int 
     if (given.has_tiles != 0) options.tile_axis = given.tile_axis;
     for (int i = 0; i < given.seam_count && given.seams != nullptr; ++i)
         options.seams.push_back(seam_from(given.seams[i], given.has_tiles != 0, dimensions));
+    if (given.mask != nullptr) options.mask = mask_from(given, extents);
     return options;
 }
 
@@ -120,10 +133,10 @@ int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
             return GivenGrid{
                 std::vector<global_index>(static_cast<std::size_t>(std::max(dimensions, 0)))};
         require_array(extents, dimensions, "extents");
-        return GivenGrid{
-            {extents, extents + dimensions},
-            cartesian_options_from(options != nullptr ? *options : phl_cartesian_options{},
-                                   dimensions, own.size())};
+        GivenGrid grid{{extents, extents + dimensions}};
+        if (options != nullptr)
+            grid.options = cartesian_options_from(*options, grid.extents, own.size());
+        return grid;
     };
     return make_domain(comm, "phl_cartesian_create", read, domain);
 }

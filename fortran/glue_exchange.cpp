@@ -46,6 +46,19 @@ std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>
     return splits;
 }
 
+// Missing dimensions are those along which all cells are alike.
+Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extents) {
+    std::vector<global_index> own(extents.size(), 1);
+    own.resize(std::max<std::size_t>(own.size(), array.rank), 1);
+    for (int d = 0; d < array.rank; ++d) own[static_cast<std::size_t>(d)] = array.dim[d].extent;
+    return mask_of(extents, own, [&array](const Coordinates& at) {
+        const auto* cell = static_cast<const std::byte*>(array.base_addr);
+        for (int d = 0; d < array.rank; ++d) cell += at[d] * array.dim[d].sm;
+        return std::any_of(cell, cell + array.elem_len,
+                           [](std::byte byte) { return byte != std::byte{0}; });
+    });
+}
+
 // As `phl_array` in phl_fields.fypp: an array and what `add` was told of it, to be checked when
 // it is used.
 struct FortranArray {
@@ -265,6 +278,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
                            Array periodic, Array process_grid, int faces_only, int staged,
                            Array splits, int first_fastest, Array ranks, int of_communicator,
                            int owned_ends, Array blocks_per_rank, Array seams, Array tile_axis,
+                           Array mask,
                            phl_cartesian* domain) {
     const auto read = [&](const Communicator& own) {
         GivenGrid grid{integers_of(*extents, "extents")};
@@ -300,6 +314,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
             options.seams.push_back(
                 seam_from(std::bit_cast<phl_seam>(seam), tile_axis != nullptr, dims));
         }
+        if (mask != nullptr) options.mask = mask_from(*mask, grid.extents);
         std::vector<int> table;
         if (ranks != nullptr) {
             const auto given = integers_of(*ranks, "ranks");

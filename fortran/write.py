@@ -29,6 +29,7 @@ STRUCTURES = {"FortranArray": "phl_array", "FortranGroup": "phl_field_group"}
 KINDS = {
     "array": ("type(*), dimension(..), intent(inout)", "{}"),
     "given": ("type(*), dimension(..), intent(in)", "{}"),
+    "cells": ("type(*), dimension(..), intent(in), optional", "{}"),
     "kept": ("type(*), dimension(..), target", "{}"),
     "list": ("type(*), intent(in), dimension(:)", "{}"),
     "integers": ("integer, intent(in), dimension(:)", "{}"),

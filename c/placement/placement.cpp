@@ -4,6 +4,7 @@
 
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/placement/placement.hpp"
 #include "values.hpp"
 
@@ -176,6 +177,24 @@ int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* le
             {},
             {},
             0};
+    });
+}
+
+int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
+                        int halo, int room, int* grids) {
+    return guarded([&] {
+        using namespace parhelion;
+        const std::vector<global_index> extents(cells, cells + dimensions);
+        const Mask wet = mask_of(extents, extents, [&](const Coordinates& at) {
+            global_index cell = 0;
+            for (int d = 0; d < dimensions; ++d) cell = cell * cells[d] + at[d];
+            return mask[cell] != 0;
+        });
+        choose_process_grid(ranks, extents, halo, wet);
+        std::fill_n(grids, room * dimensions, 0);
+        for (const GridWithLand& each : grids_with_land(ranks, extents, halo, wet))
+            if (each.ranks == ranks && room-- > 0)
+                grids = std::copy(each.grid.begin(), each.grid.end(), grids);
     });
 }
 

@@ -282,6 +282,12 @@ typedef struct phl_cartesian_options {
     int32_t seam_count;
     int32_t has_tiles; /* 1: the cells along tile_axis are tiles, which seams alone join */
     int32_t tile_axis;
+    const uint8_t* mask; /* which cells are wet (not 0), the last dimension fastest: places of the
+                            process grid without a wet cell get no rank, and the others are as many
+                            as there are ranks. Read on rank 0 alone during the call; elsewhere any
+                            pointer but NULL. NULL: no land */
+    int64_t mask_extents[PHL_MAX_DIMENSIONS]; /* those of the grid (all 0), or 1 in dimensions along
+                                                 which all cells are alike */
 } phl_cartesian_options;
 
 /* Collective, the same arguments everywhere. `options` may be NULL. */
@@ -301,7 +307,7 @@ int phl_cartesian_blocks(phl_cartesian domain, int32_t* count);
 /* Cells lower ≤ x < upper of one of this rank's blocks, without or with its halo. */
 int phl_cartesian_owned(phl_cartesian domain, int block, int64_t* lower, int64_t* upper);
 int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int64_t* upper);
-/* Rank that owns a cell, and the number of the block there. */
+/* Rank that owns a cell, −1 in a block of land, and the number of the block there. */
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block);
 
 /* ---- Exchanges of arrays

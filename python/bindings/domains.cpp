@@ -1,4 +1,6 @@
 // Who owns what, and who sends what to whom.
+#include <numeric>
+
 #include "bindings.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
@@ -17,12 +19,28 @@ using Cells = const IndexedDomain&;
 using GivenSide = std::tuple<int, bool, int>;
 using Seams = std::vector<std::tuple<GivenSide, GivenSide, std::vector<int>, unsigned, bool>>;
 
+// A byte per cell, not 0 where it is wet; nothing in it but on rank 0.
+using Bytes = nb::ndarray<const std::uint8_t, nb::ro, nb::device::cpu>;
+
+Mask mask_from(const std::vector<global_index>& extents, const Bytes& bytes) {
+    std::vector<global_index> own, strides;
+    for (std::size_t d = 0; d < bytes.ndim(); ++d) {
+        own.push_back(static_cast<global_index>(bytes.shape(d)));
+        strides.push_back(bytes.stride(d));
+    }
+    return mask_of(extents, own, [first = bytes.data(), strides](const Coordinates& at) {
+        return first[std::inner_product(strides.begin(), strides.end(), at.begin(),
+                                        global_index{0})] != 0;
+    });
+}
+
 void construct_grid(CartesianDomain* self, const Communicator& comm,
                     std::vector<global_index> extents, IntList lower, IntList upper,
                     const std::vector<bool>& periodic, std::vector<int> process_grid,
                     std::vector<std::vector<global_index>> splits, std::vector<int> blocks_per_rank,
                     Neighbors neighbors, Algorithm algorithm, RankFill fill, std::vector<int> ranks,
-                    bool owns_ends, const Seams& seams, int tile_axis) {
+                    bool owns_ends, const Seams& seams, int tile_axis,
+                    const std::optional<Bytes>& mask) {
     CartesianOptions options;
     options.halo = halo_from(lower, upper);
     options.halo.listed = options.periodic.listed = static_cast<int>(extents.size());
@@ -43,6 +61,7 @@ void construct_grid(CartesianDomain* self, const Communicator& comm,
     for (const auto& [from, to, axes, backward, center] : seams)
         options.seams.push_back({side(from), side(to), axes, static_cast<std::uint8_t>(backward),
                                  center ? Pivot::center : Pivot::corner});
+    if (mask) options.mask = mask_from(extents, *mask);
     new (self) CartesianDomain(std::move(extents), options, comm);
 }
 
@@ -93,7 +112,8 @@ void bind_grid(nb::module_& module) {
     nb::class_<CartesianDomain>(module, "CartesianDomain")
         .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a,
              "process_grid"_a, "splits"_a, "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a,
-             "fill"_a, "ranks"_a, "owns_ends"_a, "seams"_a, "tile_axis"_a, Unlocked())
+             "fill"_a, "ranks"_a, "owns_ends"_a, "seams"_a, "tile_axis"_a,
+             "mask"_a.none(), Unlocked())
         .def(
             "staggered",
             [](Grid domain, IntList stagger) { return domain.staggered(stagger_from(stagger)); },

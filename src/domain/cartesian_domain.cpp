@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/collective_step.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -73,10 +74,14 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
                     " dimensions and the domain " + number(dims) +
                     ": give one number of ranks per dimension");
         const auto [text, needed] = grid_and_ranks(grid);
-        require(needed == ranks, "the process grid " + text + " needs " +
-                                     (needed < 0 ? "more than 2^63" : number(needed)) +
-                                     " ranks and the communicator has " + number(ranks) +
-                                     ": make them equal, or leave the grid out to have one chosen");
+        if (options.mask)
+            require(needed >= 0 && needed <= most_places,
+                    "the process grid " + text + " has more than 2^24 places: use fewer");
+        require(options.mask || needed == ranks,
+                "the process grid " + text + " needs " +
+                    (needed < 0 ? "more than 2^63" : number(needed)) +
+                    " ranks and the communicator has " + number(ranks) +
+                    ": make them equal, or leave the grid out to have one chosen");
     }
     require(
         options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
@@ -87,6 +92,11 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
     validate_sizes(extents, options);
     require(options.splits.empty() || static_cast<int>(options.splits.size()) == dims,
             "splits needs one list per dimension (an empty list for an even split)");
+    require(!options.mask || options.algorithm == Algorithm::standard,
+            "the staged algorithm passes corners on through neighbors, which land has not: use the "
+            "standard algorithm with a mask");
+    require(!options.mask || options.splits.empty() || !grid.empty(),
+            "splits are given with a mask and without a process grid: give both");
     require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
             "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the "
             "standard algorithm");
@@ -266,11 +276,17 @@ void validate_split(const std::vector<global_index>& split, global_index extent,
                                ", the extent is " + number(extent) + ": make them equal");
 }
 
-// `parts` nearly equal parts; the first ones get the cells that are left over.
-void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts) {
-    const global_index begin = starts.back(), size = cells / parts, rest = cells % parts;
-    for (global_index i = 1; i <= parts; ++i)
-        starts.push_back(begin + i * size + std::min(i, rest));
+// Of each process coordinate the first cell, and the extent.
+std::vector<global_index> starts_of_ranks(int d, global_index extent, int ranks,
+                                          const CartesianOptions& options) {
+    std::vector<global_index> starts{0};
+    if (options.splits.empty() || options.splits[d].empty()) {
+        append_even_parts(starts, extent, ranks);
+    } else {
+        validate_split(options.splits[d], extent, ranks, d);
+        for (global_index part : options.splits[d]) starts.push_back(starts.back() + part);
+    }
+    return starts;
 }
 
 Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& options) {
@@ -281,17 +297,16 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
     axis.periodic = options.periodic.along[d];
     axis.lower = options.halo.lower[d];
     axis.upper = options.halo.upper[d];
-    std::vector<global_index> per_rank{0};
-    if (options.splits.empty() || options.splits[d].empty()) {
-        append_even_parts(per_rank, extent, ranks);
-    } else {
-        validate_split(options.splits[d], extent, ranks, d);
-        for (global_index part : options.splits[d]) per_rank.push_back(per_rank.back() + part);
-    }
+    const auto per_rank = starts_of_ranks(d, extent, ranks, options);
     axis.starts = {0};
     for (int r = 0; r < ranks; ++r)
         append_even_parts(axis.starts, per_rank[r + 1] - per_rank[r], axis.blocks_per_rank);
     return axis;
+}
+
+// Comes first: ranks with a mask meet once more, before the others tell the rest.
+void tell_mask(Properties& told, bool is_there) {
+    told.add("whether there is a mask", is_there ? "yes" : "no");
 }
 
 void tell_cells(Properties& told, const Axis& axis, int d) {
@@ -343,6 +358,47 @@ void validate_table(const std::vector<int>& table, int ranks) {
                 "the table of ranks has rank " + number(rank) + " twice: give each rank one place");
         seen[static_cast<std::size_t>(rank)] = true;
     }
+}
+
+// Collective. Rank 0 alone looks into the mask; without a process grid it chooses one, which all
+// get.
+WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_index>& extents,
+                          CartesianOptions& options, const std::function<void()>& check) {
+    WetPlaces wet;
+    std::vector<std::uint64_t> words;
+    const auto look = [&] {
+        check();
+        if (comm.rank() != 0) return;
+        if (options.process_grid.empty())
+            options.process_grid =
+                choose_process_grid(comm.size(), extents, options.halo, options.mask);
+        Cuts cuts;
+        for (int d = 0; d < static_cast<int>(extents.size()); ++d) {
+            cuts.push_back(starts_of_ranks(d, extents[d], options.process_grid[d], options));
+            words.push_back(static_cast<std::uint64_t>(options.process_grid[d]));
+        }
+        wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
+        require(wet.count() > 0, no_wet_cell);
+        require(wet.count() == comm.size(),
+                "the process grid " + grid_and_ranks(options.process_grid).first + " has " +
+                    number(wet.count()) + " places with a wet cell and the communicator " +
+                    number(comm.size()) + " ranks: start " + number(wet.count()) +
+                    " ranks, or leave the grid out to have one chosen");
+        words.insert(words.end(), wet.words().begin(), wet.words().end());
+    };
+    require_equal(
+        comm, "the arguments of CartesianDomain",
+        [&](Properties& told) {
+            tell_mask(told, true);
+            told.add("the number of dimensions", extents.size());
+        },
+        "pass the same ones everywhere", look);
+    Message message;
+    message.append(words.data(), words.size());
+    words = broadcast(comm, std::move(message)).values<std::uint64_t>();
+    const auto bits = words.begin() + static_cast<std::ptrdiff_t>(extents.size());
+    options.process_grid.assign(words.begin(), bits);
+    return WetPlaces({bits, words.end()});
 }
 
 std::vector<int> inverse_of(const std::vector<int>& table) {
@@ -409,14 +465,18 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
       neighbors_(options.neighbors), algorithm_(options.algorithm), comm_(comm),
       fill_(options.rank_order.fill) {
     collectively(comm_, "CartesianDomain", [&] {
-        const auto check = [&] {
-            for (Axis& axis : axes_) axis.starts = {0, 1};
+        const auto check_grid = [&] {
             validate(extents, options, comm_.size());
             if (fill_ == RankFill::of_communicator) {
                 take_topology(options, comm_, dimensions_);
                 validate(extents, options, comm_.size());
             }
             validate_tiles(extents, options);
+        };
+        if (options.mask) wet_ = find_wet_places(comm_, extents, options, check_grid);
+        const auto check = [&] {
+            for (Axis& axis : axes_) axis.starts = {0, 1};
+            check_grid();
             if (!options.rank_order.ranks.empty())
                 validate_table(options.rank_order.ranks, comm_.size());
             const auto grid = options.process_grid.empty()
@@ -440,6 +500,7 @@ CartesianDomain::CartesianDomain(std::vector<global_index> extents, CartesianOpt
 }
 
 void CartesianDomain::tell(Properties& told) const {
+    tell_mask(told, !wet_.empty());
     told.add("the number of dimensions", dimensions_);
     for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
     for (int d = 0; d < dimensions_; ++d)
@@ -513,6 +574,7 @@ std::vector<int> CartesianDomain::process_grid() const {
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
     std::vector<int> result(static_cast<std::size_t>(dimensions_));
     int place = place_of_.empty() ? rank : place_of_.at(static_cast<std::size_t>(rank));
+    if (!wet_.empty()) place = wet_.place_of(place);
     for (int i = 0; i < dimensions_; ++i) {
         const int d = fill_ == RankFill::first_fastest ? i : dimensions_ - 1 - i;
         result[d] = place % axes_[d].ranks;
@@ -530,7 +592,9 @@ CartesianDomain::Place CartesianDomain::place_of(
         place.block =
             place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
     }
-    if (!rank_at_.empty()) place.rank = rank_at_[static_cast<std::size_t>(place.rank)];
+    if (!wet_.empty()) place.rank = wet_.rank_of(place.rank);
+    if (!rank_at_.empty() && place.rank >= 0)
+        place.rank = rank_at_[static_cast<std::size_t>(place.rank)];
     return place;
 }
 

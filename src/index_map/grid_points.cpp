@@ -117,20 +117,34 @@ private:
         }
     }
 
+    // Of a point that a block of land would own, the first rank that holds it; −1 where none does.
+    int owner_of(const Coordinates& at, std::array<int, max_dimensions> position, int d) const {
+        if (d == domain_.dimensions()) return points_.place_of(position).rank;
+        const Axis& axis = points_.axis(d);
+        const auto& starts = axis.starts;
+        const global_index x = axis.periodic ? at[index(d)] % axis.extent : at[index(d)];
+        int& block = position[index(d)];
+        block = static_cast<int>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
+        int rank = owner_of(at, position, d + 1);
+        if (rank >= 0 || domain_.wet_places().empty() || axis.stagger == 0) return rank;
+        const auto try_until = [&](int before, global_index end) {
+            for (block = before; rank < 0 && block >= 0 && starts[index(block) + 1] == end; --block)
+                rank = owner_of(at, position, d + 1);
+        };
+        try_until(block - 1, x);
+        if (axis.periodic && x == 0) try_until(axis.blocks() - 1, axis.extent);
+        return rank;
+    }
+
     void add(const Coordinates& at) {
         global_index id = 0, place = 0;
-        std::array<int, max_dimensions> position{};
         for (int d = 0; d < domain_.dimensions(); ++d) {
             const Axis& axis = points_.axis(d);
             const global_index x = axis.periodic ? at[index(d)] % axis.extent : at[index(d)];
             id = id * axis.extent + x;
             place += (at[index(d)] - box_.lo[index(d)]) * stride(d);
-            position[index(d)] =
-                static_cast<int>(std::upper_bound(axis.starts.begin(), axis.starts.end(), x) -
-                                 axis.starts.begin()) -
-                1;
         }
-        const bool owned = points_.place_of(position).rank == domain_.communicator().rank();
+        const bool owned = owner_of(at, {}, 0) == domain_.communicator().rank();
         auto number = static_cast<local_index>(place);
         if (several_) {
             numbered_.emplace_back(block_, number);

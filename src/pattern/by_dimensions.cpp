@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 namespace parhelion {
 namespace {
@@ -81,22 +82,27 @@ DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions) {
     return static_cast<DimensionSet>(ghosts);
 }
 
+// Along each dimension there are so many intervals of ghosts; each combination of them is a piece,
+// unless a fold or land is there.
 bool fills_corners(const Pattern& pattern) {
     if (pattern.indexed() || pattern.stages.size() != 1) return false;
-    std::vector<std::array<int, max_dimensions>> faces(pattern.blocks.size());
-    std::vector<int> pieces(pattern.blocks.size());
+    using Intervals = std::set<std::pair<global_index, global_index>>;
+    std::vector<std::array<Intervals, max_dimensions>> ghosts(pattern.blocks.size());
+    std::vector<std::size_t> pieces(pattern.blocks.size(), 1);
     for (const Link& link : pattern.stages.front())
         for (const BoxPiece& piece : link.receive.boxes) {
             if (piece.turn.seam) return false;
-            const DimensionSet ghosts = ghost_dimensions(piece, pattern.dimensions);
             const auto block = static_cast<std::size_t>(piece.block);
             ++pieces[block];
-            if (is_face(ghosts)) ++faces[block][static_cast<std::size_t>(std::countr_zero(ghosts))];
+            const DimensionSet beside = ghost_dimensions(piece, pattern.dimensions);
+            for (std::size_t d = 0; d < max_dimensions; ++d)
+                if ((beside >> d & 1) != 0)
+                    ghosts[block][d].emplace(piece.cells.lo[d], piece.cells.hi[d]);
         }
     for (std::size_t b = 0; b < pieces.size(); ++b) {
-        int all = 1;
-        for (const int along : faces[b]) all *= 1 + along;
-        if (pieces[b] != all - 1) return false;
+        std::size_t all = 1;
+        for (const Intervals& along : ghosts[b]) all *= 1 + along.size();
+        if (pieces[b] != all) return false;
     }
     return true;
 }

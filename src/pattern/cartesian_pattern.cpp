@@ -230,7 +230,8 @@ private:
             piece.owner.hi[d] = axes_[d].starts[along[d]->reader + 1];
             owner[d] = segment.owner;
         }
-        receives[domain_.place_of(owner).rank].push_back(keyed(along, block, piece));
+        const int rank = domain_.place_of(owner).rank;
+        if (rank >= 0) receives[rank].push_back(keyed(along, block, piece));
     }
 
     void add_send(int block, const Along& along, PiecesByRank& sends) const {
@@ -246,7 +247,7 @@ private:
             piece.owner.hi[d] = axes_[d].starts[reader[d] + 1] + segment.shift;
         }
         const auto place = domain_.place_of(reader);
-        sends[place.rank].push_back(keyed(along, place.block, piece));
+        if (place.rank >= 0) sends[place.rank].push_back(keyed(along, place.block, piece));
     }
 
     const CartesianDomain& domain_;

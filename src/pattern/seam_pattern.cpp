@@ -481,6 +481,7 @@ Stage stage_with_seams(const CartesianDomain& domain) {
     for (const Position& position : readers) {
         const Reader reader(domain, walk, position);
         const CartesianDomain::Place here = domain.place_of(position);
+        if (here.rank < 0) continue;
         int number = 0;
         for (const FoundBox& each : reader.boxes()) {
             const Found& found = each.found;
@@ -488,6 +489,7 @@ Stage stage_with_seams(const CartesianDomain& domain) {
             const PieceKey key{here.block, {number++}};
             const BoxPiece ghosts{here.block,  each.cells, reader.owner(found.turn),
                                   found.shift, found.turn, false};
+            if (owner.rank < 0) continue;
             if (own.count(position) != 0) receives[owner.rank].push_back({key, key, ghosts});
             if (own.count(found.owner) == 0) continue;
             BoxPiece cells{owner.block,

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "plan/layout.hpp"
 
@@ -95,6 +96,18 @@ bool images_are_complete(const Pattern& pattern, const std::map<Offset, int>& ow
     return expected == owners;
 }
 
+// Whether there are ghosts at each combination of the offsets that there are along each dimension,
+// which is not so around land.
+bool is_product(const std::map<Offset, int>& owners, int dimensions) {
+    std::size_t all = 1;
+    for (int d = 0; d < dimensions; ++d) {
+        std::set<int> sides{0};
+        for (const auto& [offset, owner] : owners) sides.insert(offset[d]);
+        all *= sides.size();
+    }
+    return owners.size() == all - 1;
+}
+
 // Widths of the ghosts that come from other ranks, for a field with a halo of its own.
 HaloWidth reach(const std::map<Offset, int>& owners, const HaloWidth& halo, int dimensions) {
     HaloWidth width = 0;
@@ -184,7 +197,9 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     const Stage& stage = pattern.stages.front();
     const auto owners = owners_of(pattern, stage);
     const auto own = own_dimensions(pattern, stage);
-    if (!owners || own.empty() || !images_are_complete(pattern, *owners, own)) return false;
+    if (!owners || own.empty() || !images_are_complete(pattern, *owners, own) ||
+        !is_product(*owners, pattern.dimensions))
+        return false;
     stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
         if (plan.group_of[f] == group) Wrapping(stage_plan, plan, f, own, *owners).add();

@@ -31,8 +31,11 @@ Box box_of(const CartesianDomain& domain, const Position& position) {
 void for_blocks(const CartesianDomain& domain, const Box& box,
                 const std::function<void(const Box&, CartesianDomain::Place)>& use,
                 Position position, int d) {
-    if (d >= domain.dimensions() || d >= max_dimensions)
-        return use(box_of(domain, position), domain.place_of(position));
+    if (d >= domain.dimensions() || d >= max_dimensions) {
+        const CartesianDomain::Place place = domain.place_of(position);
+        if (place.rank >= 0) use(box_of(domain, position), place);
+        return;
+    }
     const auto [first, end] = blocks_along(domain.axis(d), box.lo[d], box.hi[d]);
     for (int b = first; b < end; ++b) {
         position[static_cast<std::size_t>(d)] = b;

@@ -16,7 +16,7 @@ struct Piece {
 using Pieces = std::vector<Piece>;
 
 /// Calls `use` with all blocks of `domain`, of any rank, that have cells of `box`, the last
-/// dimension fastest.
+/// dimension fastest. Blocks of land are nobody's.
 void for_blocks(const CartesianDomain& domain, const Box& box,
                 const std::function<void(const Box& block, CartesianDomain::Place)>& use);
 

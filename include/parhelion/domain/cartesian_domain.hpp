@@ -8,6 +8,7 @@
 
 #include "parhelion/core/communicator.hpp"
 #include "parhelion/domain/box.hpp"
+#include "parhelion/domain/mask.hpp"
 
 namespace parhelion {
 
@@ -90,7 +91,7 @@ std::vector<Seam> cube_seams(int first_axis = 1);
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
 
 /// Which rank is where in the process grid: a rule, or a table with the rank at each place, places
-/// counted with the last dimension fastest.
+/// counted with the last dimension fastest, without those that a mask leaves out.
 ///
 ///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
 struct RankOrder {
@@ -118,6 +119,10 @@ struct CartesianOptions {
     int tile_axis = no_tiles;      ///< the axis that counts tiles: grids of their own, joined by
                                    ///< seams alone. It has no halo and is not periodic
     static constexpr int no_tiles = -1;
+    /// Land: places of the process grid without a wet cell get no rank, and the others are as many
+    /// as there are ranks. Given on every rank, asked on rank 0 alone, and not kept. `mask_of`
+    /// makes it from values of cells.
+    Mask mask = {};
 };
 
 /// How one dimension is cut: `starts[b] ≤ x < starts[b+1]` are the cells, or where it is staggered
@@ -154,7 +159,9 @@ struct Block {
 /// dimensions, a table of ranks that does not name each rank once, a communicator without the
 /// topology that is to be taken from it; seams of sides that are periodic, joined twice, of
 /// different numbers of cells, or of an axis not longer than the halo (folded on both sides: than
-/// both halos), and seams with an owned boundary or with the staged algorithm.
+/// both halos), and seams with an owned boundary or with the staged algorithm; a mask with the
+/// staged algorithm, or with another number of wet places than ranks. With a mask construction
+/// takes one reduction and a broadcast more.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -180,6 +187,8 @@ public:
     /// With their axes, and one for each tile.
     const std::vector<Seam>& seams() const { return seams_; }
     int tile_axis() const { return tile_axis_; }
+    /// Places of the process grid that have a rank, where there was a mask; else empty.
+    const WetPlaces& wet_places() const { return wet_; }
     const Communicator& communicator() const { return comm_; }
 
     /// Blocks of this rank, last dimension fastest; their index is the block number of a field.
@@ -201,8 +210,8 @@ public:
     /// is staggered already.
     CartesianDomain staggered(const Stagger& stagger) const;
 
-    /// Rank and block number on it that hold the block at `position` in the grid of blocks. Local,
-    /// O(1).
+    /// Rank and block number on it that hold the block at `position` in the grid of blocks; rank −1
+    /// where it is land. Local, O(1).
     struct Place {
         int rank;
         int block;
@@ -225,6 +234,7 @@ private:
     std::vector<Seam> seams_;
     int tile_axis_ = CartesianOptions::no_tiles;
     RankFill fill_ = RankFill::last_fastest;
+    WetPlaces wet_;
     std::vector<int> rank_at_, place_of_;  ///< a table of ranks and its inverse; empty: `fill_`
     std::vector<Block> blocks_;
 };
@@ -233,5 +243,11 @@ private:
 /// dimension most. Local.
 std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
                                      const HaloWidth& halo);
+
+/// With land: the one with the least halo of `grids_with_land` in which as many places have a wet
+/// cell as there are ranks. Local. Throws Error, which names the nearest numbers of ranks, where
+/// there is none.
+std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
+                                     const HaloWidth& halo, const Mask& mask);
 
 }  // namespace parhelion

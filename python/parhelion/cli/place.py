@@ -54,6 +54,8 @@ def case_of(options: dict[str, Any]) -> Any:
 @described(click.option, "--grid", help="Process grid [chosen for --cells].")
 @click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, to have the process grid chosen.")
 @click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET", help="Parts of a mesh instead of a grid: a data set of `parhelion partition`.")
+@click.option("--mask", type=FILE, metavar="FILE", help="Which cells are wet (.npy, not 0): places of the process grid without a wet cell get no rank.")
+@click.option("--ranks", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="With --mask, instead of --grid: that many of its places have a wet cell.")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
 @described(MACHINE, "--ranks-per-node")
 @described(MACHINE, "--topology")
@@ -86,19 +88,31 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
     Prints the scores of all members of the portfolio (Jsum: directed stencil edges that leave a unit, over all units;
     Jmax: the most that leave one) and what goes between nodes, and writes pictures and rank files. With --json the document holds the grid, the
     node of every grid point (last dimension fastest) and all scores.
+
+    With --mask and without a machine it says how many ranks a process grid needs, or lists the process grids for --ranks.
     """
-    from ..place.case import parse_blocks
+    from ..place.case import land_document, parse_blocks
     from ..place.rank_files import write_rank_file
     from ..placement import read_parameters
-    from ..show.placement import draw, placed_blocks
+    from ..show.placement import draw, land_table, placed_blocks
 
     output = Output(json_file)
     if options["graph"] and pictures:
         raise InputError("--graph gives parts, not a grid: leave out --picture")
+    if options["mask"] and pictures:
+        raise InputError("--mask gives a grid with holes, which is not drawn: leave out --picture")
+    if options["ranks"] and not options["mask"]:
+        raise InputError("--ranks is for a grid with land: give --mask, or the process grid with --grid")
     options["neighbors"] = offsets or options["neighbors"]
     options["blocks"] = parse_blocks(options["blocks"]) if options["blocks"] is not None else {}
     options["parameters"] = options["parameters"] and read_parameters(options["parameters"])
-    placed = case_of(options).on_allocation().place()
+    case = case_of(options)
+    if case.mask and not (case.nodes or case.ranks_per_node or case.topology):
+        grids = case.grids_with_land()
+        output.show([land_table(grids)])
+        output.document({"schema": "parhelion.land/1", "mask": str(case.mask), "grids": [land_document(each) for each in grids]})
+        return
+    placed = case.on_allocation().place()
     output.show(placed_blocks(placed, layers))
     for path in pictures:
         left_out = draw(placed.placement, path)

@@ -1,5 +1,6 @@
 """Structured grids, split over a process grid."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -8,12 +9,15 @@ import numpy as np
 from .. import _core
 from ..base.arguments import Sides, Stagger, choice, depth_of, extents_of, halo_sides, integer, integers, per_dimension, periodicity, stagger_of
 from ..base.handles import not_pickled
+from ..base.masks import wet_bytes
 from ..base.together import resolve, together
 from .arrays import HaloArray, Place, make_array
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
     from numpy.typing import DTypeLike
+
+    from ..base.masks import Mask
 
 Halo = int | Sequence[int | tuple[int, int]]
 Slices = tuple[slice, ...]
@@ -116,14 +120,19 @@ class CartesianDomain:
         neighbors: "full" fills edges and corners too, "faces" only what lies straight across a face.
         algorithm: "standard" sends one message to each neighbor, "staged" goes dimension by dimension with fewer messages.
         rank_order: how ranks fill the process grid: "last" or "first" dimension fastest; the rank at each place, places counted with the
-            last dimension fastest; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
+            last dimension fastest, without those of land; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
         boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
             many of them as the array's depth, so that they travel to its neighbors, too.
         seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary nor with the staged algorithm.
         tile_axis: the axis that counts tiles: grids of their own, which seams alone join. It has no halo and is not periodic.
+        mask: which cells are wet (not 0), so that blocks of land get no rank: an array of the grid's extents, or of less that broadcasts
+            to them; a function of the index arrays of all dimensions (np.ogrid) that returns one; or the path of a .npy file. Given on
+            every rank, read on rank 0 alone (others may pass []), and not kept. Places of the process grid without a wet cell are left
+            out; the others are as many as there are ranks. Without `process_grid` one is chosen for which that is so.
         comm: an mpi4py communicator; MPI.COMM_WORLD by default.
 
-    Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks.
+    Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks, and where the process grid has
+    another number of places with a wet cell than there are ranks.
 
         domain = ph.CartesianDomain((768, 768, 768), halo=2, periodic=True)
         u = domain.zeros(dtype="float32")
@@ -146,6 +155,7 @@ class CartesianDomain:
         boundary: Literal["open", "owned"] = "open",
         seams: Sequence[Seam] = (),
         tile_axis: int | None = None,
+        mask: "Mask | None" = None,
         comm: "Intracomm | None" = None,
     ) -> None:
         self._comm, self._native_comm = resolve(comm)
@@ -181,6 +191,7 @@ class CartesianDomain:
                 "owns_ends": self._boundary == "owned",
                 "seams": [each._native() for each in self._seams],
                 "tile_axis": -1 if self._tile_axis is None else self._tile_axis,
+                "mask": None if mask is None else np.zeros(0, np.uint8) if self._native_comm.rank else wet_bytes(mask, sizes),
             }
 
         self._take(_core.CartesianDomain(self._native_comm, **together(self._native_comm, parse)))
@@ -441,9 +452,11 @@ class CartesianDomain:
         )
 
     def __repr__(self) -> str:
+        dry = math.prod(self.process_grid) - self._native_comm.size
+        land = f" with {dry} places of land" if dry else ""
         return (
             f"CartesianDomain({self._extents}, halo={self._halo}, periodic={self._periodic}, "
-            f"process_grid={self.process_grid}, rank {self._native_comm.rank} at {self.coordinates})"
+            f"process_grid={self.process_grid}{land}, rank {self._native_comm.rank} at {self.coordinates})"
         )
 
 

@@ -18,23 +18,25 @@ import numpy as np
 from ..base.numbers import shortened, whole_number
 from ..launch.jobs import given
 from ..mesh.maps import IndexMaps, read_index_maps
-from ..placement import BetweenNodes, GraphPlacement, Machine, Parameters, Placement, PlacementError, Score, Stencil
-from ..placement import choose_grid, place, place_by_hand, place_graph
+from ..placement import BetweenNodes, GraphPlacement, LandGrid, Machine, Parameters, Placement, PlacementError, Score, Stencil
+from ..placement import choose_grid, land_grid, land_grids, node_pairs, place, place_by_hand, place_graph
 from ..placement.machine import MOST_RANKS, parts_of_a_node
+from ..placement.placement import each_periodic
 from .graphs import Edges, edges_of, pairs_of_parts
 from .traffic import Exchange, Traffic, traffic
 
 AnyPlacement = Placement | GraphPlacement
 Blocks = dict[str, tuple[int, ...]]
 NODE_NAMES = ("node", "machine", "host")
-GRIDS_ALONE = ("grid", "cells", "blocks", "method", "numbering", "extent", "parameters")
+GRIDS_ALONE = ("blocks", "method", "numbering", "extent", "parameters")
 
 
 @dataclass(frozen=True)
 class Case:
     """What the options say. Sizes of an exchange are those of one rank; `bytes_per_cell` is of one field.
 
-    Exactly one of `grid`, `cells` (the grid is chosen), `blocks` (by hand) and `graph` (index maps: parts of a mesh) says what is placed.
+    Exactly one of `grid`, `cells` (the grid is chosen), `blocks` (by hand), `graph` (index maps: parts of a mesh) and `mask` (a grid with land, which
+    is `grid`, or chosen for `ranks`) says what is placed.
     """
 
     topology: str | None = None
@@ -46,6 +48,8 @@ class Case:
     cells: tuple[int, ...] | None = None
     blocks: Blocks = field(default_factory=dict)
     graph: Path | None = None
+    mask: Path | None = None
+    ranks: int | None = None
     neighbors: str = "faces"
     periodic: bool | tuple[bool, ...] = False
     extent: tuple[int, ...] | None = None
@@ -73,13 +77,32 @@ class Case:
     def parts(self) -> IndexMaps | None:
         if not self.graph:
             return None
-        others = [name for name in GRIDS_ALONE if getattr(self, name)] + ["offsets"] * (self.neighbors not in ("faces", "full"))
+        others = [name for name in ("grid", "cells", "mask", *GRIDS_ALONE) if getattr(self, name)] + ["offsets"] * (self.neighbors not in ("faces", "full"))
         if others:
             raise PlacementError(f"--graph gives parts, not a grid: leave out {', '.join('--' + name for name in others)}")
         return read_index_maps(self.graph)
 
+    def grids_with_land(self) -> list[LandGrid]:
+        """The process grid, or those for that many ranks, and which of their places get a rank."""
+        others = [name for name in GRIDS_ALONE if getattr(self, name)]
+        if others:
+            raise PlacementError(f"--mask goes with a grid of even blocks: leave out {', '.join('--' + name for name in others)}")
+        if not self.mask or bool(self.grid) == bool(self.ranks):
+            raise PlacementError("give --mask, and the process grid with --grid or the number of ranks with --ranks: one of the two")
+        return [land_grid(self.mask, self.grid, self.halo, self.cells)] if self.grid else land_grids(self.mask, self.ranks or 1, self.halo, self.cells)
+
+    @cached_property
+    def land(self) -> LandGrid | None:
+        """The process grid that is placed, where there is a mask."""
+        if not self.mask:
+            return None
+        return (self if self.grid or self.ranks else replace(self, ranks=self.machine.size)).grids_with_land()[0]
+
     @cached_property
     def edges(self) -> Edges:
+        if self.land:
+            stencil, wraps = Stencil.parse(self.neighbors, len(self.land.grid)), each_periodic(self.periodic, len(self.land.grid))
+            return self.land.edges(stencil, wraps, self.halo, self._bytes_of_a_cell)
         return edges_of(self.parts, self._bytes_of_a_cell) if self.parts else []
 
     @cached_property
@@ -103,8 +126,8 @@ class Case:
 
     def placement(self, method: str = "") -> AnyPlacement:
         """The automatic placement, or the one asked for by `method` or blocks. Raises PlacementError."""
-        if self.parts:
-            return self._place_parts(self.parts)
+        if self.parts or self.land:
+            return self._place_parts(f"{self.graph} has {self.parts.ranks} parts" if self.parts else f"the process grid has {len(self.edges)} wet places")
         if self.blocks:
             return self._place_by_hand()
         if bool(self.grid) == bool(self.cells):
@@ -136,15 +159,25 @@ class Case:
         seconds = time.perf_counter() - start
         if isinstance(placed, Placement):
             return Placed(self, placed, None, placed.node_pairs(), placed.node_pairs(blocked=True), seconds)
-        assert self.parts
         blocked = placed.in_order()
-        pairs, before = (pairs_of_parts(self.parts, each, self._bytes_of_a_cell) for each in (placed, blocked))
-        return Placed(self, placed, blocked.scores, pairs, before, seconds)
+        return Placed(self, placed, blocked.scores, self._pairs(placed), self._pairs(blocked), seconds)
 
-    def _place_parts(self, parts: IndexMaps) -> GraphPlacement:
-        if self.machine.size != parts.ranks:
-            raise PlacementError(f"{self.graph} has {parts.ranks} parts, the machine {self.machine.size} ranks: make them agree, "
-                                 "such as with --ranks-per-node")
+    def _pairs(self, placed: GraphPlacement) -> np.ndarray:
+        """All pairs of nodes of which one sends to the other (NODE_PAIR)."""
+        if self.parts:
+            return pairs_of_parts(self.parts, placed, self._bytes_of_a_cell)
+        assert self.land
+        land, nodes = self.land, self.machine.nodes
+        units = np.full(land.grid, nodes)
+        units[land.wet] = placed.units("node")
+        largest = [-(-cells // parts) for cells, parts in zip(land.cells, land.grid, strict=True)]
+        stencil = Stencil.parse(self.neighbors, len(largest)).with_halo(largest, self.halo, self._bytes_of_a_cell)
+        pairs = node_pairs(units, stencil, each_periodic(self.periodic, len(largest)))
+        return pairs[(pairs["from"] < nodes) & (pairs["to"] < nodes)]
+
+    def _place_parts(self, told: str) -> GraphPlacement:
+        if self.machine.size != len(self.edges):
+            raise PlacementError(f"{told}, the machine {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
         # The METIS in pymetis, with which meshes are partitioned, serves where the system has none that the library would load.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):
@@ -159,7 +192,9 @@ class Case:
 
     @property
     def _points(self) -> int:
-        return self.parts.ranks if self.parts else math.prod(self.grid or (0,))
+        if self.mask and not self.grid:
+            return self.ranks or 0
+        return self.parts.ranks if self.parts else self.land.ranks if self.land else math.prod(self.grid or (0,))
 
     @property
     def _bytes_of_a_cell(self) -> int:
@@ -178,6 +213,11 @@ class Case:
         if self._points % bare_nodes:
             raise PlacementError(f"{self._points} ranks do not divide evenly over {bare_nodes} nodes: give --ranks-per-node for each")
         return (self._points // bare_nodes,)
+
+
+def land_document(land: LandGrid) -> dict[str, Any]:
+    """A process grid, its places and how many of them get a rank, the share of land that belongs to none, and cells of the largest halo."""
+    return {"grid": list(land.grid), "places": land.wet.size, "ranks": land.ranks, "land_dropped": land.dropped, "halo_cells": land.halo}
 
 
 def parse_blocks(text: str) -> Blocks:
@@ -265,7 +305,8 @@ class Placed:
             "topology_source": machine.source,
         }
         if isinstance(placement, GraphPlacement):
-            return document | {"graph": str(self.case.graph), "parts": machine.size}
+            land = self.case.land
+            return document | ({"mask": str(self.case.mask), **land_document(land)} if land else {"graph": str(self.case.graph), "parts": machine.size})
         timed = placement.seconds is not None
         predicted = {own: placement.seconds} | {member.name: member.seconds for member in placement.members if not member.reason}
         return document | {

@@ -8,13 +8,14 @@
 
 from .comm import PlacedComm
 from .graph import GraphPlacement, place_graph, place_parts
+from .land import LandGrid, land_grid, land_grids
 from .library import PlacementError, library
 from .machine import Machine, Numbering, Stencil
 from .parameters import Parameters, read_parameters, write_parameters
 from .placement import BetweenNodes, Member, NodeMessages, Placement, Score, choose_grid, node_pairs, place, place_by_hand
 
 __all__ = [
-    "BetweenNodes", "GraphPlacement", "Machine", "Member", "NodeMessages", "Numbering", "Parameters", "PlacedComm",
-    "Placement", "PlacementError", "Score", "Stencil", "choose_grid", "library", "node_pairs", "place",
+    "BetweenNodes", "GraphPlacement", "LandGrid", "Machine", "Member", "NodeMessages", "Numbering", "Parameters", "PlacedComm",
+    "Placement", "PlacementError", "Score", "Stencil", "choose_grid", "land_grid", "land_grids", "library", "node_pairs", "place",
     "place_by_hand", "place_graph", "place_parts", "read_parameters", "write_parameters",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 from ..place.case import Placed
 from ..place.published import Check
 from ..place.simulate import Cell
-from ..placement import BetweenNodes, NodeMessages, Numbering, Placement, PlacementError, Score
+from ..placement import BetweenNodes, LandGrid, NodeMessages, Numbering, Placement, PlacementError, Score
 from . import Block, Table, Text
 from .plots import BLUE, GREY, PALETTE
 from ..analyze.words import product
@@ -31,10 +31,18 @@ def placed_blocks(placed: Placed, wanted: str = "no") -> list[Block]:
     notes = [_between(placed.pairs), f"Machine: {machine.source}", *placed.notes]
     if not isinstance(placement, Placement):
         notes.append(f"It took {placed.seconds:.2f} s.")
-        return [Text(f"{placed.case.graph}: {machine.size} parts {nodes}"), _scores_table(placed), *map(Text, notes)]
+        land = placed.case.land
+        told = f"Process grid {product(land.grid)} with land: {machine.size} ranks" if land else f"{placed.case.graph}: {machine.size} parts"
+        return [Text(f"{told} {nodes}"), _scores_table(placed), *map(Text, notes)]
     if wanted in ("yes", "hwcart") or (wanted == "auto" and machine.size <= MOST_POINTS_PRINTED):
         notes.append("\n" + layers(placement, placed.case.numbering, HWCART_NAMES if wanted == "hwcart" else None))
     return [Text(f"Process grid {product(placement.grid)}: {machine.size} ranks {nodes}"), _scores_table(placed), *map(Text, notes)]
+
+
+def land_table(grids: Sequence[LandGrid]) -> Table:
+    """Process grids with land, and how many ranks each needs."""
+    rows = [(product(each.grid), f"{each.wet.size:,}", f"{each.ranks:,}", f"{100 * each.dropped:.0f} %", f"{each.halo:,}") for each in grids]
+    return Table(("Process grid", "Places", "Ranks", "Land without a rank", "Largest halo, cells"), rows)
 
 
 def _scores_table(placed: Placed) -> Table:

@@ -468,6 +468,53 @@ static void exchange_cube(void) {
     free(v);
 }
 
+/* The second of ranks + 1 places is land. */
+static void exchange_around_land(void) {
+    const int64_t extents[2] = {3 * (ranks + 1), ny};
+    uint8_t* wet = calloc((size_t)extents[0], 1);
+    for (int64_t x = 0; x < extents[0]; ++x) wet[x] = x < 1 || x > 5;
+    phl_cartesian_options options = {.halo_lower = {h, h},
+                                     .halo_upper = {h, h},
+                                     .process_grid = {ranks + 1, 1},
+                                     .mask = wet,
+                                     .mask_extents = {extents[0], 1}};
+    phl_cartesian domain = NULL;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    int32_t grid[2], mine[2], owner, block;
+    GOOD(phl_cartesian_process_grid(domain, grid, mine));
+    CHECK(grid[0] == ranks + 1 && mine[0] == (rank == 0 ? 0 : rank + 1));
+    GOOD(phl_cartesian_owner(domain, (const int64_t[2]){4, 0}, &owner, &block));
+    CHECK(owner == -1);
+    int64_t lower[2], upper[2], low[2], high[2];
+    GOOD(phl_cartesian_owned(domain, 0, lower, upper));
+    GOOD(phl_cartesian_extended(domain, 0, low, high));
+    const int64_t rows = high[1] - low[1], cells = (high[0] - low[0]) * rows;
+    double* u = malloc(sizeof(double) * (size_t)cells);
+    for (int64_t i = 0; i < cells; ++i) {
+        const int64_t x = low[0] + i / rows, y = low[1] + i % rows;
+        u[i] = x < lower[0] || x >= upper[0] || y < 0 || y >= ny ? -1 : value(x, y, 0);
+    }
+    const phl_field field = {.element = {.scalar = PHL_FLOAT64}, .cells = u};
+    phl_exchange exchange = NULL;
+    GOOD(phl_exchange_create_cartesian(domain, 1, &field, NULL, &exchange));
+    GOOD(phl_exchange_forward(exchange, NULL, 0));
+    for (int64_t i = 0; i < cells; ++i) {
+        const int64_t x = low[0] + i / rows, y = low[1] + i % rows;
+        const int is_wet = x >= 0 && x < extents[0] && (x < 3 || x > 5) && y >= 0 && y < ny;
+        CHECK(u[i] == (is_wet ? value(x, y, 0) : -1));
+    }
+    GOOD(phl_exchange_free(&exchange));
+    GOOD(phl_cartesian_free(&domain));
+    wet[4] = 1;
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "places with a wet cell");
+    options.mask_extents[1] = 2;
+    FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
+          "the mask has");
+    free(u);
+    free(wet);
+}
+
 void test_cartesian(void) {
     const int64_t extents[2] = {nx, ny};
     const phl_cartesian_options options = {
@@ -494,4 +541,5 @@ void test_cartesian(void) {
     exchange_folded();
     exchange_strip();
     exchange_cube();
+    exchange_around_land();
 }

@@ -18,6 +18,50 @@ contains
     call exchange_folded(pivot_corner)
     call exchange_folded(pivot_center)
     call exchange_cube()
+    call exchange_around_land()
+  end subroutine
+
+  !> The second of ranks + 1 places is land.
+  subroutine exchange_around_land()
+    type(cartesian_domain) :: domain
+    type(halo_exchange) :: exchange
+    real(real64), allocatable, target :: u(:, :)
+    logical, allocatable :: wet(:, :)
+    integer :: cells(2), a(2), b(2), lo(2), hi(2), grid(2), place(2), i, j, stat
+    cells = [3 * (ranks + 1), 5]
+    allocate (wet(cells(1), cells(2)))
+    wet = .false.
+    wet(1, 2) = .true.
+    wet(7:, 3) = .true.
+    call domain%init(world, cells, halo=width, process_grid=[ranks + 1, 1], mask=wet)
+    grid = domain%process_grid()
+    place = domain%coordinates()
+    call check(grid(1) == ranks + 1 .and. place(1) == merge(0, rank + 1, rank == 0), 'places around land')
+    call check(domain%owner([4, 1]) == -1 .and. domain%owner([1, 1]) == 0, 'owner of land')
+    call domain%owned(a, b)
+    call domain%extended(lo, hi)
+    allocate (u(lo(1):hi(1), lo(2):hi(2)))
+    u = -1
+    do j = a(2), b(2)
+      do i = a(1), b(1)
+        u(i, j) = 100 * i + j
+      end do
+    end do
+    call exchange%init(domain, u)
+    call exchange%forward()
+    do j = lo(2), hi(2)
+      do i = lo(1), hi(1)
+        if (i >= 1 .and. i <= cells(1) .and. (i < 4 .or. i > 6) .and. j >= 1 .and. j <= cells(2)) then
+          call check(u(i, j) == 100 * i + j, 'a ghost beside land')
+        else
+          call check(u(i, j) == -1, 'a ghost beyond land')
+        end if
+      end do
+    end do
+    call domain%init(world, cells, halo=width, process_grid=[ranks + 1, 1], mask=merge(1, 0, wet(:, 3)), stat=stat)
+    call check(stat /= 0, 'too many places of land')
+    call domain%init(world, cells, halo=width, process_grid=[ranks + 1, 1], mask=merge(1, 0, any(wet, 2)))
+    call check(all(domain%coordinates() == place), 'a mask of fewer dimensions')
   end subroutine
 
   !> The north side is folded: a scalar, and a component of a vector, which turns.

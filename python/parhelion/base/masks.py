@@ -1,0 +1,32 @@
+"""Masks of land, as programs have them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    Mask = ArrayLike | Callable[..., ArrayLike] | str | os.PathLike[str]
+
+
+def read_mask(mask: ArrayLike | str | os.PathLike[str]) -> np.ndarray:
+    """An array, or that of a .npy file, which is not read yet."""
+    return np.load(mask, mmap_mode="r") if isinstance(mask, (str, os.PathLike)) else np.asarray(mask)
+
+
+def wet_bytes(mask: Mask, extents: Sequence[int]) -> np.ndarray:
+    """A byte for each cell, not 0 where it is wet, with 1 cell in dimensions along which all are alike."""
+    if callable(mask):
+        mask = mask(*np.ogrid[tuple(map(slice, extents))])
+    cells = read_mask(mask)
+    if cells.ndim > len(extents) or any(own not in (1, all_) for own, all_ in zip(cells.shape[::-1], extents[::-1], strict=False)):
+        raise ValueError(f"the mask has the shape {cells.shape} and the grid {tuple(extents)}: give each cell a value")
+    if cells.dtype.kind not in "biuf":
+        raise TypeError(f"the mask has values of type {cells.dtype}: pass booleans or numbers, not 0 where a cell is wet")
+    wet = cells if cells.dtype == bool else cells != 0
+    return wet.view(np.uint8)[(None,) * (len(extents) - cells.ndim)]

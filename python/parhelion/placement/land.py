@@ -1,0 +1,106 @@
+"""Process grids with land: which of their places get a rank, before a program is started."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.masks import read_mask, wet_bytes
+from .library import PlacementError, long_integers, received
+from .machine import Stencil
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class LandGrid:
+    """A process grid over the cells of a mask. `wet`: places that have a rank, numbered as there, the last dimension fastest.
+    `halo`: cells of the largest block's halo. `dropped`: the share of all land that belongs to no rank."""
+
+    cells: tuple[int, ...]
+    wet: np.ndarray
+    halo: int
+    dropped: float
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Places along each dimension."""
+        return self.wet.shape
+
+    @property
+    def ranks(self) -> int:
+        """How many a program needs that has this process grid."""
+        return int(self.wet.sum())
+
+    def edges(self, stencil: Stencil, periodic: Sequence[bool], halo: int, bytes_per_cell: int) -> list[dict[int, int]]:
+        """For `place_graph`: the bytes that each rank sends to each other one in an exchange of that halo width."""
+        ranks = np.full(self.grid, -1)
+        ranks[self.wet] = np.arange(self.ranks)
+        edges: list[dict[int, int]] = [{} for _ in range(self.ranks)]
+        sizes = [np.diff(starts) for starts in _starts(self.cells, self.grid)]
+        for step in stencil.offsets:
+            there = np.roll(ranks, [-s for s in step], tuple(range(ranks.ndim)))
+            for axis, (s, wraps) in enumerate(zip(step, periodic, strict=True)):
+                if s and not wraps:
+                    np.moveaxis(there, axis, 0)[slice(-s, None) if s > 0 else slice(0, -s)] = -1
+            counts = functools.reduce(np.multiply.outer, [np.minimum(halo, size) if s else size for s, size in zip(step, sizes, strict=True)])
+            meet = (ranks >= 0) & (there >= 0) & (there != ranks)
+            for rank, other, count in zip(*(each[meet].tolist() for each in (ranks, there, counts)), strict=True):
+                edges[rank][other] = edges[rank].get(other, 0) + count * bytes_per_cell
+        return edges
+
+
+def land_grid(mask: ArrayLike | str | os.PathLike[str], grid: Sequence[int], halo: int = 1, cells: Sequence[int] | None = None) -> LandGrid:
+    """A process grid of even blocks, and its places with a wet cell (not 0 in `mask`, an array or a .npy file), which alone get ranks.
+
+    `cells`: the extents of the grid where the mask broadcasts to them. Local; reads the whole mask. Raises PlacementError.
+    """
+    wet, extents = _cells(mask, cells)
+    if len(grid) != len(extents) or any(not 1 <= parts <= extent for parts, extent in zip(grid, extents, strict=True)):
+        raise PlacementError(f"the process grid {tuple(grid)} does not divide {extents} cells: give each dimension 1 place or more, and no more than cells")
+    places, starts = wet, _starts(extents, grid)
+    for axis, first in enumerate(starts):
+        places = np.logical_or.reduceat(places, first[:-1], axis)
+    sizes = functools.reduce(np.multiply.outer, [np.diff(first) for first in starts])
+    land = wet.size - int(np.count_nonzero(wet))
+    largest = [-(-extent // parts) for extent, parts in zip(extents, grid, strict=True)]
+    surface = sum(2 * halo * math.prod(largest) // size for size, parts in zip(largest, grid, strict=True) if parts > 1)
+    return LandGrid(extents, places, surface, float(sizes[~places].sum() / land) if land else 0.0)
+
+
+def land_grids(
+    mask: ArrayLike | str | os.PathLike[str], ranks: int, halo: int = 1, cells: Sequence[int] | None = None, most: int = 10
+) -> list[LandGrid]:
+    """Process grids with exactly so many places that have a wet cell, the least halo first: what `CartesianDomain` chooses is the first.
+
+    As `land_grid`. Raises PlacementError, which names the nearest numbers of ranks, where there is none.
+    """
+    wet, extents = _cells(mask, cells)
+    pointer = np.ascontiguousarray(wet).ctypes.data_as(ctypes.c_void_p)
+    found = received(most * len(extents), "phl_grids_with_land", ranks, len(extents), long_integers(extents), pointer, halo, most)
+    grids = np.array(found).reshape(most, -1)
+    return [land_grid(wet, grid.tolist(), halo) for grid in grids if grid[0]]
+
+
+def _cells(mask: ArrayLike | str | os.PathLike[str], cells: Sequence[int] | None) -> tuple[np.ndarray, tuple[int, ...]]:
+    try:
+        array = read_mask(mask)
+        extents = tuple(cells or array.shape)
+        if not 1 <= len(extents) <= 4 or min(extents) < 1:
+            raise ValueError(f"the mask has the shape {array.shape}: give 1 to 4 dimensions of at least 1 cell")
+        return np.broadcast_to(wet_bytes(array, extents), extents), extents
+    except (OSError, ValueError, TypeError) as error:
+        raise PlacementError(f"{mask}: {error}" if isinstance(mask, (str, os.PathLike)) else str(error)) from None
+
+
+def _starts(cells: Sequence[int], grid: Sequence[int]) -> list[np.ndarray]:
+    """The first ones have the cells that are left over."""
+    return [np.arange(parts + 1) * (extent // parts) + np.minimum(np.arange(parts + 1), extent % parts) for extent, parts in zip(cells, grid, strict=True)]

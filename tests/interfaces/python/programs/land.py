@@ -1,0 +1,249 @@
+"""Grids with land against a model in which blocks without a wet cell own nothing: ghosts, the adjoint, sums, moves, and ranks needed."""
+
+import tempfile
+from itertools import product
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from _ranks import COMM, main, refused, seeds, usable_transports
+from folds import UNTOUCHED, Model, as_list, grid_of, indices, owned_places, reached, value
+
+import parhelion as ph
+
+RANKS = (1, 2, 3, 4, 6)
+
+
+class LandModel(Model):
+    """As Model; points of blocks of land are nobody's."""
+
+    def __init__(self, extents, periodic, folds, stagger, cuts, wet):
+        super().__init__(extents, periodic, folds, stagger)
+        self.cuts, self.wet = cuts, wet
+
+    def place(self, index):
+        return tuple(min(int(np.searchsorted(cut, i, "right")), len(cut) - 1) - 1 for i, cut in zip(index, self.cuts, strict=True))
+
+    def point(self, index):
+        found = super().point(index)
+        return found if found and self.wet[self.place(found[0])] else None
+
+
+def random_land(rng, extents, process_grid=None):
+    """Cuts per dimension, which places are wet (as many as ranks), and a mask that makes them so; the last dimension may be left out of it."""
+    grid = process_grid or [1] * len(extents)
+    while prod(grid) < COMM.size:
+        grid = [int(rng.integers(1, min(3, extent) + 1)) for extent in extents]
+    cuts = [[0, *sorted(rng.choice(np.arange(1, extent), parts - 1, replace=False).tolist()), extent] for extent, parts in zip(extents, grid, strict=True)]
+    wet = np.zeros(grid, bool)
+    wet.flat[rng.choice(wet.size, COMM.size, replace=False)] = True
+    mask = np.zeros(extents, bool)
+    for place in np.argwhere(wet):
+        cells = mask[tuple(slice(cut[p], cut[p + 1]) for cut, p in zip(cuts, place, strict=True))]
+        cells[...] = rng.random(cells.shape) < 0.3
+        cells.flat[rng.integers(cells.size)] = True
+    return cuts, wet, mask
+
+
+def domain_of(rng, folded=True, filled=False, **more):
+    extents, periodic, folds = grid_of(rng)
+    folds = folds if folded and rng.integers(3) == 0 else []
+    if not folds:
+        periodic = [bool(rng.integers(2)) for _ in extents]
+    widest = [min(3, (extent - 1) // len(folds)) if folds and d == folds[0].axis else 3 for d, extent in enumerate(extents)]
+    halo = [tuple(int(width) for width in rng.integers(0, most + 1, 2)) for most in widest]
+    cuts, wet, mask = random_land(rng, extents)
+    order = ["last", "first", rng.permutation(COMM.size).tolist()][rng.integers(3)]
+    splits = [np.diff(cut).tolist() for cut in cuts]
+    blocks = [int(rng.integers(1, 1 + min(2, min(parts) if filled else 2))) for parts in splits] if COMM.size < 4 else None
+    domain = ph.CartesianDomain(
+        tuple(extents), halo, periodic, seams=folds, process_grid=wet.shape, splits=splits, blocks_per_rank=blocks, rank_order=order, mask=mask if COMM.rank == 0 else [], **more)
+    places = np.argwhere(wet)
+    if order == "first":
+        places = np.argwhere(wet.T)[:, ::-1]
+    for number, place in enumerate(places):
+        rank = order[number] if isinstance(order, list) else number
+        assert domain.coordinates_of(rank) == tuple(place)
+    stagger = tuple(int(points) for points in rng.integers(0, 2, len(extents)))
+    return domain, LandModel(extents, periodic, folds, stagger, cuts, wet)
+
+
+def check_forward(rng, transport):
+    domain, model = domain_of(rng, neighbors=str(rng.choice(["full", "full", "faces"])))
+    u = domain.zeros(str(rng.choice(["int32", "float64", "complex128"])), stagger=model.stagger, order=str(rng.choice(["C", "F"])))
+    try:
+        exchange = ph.Exchange(domain, u, transport=transport)
+    except ValueError as error:
+        assert transport.startswith("by_dimension") and "by_dimension" in str(error), error
+        return False
+    for array in as_list(u):
+        array[...] = UNTOUCHED
+        for place, index in owned_places(domain, model, array).items():
+            array[place] = value(index)
+    exchange()
+    wrong = []
+    for array in as_list(u):
+        reaches = reached(array, domain.halo)
+        for place, index in indices(domain, array).items():
+            outside = [not cut.start <= i < cut.stop + more for i, cut, more in zip(index, domain.blocks[array.block], model.stagger, strict=True)]
+            found = model.point(index)
+            if found is None or not reaches(place) or (domain.neighbors == "faces" and sum(outside) > 1):
+                expected = UNTOUCHED
+            else:
+                expected = value(found[0])
+            if array[place] != expected:
+                wrong.append((index, expected, array[place]))
+    assert not wrong, (transport, domain, model.stagger, model.folds, model.cuts, model.wet.tolist(), wrong[:5])
+    return True
+
+
+def check_adjoint(rng, transport):
+    domain, model = domain_of(rng)
+    u = domain.zeros("int64", stagger=model.stagger)
+    exchange = ph.Exchange(domain, u, transport=transport)
+    own, given = {}, {}
+    for array in as_list(u):
+        places = owned_places(domain, model, array)
+        for place, index in indices(domain, array).items():
+            array[place] = rng.integers(1, 1000) + COMM.rank
+            found = model.point(index)
+            if place in places:
+                own[array.block, place] = (index, int(array[place]))
+            elif found is not None:
+                given[found[0]] = given.get(found[0], 0) + int(array[place])
+    exchange.reverse("sum")
+    total = {}
+    for each in COMM.allgather(given):
+        for index, contribution in each.items():
+            total[index] = total.get(index, 0) + contribution
+    arrays = {array.block: array for array in as_list(u)}
+    wrong = [(index, before, int(arrays[block][place])) for (block, place), (index, before) in own.items()
+             if arrays[block][place] != before + total.get(index, 0)]
+    assert not wrong, (transport, domain, model.stagger, model.folds, model.cuts, model.wet.tolist(), wrong[:5])
+
+
+def test_ghosts_have_the_values_of_wet_blocks_and_keep_theirs_beyond_land():
+    names = usable_transports()
+    for seed in seeds(120):
+        assert check_forward(np.random.default_rng(seed), names[seed % len(names)])
+
+
+def test_auto_does_not_pass_corners_on_through_land():
+    made = [check_forward(np.random.default_rng([2, seed]), "by_dimension:mpi") for seed in seeds(24)]
+    assert COMM.size == 1 or not all(made)
+    for seed in seeds(8):
+        assert check_forward(np.random.default_rng([3, seed]), "auto")
+
+
+def test_reverse_is_the_adjoint():
+    names = usable_transports()
+    for seed in seeds(40):
+        check_adjoint(np.random.default_rng([1, seed]), names[seed % len(names)])
+
+
+def test_points_are_sums_over_the_wet_blocks_that_hold_them():
+    for seed in seeds(24):
+        rng = np.random.default_rng([4, seed])
+        domain, model = domain_of(rng, folded=False, filled=True)
+        stagger = tuple(max(1, more) if d == 0 else more for d, more in enumerate(model.stagger))
+        arrays = domain.zeros("int64", stagger=stagger)
+        held = {}
+        for array in as_list(arrays):
+            cuts = domain.blocks[array.block]
+            for place in np.ndindex(*(cut.stop - cut.start + more for cut, more in zip(cuts, stagger, strict=True))):
+                inside = tuple(i + lower for i, (lower, _) in zip(place, array.halo, strict=True))
+                index = tuple((cut.start + i) % extent if wraps else cut.start + i
+                              for cut, i, extent, wraps in zip(cuts, place, domain.extents, domain.periodic, strict=True))
+                array[inside] = rng.integers(1, 1000) + COMM.rank
+                held.setdefault(index, []).append((array, inside, int(array[inside])))
+        ph.PointSums(domain, arrays)()
+        total = {}
+        for each in COMM.allgather({index: sum(mine for _, _, mine in copies) for index, copies in held.items()}):
+            for index, mine in each.items():
+                total[index] = total.get(index, 0) + mine
+        wrong = [(index, total[index], int(array[inside])) for index, copies in held.items() for array, inside, _ in copies
+                 if array[inside] != total[index]]
+        assert not wrong, (domain, stagger, model.cuts, model.wet.tolist(), wrong[:5])
+
+
+def test_redistributions_move_the_cells_that_both_grids_own():
+    for seed in seeds(20):
+        rng = np.random.default_rng([5, seed])
+        extents = [int(rng.integers(4, 9)) for _ in range(2)]
+        domains, models = [], []
+        for _ in range(2):
+            cuts, wet, mask = random_land(rng, extents)
+            domains.append(ph.CartesianDomain(tuple(extents), 1, process_grid=wet.shape, splits=[np.diff(cut).tolist() for cut in cuts], mask=mask))
+            models.append(LandModel(extents, [False] * 2, [], (0, 0), cuts, wet))
+        before, after = domains[0].zeros("int64"), domains[1].full(UNTOUCHED, "int64")
+        x, y = domains[0].global_indices()
+        before.owned[...] = value((x, y))
+        ph.Redistribution(*domains)(before, after)
+        for i, index in enumerate(product(*(range(cut.start, cut.stop) for cut in domains[1].owned))):
+            expected = value(index) if models[0].point(index) else UNTOUCHED
+            assert after.owned.flat[i] == expected
+
+
+def test_masks_are_arrays_functions_and_files():
+    n = COMM.size
+    cells = np.zeros((2 * (n + 2), 6), np.int32)
+    cells[4:, 2] = 7
+    with tempfile.TemporaryDirectory() as folder:
+        path = COMM.bcast(str(Path(folder) / "mask.npy"))
+        if COMM.rank == 0:
+            np.save(path, cells)
+        for mask in (cells, cells != 0, cells.astype("f8"), np.asfortranarray(cells), path, Path(path), lambda x, y: (x >= 4) & (y == 2),
+                     lambda x, y: x >= 4):
+            domain = ph.CartesianDomain(cells.shape, process_grid=(n + 2, 1), mask=mask)
+            assert domain.coordinates == (COMM.rank + 2, 0) and domain.process_grid == (n + 2, 1)
+            assert "with 2 places of land" in repr(domain)
+        COMM.barrier()
+    levels = ph.CartesianDomain((5, *cells.shape), process_grid=(1, n + 2, 1), mask=cells)
+    assert levels.coordinates == (0, COMM.rank + 2, 0)
+
+
+def test_a_grid_is_chosen_that_has_as_many_wet_places_as_ranks():
+    rng = np.random.default_rng(7)
+    x, y = np.ogrid[:120, :80]
+    for _ in seeds(8):
+        centers = rng.random((6, 2)) * (120, 80)
+        mask = sum(((x - a) ** 2 + (y - b) ** 2 < 400).astype(int) for a, b in centers)
+        domain = ph.CartesianDomain((120, 80), mask=mask)
+        cuts = [np.array_split(np.arange(extent), parts) for extent, parts in zip(mask.shape, domain.process_grid, strict=True)]
+        wet = [bool(mask[np.ix_(rows, columns)].any()) for rows, columns in product(*cuts)]
+        assert sum(wet) == COMM.size
+        assert sum(COMM.allgather(int((mask[domain.owned] != 0).sum()))) == (mask != 0).sum()
+
+
+def test_the_fragments_of_the_page_run():
+    page = Path(__file__).parents[4] / "docs" / "seams.md"
+    for fragment in page.read_text().split("```python\n")[1:]:
+        names = {}
+        exec(fragment.split("```")[0], names)
+        assert names["domain"].extents == (360, 180)
+
+
+def test_mistakes_are_told_on_every_rank():
+    n = COMM.size
+    wet = np.ones((4 * n, 4))
+    one = np.zeros((4 * n, 4))
+    one[0, 0] = 1
+    refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(2 * n, 1), mask=wet, says=f"start {2 * n} ranks")
+    if n > 1:
+        refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(n, 1), mask=one, says="start 1 rank")
+        refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(n, 1), says="whether there is a mask",
+                mask=wet if n - 1 == COMM.rank else None)
+        refused(ValueError, ph.CartesianDomain, wet.shape, mask=one, says="start another number of ranks, such as 1 (process grid")
+    refused(ValueError, ph.CartesianDomain, wet.shape, mask=0 * wet, says="no wet cell")
+    refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(n, 1), mask=0 * wet, says="no wet cell")
+    refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet[1:], says="give each cell a value")
+    refused(TypeError, ph.CartesianDomain, wet.shape, mask=wet.astype(str), says="booleans or numbers")
+    refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, algorithm="staged", says="standard algorithm")
+    refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, splits=[None, [4]], says="give both")
+    refused(ph.ResourceError, ph.CartesianDomain, wet.shape, mask="/does/not/exist.npy", says="exist.npy")
+    refused(ValueError, ph.CartesianDomain, wet.shape, mask=lambda x, y: np.ones(x.size + 1), says="give each cell a value")
+    refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(2**13, 2**12), mask=wet, says="2^24 places")
+
+
+if __name__ == "__main__":
+    main(dict(globals()))

@@ -1,0 +1,121 @@
+"""`parhelion place --mask`: ranks that a process grid needs, grids for a number of ranks, and the placement of those that are wet."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from parhelion.cli.main import root
+from parhelion.placement import PlacementError, Stencil, land_grid, land_grids
+
+CELLS = (60, 40)
+x, y = np.ogrid[:60, :40]
+OCEAN = ((x - 20) ** 2 + (y - 20) ** 2 < 300) | ((x - 45) ** 2 + (y - 10) ** 2 < 100)
+
+
+@pytest.fixture
+def mask(tmp_path):
+    np.save(tmp_path / "mask.npy", OCEAN)
+    return tmp_path / "mask.npy"
+
+
+def place(*arguments):
+    return CliRunner().invoke(root, ["place", *map(str, arguments)])
+
+
+def document(*arguments):
+    result = place(*arguments, "--json", "-")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def wet_places(grid):
+    parts = [np.array_split(np.arange(cells), count) for cells, count in zip(CELLS, grid, strict=True)]
+    return np.array([OCEAN[np.ix_(*cells)].any() for cells in product(*parts)]).reshape(grid)
+
+
+@pytest.mark.parametrize("grid", [(1, 1), (6, 4), (7, 5), (60, 40), (13, 1)])
+def test_places_with_a_wet_cell_have_a_rank(grid):
+    found = land_grid(OCEAN, grid, halo=2)
+    assert (found.wet == wet_places(grid)).all()
+    assert found.ranks == wet_places(grid).sum()
+    assert land_grid(OCEAN.astype(float), grid, cells=CELLS).ranks == found.ranks
+    assert land_grid(OCEAN[None], (2, *grid), cells=(3, *CELLS)).ranks == 2 * found.ranks
+
+
+@pytest.mark.parametrize("ranks", [1, 5, 12, 40, 200])
+def test_every_grid_that_is_listed_has_as_many_wet_places_as_ranks(ranks):
+    grids = land_grids(OCEAN, ranks)
+    assert all(each.ranks == ranks == wet_places(each.grid).sum() for each in grids)
+    assert [each.halo for each in grids] == sorted(each.halo for each in grids)
+
+
+def test_edges_are_those_between_wet_places():
+    grid = land_grid(OCEAN, (6, 4))
+    wet = wet_places((6, 4))
+    numbers = np.cumsum(wet).reshape(wet.shape) - 1
+    edges = grid.edges(Stencil.parse("full", 2), [True, False], 2, 8)
+    expected = [{} for _ in range(grid.ranks)]
+    for i, j in np.argwhere(wet):
+        for a, b in product((-1, 0, 1), repeat=2):
+            there = (i + a) % 6, j + b
+            if (a or b) and 0 <= there[1] < 4 and wet[there]:
+                size = 8 * (2 if a else 10) * (2 if b else 10)
+                into = expected[numbers[i, j]]
+                into[int(numbers[there])] = into.get(int(numbers[there]), 0) + size
+    assert edges == expected
+
+
+def test_the_command_tells_how_many_ranks_a_grid_needs(mask):
+    made = document("--mask", mask, "--grid", "6x4")
+    wet = wet_places((6, 4))
+    land = 1 - OCEAN.mean()
+    dropped = (~wet).sum() * 100 / OCEAN.size / land
+    assert made["grids"] == [{"grid": [6, 4], "places": 24, "ranks": wet.sum(), "land_dropped": pytest.approx(dropped), "halo_cells": 40}]
+    assert f"{wet.sum()}" in place("--mask", mask, "--grid", "6x4").output
+
+
+def test_the_command_lists_grids_for_a_number_of_ranks(mask):
+    made = document("--mask", mask, "--ranks", 12)
+    assert made["grids"]
+    assert all(each["ranks"] == 12 for each in made["grids"])
+
+
+def test_only_traffic_between_wet_places_is_placed(mask, tmp_path):
+    ranks = int(wet_places((6, 4)).sum())
+    made = document("--mask", mask, "--grid", "6x4", "--nodes", 2, "--ranks-per-node", f"{ranks // 2},{ranks - ranks // 2}", "--rank-file", f"slurm:{tmp_path / 'hosts'}")
+    edges = land_grid(OCEAN, (6, 4)).edges(Stencil.parse("faces", 2), [False] * 2, 1, 8)
+    nodes = made["node_of_rank"]
+    leaving = sum(size for rank, sent in enumerate(edges) for other, size in sent.items() if nodes[rank] != nodes[other])
+    own = made["scores"]["automatic"]["node"]
+    assert own["jsum_bytes"] == leaving
+    assert own["jsum_bytes"] <= made["scores"]["blocked"]["node"]["jsum_bytes"]
+    assert sum(each["bytes_in_pairs"] for each in made["node_pairs"]) == leaving
+    assert (made["grid"], made["ranks"]) == ([6, 4], ranks)
+    assert "with land" in place("--mask", mask, "--nodes", 2, "--ranks-per-node", 6).output
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["--grid", "6x4", "--ranks", "3"], "one of the two"),
+    ([], "one of the two"),
+    (["--grid", "6x4x2"], "does not divide"),
+    (["--grid", "61x4"], "does not divide"),
+    (["--grid", "6x4", "--extent", "4x4"], "leave out --extent"),
+    (["--grid", "6x4", "--cells", "30x40"], "give each cell a value"),
+    (["--grid", "6x4", "--nodes", "2", "--ranks-per-node", "2"], "make them agree"),
+    (["--ranks", "5000"], "start fewer ranks"),
+])
+def test_mistakes_are_told(mask, arguments, says):
+    result = place("--mask", mask, *arguments)
+    assert result.exit_code != 0
+    assert says in " ".join(result.output.split())
+
+
+def test_a_number_of_ranks_that_no_grid_has_is_refused_with_the_nearest():
+    with pytest.raises(PlacementError, match="another number of ranks, such as 1 "):
+        land_grids(np.eye(1, 40, 7), 3)
+    assert "--mask" in place("--ranks", 3, "--nodes", 1).output
+
+
