@@ -278,8 +278,7 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
                            Array periodic, Array process_grid, int faces_only, int staged,
                            Array splits, int first_fastest, Array ranks, int of_communicator,
                            int owned_ends, Array blocks_per_rank, Array seams, Array tile_axis,
-                           Array mask,
-                           phl_cartesian* domain) {
+                           Array mask, phl_cartesian* domain) {
     const auto read = [&](const Communicator& own) {
         GivenGrid grid{integers_of(*extents, "extents")};
         CartesianOptions& options = grid.options;

@@ -474,8 +474,8 @@ int phl_redistribution_free(phl_redistribution* redistribution);
 /* Collective. Every cell of a field, from its owner, into `whole` on `root`; elsewhere `whole` does
  * not matter. It has the grid's extents (along a staggered dimension that is not periodic one value
  * more), the field's order, element and components, and no halo. Layers around the grid are not in
- * it. At most two messages of 32 MiB are under way: no rank needs more memory beside these arrays.
- */
+ * it; blocks of land keep their values. At most two messages of 32 MiB are under way: no rank needs
+ * more memory beside these arrays. */
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root);
 /* Collective. The other way: what ranks own of the field. Ghosts are not written. */
 int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_field* field,

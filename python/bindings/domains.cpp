@@ -112,8 +112,8 @@ void bind_grid(nb::module_& module) {
     nb::class_<CartesianDomain>(module, "CartesianDomain")
         .def("__init__", &construct_grid, "comm"_a, "extents"_a, "lower"_a, "upper"_a, "periodic"_a,
              "process_grid"_a, "splits"_a, "blocks_per_rank"_a, "neighbors"_a, "algorithm"_a,
-             "fill"_a, "ranks"_a, "owns_ends"_a, "seams"_a, "tile_axis"_a,
-             "mask"_a.none(), Unlocked())
+             "fill"_a, "ranks"_a, "owns_ends"_a, "seams"_a, "tile_axis"_a, "mask"_a.none(),
+             Unlocked())
         .def(
             "staggered",
             [](Grid domain, IntList stagger) { return domain.staggered(stagger_from(stagger)); },

@@ -104,6 +104,10 @@ struct PointSums::State final : Operation {
         if (fields.empty())
             throw Error("no fields were passed: name those whose points are summed");
         if (!domain.seams().empty()) {
+            if (!domain.wet_places().empty())
+                throw Error(
+                    "sums of points over seams do not go with a mask: use a domain without the one "
+                    "or the other");
             over_seams.emplace(domain, fields, options);
             return;
         }

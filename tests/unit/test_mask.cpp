@@ -95,7 +95,7 @@ TEST(test_mask, WetPlacesOfAChosenGridAreAsManyAsRanks) {
         const auto x = at[0] - 45, y = at[1] - 50;
         return x * x + y * y < 1600;
     });
-    for (int ranks = 1; ranks <= 100; ++ranks) {
+    for (int ranks = 1; ranks <= 100; ranks += 9) {
         const auto grids = grids_with_land(ranks, extents, 1, mask);
         const auto fits = [&](const GridWithLand& each) { return each.ranks == ranks; };
         const auto found = std::ranges::find_if(grids, fits);

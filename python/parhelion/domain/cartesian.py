@@ -379,8 +379,8 @@ class CartesianDomain:
         """All cells of a field in one array on `root`, for plots and files; None on other ranks. Collective.
 
         Each cell, or point, comes from its owner: ghosts and layers beyond an end are not in it. It has the extents of the grid, one
-        point more along a staggered axis that is not periodic, and components behind. At most two messages of 32 MiB are under way, so that
-        no rank needs more memory beside these arrays.
+        point more along a staggered axis that is not periodic, and components behind. Blocks of land are 0, or as `out` has them. At most two
+        messages of 32 MiB are under way, so that no rank needs more memory beside these arrays.
 
         Args:
             u: an array, a list of them for several blocks, or a Field, as for an Exchange of this domain.

@@ -6,6 +6,7 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
+import seams
 from _ranks import COMM, main, refused, seeds, usable_transports
 from folds import UNTOUCHED, Model, as_list, grid_of, indices, owned_places, reached, value
 
@@ -21,12 +22,25 @@ class LandModel(Model):
         super().__init__(extents, periodic, folds, stagger)
         self.cuts, self.wet = cuts, wet
 
-    def place(self, index):
-        return tuple(min(int(np.searchsorted(cut, i, "right")), len(cut) - 1) - 1 for i, cut in zip(index, self.cuts, strict=True))
-
     def point(self, index):
         found = super().point(index)
-        return found if found and self.wet[self.place(found[0])] else None
+        return found if found and is_wet(found[0], self.cuts, self.wet) else None
+
+
+class LandTiles(seams.Model):
+    """The same of tiles that seams join."""
+
+    def __init__(self, tiles, extents, joined, stagger, cuts, wet):
+        super().__init__(tiles, extents, joined, stagger)
+        self.cuts, self.wet = cuts, wet
+
+    def found(self, tile, index):
+        return [name for name in super().found(tile, index) if is_wet((name[0], *(x // 2 for x in name[1])), self.cuts, self.wet)]
+
+
+def is_wet(index, cuts, wet):
+    """Whether the block that owns it has a rank. The last point is the last block's."""
+    return wet[tuple(min(int(np.searchsorted(cut, i, "right")), len(cut) - 1) - 1 for i, cut in zip(index, cuts, strict=True))]
 
 
 def random_land(rng, extents, process_grid=None):
@@ -50,7 +64,7 @@ def domain_of(rng, folded=True, filled=False, **more):
     folds = folds if folded and rng.integers(3) == 0 else []
     if not folds:
         periodic = [bool(rng.integers(2)) for _ in extents]
-    widest = [min(3, (extent - 1) // len(folds)) if folds and d == folds[0].axis else 3 for d, extent in enumerate(extents)]
+    widest = [min(3, (extent - 1) // len(folds)) if folds and d == folds[0].start[0] else 3 for d, extent in enumerate(extents)]
     halo = [tuple(int(width) for width in rng.integers(0, most + 1, 2)) for most in widest]
     cuts, wet, mask = random_land(rng, extents)
     order = ["last", "first", rng.permutation(COMM.size).tolist()][rng.integers(3)]
@@ -68,27 +82,44 @@ def domain_of(rng, folded=True, filled=False, **more):
     return domain, LandModel(extents, periodic, folds, stagger, cuts, wet)
 
 
-def check_forward(rng, transport):
-    domain, model = domain_of(rng, neighbors=str(rng.choice(["full", "full", "faces"])))
+def tiles_with_land(rng):
+    tiles, extents, joined = seams.grid_of(rng)
+    halo = [0, *(tuple(int(width) for width in rng.integers(0, (min(extents) - 1) // 2 + 1, 2)) for _ in extents)]
+    cuts, wet, mask = random_land(rng, (tiles, *extents))
+    blocks = [1, 1, int(rng.integers(1, 3))] if COMM.size < 4 else None
+    domain = ph.CartesianDomain((tiles, *extents), halo, seams=joined, tile_axis=0, process_grid=wet.shape,
+                                splits=[np.diff(cut).tolist() for cut in cuts], blocks_per_rank=blocks, mask=mask)
+    return domain, lambda stagger: LandTiles(tiles, extents, joined, stagger, cuts, wet)
+
+
+def check_tiles(rng, transport):
+    for check in (seams.check_scalars, seams.check_vectors, seams.check_adjoint):
+        check(rng, transport, tiles_with_land)
+
+
+def check_forward(rng, transport, made=None):
+    domain, model = made or domain_of(rng, neighbors=str(rng.choice(["full", "full", "faces"])))
     u = domain.zeros(str(rng.choice(["int32", "float64", "complex128"])), stagger=model.stagger, order=str(rng.choice(["C", "F"])))
     try:
         exchange = ph.Exchange(domain, u, transport=transport)
     except ValueError as error:
         assert transport.startswith("by_dimension") and "by_dimension" in str(error), error
         return False
-    for array in as_list(u):
-        array[...] = UNTOUCHED
+    before = []
+    for array in as_list(u):  # no two alike, so that one ghost beyond land is not taken for another
+        array[...] = -1 - 10**6 * COMM.rank - 10**5 * array.block - np.arange(array.size).reshape(array.shape)
+        before.append(array.copy())
         for place, index in owned_places(domain, model, array).items():
             array[place] = value(index)
     exchange()
     wrong = []
-    for array in as_list(u):
+    for array, kept in zip(as_list(u), before, strict=True):
         reaches = reached(array, domain.halo)
         for place, index in indices(domain, array).items():
             outside = [not cut.start <= i < cut.stop + more for i, cut, more in zip(index, domain.blocks[array.block], model.stagger, strict=True)]
             found = model.point(index)
             if found is None or not reaches(place) or (domain.neighbors == "faces" and sum(outside) > 1):
-                expected = UNTOUCHED
+                expected = kept[place]
             else:
                 expected = value(found[0])
             if array[place] != expected:
@@ -135,10 +166,54 @@ def test_auto_does_not_pass_corners_on_through_land():
         assert check_forward(np.random.default_rng([3, seed]), "auto")
 
 
+def test_neither_corners_nor_own_images_come_through_land():
+    if COMM.size not in (2, 3):
+        return
+    wet = np.array([[True, COMM.size == 3], [False, True]])[..., None]
+    extents, periodic = (8, 8, 4), (False, False, True)
+    domain = ph.CartesianDomain(extents, 1, periodic, process_grid=wet.shape, mask=wet.repeat(4, 0).repeat(4, 1))
+    made = domain, LandModel(extents, periodic, [], (0, 0, 0), [[0, 4, 8], [0, 4, 8], [0, 4]], wet)
+    for name in usable_transports():
+        assert check_forward(np.random.default_rng(0), name, made)
+    assert not check_forward(np.random.default_rng(0), "by_dimension:mpi", made)
+
+
 def test_reverse_is_the_adjoint():
     names = usable_transports()
     for seed in seeds(40):
         check_adjoint(np.random.default_rng([1, seed]), names[seed % len(names)])
+
+
+def test_tiles_have_land():
+    names = usable_transports()
+    for seed in seeds(30):
+        check_tiles(np.random.default_rng([6, seed]), names[seed % len(names)])
+
+
+def check_whole(rng, _transport=""):
+    """Blocks of land keep their values where a grid is gathered, and are not read where it is scattered."""
+    domain, model = domain_of(rng)
+    u, back = (domain.full(UNTOUCHED, "int64", stagger=model.stagger) for _ in range(2))
+    shape = tuple(extent + (more and not wraps) for extent, more, wraps in zip(model.extents, model.stagger, model.periodic, strict=True))
+    given = np.arange(-1, -1 - prod(shape), -1).reshape(shape)
+    expected = np.where([is_wet(index, model.cuts, model.wet) for index in np.ndindex(shape)], 1 + np.arange(prod(shape)), given.ravel()).reshape(shape)
+    points = domain.staggered(model.stagger)
+    for array in as_list(u):
+        for place, index in indices(domain, array).items():
+            if all(cut.start <= i < cut.stop for i, cut in zip(index, points.blocks[array.block], strict=True)):
+                array[place] = expected[index]
+    root = int(rng.integers(COMM.size))
+    plain, kept = domain.gather(u, root), domain.gather(u, root, given)
+    domain.scatter(given if COMM.rank == root else None, back, root)
+    if COMM.rank == root:
+        assert (kept == expected).all() and (plain == np.where(expected > 0, expected, 0)).all(), (domain, model.stagger, model.cuts, model.wet.tolist())
+    for array, same in zip(as_list(u), as_list(back), strict=True):
+        assert (array == same).all(), (domain, model.stagger, model.cuts, model.wet.tolist())
+
+
+def test_land_stays_as_it_is_where_a_grid_is_in_one_place():
+    for seed in seeds(40):
+        check_whole(np.random.default_rng([7, seed]))
 
 
 def test_points_are_sums_over_the_wet_blocks_that_hold_them():
@@ -166,22 +241,27 @@ def test_points_are_sums_over_the_wet_blocks_that_hold_them():
         assert not wrong, (domain, stagger, model.cuts, model.wet.tolist(), wrong[:5])
 
 
+def check_moves(rng, _transport=""):
+    """Between grids of which each may have land, and be of tiles."""
+    tiled = bool(rng.integers(2))
+    extents = [int(rng.integers(4, 9)) + COMM.size * (d == 1) for d in range(2 + tiled)]
+    domains, models = [], []
+    for has_land in ((True, True), (True, False), (False, True))[rng.integers(3)]:
+        cuts, wet, mask = random_land(rng, extents, None if has_land else (1, COMM.size, 1)[:len(extents)])
+        domains.append(ph.CartesianDomain(
+            tuple(extents), [0, 1, 1] if tiled else 1, process_grid=wet.shape, splits=[np.diff(cut).tolist() for cut in cuts],
+            seams=[ph.fold(2, mirrored=1)] if tiled else [], tile_axis=0 if tiled else None, mask=mask if has_land else None))
+        models.append((cuts, wet))
+    before, after = domains[0].zeros("int64"), domains[1].full(UNTOUCHED, "int64")
+    before.owned[...] = value(domains[0].global_indices())
+    ph.Redistribution(*domains)(before, after)
+    for i, index in enumerate(product(*(range(cut.start, cut.stop) for cut in domains[1].owned))):
+        assert after.owned.flat[i] == (value(index) if is_wet(index, *models[0]) else UNTOUCHED), (domains, models, index)
+
+
 def test_redistributions_move_the_cells_that_both_grids_own():
-    for seed in seeds(20):
-        rng = np.random.default_rng([5, seed])
-        extents = [int(rng.integers(4, 9)) for _ in range(2)]
-        domains, models = [], []
-        for _ in range(2):
-            cuts, wet, mask = random_land(rng, extents)
-            domains.append(ph.CartesianDomain(tuple(extents), 1, process_grid=wet.shape, splits=[np.diff(cut).tolist() for cut in cuts], mask=mask))
-            models.append(LandModel(extents, [False] * 2, [], (0, 0), cuts, wet))
-        before, after = domains[0].zeros("int64"), domains[1].full(UNTOUCHED, "int64")
-        x, y = domains[0].global_indices()
-        before.owned[...] = value((x, y))
-        ph.Redistribution(*domains)(before, after)
-        for i, index in enumerate(product(*(range(cut.start, cut.stop) for cut in domains[1].owned))):
-            expected = value(index) if models[0].point(index) else UNTOUCHED
-            assert after.owned.flat[i] == expected
+    for seed in seeds(40):
+        check_moves(np.random.default_rng([5, seed]))
 
 
 def test_masks_are_arrays_functions_and_files():
@@ -198,6 +278,10 @@ def test_masks_are_arrays_functions_and_files():
             assert domain.coordinates == (COMM.rank + 2, 0) and domain.process_grid == (n + 2, 1)
             assert "with 2 places of land" in repr(domain)
         COMM.barrier()
+    tiles = ph.CartesianDomain((n + 2, 4, 4), process_grid=(n + 2, 1, 1), tile_axis=0, mask=lambda tile, x, y: (tile >= 2) & (x == y))
+    assert tiles.coordinates == (COMM.rank + 2, 0, 0)
+    cube = ph.CubedSphere(8, mask=lambda tile, x, y: tile + x + y >= 0)
+    assert prod(cube.process_grid) == COMM.size
     levels = ph.CartesianDomain((5, *cells.shape), process_grid=(1, n + 2, 1), mask=cells)
     assert levels.coordinates == (0, COMM.rank + 2, 0)
 
@@ -213,14 +297,6 @@ def test_a_grid_is_chosen_that_has_as_many_wet_places_as_ranks():
         wet = [bool(mask[np.ix_(rows, columns)].any()) for rows, columns in product(*cuts)]
         assert sum(wet) == COMM.size
         assert sum(COMM.allgather(int((mask[domain.owned] != 0).sum()))) == (mask != 0).sum()
-
-
-def test_the_fragments_of_the_page_run():
-    page = Path(__file__).parents[4] / "docs" / "seams.md"
-    for fragment in page.read_text().split("```python\n")[1:]:
-        names = {}
-        exec(fragment.split("```")[0], names)
-        assert names["domain"].extents == (360, 180)
 
 
 def test_mistakes_are_told_on_every_rank():
@@ -240,6 +316,8 @@ def test_mistakes_are_told_on_every_rank():
     refused(TypeError, ph.CartesianDomain, wet.shape, mask=wet.astype(str), says="booleans or numbers")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, algorithm="staged", says="standard algorithm")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, splits=[None, [4]], says="give both")
+    folded = ph.CartesianDomain(wet.shape, process_grid=(n, 1), mask=wet, seams=[ph.fold()])
+    refused(ValueError, ph.PointSums, folded, folded.zeros(stagger=1), says="do not go with a mask")
     refused(ph.ResourceError, ph.CartesianDomain, wet.shape, mask="/does/not/exist.npy", says="exist.npy")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=lambda x, y: np.ones(x.size + 1), says="give each cell a value")
     refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(2**13, 2**12), mask=wet, says="2^24 places")
