@@ -128,7 +128,7 @@ HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions,
 Stagger stagger_from(const int32_t* along, int dimensions) {
     Stagger stagger;  // what is wrong stays wrong, and is told where it is used
     for (int d = 0; d < dimensions; ++d)
-        stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));
+        stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));
     return stagger;
 }
 

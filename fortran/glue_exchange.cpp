@@ -355,7 +355,7 @@ int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array 
         std::vector<global_index> lower, upper;
         for (int d = 0; d < dims; ++d) {
             lower.push_back(box.lo[d] - layers[d] + 1);
-            upper.push_back(box.hi[d] + layers[d] + more[d]);
+            upper.push_back(box.hi[d] + layers[d] + std::max<int64_t>(more[d], 0));
         }
         assign(*first, lower, "first");
         assign(*last, upper, "last");

@@ -293,7 +293,7 @@ typedef struct phl_cartesian_options {
 /* Collective, the same arguments everywhere. `options` may be NULL. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
                          const phl_cartesian_options* options, phl_cartesian* domain);
-/* Local. The domain of the points of fields that are staggered so (1 or 0 for each dimension): of
+/* Local. The domain of the points of fields that are staggered so (1, 0 or -1 for each dimension): of
  * it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
@@ -326,7 +326,7 @@ typedef struct phl_field {
                           depth_lower and depth_upper */
     int32_t depth_lower[PHL_MAX_DIMENSIONS], depth_upper[PHL_MAX_DIMENSIONS];
     int32_t stagger[PHL_MAX_DIMENSIONS]; /* 1: it lives on points there, and the array has one value
-                                            more on every rank */
+                                            more on every rank; -1: on the upper faces of cells */
     int32_t changes_sign;                /* 1: beyond a fold, as components of vectors do */
     int32_t vector;      /* 1 or more: a component of the vector of that number, which seams turn */
     int32_t along;       /* its axis */

@@ -79,7 +79,7 @@ inline Stagger stagger_from(IntList along) {
     Stagger stagger;
     for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
         stagger.along[d] =
-            static_cast<std::int16_t>(std::clamp(along[d], -1, 1000));  // what is wrong stays wrong
+            static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));  // what is wrong stays wrong
     return stagger;
 }
 

@@ -237,7 +237,8 @@ nb::list stages_of(const Pattern& pattern) {
 nb::tuple sides_of(const Pattern& pattern, bool as_fields_may_have) {
     return tuple_of(pattern.dimensions,
                     [&](std::size_t d) {  // without the points that the next block owns
-                        const int next = as_fields_may_have ? pattern.stagger.along[d] : 0;
+                        const int next =
+                            as_fields_may_have ? pattern.stagger.more(static_cast<int>(d)) : 0;
                         return nb::make_tuple(pattern.halo.lower[d], pattern.halo.upper[d] - next);
                     });
 }

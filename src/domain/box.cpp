@@ -14,11 +14,11 @@ void require_dimensions(int listed, int dimensions, std::string_view what) {
 void require_stagger(const Stagger& stagger, int dimensions) {
     require_dimensions(stagger.listed, dimensions, "stagger");
     for (int d = 0; d < dimensions; ++d)
-        if (stagger.along[d] != 0 && stagger.along[d] != 1)
+        if (stagger.along[d] < -1 || stagger.along[d] > 1)
             throw Error("a stagger of " + std::to_string(stagger.along[d]) + " in dimension " +
                         std::to_string(d) +
                         ": use 1 where the field has one point more than there are cells, 0 where "
-                        "it has as many");
+                        "it lives on cells, -1 where it has a point at the upper face of each");
 }
 
 Box intersect(const Box& a, const Box& b) {

@@ -533,7 +533,7 @@ void CartesianDomain::find_blocks() {
             block.owned.hi[d] = axes_[d].starts[block.position[d] + 1];
             const bool has_all = !axes_[d].periodic && block.position[d] == axes_[d].blocks() - 1;
             block.held.lo[d] = block.owned.lo[d];
-            block.held.hi[d] = block.owned.hi[d] + (has_all ? 0 : axes_[d].stagger);
+            block.held.hi[d] = block.owned.hi[d] + (has_all ? 0 : stagger_.more(d));
         }
         blocks_.push_back(block);
     }
@@ -547,13 +547,12 @@ CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
     CartesianDomain points = *this;
     for (int d = 0; d < dimensions_; ++d) {
         Axis& axis = points.axes_[d];
-        require(axis.stagger + stagger.along[d] <= 1, "the domain is staggered in dimension " +
-                                                          number(d) +
-                                                          " already: start from that of the cells");
         if (stagger.along[d] == 0) continue;
-        points.stagger_.along[d] = 1;
-        axis.stagger = 1;
-        if (!axis.periodic) ++axis.extent, ++axis.starts.back();
+        require(axis.stagger == 0, "the domain is staggered in dimension " + number(d) +
+                                       " already: start from that of the cells");
+        points.stagger_.along[d] = stagger.along[d];
+        axis.stagger = stagger.along[d];
+        if (!axis.periodic) axis.extent += stagger.more(d), axis.starts.back() += stagger.more(d);
     }
     points.find_blocks();
     return points;

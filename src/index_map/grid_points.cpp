@@ -25,7 +25,7 @@ byte_count unit_of(const Field& field) {
 Box points_of(const CartesianDomain& domain, const Stagger& stagger, int block) {
     Box box = domain.owned(block);
     for (int d = 0; d < domain.dimensions(); ++d)
-        box.hi[d] = std::max(box.lo[d], box.hi[d]) + stagger.along[static_cast<std::size_t>(d)];
+        box.hi[d] = std::max(box.lo[d], box.hi[d]) + stagger.more(d);
     return box;
 }
 
@@ -103,11 +103,11 @@ private:
             return;
         }
         const global_index first = box_.lo[index(d)], last = box_.hi[index(d)] - 1;
-        const bool staggered = layout_.stagger.along[index(d)] != 0;
+        const bool staggered = layout_.stagger.more(d) != 0;
         const Axis& axis = points_.axis(d);
         bool inside = border;  // whether points between the ends may be on the border
         for (int rest = d + 1; rest < domain_.dimensions(); ++rest)
-            inside = inside || layout_.stagger.along[index(rest)] != 0;
+            inside = inside || layout_.stagger.more(rest) != 0;
         for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
             // The ends of the grid itself are nobody else's.
             const bool end = staggered && (x == first || x == last) &&
@@ -193,9 +193,12 @@ void require_points(const CartesianDomain& domain, const Field& field) {
         throw Error(
             "the domain is one of points: pass the domain of cells, and fields that tell their "
             "stagger");
+    const bool has_seams = !domain.seams().empty();
     const bool on_line = std::ranges::any_of(
         domain.seams(), [](const Seam& seam) { return seam.pivot == Pivot::center; });
-    if (field.stagger == Stagger() && !on_line)
+    const bool apart = std::ranges::none_of(
+        field.stagger.along, [&](int along) { return along > 0 || (along < 0 && has_seams); });
+    if (apart && !on_line)
         throw Error("a field lives on cells, which one rank alone holds: tell its stagger");
 }
 

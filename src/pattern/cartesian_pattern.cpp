@@ -26,6 +26,7 @@ struct PatternAxis : Axis {
     // The halo is that of ghosts, and the block at an end owns what lies beyond it.
     PatternAxis(const Axis& axis, int below, int above, bool cut_held)
         : Axis(axis), apart(cut_held && axis.stagger > 0) {
+        stagger = std::max(stagger, 0);
         upper += stagger;
         if (periodic) return;
         starts.front() -= below;

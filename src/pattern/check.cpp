@@ -75,7 +75,7 @@ Box owned_points(const Pattern& pattern, const BoxPiece& piece) {
     Box owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
     for (int d = 0; d < pattern.dimensions; ++d) {
         const int axis = piece.axis(d);
-        owned.hi[axis] += std::max(0, pattern.stagger.along[d] - pattern.stagger.along[axis]);
+        owned.hi[axis] += std::max(0, pattern.stagger.more(d) - pattern.stagger.more(axis));
     }
     return owned;
 }

@@ -145,14 +145,25 @@ private:
         return crossing.has_value();
     }
 
-    void wrap(Coordinates& at) const {
-        for (int d = 0; d < dimensions_; ++d)
-            if (const global_index twice = 2 * axes_[d].extent; axes_[d].periodic && twice > 0)
-                at[d] = (at[d] % twice + twice) % twice;
+    void wrap(Image& image) const {
+        for (int r = 0; r < dimensions_; ++r) {
+            const int d = image.turn.axes[r];
+            const global_index twice = 2 * axes_[d].extent;
+            if (!axes_[d].periodic || twice == 0) continue;
+            image.at[d] = (image.at[d] % twice + twice) % twice;
+            if (image.at[d] == 0 && is_upper(r)) image.at[d] = twice;
+        }
+    }
+    bool is_upper(int d) const { return domain_.axis(d).stagger < 0; }
+    // Upper points begin behind the first cell.
+    bool is_held(const Image& image) const {
+        for (int r = 0; r < dimensions_; ++r)
+            if (is_upper(r) && image.at[image.turn.axes[r]] == 0) return false;
+        return true;
     }
 
     void walk(Image image, int crossed, std::optional<Image>& found, bool& unclear) const {
-        wrap(image.at);
+        wrap(image);
         bool inside = true;
         for (int d = 0; d < dimensions_; ++d) {
             const int side = outside(image.at, d);
@@ -163,13 +174,14 @@ private:
                 walk(cross(image, d, through), crossed + 1, found, unclear);
         }
         if (!inside) return;
-        const Image first = first_of_names(image);
-        unclear = unclear || (found && (found->at != first.at || found->turn != first.turn));
+        const auto first = first_of_names(image);
+        if (!first) return;
+        unclear = unclear || (found && (found->at != first->at || found->turn != first->turn));
         found = first;
     }
 
     // Points on the line of a seam have a name on each side of it.
-    Image first_of_names(const Image& image) const {
+    std::optional<Image> first_of_names(const Image& image) const {
         std::vector<Image> names{image};
         for (std::size_t n = 0; n < names.size(); ++n)
             for (int d = 0; d < dimensions_; ++d)
@@ -180,12 +192,14 @@ private:
                     Image other = cross(names[n], d, side);
                     if (is_new(other, names)) names.push_back(other);
                 }
+        std::erase_if(names, [&](const Image& each) { return !is_held(each); });
+        if (names.empty()) return {};
         return *std::min_element(names.begin(), names.end(), [&](const Image& a, const Image& b) {
             return std::pair(tile_of(a.at), a.at) < std::pair(tile_of(b.at), b.at);
         });
     }
     bool is_new(Image& name, const std::vector<Image>& names) const {
-        wrap(name.at);
+        wrap(name);
         for (int d = 0; d < dimensions_; ++d)
             if (outside(name.at, d) != 0) return false;
         return std::none_of(names.begin(), names.end(),
@@ -236,7 +250,7 @@ public:
     Box owner(const SeamTurn& turn) const {
         Box box = owned_;
         for (int d = 0; d < domain_.dimensions() && turn.seam; ++d)
-            box.hi[d] -= domain_.axis(d).stagger - next_points(d);
+            box.hi[d] -= domain_.stagger().more(d) - next_points(d);
         return box;
     }
 
@@ -249,7 +263,7 @@ private:
 
     int next_points(int d) const {
         const Axis& axis = domain_.axis(d);
-        return axis.periodic || owned_.hi[d] != axis.starts.back() ? axis.stagger : 0;
+        return axis.periodic || owned_.hi[d] != axis.starts.back() ? domain_.stagger().more(d) : 0;
     }
     global_index doubled(global_index x, int d) const {
         return 2 * x + 1 - domain_.axis(d).stagger;
@@ -263,7 +277,8 @@ private:
         if (d == walk_.tile_axis())
             for (global_index x = lo; x < hi; ++x) cuts.insert(x);
         const global_index cells = walk_.axis(d).extent;
-        for (const global_index x : {global_index{0}, global_index{1}, cells - 1, cells, cells + 1})
+        for (const global_index x :
+             {global_index{-1}, global_index{0}, global_index{1}, cells - 1, cells, cells + 1})
             if (x > *cuts.begin() && x < *cuts.rbegin()) cuts.insert(x);
         std::vector<Segment> all;
         for (auto next = cuts.begin(); std::next(next) != cuts.end(); ++next) {
@@ -332,7 +347,7 @@ private:
         Found found{{}, {}, image->turn};
         for (int d = 0; d < domain_.dimensions(); ++d) {
             const int there = image->turn.axes[d];
-            const global_index x = image->at[there] >> 1;  // of the same kind as here
+            const global_index x = (image->at[there] - 1 + domain_.axis(d).stagger) >> 1;
             found.shift[d] = (image->turn.mirrored >> d & 1) != 0 ? x + at[d] : x - at[d];
             found.owner[there] = block_at(walk_.axis(there), x, domain_.axis(d).stagger);
         }

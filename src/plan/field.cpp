@@ -48,7 +48,7 @@ void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
 Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo,
               int block) {
     Box held = domain.blocks().at(static_cast<std::size_t>(block)).held;
-    for (int d = 0; d < domain.dimensions(); ++d) held.hi[d] += layout.stagger.along[d];
+    for (int d = 0; d < domain.dimensions(); ++d) held.hi[d] += layout.stagger.more(d);
     return grow(held, array_halo, domain.dimensions());
 }
 

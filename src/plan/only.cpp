@@ -20,8 +20,7 @@ HaloWidth widest(const Plan& plan, const ShortList<int, 16>& fields) {
         for (int d = 0; d < plan.pattern_of(f).dimensions; ++d) {
             const HaloWidth& halo = plan.fields[f].halo;
             most.lower[d] = std::max(most.lower[d], halo.lower[d]);
-            most.upper[d] =
-                std::max(most.upper[d], halo.upper[d] - plan.fields[f].stagger.along[d]);
+            most.upper[d] = std::max(most.upper[d], halo.upper[d] - plan.fields[f].stagger.more(d));
         }
     return most;
 }
@@ -80,7 +79,7 @@ HaloWidth narrower(const Field& field, const HaloWidth& depth) {
     HaloWidth width = field.halo;
     for (std::size_t d = 0; d < width.lower.size(); ++d) {
         width.lower[d] = std::min(width.lower[d], depth.lower[d]);
-        width.upper[d] = std::min(width.upper[d], depth.upper[d] + field.stagger.along[d]);
+        width.upper[d] = std::min(width.upper[d], depth.upper[d] + field.stagger.more(d));
     }
     return width;
 }

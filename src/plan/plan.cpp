@@ -21,7 +21,7 @@ namespace {
 void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
     const int lower = field.halo.lower[d], upper = field.halo.upper[d];
     const int most_lower = pattern.halo.lower[d],
-              most_upper = pattern.halo.upper[d] - pattern.stagger.along[d];
+              most_upper = pattern.halo.upper[d] - pattern.stagger.more(d);
     const std::string where = " in dimension " + std::to_string(d);
     const int around_lower = field.array_halo.lower[d], around_upper = field.array_halo.upper[d];
     if (around_lower < as_domain || around_upper < as_domain)
@@ -288,7 +288,7 @@ std::vector<Box> reaches_of(const Pattern& pattern) {
 
 void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
     plan.depths.push_back(field.halo);
-    for (int d = 0; d < max_dimensions; ++d) field.halo.upper[d] += field.stagger.along[d];
+    for (int d = 0; d < max_dimensions; ++d) field.halo.upper[d] += field.stagger.more(d);
     plan.fields.push_back(std::move(field));
     plan.numbers.push_back(number);
     plan.group_of.push_back(pattern);
@@ -486,11 +486,11 @@ Group::Group(const CartesianDomain& domain, std::vector<Field> of) : fields(std:
         for (int d = 0; d < domain.dimensions(); ++d) {
             more.along[d] =
                 static_cast<std::int16_t>(field.stagger.along[d] - domain.stagger().along[d]);
-            possible =
-                possible &&
-                (more.along[d] == 0 || (more.along[d] == 1 && domain.stagger().along[d] == 0)) &&
-                field.halo.lower[d] >= 0 && field.halo.lower[d] <= domain.halo().lower[d] &&
-                field.halo.upper[d] >= 0 && field.halo.upper[d] <= domain.halo().upper[d];
+            possible = possible &&
+                       (more.along[d] == 0 ||
+                        (std::abs(more.along[d]) == 1 && domain.stagger().along[d] == 0)) &&
+                       field.halo.lower[d] >= 0 && field.halo.lower[d] <= domain.halo().lower[d] &&
+                       field.halo.upper[d] >= 0 && field.halo.upper[d] <= domain.halo().upper[d];
         }
         const auto known = [&](const Pattern& pattern) { return fits(pattern, field); };
         if (possible && std::none_of(patterns.begin(), patterns.end(), known))

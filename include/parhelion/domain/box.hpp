@@ -72,7 +72,11 @@ struct HaloWidth {
 /// that dimension do, 0 where not. Point i is the lower face of cell i, so n cells have n + 1
 /// points; edges and vertices have 1 in several dimensions.
 ///
-///     Stagger faces_across_x = {1, 0, 0}, vertices = 1;
+/// −1: point i is the upper face of cell i, so n cells have n points, as fields have of codes that
+/// store each with the cell south-west of it (NEMO, CICE, MOM6 without symmetric memory). Such
+/// fields travel as cells do; seams alone tell them apart.
+///
+///     Stagger faces_across_x = {1, 0, 0}, vertices = 1, upper_vertices = -1;
 struct Stagger {
     std::array<std::int16_t, max_dimensions> along{};
     int listed = 0;  ///< dimensions that a list named; 0: all
@@ -84,15 +88,17 @@ struct Stagger {
         listed = fill_per_dimension(values, per_dimension);
         std::transform(values.begin(), values.end(), along.begin(), kept);
     }
+    /// Points that there are more than cells.
+    int more(int d) const { return std::max<int>(along[d], 0); }
     friend bool operator==(const Stagger& a, const Stagger& b) { return a.along == b.along; }
 
 private:
     static std::int16_t kept(int value) {
-        return static_cast<std::int16_t>(std::clamp(value, -1, 1000));
+        return static_cast<std::int16_t>(std::clamp(value, -2, 1000));
     }  // what is wrong stays wrong
 };
 
-/// Throws Error for values other than 0 and 1, and for a list of another length.
+/// Throws Error for values other than −1, 0 and 1, and for a list of another length.
 void require_stagger(const Stagger& stagger, int dimensions);
 
 /// The cells that both have, those of a box with a halo around it, and a box elsewhere.

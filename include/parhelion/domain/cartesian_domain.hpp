@@ -134,7 +134,7 @@ struct Axis {
     int blocks_per_rank = 1;
     bool periodic = false;
     int lower = 0, upper = 0;
-    int stagger = 0;  ///< 1: points
+    int stagger = 0;  ///< see Stagger
     std::vector<global_index> starts{0, 1};
 
     int blocks() const { return ranks * blocks_per_rank; }
@@ -206,8 +206,8 @@ public:
     /// cuts. The lower face of cell i is point i and belongs to the cell's block; the last point
     /// belongs to the last block of its row, and is point 0 where it is periodic. Every block holds
     /// the point behind its last cell: its own, or the next block's first one, a ghost that an
-    /// exchange overwrites. Local. Throws Error for values other than 0 and 1, and where the domain
-    /// is staggered already.
+    /// exchange overwrites. Upper points (−1) are as many as cells, each in the block of its cell.
+    /// Local. Throws Error for other values, and where the domain is staggered already.
     CartesianDomain staggered(const Stagger& stagger) const;
 
     /// Rank and block number on it that hold the block at `position` in the grid of blocks; rank −1

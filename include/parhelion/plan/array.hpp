@@ -29,7 +29,7 @@ public:
                 bytes = checked_product({bytes, extent}, "the size of an array");
             memory_.push_back(allocate_node_shared(bytes));
             boxes_.push_back(domain.blocks()[b].held);
-            for (int d = 0; d < dimensions_; ++d) boxes_.back().hi[d] += layout.stagger.along[d];
+            for (int d = 0; d < dimensions_; ++d) boxes_.back().hi[d] += layout.stagger.more(d);
             starts.push_back(memory_.back().get());
         }
         field_ = view_blocks(domain, starts, element_of<T>(), layout);

@@ -78,12 +78,12 @@ def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
 
 
 def stagger_of(stagger: Any, dimensions: int) -> list[int]:
-    """1 or 0 per dimension, from one for all or one each."""
+    """1, 0 or -1 per dimension, from one for all or one each."""
     one = hasattr(stagger, "__index__")
     along = [stagger] * dimensions if one else per_dimension(stagger, dimensions, "stagger")
     values = [integer(each, "stagger") for each in along]
-    if any(each not in (0, 1) for each in values):
-        raise ValueError(f"stagger is {stagger!r}: use 1 where an array has one point more than there are cells, 0 where it has as many")
+    if any(each not in (-1, 0, 1) for each in values):
+        raise ValueError(f"stagger is {stagger!r}: use 1 where an array has one point more than there are cells, 0 on cells, -1 for their upper faces")
     return values
 
 

@@ -208,7 +208,7 @@ class CartesianDomain:
 
         `stagger`: 1 in dimensions in which it has one point more than there are cells, one number for all or one for each. The lower
         face of cell i is point i and belongs to the cell's block; the last point belongs to the last block of its row, and is point 0
-        where it is periodic. ValueError for other numbers, and where the domain is staggered already.
+        where it is periodic. -1: the upper face of each cell. ValueError for other numbers, and where the domain is staggered already.
 
             faces = domain.staggered((1, 0))
             x = faces.global_indices()[0]
@@ -217,7 +217,7 @@ class CartesianDomain:
         points: CartesianDomain = object.__new__(CartesianDomain)
         points.__dict__.update(self.__dict__)
         points._extents = tuple(
-            cells + (more and not periodic) for cells, more, periodic in zip(self._extents, along, self._periodic, strict=True)
+            cells + (more > 0 and not periodic) for cells, more, periodic in zip(self._extents, along, self._periodic, strict=True)
         )
         both = zip(self._stagger, along, strict=True)
         points._take(self._native.staggered(along), tuple(mine + more for mine, more in both))
@@ -340,7 +340,7 @@ class CartesianDomain:
         the first dimension closest together and components farthest apart. `halo`: layers around the cells in memory, by default the
         domain's. `depth`: how many of them exchanges fill, by default as many as the array and the domain both have; equal on all
         ranks. `stagger`: 1 in dimensions in which it lives on points, as faces across them do; there it has one value more on every
-        rank: in each axis owned cells + stagger + halo.
+        rank. -1 where it has the point at the upper face of each cell, which seams alone tell from cells.
         Where ranks have several blocks, a list with one array per block (though typed as the array that nearly all
         programs get). The array owns its memory.
         Raises ValueError or TypeError for wrong arguments, ResourceError when memory is short.

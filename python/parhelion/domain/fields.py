@@ -20,7 +20,7 @@ class Field:
     """An array (a list of them for several blocks) told with what does not follow from its shape.
 
     An array of another library whose halo differs between the sides of a dimension and from the domain's (`halo`), that lives on
-    points (`stagger`, one value more on every rank in these dimensions), of which fewer layers are exchanged than it has (`depth`),
+    points (`stagger`: 1, one value more on every rank in these dimensions, or -1, on the upper faces of cells), of which fewer layers are exchanged than it has (`depth`),
     whose values change sign beyond a fold (`sign=-1`), or that is the component along an axis (`along`) of the vector of a number from 1
     (`vector`), which seams turn.
 
@@ -299,7 +299,7 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
             )
         grid = Grid.of_domain(domain)
     stagger = _one([_find_stagger(grid, array, told) for array in arrays], name, "staggers")
-    held = [[extent + more for extent, more in zip(block, stagger, strict=True)] for block in grid.held]
+    held = [[extent + max(more, 0) for extent, more in zip(block, stagger, strict=True)] for block in grid.held]
     halo = _one([_find_halo(grid, array, block, told.halo, name) for array, block in zip(arrays, held, strict=True)], name, "halos")
     depth = _find_depth(grid, arrays[0], halo, told.depth)
     total = tuple(mine + more for mine, more in zip(grid.stagger, stagger, strict=True))

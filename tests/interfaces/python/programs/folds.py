@@ -10,14 +10,14 @@ UNTOUCHED = -12345
 
 
 class Model:
-    """Positions are doubled: cell i lies at 2 i + 1, point i at 2 i."""
+    """Positions are doubled: cell i lies at 2 i + 1, point i at 2 i, upper point i at 2 i + 2."""
 
     def __init__(self, extents, periodic, folds, stagger):
         self.extents, self.periodic, self.folds, self.stagger = extents, periodic, folds, stagger
 
     def point(self, index):
         """(canonical index, sign) of an index that may lie outside; None where nothing is."""
-        at = [2 * i + (not points) for i, points in zip(index, self.stagger, strict=True)]
+        at = [2 * i + 1 - points for i, points in zip(index, self.stagger, strict=True)]
         sign = 1
         for fold in self.folds:
             a, (m,) = fold.start[0], fold.backward
@@ -35,23 +35,31 @@ class Model:
                     return None
                 at[a], at[m], sign = 2 * line - at[a], mirrored, -1
                 break
-            if mirrored is not None and mirrored < at[m]:
+            if mirrored is not None and (mirrored < at[m] or not self._is_held(at[m], m)):
                 at[m], sign = mirrored, -1
-        if not all(self._wrap(at, d) for d in range(len(at))):
+        if not all(self._wrap(at, d) and self._is_held(at[d], d) for d in range(len(at))):
             return None
-        return tuple((position - (not points)) // 2 for position, points in zip(at, self.stagger, strict=True)), sign
+        return tuple((position - 1 + points) // 2 for position, points in zip(at, self.stagger, strict=True)), sign
 
     def _wrap(self, at, d):
         length = 2 * self.extents[d]
         if self.periodic[d]:
-            at[d] %= length
+            at[d] = self._around(at[d], d)
         return 0 <= at[d] <= length - (not self.stagger[d])
+
+    def _is_held(self, position, d):
+        """Upper points begin behind the first cell."""
+        return position > 0 or self.stagger[d] >= 0
+
+    def _around(self, position, d):
+        above = self.stagger[d] < 0
+        return (position - above) % (2 * self.extents[d]) + above
 
     def _inside(self, position, d, inward):
         length = 2 * self.extents[d]
         if self.periodic[d] or (inward and not self.stagger[d]):
-            return position % length
-        return position if 0 <= position <= length else None
+            return self._around(position, d)
+        return position if (self.stagger[d] < 0) <= position <= length else None
 
 
 def value(index):
@@ -84,7 +92,7 @@ def domain_of(rng, **more):
     halo = [tuple(int(width) for width in rng.integers(0, most + 1, 2)) for most in widest]
     blocks = [int(rng.integers(1, 3)) for _ in extents] if COMM.size < 4 else None
     domain = ph.CartesianDomain(tuple(extents), halo, periodic, seams=folds, blocks_per_rank=blocks, **more)
-    stagger = tuple(int(points) for points in rng.integers(0, 2, len(extents)))
+    stagger = tuple(int(points) for points in rng.integers(-1, 2, len(extents)))
     return domain, stagger, Model(extents, periodic, folds, stagger)
 
 

@@ -12,7 +12,7 @@ UNTOUCHED = -12345
 
 
 class Model:
-    """Places of tiles of n × m cells, doubled: cell i lies at 2 i + 1, point i at 2 i. A frame tells how the axes of the reader lie here."""
+    """Places of tiles of n × m cells, doubled: cell i lies at 2 i + 1, point i at 2 i, upper point i at 2 i + 2. A frame tells how the axes of the reader lie here."""
 
     def __init__(self, tiles, extents, seams, stagger):
         self.tiles, self.extents, self.stagger = tiles, extents, stagger
@@ -24,7 +24,7 @@ class Model:
             self.ways[there, b - 1, other] = (tile, a - 1, side, backward)
 
     def at(self, index):
-        return [2 * i + (not points) for i, points in zip(index, self.stagger, strict=True)]
+        return [2 * i + 1 - points for i, points in zip(index, self.stagger, strict=True)]
 
     def cross(self, tile, at, frame, axis, side):
         """Through a side, from a place on its line or one step beyond it. None where it is open."""
@@ -61,7 +61,7 @@ class Model:
     def found(self, tile, index):
         """(tile, index there, frame) of all that a place may hold; the point that comes first where places are one."""
         start = self.at(index)
-        inside = [min(max(x, int(not points)), 2 * n - (not points)) for x, n, points in zip(start, self.extents, self.stagger, strict=True)]
+        inside = [min(max(x, 1 - points), 2 * n - (not points)) for x, n, points in zip(start, self.extents, self.stagger, strict=True)]
         left = [x - y for x, y in zip(start, inside, strict=True)]
         plain = [(0, 1), (1, 1)]
         ends = []
@@ -71,10 +71,11 @@ class Model:
                 state = state and self.walk(*state, axis, left[axis])
             if state is not None and state not in ends:
                 ends.append(state)
-        places = {self.first(*end)[:2] for end in ends}
+        firsts = [name for name in (self.first(*end) for end in ends) if name]
+        places = {name[:2] for name in firsts}
         if len(places) != 1:
             return []
-        return [self.first(*end) for end in ends] + [each for end in ends for each in self.names(*end) if each[:2] in places]
+        return firsts + [each for end in ends for each in self.names(*end) if each[:2] in places]
 
     def names(self, tile, at, frame):
         """All names of a place, by every way around."""
@@ -89,10 +90,14 @@ class Model:
                     other = self.cross(tile, at, frame, axis, side)
                     if other is not None:
                         every.append(other)
-        return [(tile, tuple(at), tuple(frame)) for tile, at, frame in every]
+        return [(tile, tuple(at), tuple(frame)) for tile, at, frame in every if self.is_held(at, frame)]
+
+    def is_held(self, at, frame):
+        """Upper points begin behind the first cell."""
+        return all(points >= 0 or at[axis] > 0 for (axis, _), points in zip(frame, self.stagger, strict=True))
 
     def first(self, tile, at, frame):
-        return min(self.names(tile, at, frame), key=lambda name: name[:2])
+        return min(self.names(tile, at, frame), key=lambda name: name[:2], default=None)
 
 
 def value(tile, at, axis=0):
@@ -186,7 +191,7 @@ def wrong_values(domain, model, arrays, axis=None):
 
 def check_scalars(rng, transport, case=plain):
     domain, model_of = case(rng)
-    staggers = [(0, 0), (1, 1)]
+    staggers = [(0, 0), (1, 1), (-1, -1)]
     arrays = [domain.zeros("int64", stagger=(0, *stagger), order=str(rng.choice(["C", "F"]))) for stagger in staggers]
     exchange = ph.Exchange(domain, *arrays, transport=transport)
     for array, stagger in zip(arrays, staggers, strict=True):
@@ -199,7 +204,8 @@ def check_scalars(rng, transport, case=plain):
 
 def check_vectors(rng, transport, case=plain):
     domain, model_of = case(rng)
-    staggers = [[(0, 0), (0, 0)], [(1, 0), (0, 1)], [(0, 1), (1, 0)], [(1, 1), (1, 1)]][rng.integers(4)]
+    sets = [[(0, 0), (0, 0)], [(1, 0), (0, 1)], [(0, 1), (1, 0)], [(1, 1), (1, 1)], [(-1, 0), (0, -1)], [(0, -1), (-1, 0)], [(-1, -1), (-1, -1)]]
+    staggers = sets[rng.integers(len(sets))]
     u, v = (domain.zeros("int64", stagger=(0, *stagger)) for stagger in staggers)
     exchange = ph.Exchange(domain, vector=(u, v), transport=transport)
     for axis, (array, stagger) in enumerate(zip((u, v), staggers, strict=True)):
@@ -213,7 +219,7 @@ def check_vectors(rng, transport, case=plain):
 def check_adjoint(rng, transport, case=plain):
     """⟨A x, y⟩ = ⟨x, Aᵀ y⟩, on integers, of scalars and of a vector."""
     domain, _model_of = case(rng)
-    h, u, v = (domain.zeros("int64", stagger=(0, *stagger)) for stagger in ((1, 1), (1, 0), (0, 1)))
+    h, u, v = (domain.zeros("int64", stagger=(0, *stagger)) for stagger in [((1, 1), (1, 0), (0, 1)), ((-1, -1), (-1, 0), (0, -1))][rng.integers(2)])
     exchange = ph.Exchange(domain, h, vector=(u, v), transport=transport)
     arrays = [array for each in (h, u, v) for array in as_list(each)]
     inside = [np.array([owned(domain, array, place) for place in np.ndindex(array.shape)], bool).reshape(array.shape) for array in arrays]
@@ -240,7 +246,7 @@ def held(domain, array, place):
     """Not a layer around what the block has."""
     points = domain.staggered(array.stagger).blocks[array.block]
     start = [cut.start - lower for cut, (lower, _) in zip(domain.blocks[array.block], array.halo, strict=True)]
-    ends = [cut.stop + (more if cut.stop < n + more else 0) for cut, n, more in zip(points, domain.extents, array.stagger, strict=True)]
+    ends = [cut.stop + (more if more > 0 and cut.stop < n + more else 0) for cut, n, more in zip(points, domain.extents, array.stagger, strict=True)]
     return all(cut.start <= first + i < end for cut, end, first, i in zip(points, ends, start, place, strict=True))
 
 
@@ -248,7 +254,8 @@ def check_sums(rng, transport):
     """All that hold a point of a scalar, or of a vector, have the sum of what they had."""
     tiles, extents, seams = grid_of(rng)
     domain = domain_of(rng, tiles, extents, seams)
-    staggers = [[(1, 1)], [(1, 0), (0, 1)], [(0, 1), (1, 0)], [(1, 1), (1, 1)]][rng.integers(4)]
+    sets = [[(1, 1)], [(1, 0), (0, 1)], [(0, 1), (1, 0)], [(1, 1), (1, 1)], [(-1, -1)], [(-1, 0), (0, -1)], [(-1, -1), (-1, -1)]]
+    staggers = sets[rng.integers(len(sets))]
     fields = [domain.zeros("int64", stagger=(0, *stagger)) for stagger in staggers]
     is_vector = len(fields) > 1
     given = [ph.Field(field, vector=1, along=axis) for axis, field in enumerate(fields, 1)] if is_vector else fields
