@@ -293,8 +293,8 @@ typedef struct phl_cartesian_options {
 /* Collective, the same arguments everywhere. `options` may be NULL. */
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
                          const phl_cartesian_options* options, phl_cartesian* domain);
-/* Local. The domain of the points of fields that are staggered so (1, 0 or -1 for each dimension): of
- * it fields say no stagger. */
+/* Local. The domain of the points of fields that are staggered so (1, 0 or -1 for each dimension):
+ * of it fields say no stagger. */
 int phl_cartesian_staggered(phl_cartesian domain, const int32_t* stagger, phl_cartesian* points);
 int phl_cartesian_free(phl_cartesian* domain);
 /* Local. The 12 seams of a cube, whose faces are the tiles 0 to 5 with as many cells along the

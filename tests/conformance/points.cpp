@@ -248,7 +248,7 @@ CASE("layers, staggers and tables that cannot be are refused by every rank") {
             {.array_halo = {2, 1}, .depth = 2});
     refused("a halo of 3 in dimension 0 and the pattern one of 2", {.array_halo = 4, .depth = 3});
     refused("a stagger of 2 in dimension 0", {.stagger = {2, 0}});
-    refused("a stagger of -1 in dimension 1", {.stagger = {0, -1}});
+    refused("a stagger of -2 in dimension 1", {.stagger = {0, -2}});
     refused("negative array halo", {.array_halo = -2});
     refused("negative halo width", {.depth = -2});
     if (n > 1)
