@@ -126,7 +126,7 @@ private:
         int& block = position[index(d)];
         block = static_cast<int>(std::ranges::upper_bound(starts, x) - starts.begin()) - 1;
         int rank = owner_of(at, position, d + 1);
-        if (rank >= 0 || domain_.wet_places().empty() || axis.stagger == 0) return rank;
+        if (rank >= 0 || domain_.wet_places().empty() || axis.stagger <= 0) return rank;
         const auto try_until = [&](int before, global_index end) {
             for (block = before; rank < 0 && block >= 0 && starts[index(block) + 1] == end; --block)
                 rank = owner_of(at, position, d + 1);

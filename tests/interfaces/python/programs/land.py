@@ -35,7 +35,11 @@ class LandTiles(seams.Model):
         self.cuts, self.wet = cuts, wet
 
     def found(self, tile, index):
-        return [name for name in super().found(tile, index) if is_wet((name[0], *(x // 2 for x in name[1])), self.cuts, self.wet)]
+        def index_of(at, frame):
+            points = dict(zip((axis for axis, _ in frame), self.stagger, strict=True))
+            return [(x - 1 + points[axis]) // 2 for axis, x in enumerate(at)]
+
+        return [name for name in super().found(tile, index) if is_wet((name[0], *index_of(*name[1:])), self.cuts, self.wet)]
 
 
 def is_wet(index, cuts, wet):
@@ -78,7 +82,7 @@ def domain_of(rng, folded=True, filled=False, **more):
     for number, place in enumerate(places):
         rank = order[number] if isinstance(order, list) else number
         assert domain.coordinates_of(rank) == tuple(place)
-    stagger = tuple(int(points) for points in rng.integers(0, 2, len(extents)))
+    stagger = tuple(int(points) for points in rng.integers(-1, 2, len(extents)))
     return domain, LandModel(extents, periodic, folds, stagger, cuts, wet)
 
 
@@ -116,7 +120,7 @@ def check_forward(rng, transport, made=None):
     for array, kept in zip(as_list(u), before, strict=True):
         reaches = reached(array, domain.halo)
         for place, index in indices(domain, array).items():
-            outside = [not cut.start <= i < cut.stop + more for i, cut, more in zip(index, domain.blocks[array.block], model.stagger, strict=True)]
+            outside = [not cut.start <= i < cut.stop + max(more, 0) for i, cut, more in zip(index, domain.blocks[array.block], model.stagger, strict=True)]
             found = model.point(index)
             if found is None or not reaches(place) or (domain.neighbors == "faces" and sum(outside) > 1):
                 expected = kept[place]
@@ -194,7 +198,7 @@ def check_whole(rng, _transport=""):
     """Blocks of land keep their values where a grid is gathered, and are not read where it is scattered."""
     domain, model = domain_of(rng)
     u, back = (domain.full(UNTOUCHED, "int64", stagger=model.stagger) for _ in range(2))
-    shape = tuple(extent + (more and not wraps) for extent, more, wraps in zip(model.extents, model.stagger, model.periodic, strict=True))
+    shape = tuple(extent + (more > 0 and not wraps) for extent, more, wraps in zip(model.extents, model.stagger, model.periodic, strict=True))
     given = np.arange(-1, -1 - prod(shape), -1).reshape(shape)
     expected = np.where([is_wet(index, model.cuts, model.wet) for index in np.ndindex(shape)], 1 + np.arange(prod(shape)), given.ravel()).reshape(shape)
     points = domain.staggered(model.stagger)
@@ -225,7 +229,7 @@ def test_points_are_sums_over_the_wet_blocks_that_hold_them():
         held = {}
         for array in as_list(arrays):
             cuts = domain.blocks[array.block]
-            for place in np.ndindex(*(cut.stop - cut.start + more for cut, more in zip(cuts, stagger, strict=True))):
+            for place in np.ndindex(*(cut.stop - cut.start + max(more, 0) for cut, more in zip(cuts, stagger, strict=True))):
                 inside = tuple(i + lower for i, (lower, _) in zip(place, array.halo, strict=True))
                 index = tuple((cut.start + i) % extent if wraps else cut.start + i
                               for cut, i, extent, wraps in zip(cuts, place, domain.extents, domain.periodic, strict=True))
