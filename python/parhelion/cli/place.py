@@ -55,7 +55,8 @@ def case_of(options: dict[str, Any]) -> Any:
 @click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, to have the process grid chosen.")
 @click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET", help="Parts of a mesh instead of a grid: a data set of `parhelion partition`.")
 @click.option("--mask", type=FILE, metavar="FILE", help="Which cells are wet (.npy, not 0): places of the process grid without a wet cell get no rank.")
-@click.option("--ranks", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="With --mask, instead of --grid: that many of its places have a wet cell.")
+@click.option("-n", "-np", "--ranks", type=Whole(1, MOST_PLACED_RANKS), metavar="N",
+              help="Ranks [with --mask and without --grid: as many places have a wet cell].")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
 @described(MACHINE, "--ranks-per-node")
 @described(MACHINE, "--topology")
