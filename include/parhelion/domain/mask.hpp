@@ -8,6 +8,7 @@
 
 namespace parhelion {
 
+/// See cartesian_domain.hpp.
 enum class RankFill : std::uint8_t;
 
 /// Whether a box of the grid's cells has a wet one.
@@ -28,6 +29,7 @@ using Cuts = std::vector<std::vector<global_index>>;
 /// Appends the ends of nearly equal parts; the first ones have the cells that are left over.
 void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts);
 
+/// What the error says where no cell is wet.
 inline constexpr const char* no_wet_cell =
     "the mask has no wet cell: give wet cells a value that is not 0";
 /// Process grids with land have so many places at most.

@@ -47,8 +47,8 @@ def seam(start: Side, end: Side, *, axes: Sequence[int] | None = None, backward:
     Who leaves the grid through `start` enters it through `end`, and the other way.
 
     Args:
-        start, end: (axis, "lower" or "upper"), in a grid of tiles (tile, axis, "lower" or "upper"). Both the same: a side that is joined
-            to itself, mirrored.
+        start: (axis, "lower" or "upper"), in a grid of tiles (tile, axis, "lower" or "upper").
+        end: likewise; the start itself: a side that is joined to itself, mirrored.
         axes: for each axis of the start, the axis of the end that it becomes. None: the axes of the two sides change places.
         backward: axes of the start that run backward at the end, others than that of the side.
 
