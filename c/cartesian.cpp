@@ -25,11 +25,7 @@ Mask mask_from(const phl_cartesian_options& given, const std::vector<global_inde
     const auto* const last = given.mask_extents + extents.size();
     const bool whole = std::all_of(given.mask_extents, last, [](int64_t own) { return own == 0; });
     auto own = whole ? extents : std::vector<global_index>(given.mask_extents, last);
-    return mask_of(extents, own, [own, mask = given.mask](const Coordinates& at) {
-        global_index cell = 0;
-        for (std::size_t d = 0; d < own.size(); ++d) cell = cell * own[d] + at[d];
-        return mask[cell] != 0;
-    });
+    return mask_of(extents, std::move(own), given.mask);
 }
 
 CartesianOptions cartesian_options_from(const phl_cartesian_options& given,

@@ -185,15 +185,14 @@ int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const u
     return guarded([&] {
         using namespace parhelion;
         const std::vector<global_index> extents(cells, cells + dimensions);
-        const Mask wet = mask_of(extents, extents, [&](const Coordinates& at) {
-            global_index cell = 0;
-            for (int d = 0; d < dimensions; ++d) cell = cell * cells[d] + at[d];
-            return mask[cell] != 0;
-        });
-        choose_process_grid(ranks, extents, halo, wet);
+        const Mask wet = mask_of(extents, extents, mask);
+        std::vector<GridWithLand> found = grids_with_land(ranks, extents, halo, wet);
+        const auto fits = [&](const GridWithLand& each) { return each.ranks == ranks; };
+        if (std::ranges::none_of(found, fits))
+            choose_process_grid(ranks, extents, halo, wet);  // names the nearest numbers
         std::fill_n(grids, room * dimensions, 0);
-        for (const GridWithLand& each : grids_with_land(ranks, extents, halo, wet))
-            if (each.ranks == ranks && room-- > 0)
+        for (const GridWithLand& each : found)
+            if (fits(each) && room-- > 0)
                 grids = std::copy(each.grid.begin(), each.grid.end(), grids);
     });
 }

@@ -91,6 +91,15 @@ Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
     };
 }
 
+Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
+             const std::uint8_t* cells) {
+    return mask_of(std::move(extents), own, [own, cells](const Coordinates& at) {
+        global_index cell = 0;
+        for (std::size_t d = 0; d < own.size(); ++d) cell = cell * own[d] + at[d];
+        return cells[cell] != 0;
+    });
+}
+
 void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts) {
     const global_index begin = starts.back(), size = cells / parts, rest = cells % parts;
     for (global_index i = 1; i <= parts; ++i)

@@ -18,12 +18,12 @@ class ThereAndBack {
 public:
     ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
                  const ExchangeOptions& options)
-        : comm_(domain.communicator()), fields_(without_layers(domain, fields)),
+        : comm_(domain.communicator()), fields_(without_layers(fields)),
           exchange_(domain, fields_, options) {}
 
-    void begin(const CartesianDomain& domain, Reduction how, std::span<const Field> named) {
+    void begin(Reduction how, std::span<const Field> named) {
         how_ = how;
-        arrays_ = named.empty() ? fields_ : without_layers(domain, named);
+        arrays_ = named.empty() ? fields_ : without_layers(named);
         half_.emplace(exchange_.begin_reverse(how, arrays_));
         is_back_ = false, failure_ = nullptr;
     }
@@ -41,13 +41,9 @@ public:
     std::string explain() const { return "over seams, there and back\n" + exchange_.explain(); }
 
 private:
-    static std::vector<Field> without_layers(const CartesianDomain& domain,
-                                             std::span<const Field> fields) {
+    static std::vector<Field> without_layers(std::span<const Field> fields) {
         std::vector<Field> all(fields.begin(), fields.end());
-        for (Field& field : all) {
-            require_points(domain, field);
-            field.halo = 0;
-        }
+        for (Field& field : all) field.halo = 0;
         return all;
     }
     void turn() {
@@ -108,6 +104,7 @@ struct PointSums::State final : Operation {
                 throw Error(
                     "sums of points over seams do not go with a mask: use a domain without the one "
                     "or the other");
+            for (const Field& field : fields) require_points(domain, field);
             over_seams.emplace(domain, fields, options);
             return;
         }
@@ -203,7 +200,7 @@ struct PointSums::State final : Operation {
     }
     void begin(Reduction how, std::span<const Field> named) {
         if (under_way()) throw Error("these sums are under way: end them first");
-        if (over_seams) over_seams->begin(domain, how, named);
+        if (over_seams) over_seams->begin(how, named);
         else start(how, named), sums->begin(given, how);
         begun();
     }

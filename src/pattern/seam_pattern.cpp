@@ -234,14 +234,13 @@ public:
         for (int d = 0; d < domain.dimensions(); ++d) {
             owned_.lo[d] = domain.axis(d).starts[position[d]];
             owned_.hi[d] = domain.axis(d).starts[position[d] + 1];
+            segments_[d] = segments(d);
         }
     }
 
     std::vector<FoundBox> boxes() const {
         std::vector<FoundBox> found;
-        if (owned_.empty()) return found;
-        for (int d = 0; d < domain_.dimensions(); ++d) segments_[d] = segments(d);
-        visit(0, Box{}, 0, false, found);
+        if (!owned_.empty()) visit(0, Box{}, 0, false, found);
         return found;
     }
 
@@ -365,7 +364,7 @@ private:
     const Walk& walk_;
     Position position_;
     Box owned_;
-    mutable std::array<std::vector<Segment>, max_dimensions> segments_;
+    std::array<std::vector<Segment>, max_dimensions> segments_;
 };
 
 // Blocks that may read from a block: those that its own surroundings reach, by whatever way.
@@ -494,17 +493,17 @@ Stage stage_with_seams(const CartesianDomain& domain) {
     readers.insert(own.begin(), own.end());
     PiecesByRank receives, sends;
     for (const Position& position : readers) {
-        const Reader reader(domain, walk, position);
         const CartesianDomain::Place here = domain.place_of(position);
         if (here.rank < 0) continue;
+        const Reader reader(domain, walk, position);
         int number = 0;
         for (const FoundBox& each : reader.boxes()) {
             const Found& found = each.found;
             const CartesianDomain::Place owner = domain.place_of(found.owner);
+            if (owner.rank < 0) continue;
             const PieceKey key{here.block, {number++}};
             const BoxPiece ghosts{here.block,  each.cells, reader.owner(found.turn),
                                   found.shift, found.turn, false};
-            if (owner.rank < 0) continue;
             if (own.count(position) != 0) receives[owner.rank].push_back({key, key, ghosts});
             if (own.count(found.owner) == 0) continue;
             BoxPiece cells{owner.block,

@@ -230,8 +230,9 @@ void check_groups(const std::vector<Group>& groups) {
         for (std::size_t f = 0; f < groups[g].fields.size(); ++f) {
             const Field& field = groups[g].fields[f];
             const Pattern& pattern = groups[g].patterns[pattern_number(groups[g], field)];
-            check_field(pattern, field, named(f, g, groups.size() > 1));
-            check_turns(groups[g], pattern, field, named(f, g, groups.size() > 1));
+            const std::string name = named(f, g, groups.size() > 1);
+            check_field(pattern, field, name);
+            check_turns(groups[g], pattern, field, name);
         }
     }
 }

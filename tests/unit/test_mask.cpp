@@ -6,6 +6,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
+#include "support/cells.hpp"
 
 namespace parhelion {
 namespace {
@@ -17,15 +18,6 @@ Box random_box(std::mt19937& random, const std::vector<global_index>& extents) {
         box.hi[d] = std::uniform_int_distribution<global_index>(box.lo[d], extents[d])(random);
     }
     return box;
-}
-
-template <class Use>
-void for_cells(const Box& box, Use&& use) {
-    Coordinates at;
-    for (at[0] = box.lo[0]; at[0] < box.hi[0]; ++at[0])
-        for (at[1] = box.lo[1]; at[1] < box.hi[1]; ++at[1])
-            for (at[2] = box.lo[2]; at[2] < box.hi[2]; ++at[2])
-                for (at[3] = box.lo[3]; at[3] < box.hi[3]; ++at[3]) use(at);
 }
 
 TEST(test_mask, ABoxIsWetWhereOneOfItsCellsIs) {
@@ -47,7 +39,7 @@ TEST(test_mask, ABoxIsWetWhereOneOfItsCellsIs) {
         for (int question = 0; question < 50; ++question) {
             const Box box = random_box(random, extents);
             bool wet = false;
-            for_cells(box, [&](const Coordinates& at) { wet = wet || is_wet(at); });
+            test::for_each_cell(box, [&](const Coordinates& at) { wet = wet || is_wet(at); });
             EXPECT_EQ(mask(box), wet) << to_string(box, static_cast<int>(extents.size()));
         }
     }

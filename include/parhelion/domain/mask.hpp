@@ -23,6 +23,10 @@ using Mask = std::function<bool(const Box&)>;
 ///     });
 Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
              std::function<bool(const Coordinates&)> is_wet);
+/// Of an array with a byte for each cell of `own`, not 0 where it is wet, the last dimension
+/// fastest. It must stay until the mask has been asked.
+Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
+             const std::uint8_t* cells);
 
 /// For each dimension, the first cell of each process coordinate, and at the end the extent.
 using Cuts = std::vector<std::vector<global_index>>;

@@ -1,15 +1,13 @@
 """`parhelion place`: the contract of its document, files, drawings, and refusals."""
 
 import collections
-import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from placement_counting import count, neighborhood
+from placing import document, place
 
 from parhelion.placement import Parameters, write_parameters
-from parhelion.cli.main import root
 from parhelion.mesh.maps import write_index_maps
 from parhelion.mesh.maps import IndexMaps
 
@@ -24,16 +22,6 @@ ROWS = [
     ("12x12x12", 27, 64, "faces", True, (4392, 180), (2592, 96)),
     ("64x64x32", 1024, 128, "faces", True, (327680, 320), (163840, 160)),
 ]
-
-
-def place(*arguments):
-    return CliRunner().invoke(root, ["place", *map(str, arguments)])
-
-
-def document(*arguments):
-    result = place(*arguments, "--json", "-")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 @pytest.mark.parametrize("objective", ["jsum", "jmax"])

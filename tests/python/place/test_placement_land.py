@@ -1,13 +1,11 @@
 """`parhelion place --mask`: ranks that a process grid needs, grids for a number of ranks, and the placement of those that are wet."""
 
-import json
 from itertools import product
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from placing import document, place
 
-from parhelion.cli.main import root
 from parhelion.placement import PlacementError, Stencil, land_grid, land_grids
 
 CELLS = (60, 40)
@@ -19,16 +17,6 @@ OCEAN = ((x - 20) ** 2 + (y - 20) ** 2 < 300) | ((x - 45) ** 2 + (y - 10) ** 2 <
 def mask(tmp_path):
     np.save(tmp_path / "mask.npy", OCEAN)
     return tmp_path / "mask.npy"
-
-
-def place(*arguments):
-    return CliRunner().invoke(root, ["place", *map(str, arguments)])
-
-
-def document(*arguments):
-    result = place(*arguments, "--json", "-")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
 
 
 def wet_places(grid):

@@ -4,19 +4,14 @@ import os
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from placing import place
 
 from parhelion import placement
 from parhelion.placement import Machine, PlacementError
 from parhelion.placement.library import integers
 from parhelion.placement import Numbering
-from parhelion.cli.main import root
 from parhelion.mesh.mesh import MeshError
 from parhelion.mesh.partition import partition_mesh
-
-
-def place(*arguments):
-    return CliRunner().invoke(root, ["place", *arguments])
 
 
 @pytest.mark.timeout(60)

@@ -62,6 +62,15 @@ def refused(kind: type[BaseException], function: Callable, *args, says: str = ""
         assert says in text, f"rank {rank}: {says!r} is not in {text!r}"
 
 
+def totals(mine: dict) -> dict:
+    """Over all ranks, the sum of what they have under each key."""
+    total = {}
+    for each in COMM.allgather(mine):
+        for key, part in each.items():
+            total[key] = total.get(key, 0) + part
+    return total
+
+
 def on_last(wrong, right):
     """`wrong` on the last rank, `right` on the others: a mistake that one rank makes alone."""
     return wrong if COMM.rank == COMM.size - 1 else right

@@ -1,7 +1,7 @@
 """Grids with folds against a model that mirrors positions: each ghost, its sign, and the adjoint."""
 
 import numpy as np
-from _ranks import COMM, main, refused, seeds, usable_transports
+from _ranks import COMM, main, refused, seeds, totals, usable_transports
 
 import parhelion as ph
 
@@ -145,8 +145,8 @@ def check_forward(rng, transport):
         assert not wrong, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, wrong[:5])
 
 
-def check_adjoint(rng, transport):
-    domain, stagger, model = domain_of(rng)
+def check_adjoint(rng, transport, case=domain_of):
+    domain, stagger, model = case(rng)
     sign = int(rng.choice([1, -1]))
     u = domain.zeros("int64", stagger=stagger)
     exchange = ph.Exchange(domain, ph.Field(u, sign=sign), transport=transport)
@@ -161,10 +161,7 @@ def check_adjoint(rng, transport):
             elif found is not None:
                 given[found[0]] = given.get(found[0], 0) + int(array[place]) * (sign if found[1] < 0 else 1)
     exchange.reverse("sum")
-    total = {}
-    for each in COMM.allgather(given):
-        for index, contribution in each.items():
-            total[index] = total.get(index, 0) + contribution
+    total = totals(given)
     arrays = {array.block: array for array in as_list(u)}
     wrong = [(index, before + total.get(index, 0), int(arrays[block][place]))
              for (block, place), (index, before) in own.items() if arrays[block][place] != before + total.get(index, 0)]
@@ -188,10 +185,7 @@ def check_sums(rng, transport):
             before.append((array, place, int(array[place]), found))
             if found is not None:
                 mine[found[0]] = mine.get(found[0], 0) + int(array[place]) * (sign if found[1] < 0 else 1)
-    total = {}
-    for each in COMM.allgather(mine):
-        for index, part in each.items():
-            total[index] = total.get(index, 0) + part
+    total = totals(mine)
     sums()
     for array, place, old, found in before:
         right = old if found is None else total[found[0]] * (sign if found[1] < 0 else 1)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import seams
-from _ranks import COMM, main, refused, seeds, usable_transports
-from folds import UNTOUCHED, Model, as_list, grid_of, indices, owned_places, reached, value
+from _ranks import COMM, main, refused, seeds, totals, usable_transports
+from folds import UNTOUCHED, Model, as_list, check_adjoint as check_adjoint_of, grid_of, indices, owned_places, reached, value
 
 import parhelion as ph
 
@@ -101,6 +101,11 @@ def check_tiles(rng, transport):
         check(rng, transport, tiles_with_land)
 
 
+def grid_with_land(rng):
+    domain, model = domain_of(rng)
+    return domain, model.stagger, model
+
+
 def check_forward(rng, transport, made=None):
     domain, model = made or domain_of(rng, neighbors=str(rng.choice(["full", "full", "faces"])))
     u = domain.zeros(str(rng.choice(["int32", "float64", "complex128"])), stagger=model.stagger, order=str(rng.choice(["C", "F"])))
@@ -133,28 +138,7 @@ def check_forward(rng, transport, made=None):
 
 
 def check_adjoint(rng, transport):
-    domain, model = domain_of(rng)
-    u = domain.zeros("int64", stagger=model.stagger)
-    exchange = ph.Exchange(domain, u, transport=transport)
-    own, given = {}, {}
-    for array in as_list(u):
-        places = owned_places(domain, model, array)
-        for place, index in indices(domain, array).items():
-            array[place] = rng.integers(1, 1000) + COMM.rank
-            found = model.point(index)
-            if place in places:
-                own[array.block, place] = (index, int(array[place]))
-            elif found is not None:
-                given[found[0]] = given.get(found[0], 0) + int(array[place])
-    exchange.reverse("sum")
-    total = {}
-    for each in COMM.allgather(given):
-        for index, contribution in each.items():
-            total[index] = total.get(index, 0) + contribution
-    arrays = {array.block: array for array in as_list(u)}
-    wrong = [(index, before, int(arrays[block][place])) for (block, place), (index, before) in own.items()
-             if arrays[block][place] != before + total.get(index, 0)]
-    assert not wrong, (transport, domain, model.stagger, model.folds, model.cuts, model.wet.tolist(), wrong[:5])
+    check_adjoint_of(rng, transport, grid_with_land)
 
 
 def test_ghosts_have_the_values_of_wet_blocks_and_keep_theirs_beyond_land():
@@ -236,10 +220,7 @@ def test_points_are_sums_over_the_wet_blocks_that_hold_them():
                 array[inside] = rng.integers(1, 1000) + COMM.rank
                 held.setdefault(index, []).append((array, inside, int(array[inside])))
         ph.PointSums(domain, arrays)()
-        total = {}
-        for each in COMM.allgather({index: sum(mine for _, _, mine in copies) for index, copies in held.items()}):
-            for index, mine in each.items():
-                total[index] = total.get(index, 0) + mine
+        total = totals({index: sum(mine for _, _, mine in copies) for index, copies in held.items()})
         wrong = [(index, total[index], int(array[inside])) for index, copies in held.items() for array, inside, _ in copies
                  if array[inside] != total[index]]
         assert not wrong, (domain, stagger, model.cuts, model.wet.tolist(), wrong[:5])

@@ -179,14 +179,15 @@ def twice(shape=3):
     return domain, domain.zeros(stagger=1)
 
 
+def fails_on_rank_0(a, b):
+    if COMM.rank == 0:
+        raise KeyError("not here")
+    return a + b
+
+
 def test_holders_of_points_that_a_rank_could_not_add_up_are_told():
     domain, mass = twice()
     sums = ph.PointSums(domain, mass)
-
-    def fails(a, b):
-        if COMM.rank == 0:
-            raise KeyError("not here")
-        return a + b
 
     def in_two_halves(reduction):
         with sums.begin(reduction):
@@ -195,7 +196,7 @@ def test_holders_of_points_that_a_rank_could_not_add_up_are_told():
     for call in (sums.reduce, in_two_halves):
         mass.held[...] = 1
         try:
-            call(ph.Reduction(fails, "f8"))
+            call(ph.Reduction(fails_on_rank_0, "f8"))
         except KeyError:
             assert COMM.rank == 0
         except ValueError as error:
@@ -217,15 +218,9 @@ def test_a_rank_is_told_of_its_own_reduction_first():
 
 def passes_on(u, exchange, call):
     """Dimension by dimension: rank 0 combines its own images, then its neighbors get them."""
-
-    def fails(a, b):
-        if COMM.rank == 0:
-            raise KeyError("not here")
-        return a + b
-
     u[...] = 1
     try:
-        call(ph.Reduction(fails, "f8"))
+        call(ph.Reduction(fails_on_rank_0, "f8"))
     except KeyError:
         assert COMM.rank == 0
     except ValueError as error:
@@ -258,11 +253,6 @@ def test_sums_over_a_seam_that_fail_on_one_rank_fail_on_all():
     mass = domain.full(1.0, stagger=1)
     sums = ph.PointSums(domain, mass)
 
-    def fails(a, b):
-        if COMM.rank == 0:
-            raise KeyError("not here")
-        return a + b
-
     def in_two_halves(reduction):
         with sums.begin(reduction) as step:
             step.test()
@@ -270,7 +260,7 @@ def test_sums_over_a_seam_that_fail_on_one_rank_fail_on_all():
     for call in (sums.reduce, in_two_halves):
         told = None
         try:
-            call(ph.Reduction(fails, "f8"))
+            call(ph.Reduction(fails_on_rank_0, "f8"))
         except (KeyError, ValueError) as error:
             told = error
         assert isinstance(told, KeyError) if COMM.rank == 0 else "rank 0: the reduction failed" in str(told), told

@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from _ranks import COMM, main, refused, seeds, usable_transports
+from _ranks import COMM, main, refused, seeds, totals, usable_transports
 
 import parhelion as ph
 
@@ -274,10 +274,7 @@ def check_sums(rng, transport):
                 for *name, sign in list(names)[:1]:
                     mine[tuple(name)] = mine.get(tuple(name), 0) + sign * int(array[place])
                 expected.append((array, place, array[place], names))
-    totals = {}
-    for each in COMM.allgather(mine):
-        for name, part in each.items():
-            totals[name] = totals.get(name, 0) + part
+    total = totals(mine)
     unclear = set().union(*COMM.allgather(unclear))
     if rng.integers(2):
         sums()
@@ -287,7 +284,7 @@ def check_sums(rng, transport):
     for array, place, before, names in expected:
         if any(name[:3] in unclear for name in names):
             continue
-        right = [name[3] * totals[name[:3]] for name in names] or [before]
+        right = [name[3] * total[name[:3]] for name in names] or [before]
         assert array[place] == right[0], (transport, domain.extents, staggers, seams, place, array[place], right, before)
 
 
