@@ -20,6 +20,8 @@
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "parhelion/index_map/localize.hpp"
+#include "parhelion/index_map/migration.hpp"
+#include "parhelion/index_map/places.hpp"
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/pattern/pattern.hpp"
 #include "parhelion/pattern/shared_points.hpp"

@@ -106,6 +106,7 @@ typedef struct phl_cartesian_handle* phl_cartesian;
 typedef struct phl_exchange_handle* phl_exchange;
 typedef struct phl_redistribution_handle* phl_redistribution;
 typedef struct phl_point_sums_handle* phl_point_sums;
+typedef struct phl_migration_handle* phl_migration;
 
 /* The message of the last mistake on this thread: what, where and what to do. Valid until the next
  * mistake. Local. */
@@ -140,16 +141,16 @@ typedef struct phl_exchange_options {
 /* ---- Index maps: cells known by global ids
  * -------------------------------------------------------------------------
  *
- * A rank owns cells and reads ghosts, which others own. Local numbering: owned cells, then ghosts
- * in the given order (duplicates allowed). A Fortran communicator becomes one of C's by
+ * A rank owns cells and reads ghosts, which others own, or itself. Local numbering: owned cells,
+ * then ghosts in the given order (duplicates allowed). A Fortran communicator becomes one of C's by
  * MPI_Comm_f2c. `options`, which may be NULL, are those of its exchanges; derived maps have those
  * of the map that they come from. */
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
                          const phl_exchange_options* options, phl_index_map* map);
-/* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` a ghost may be an
- * own cell. */
+/* Collective. This rank owns `owned_ids` in that local order. With `self_ghosts` 0 a ghost that is
+ * an own cell is an error. */
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
                                   int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
                                   const phl_exchange_options* options, phl_index_map* map);
@@ -159,6 +160,22 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
                                    phl_index_map* map);
+/* Collective. For codes without global ids: list k has counts[k] cells that this rank and ranks[k]
+ * share, by their numbers in this rank's arrays, in an order that is the same on both; lists follow
+ * each other in `cells`. A point of several ranks may be in several lists; its lowest rank owns it.
+ * With `received_counts` the lists are of cells to send, and `received` has those that get the
+ * others' cells. The map has the listed cells alone, and places. An error on every rank where the
+ * lists of two ranks differ in length. `received_counts`: NULL, or not, on all ranks. */
+int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const int32_t* ranks,
+                                        const int64_t* counts, const int32_t* cells,
+                                        const int64_t* received_counts, const int32_t* received,
+                                        const phl_exchange_options* options, phl_index_map* map);
+/* Collective. The same cells as in `of`, in arrays as they are: places[i] is the number of owned
+ * cell i in an array, ghost_places[i] that of ghost i, from 0. Such maps have forward, reverse and
+ * sums of shared points, of arrays with any strides (phl_values): in place, or in two halves and
+ * for sums by way of memory of the map's. */
+int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
+                                int64_t ghosts, const int32_t* ghost_places, phl_index_map* map);
 /* Collective. Every rank reads its part of a partition: `path` is a folder with data001, data002, …
  */
 int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_options* options,
@@ -194,6 +211,9 @@ int phl_index_map_sizes(phl_index_map map, int32_t* owned, int32_t* ghosts, int6
                         int64_t* first);
 /* Local. Ids and owners of the ghosts: arrays of as many entries. */
 int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners);
+/* Local, of a map with places: the number of each owned cell and of each ghost in arrays, from 0.
+ * Arrays of as many numbers; either may be NULL. */
+int phl_index_map_places(phl_index_map map, int32_t* owned, int32_t* ghosts);
 /* Local. Ranks that this rank exchanges with; `ranks` takes at most `capacity` of the `count` there
  * are. */
 int phl_index_map_neighbors(phl_index_map map, int32_t* count, int32_t capacity, int32_t* ranks);
@@ -219,8 +239,22 @@ typedef struct phl_cells {
 typedef struct phl_values {
     phl_element element;
     phl_cells owned, ghosts;
+    /* Of a map with places, `owned` is all of the array, at least as far as the last place, and
+     * these count; ghosts are in it. */
+    int64_t component_stride; /* bytes between the components of a cell; 0: next to each other */
+    int64_t extents[PHL_MAX_DIMENSIONS], strides[PHL_MAX_DIMENSIONS]; /* dimensions of the cells,
+                                 the one whose cells are numbered fastest first, and how many bytes
+                                 they are apart; all 0: one, of the stride of `owned` */
 } phl_values;
 
+/* Collective. The ghosts of `of` that count alone: a map whose forward, reverse and halves of them
+ * leave all other ghosts as they are. `mask` is an array of `of` with one integer or bool per cell,
+ * not 0 for ghosts that count; those of owned cells do not matter. Messages go by MPI. The other
+ * calls of a map take `of`. */
+int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_index_map* subset);
+/* Collective: other ghosts count in such a map from now on. One short message to each neighbor;
+ * nothing is allocated. Refused while an exchange of it is under way. */
+int phl_index_map_update(phl_index_map subset, const phl_values* mask);
 /* Owner → ghost, for `count` arrays, of different elements if need be, in one message for each
  * neighbor. The first call for a list of elements and components is collective and sets up an
  * exchange; later ones wait for neighbors only, and each names what arrays it likes (swapped time
@@ -229,6 +263,10 @@ typedef struct phl_values {
  * change; end writes the ghosts, and is called with the same arrays. Several may be under way at
  * once, begun and ended in the same order everywhere. Arrays that share memory are refused. */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
+/* Collective: what the first phl_map_forward, phl_map_reverse or half of them with such arrays
+ * would do; likewise for phl_map_reduce_shared. Nothing where that is done. */
+int phl_map_prepare(phl_index_map map, const phl_values* arrays, int count);
+int phl_map_prepare_shared(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);
 /* Ghost → owner, combined there in a fixed order; with PHL_SUM the adjoint of forward. After begin
@@ -259,6 +297,26 @@ int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl
 int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all,
                    phl_cells owned);
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all);
+
+/* ---- Rows that go to other ranks
+ * ------------------------------------------------------------------------------------ */
+
+/* Collective the first time for a communicator. Sends rows of arrays to the ranks that are named
+ * for them, where nobody knows beforehand who sends how much to whom. */
+int phl_migration_create(MPI_Comm comm, phl_migration* migration);
+/* Collective. Row i of each array, in `owned`, goes to ranks[i], which may be this rank; -1: to
+ * nobody. All arrays go in one message from each rank to each that gets rows of it. `received`: how
+ * many rows have come. A rank may send none, with count, elements and components as on the others.
+ * Nothing is allocated where there are no more rows than in a call before. */
+int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
+                       const phl_values* arrays, int count, int64_t* received);
+/* Local. Writes the rows that came into arrays with room for them, which may be those that were
+ * sent: by the rank that sent them, those of one rank in the order in which it named them.
+ * `sources` gets the rank that each came from. */
+int phl_migration_receive(phl_migration migration, const phl_values* arrays, int count,
+                          int32_t* sources);
+/* Local. */
+int phl_migration_free(phl_migration* migration);
 
 /* ---- Structured grids
  * ---------------------------------------------------------------------------------------------- */
@@ -374,13 +432,15 @@ int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_f
 
 /* A subset of what an exchange moves: fields by their numbers, from 0, group after group (NULL and
  * 0: all), and to which depth, in cells from the owned ones on: PHL_AS_MADE, or at most the widest
- * halo of these fields. own_depth 0: all as made. */
+ * halo of these fields, 0 on a side that is left out. own_depth 0: all as made. Faces alone leave
+ * out ghosts beyond two sides or more; fields on points have none. */
 typedef struct phl_only {
     const int32_t* fields; /* their numbers; NULL: all */
     int32_t field_count;   /* of `fields` */
     int32_t own_depth;     /* 1: the depths below count */
     int32_t depth_lower[PHL_MAX_DIMENSIONS],
         depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension, on both sides */
+    int32_t neighbors;                   /* enum phl_neighbors */
 } phl_only;
 /* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it
  * names, in that order, may be under way beside the whole, and is freed by phl_exchange_free. Equal
@@ -458,12 +518,20 @@ int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to,
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution);
+/* The same between grids of which the second one's axis d is axis axes[d] of the first: transposes
+ * for FFTs, whose pencils keep their own axis fastest. NULL: none changes places. */
+int phl_redistribution_create_permuted(phl_cartesian from, phl_cartesian to, const int32_t* axes,
+                                       const phl_exchange_options* options,
+                                       phl_redistribution* redistribution);
 /* from[i] → to[i], arrays of the first and of the second domain, of equal elements and components;
  * one message from each rank to each that gets cells of it. The first call with cells of as many
  * bytes in all (grids), or of these elements (index maps), is collective; others wait for those
  * that a rank gets cells from, or gives cells to. Every rank makes the same calls in the same
  * order. */
 int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
+                               const phl_field* to, int count);
+/* Collective: what the first call with such arrays would do. Nothing where that is done. */
+int phl_redistribution_prepare(phl_redistribution redistribution, const phl_field* from,
                                const phl_field* to, int count);
 /* to[i] → from[i]. */
 int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from,

@@ -1,6 +1,7 @@
 #include "core/collective_step.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <new>
@@ -220,16 +221,6 @@ Agreement agree(const Communicator& comm, const Complaint& complaint, Brought mi
 
 // ---- who is where ----
 
-// Where a rank waits.
-struct Note {
-    std::uint64_t number = 0;
-    std::array<char, 120> call{};
-
-    std::string text() const {
-        return std::string(call.data()) + " (its call " + std::to_string(number) + ")";
-    }
-};
-
 Note own_note() {
     Note note;
     const std::string_view call = current != nullptr ? current->call() : "a collective call";
@@ -246,20 +237,32 @@ bool some_note_came(const Communicator& comm) {
     return there != 0;
 }
 
-// MPI may still send it when this rank has given up.
-void tell_all(const Communicator& comm, const Note& mine) {
-    struct Sent {
-        Note note;
-        std::vector<MPI_Request> requests;
-    };
-    const auto sent = std::make_shared<Sent>(Sent{mine, {}});
-    for (int rank = 0; rank < comm.size(); ++rank)
-        if (rank != comm.rank())
-            check_mpi(
-                MPI_Isend(&sent->note, sizeof(Note), MPI_BYTE, rank, Communicator::roll_call_tag,
-                          comm.handle(), &sent->requests.emplace_back()),
-                "MPI_Isend");
+// To all, or to those that tell of waits. MPI may still send it when this rank has given up.
+void tell(const Communicator& comm, const Note& mine, int tag) {
+    const auto sent = std::make_shared<Note>(mine);
+    for (int rank = 0; rank < comm.size(); ++rank) {
+        if (rank == comm.rank()) continue;
+        if (tag == Communicator::waiting_tag && !tells_of_waits(rank, comm.size())) continue;
+        MPI_Request request = MPI_REQUEST_NULL;
+        check_mpi(MPI_Isend(sent.get(), sizeof(Note), MPI_BYTE, rank, tag, comm.handle(), &request),
+                  "MPI_Isend");
+        MPI_Request_free(&request);
+    }
     orphan(sent);
+}
+
+// True when one was there.
+bool take_note(const Communicator& comm, int tag, std::map<int, Note>& notes) {
+    int there = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, comm.handle(), &there, &message, &status),
+              "MPI_Improbe");
+    if (there != 0)
+        check_mpi(MPI_Mrecv(&notes[status.MPI_SOURCE], sizeof(Note), MPI_BYTE, &message,
+                            MPI_STATUS_IGNORE),
+                  "MPI_Mrecv");
+    return there != 0;
 }
 
 std::map<int, Note> hear_others(const Communicator& comm) {
@@ -267,28 +270,23 @@ std::map<int, Note> hear_others(const Communicator& comm) {
         pause{1};  // ranks that wait look ten times a second
     std::map<int, Note> notes;
     const auto limit = Clock::now() + patience;
-    while (static_cast<int>(notes.size()) + 1 < comm.size() && Clock::now() < limit) {
-        int there = 0;
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status status;
-        check_mpi(MPI_Improbe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there,
-                              &message, &status),
-                  "MPI_Improbe");
-        if (there != 0)
-            check_mpi(MPI_Mrecv(&notes[status.MPI_SOURCE], sizeof(Note), MPI_BYTE, &message,
-                                MPI_STATUS_IGNORE),
-                      "MPI_Mrecv");
-        else std::this_thread::sleep_for(pause);
-    }
+    while (static_cast<int>(notes.size()) + 1 < comm.size() && Clock::now() < limit)
+        if (!take_note(comm, Communicator::roll_call_tag, notes))
+            std::this_thread::sleep_for(pause);
     return notes;
 }
 
-std::string who_is_where(const Communicator& comm, const std::map<int, Note>& notes) {
+std::string who_is_where(const Communicator& comm, const std::map<int, Note>& notes,
+                         const char* of_silent) {
     std::map<std::string, std::vector<int>> at;
     std::vector<int> silent;
     for (int rank = 0; rank < comm.size(); ++rank) {
         const auto note = notes.find(rank);
-        note == notes.end() ? silent.push_back(rank) : at[note->second.text()].push_back(rank);
+        if (note == notes.end()) silent.push_back(rank);
+        else
+            at[std::string(note->second.call.data()) + " (its call " +
+               std::to_string(note->second.number) + ")"]
+                .push_back(rank);
     }
     std::string text;
     for (const auto& [call, ranks] : at)
@@ -296,21 +294,41 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
                 (ranks.size() > 1 ? " are in " : " is in ") + call;
     if (!silent.empty())
         text += "; " + named_ranks(silent) +
-                (silent.size() > 1 ? " have not called" : " has not called") +
-                " (no answer: not in a set-up call of this library)";
+                (silent.size() > 1 ? " have not called" : " has not called") + of_silent;
     return text;
 }
 
 [[noreturn]] void give_up(const Communicator& comm, const std::string& why) {
     const Note mine = own_note();
-    tell_all(comm, mine);
+    tell(comm, mine, Communicator::roll_call_tag);
     std::map<int, Note> notes = hear_others(comm);
     notes[comm.rank()] = mine;
     throw Error(
-        why + ": " + who_is_where(comm, notes) +
-            ". Make the same set-up calls in the same order on every rank of the communicator "
-            "(PARHELION_TIMEOUT sets the limit)",
+        why + ": " +
+            who_is_where(comm, notes, " (no answer: not in a set-up call of this library)") + ". " +
+            same_calls_everywhere,
         ErrorKind::timeout);
+}
+
+// A line from the lowest of those that hear of it, once in a call: nothing where all are in it.
+void warn(const Communicator& comm) {
+    CollectiveState& state = comm.collective_state();
+    while (take_note(comm, Communicator::waiting_tag, state.waiting)) {
+    }
+    state.waiting[comm.rank()] = own_note();
+    const std::uint64_t number = current->number();
+    std::erase_if(state.waiting, [=](const auto& each) { return each.second.number < number; });
+    const auto hears = std::ranges::find_if(
+        state.waiting, [&](const auto& each) { return tells_of_waits(each.first, comm.size()); });
+    const bool all_here = static_cast<int>(state.waiting.size()) == comm.size() &&
+                          std::ranges::all_of(state.waiting, [](const auto& each) {
+                              return each.second.call == own_note().call;
+                          });
+    if (hears == state.waiting.end() || hears->first != comm.rank() || all_here) return;
+    const std::string text = who_is_where(
+        comm, state.waiting, " (no answer: in work of its own, or in other communication)");
+    std::fprintf(stderr, "parhelion: not all ranks have come within %s: %s. %s\n",
+                 seconds_text(warned_after_s).c_str(), text.c_str(), same_calls_everywhere);
 }
 
 // For a wait on `comm` that began at `since`, from time to time: throws Error when it has taken
@@ -318,10 +336,19 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
 // each other in which call they are; the others do not answer. What they waited for is under way
 // yet, so that the communicator is of no more use.
 void look_at_the_clock(const Communicator& all, Clock::time_point since) {
-    const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
+    const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0),
+                 waited_s = std::chrono::duration<double>(Clock::now() - since).count();
     if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
-    if (limit_s > 0 && std::chrono::duration<double>(Clock::now() - since).count() >= limit_s)
+    if (limit_s > 0 && waited_s >= limit_s)
         give_up(all, "not all ranks have come within " + seconds_text(limit_s));
+    if (current == nullptr) return;
+    CollectiveState& state = all.collective_state();
+    if (waited_s >= told_after_s &&
+        std::exchange(state.told_waiting, current->number()) != current->number())
+        tell(all, own_note(), Communicator::waiting_tag);
+    if (waited_s >= warned_after_s &&
+        std::exchange(state.warned, current->number()) != current->number())
+        warn(all);
 }
 
 // ---- ranks that have failed ----
@@ -376,7 +403,14 @@ CollectiveCall::~CollectiveCall() {
 }
 
 void CollectiveCall::close() const {
-    if (announced_) agree(comm_);
+    if (!announced_) return;
+    agree(comm_);
+#ifndef PARHELION_SIMULATED
+    auto& waiting = comm_.collective_state().waiting;  // of those that came before this rank
+    while (take_note(comm_, Communicator::waiting_tag, waiting)) {
+    }
+    waiting.clear();
+#endif
 }
 
 const CollectiveCall* CollectiveCall::now() noexcept { return current; }
@@ -453,15 +487,16 @@ void PatientWait::look_for_lost() {
     throw LostRank(suspect_, std::string(" while an exchange was made") + lost_rank_remedy);
 }
 
-void begin_agreement(const Communicator& comm) {
+void begin_agreement(const Communicator& comm, std::uint64_t print) {
+    const Brought mine{false, false, print};
 #ifdef PARHELION_SIMULATED
     CollectiveState& state = comm.collective_state();
-    fill(comm, {});
+    fill(comm, mine);
     state.all = state.mine;
     check_mpi(MPI_Ibarrier(comm.handle(), &state.under_way), "MPI_Ibarrier");
     ++state.entered;
 #else
-    begin(comm, {});
+    begin(comm, mine);
 #endif
 }
 
@@ -473,7 +508,11 @@ bool agreement_is_over(const Communicator& comm) {
     return over != 0;
 }
 
-void end_agreement(const Communicator& comm) { throw_what_was_found(comm, {}, found(comm)); }
+bool end_agreement(const Communicator& comm) {
+    const Agreement met = found(comm);
+    throw_what_was_found(comm, {}, met);
+    return met.equal;
+}
 
 void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> values) {
     while (!values.empty()) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,22 @@ struct ToldComplaint {
     std::array<char, 4088> text{};
 };
 
+/// Where a rank waits.
+struct Note {
+    std::uint64_t number = 0;
+    std::array<char, 120> call{};
+};
+
+/// Ranks that wait for so long tell a few where they are, and one of those warns.
+constexpr double told_after_s = 3.5, warned_after_s = 5;
+/// All of a few ranks, 8 of many.
+constexpr bool tells_of_waits(int rank, int size) {
+    return size <= 8 || std::int64_t{rank} * 8 % size < 8;
+}
+constexpr const char* same_calls_everywhere =
+    "Make the same set-up calls in the same order on every rank of the communicator "
+    "(PARHELION_TIMEOUT sets the limit)";
+
 /// Of a communicator (Communicator::collective_state): allocated with it, so that no step needs
 /// memory.
 struct CollectiveState {
@@ -54,6 +71,8 @@ struct CollectiveState {
     std::array<std::uint64_t, 64>
         failures{};  ///< what this rank has sent when it failed; MPI may read it late
     std::size_t failures_told = 0;
+    std::uint64_t told_waiting = 0, warned = 0;  ///< the last call in which this rank did so
+    std::map<int, Note> waiting{};               ///< where others have told that they wait
     /// How a rank that has ended is noticed: given by whoever can tell, once it can.
     std::function<int()> lost{};           ///< a rank that has ended, or −1
     std::function<void(int)> tell_lost{};  ///< lets neighbors know of it
@@ -99,11 +118,11 @@ struct Agreement {
     bool left = false;    ///< a rank leaves the call
 };
 
-/// Collective, begun; `is_over` until it returns true, then `met`. One at a time on a communicator.
-void begin_agreement(const Communicator& comm);
+/// Collective, begun; `is_over` until it returns true, then `end`. One at a time on a communicator.
+void begin_agreement(const Communicator& comm, std::uint64_t print = 0);
 bool agreement_is_over(const Communicator& comm);
-/// Throws the complaint that a rank had on every rank.
-void end_agreement(const Communicator& comm);
+/// Throws the complaint that a rank had on every rank. Whether all prints are equal.
+bool end_agreement(const Communicator& comm);
 
 /// Collective, one reduction for `most_values` values: of each the sum, the largest or the union of
 /// bits over all ranks. Throws the complaint that a rank came with on every rank.

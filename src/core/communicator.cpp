@@ -100,7 +100,7 @@ private:
 
 // Numbers of tags, each in use by an object of this rank or not.
 struct Communicator::Tags {
-    static constexpr int first = Communicator::lost_rank_tag + 1;
+    static constexpr int first = Communicator::waiting_tag + 1;
     static constexpr int end = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
     using Bits = std::array<std::uint64_t, (end + 63) / 64>;
 
@@ -208,26 +208,30 @@ std::string value_of(const char* variable) {
 // missing.
 void await_all(MPI_Comm user, MPI_Request& request) {
     const double limit_s = setup_time_limit(0), start = MPI_Wtime();
+    int rank = 0, size = 0;
+    MPI_Comm_rank(user, &rank);
+    MPI_Comm_size(user, &size);
+    const auto not_within = [&](double seconds) {
+        const std::string others = size == 2
+                                       ? "rank " + std::to_string(1 - rank) + " has not called"
+                                       : "some of the other ranks have not called";
+        return "not all ranks have come within " + seconds_text(seconds) + ": rank " +
+               std::to_string(rank) +
+               " is in the first call of this library on a communicator of " +
+               std::to_string(size) + " ranks, which is collective, and " + others + ". " +
+               same_calls_everywhere;
+    };
+    bool warned = !tells_of_waits(rank, size);
     Patience patience;
     for (int come = 0;; patience.wait()) {
         check_mpi(MPI_Test(&request, &come, MPI_STATUS_IGNORE), "MPI_Test");
         if (come) return;
-        if (limit_s <= 0 || MPI_Wtime() - start < limit_s) continue;
-        int rank = 0, size = 0;
-        MPI_Comm_rank(user, &rank);
-        MPI_Comm_size(user, &size);
-        const std::string others = size == 2
-                                       ? "rank " + std::to_string(1 - rank) + " has not called"
-                                       : "some of the other ranks have not called";
-        throw Error("not all ranks have come within " + seconds_text(limit_s) + ": rank " +
-                        std::to_string(rank) +
-                        " is in the first call of this "
-                        "library on a communicator of " +
-                        std::to_string(size) + " ranks, which is collective, and " + others +
-                        ". Make the same "
-                        "set-up calls in the same order on every rank of the communicator "
-                        "(PARHELION_TIMEOUT sets the limit)",
-                    ErrorKind::timeout);
+        const double waited_s = MPI_Wtime() - start;
+        if (limit_s > 0 && waited_s >= limit_s)
+            throw Error(not_within(limit_s), ErrorKind::timeout);
+        if (!warned && waited_s >= warned_after_s)
+            std::fprintf(stderr, "parhelion: %s\n", not_within(warned_after_s).c_str());
+        warned = warned || waited_s >= warned_after_s;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,8 +66,11 @@ bool by_srun(const Launched& told) {
            number("SLURM_STEP_NUM_TASKS") == told.size;
 }
 
+// Of any MPI: which one answers is not known before.
+constexpr int longest_version = std::max<int>(MPI_MAX_LIBRARY_VERSION_STRING, 8192);
+
 std::string library_version() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char text[longest_version] = "";
     int length = 0;
     MPI_Get_library_version(text, &length);
     return text;
@@ -83,6 +87,50 @@ std::string name_of(const std::string& version) {
 }
 
 bool is_open_mpi(const std::string& version) { return version.rfind("Open MPI", 0) == 0; }
+
+#define PARHELION_TEXT(value) PARHELION_QUOTED(value)
+#define PARHELION_QUOTED(value) #value
+#if defined(OMPI_MAJOR_VERSION)
+constexpr const char* built_for =
+    "Open MPI " PARHELION_TEXT(OMPI_MAJOR_VERSION) "." PARHELION_TEXT(OMPI_MINOR_VERSION);
+#elif defined(MPICH_VERSION)
+constexpr const char* built_for = "MPICH " MPICH_VERSION;
+#else
+constexpr const char* built_for = "";
+#endif
+
+// The library that a program's `use mpi` calls, though its functions may call others of their
+// names.
+std::string fortran_library_version() {
+    Dl_info place{};
+    void* const start = dlsym(RTLD_DEFAULT, "mpi_init_");
+    if (start == nullptr || dladdr(start, &place) == 0) return {};
+    void* const library = dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    const auto ask = library == nullptr ? nullptr
+                                        : reinterpret_cast<decltype(&MPI_Get_library_version)>(
+                                              dlsym(library, "MPI_Get_library_version"));
+    char text[longest_version] = "";
+    int length = 0;
+    if (ask != nullptr) ask(text, &length);
+    return text;
+}
+
+// 0: unknown. Those of one family have one ABI.
+int family_of(const std::string& version) {
+    if (is_open_mpi(version) || version.starts_with("IBM Spectrum")) return 1;
+    for (const char* name : {"MPICH", "MVAPICH", "Intel(R) MPI"})
+        if (version.find(name) != version.npos) return 2;
+    return 0;
+}
+
+// Empty where it is the one that this library was built for, or not known.
+std::string other_mpi() {
+    const int own = family_of(built_for);
+    for (const std::string& version : {library_version(), fortran_library_version()})
+        if (const int family = family_of(version); own != 0 && family != 0 && family != own)
+            return name_of(version);
+    return {};
+}
 
 // The file that holds MPI.
 fs::path mpi_library() {
@@ -187,6 +235,17 @@ void require_all_ranks(MPI_Comm user) {
             right_start(*told, version) +
             "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
         ErrorKind::communication);
+}
+
+void require_own_mpi() {
+    static const std::string other = other_mpi();
+    if (!other.empty())
+        throw Error("this program was linked with " + other +
+                        ", and the Parhelion that it uses was built for " + built_for +
+                        ": compile and link it with the mpicc, mpicxx or mpifort of " + built_for +
+                        ", or install Parhelion for the program's MPI (make install "
+                        "MPI=/path/of/its/mpicxx)",
+                    ErrorKind::communication);
 }
 
 std::string why_mpi_will_not_start() {

@@ -30,6 +30,10 @@ std::string right_start(const Launched& told, const std::string& version);
 /// has several ranks, nothing is asked. Local.
 void require_all_ranks(MPI_Comm user);
 
+/// Throws Error where the program was linked with another MPI than this library was built for,
+/// whose handles and functions mean something else. Local; looks once.
+void require_own_mpi();
+
 /// Why MPI will not start under this launcher; empty where nothing is known against it. Before
 /// MPI_Init. Local.
 std::string why_mpi_will_not_start();

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/launched.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -69,6 +70,7 @@ void watch_for_the_end() {
 
 void require_mpi() {
     if (is_forked_child()) detail::complain_that_mpi_ended();
+    require_own_mpi();
     int initialized = 0, finalized = 0;
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);

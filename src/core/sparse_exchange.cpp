@@ -13,20 +13,28 @@ namespace {
 
 // A message goes in chunks of `largest` bytes and a last one that is shorter, empty if need be:
 // counts are ints.
-void send(const Communicator& comm, const Message& message, int tag, bool synchronous,
-          std::size_t largest, std::vector<MPI_Request>& requests) {
+void send(const Communicator& comm, int rank, std::span<const std::byte> bytes, int tag,
+          bool synchronous, std::size_t largest, std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
-    for (std::size_t first = 0; first <= message.bytes.size(); first += largest) {
-        const int size = static_cast<int>(std::min(largest, message.bytes.size() - first));
-        check_mpi(call(message.bytes.data() + first, size, MPI_BYTE, message.rank, tag,
-                       comm.handle(), &requests.emplace_back()),
+    for (std::size_t first = 0; first <= bytes.size(); first += largest) {
+        const int size = static_cast<int>(std::min(largest, bytes.size() - first));
+        check_mpi(call(bytes.data() + first, size, MPI_BYTE, rank, tag, comm.handle(),
+                       &requests.emplace_back()),
                   "MPI_Isend");
     }
 }
 
-// Appends to what has come before, and returns how much it was.
-std::size_t receive_chunk(const Communicator& comm, int rank, int tag,
-                          std::vector<std::byte>& all) {
+bool have_ended(std::vector<MPI_Request>& requests) {
+    int done = 0;
+    check_mpi(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+    return done != 0;
+}
+
+// Puts it where `room(bytes)` says, and returns how much it was.
+template <class Room>
+std::size_t receive_chunk(const Communicator& comm, int rank, int tag, const Room& room) {
     MPI_Message message;
     MPI_Status status;
     PatientWait patience(comm);
@@ -34,46 +42,59 @@ std::size_t receive_chunk(const Communicator& comm, int rank, int tag,
         check_mpi(MPI_Improbe(rank, tag, comm.handle(), &flag, &message, &status), "MPI_Improbe");
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    const auto bytes = std::make_shared<std::vector<std::byte>>(std::move(all));
-    const std::size_t before = bytes->size();
-    bytes->resize(before + static_cast<std::size_t>(size));
+    std::byte* const bytes = room(static_cast<std::size_t>(size));
 #ifdef PARHELION_SIMULATED  // no rank is lost there, and polling takes simulated time
-    check_mpi(MPI_Mrecv(bytes->data() + before, size, MPI_BYTE, &message, MPI_STATUS_IGNORE),
-              "MPI_Mrecv");
+    check_mpi(MPI_Mrecv(bytes, size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
 #else
-    try {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check_mpi(MPI_Imrecv(bytes->data() + before, size, MPI_BYTE, &message, &request),
-                  "MPI_Imrecv");
-        for (int done = 0;; patience.wait()) {  // the sender of a long one may be lost amid
-            check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-            if (done) break;
-        }
-    } catch (...) {
-        orphan(bytes);  // MPI may still write it
-        throw;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Imrecv(bytes, size, MPI_BYTE, &message, &request), "MPI_Imrecv");
+    for (int done = 0;; patience.wait()) {  // the sender of a long one may be lost amid
+        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done) break;
     }
 #endif
-    all = std::move(*bytes);
     return static_cast<std::size_t>(size);
 }
 
 Message receive(const Communicator& comm, int rank, int tag, std::size_t largest) {
-    Message message{rank, {}};
-    while (receive_chunk(comm, rank, tag, message.bytes) == largest) {
+    const auto message = std::make_shared<Message>(Message{rank, {}});
+    const auto room = [&](std::size_t more) {
+        const std::size_t before = message->bytes.size();
+        message->bytes.resize(before + more);
+        return message->bytes.data() + before;
+    };
+    try {
+        while (receive_chunk(comm, rank, tag, room) == largest) {
+        }
+    } catch (...) {
+        orphan(message);  // MPI may still write it
+        throw;
     }
-    return message;
+    return std::move(*message);
 }
 
-// True when a message was there and has been taken.
-bool take_one(const Communicator& comm, int tag, std::size_t largest,
-              std::vector<Message>& incoming) {
-    int flag = 0;
-    MPI_Status status;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.handle(), &flag, &status), "MPI_Iprobe");
-    if (flag) incoming.push_back(receive(comm, status.MPI_SOURCE, tag, largest));
-    return flag != 0;
+// Takes messages, by `take(rank)`, until everybody has all of theirs: synchronous sends complete
+// when received, and when everybody's have, the step completes and nothing is under way. Whether
+// all prints are equal.
+template <class Sent, class Take>
+bool take_all(const Communicator& comm, int tag, std::uint64_t print, const Sent& sent,
+              const Take& take) {
+    bool agreeing = false;
+    for (PatientWait patience(comm); !agreeing || !agreement_is_over(comm); patience.wait()) {
+        for (int there = 1; there != 0;) {
+            MPI_Status status;
+            check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.handle(), &there, &status),
+                      "MPI_Iprobe");
+            if (there != 0) take(status.MPI_SOURCE);
+        }
+        if (agreeing || !sent()) continue;
+        begin_agreement(comm, print);
+        agreeing = true;
+    }
+    return end_agreement(comm);
 }
+
+const auto in_rank_order = [](const auto& a, const auto& b) { return a.rank < b.rank; };
 
 // Messages under way. MPI may still read them when the exchange is given up because a rank was
 // lost.
@@ -94,17 +115,11 @@ public:
         sent_ = false;
         for (Message& message : *messages_) {
             if (message.rank == comm_.rank()) own.push_back(std::move(message));
-            else send(comm_, message, tag, synchronous, largest_, requests_);
+            else send(comm_, message.rank, message.bytes, tag, synchronous, largest_, requests_);
         }
         return own;
     }
-    bool sent() {
-        int done = 0;
-        check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
-                              MPI_STATUSES_IGNORE),
-                  "MPI_Testall");
-        return sent_ = done != 0;
-    }
+    bool sent() { return sent_ = have_ended(requests_); }
 
 private:
     const Communicator& comm_;
@@ -135,24 +150,59 @@ std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Messa
     std::vector<Message> incoming;
     try {
         incoming = outbox.send_all(tag, true);
-        // Synchronous sends complete when received; when everybody's have, the step completes and
-        // nothing is under way.
-        bool agreeing = false;
-        for (PatientWait patience(comm); !agreeing || !agreement_is_over(comm); patience.wait()) {
-            while (take_one(comm, tag, largest_message, incoming)) {
-            }
-            if (agreeing || !outbox.sent()) continue;
-            begin_agreement(comm);
-            agreeing = true;
-        }
+        take_all(
+            comm, tag, 0, [&] { return outbox.sent(); },
+            [&](int rank) { incoming.push_back(receive(comm, rank, tag, largest_message)); });
     } catch (...) {
         tag.keep();
         throw;
     }
-    end_agreement(comm);
-    std::sort(incoming.begin(), incoming.end(),
-              [](const Message& a, const Message& b) { return a.rank < b.rank; });
+    std::sort(incoming.begin(), incoming.end(), in_rank_order);
     return incoming;
+}
+
+std::byte* PackedMessages::add(int rank, std::size_t bytes) {
+    const std::size_t end = parts.empty() ? 0 : parts.back().first + parts.back().bytes;
+    if (parts.empty() || parts.back().rank != rank) parts.push_back({rank, end, 0});
+    parts.back().bytes += bytes;
+    if (memory.size() < end + bytes) memory.resize(std::max(end + bytes, 2 * memory.size()));
+    return memory.data() + end;
+}
+
+bool RepeatedExchange::run(std::uint64_t print, std::size_t largest_message) {
+    if (tag_ == 0) tag_ = comm_.next_tag();
+    under_way_ = true;
+    auto& [out, in, requests] = *buffers_;
+    requests.clear();
+    in.parts.clear();
+    for (const PackedMessages::Part& part : out.parts)
+        if (part.rank != comm_.rank())
+            send(comm_, part.rank, {out.memory.data() + part.first, part.bytes}, tag_, true,
+                 largest_message, requests);
+    const bool equal = take_all(
+        comm_, tag_, print, [&] { return have_ended(requests); },
+        [&](int rank) {
+            const auto room = [&](std::size_t bytes) { return in.add(rank, bytes); };
+            while (receive_chunk(comm_, rank, tag_, room) == largest_message) {
+            }
+        });
+    under_way_ = false;
+    for (const PackedMessages::Part& part : out.parts)
+        if (part.rank == comm_.rank()) in.parts.push_back(part);
+    std::sort(in.parts.begin(), in.parts.end(), in_rank_order);
+    return equal;
+}
+
+const std::byte* RepeatedExchange::bytes_of(const PackedMessages::Part& part) const {
+    const PackedMessages& from = part.rank == comm_.rank() ? buffers_->out : buffers_->in;
+    return from.memory.data() + part.first;
+}
+
+void RepeatedExchange::start_anew() {
+    if (under_way_) orphan(std::exchange(buffers_, std::make_shared<Buffers>()));
+    under_way_ = false;
+    tag_.keep();  // another rank may have sent before it heard
+    tag_ = {};
 }
 
 std::vector<Message> neighbor_exchange(const Communicator& comm,

@@ -263,6 +263,10 @@ void StaleCheck::allocate() {
     }
     plan_.move_to(places.data());
     owned_ = packed_cells(plan_, End::owned);
+    for (PackedCells& cells : owned_) {  // a neighbor may read a cell twice
+        cells.unpack.dependence = Dependence::destination;
+        plan_.executor->compile(cells.unpack);
+    }
     ghosts_ = packed_cells(plan_, End::ghosts);
     byte_count most = 0;
     for (const PackedCells& cells : ghosts_) most = std::max(most, cells.layout.bytes());

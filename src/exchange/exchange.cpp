@@ -39,6 +39,7 @@ int thread_count(int from_options) {
 
 void require_reducible(const Plan& plan, Reduction reduction) {
     for (const Field& field : plan.fields) parhelion::require_reducible(field.element, reduction);
+    if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
 }
 
 // For `collectively`: 0 is as the environment says.
@@ -318,6 +319,8 @@ struct Exchange::Impl final : Operation {
             throw Error(
                 "this exchange is under way: end it before it begins again, or make a second "
                 "Exchange");
+        if (const std::string why = queue != nullptr ? queue->refusal() : ""; !why.empty())
+            throw Error(why);
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
         if (calls && queue != nullptr) queue->wait();  // what is looked at must be there
@@ -492,9 +495,9 @@ std::string Exchange::explain() const {
     const Plan& plan = impl_->forward_plan();
     std::ostringstream out;
     if (!impl_->subset.empty()) out << impl_->subset << " of an exchange; ";
-    out << "transport " << transport() << ", " << impl_->chosen.reason << "; "
-        << plan.messages_sent() << " messages, " << plan.bytes_sent()
-        << " bytes sent per exchange, copies by " << copy_kernels_name();
+    out << "transport " << transport() << ", " << impl_->chosen.reason << "\n  sends "
+        << plan.messages_sent() << (plan.messages_sent() == 1 ? " message, " : " messages, ")
+        << plan.bytes_sent() << " bytes per exchange; copies by " << plan.executor->description();
     if (const int threads = impl_->plan.executor->threads(); threads > 1)
         out << ", large ones by " << threads << " threads";
     out << "\n";
@@ -508,9 +511,9 @@ std::string Exchange::explain() const {
             out << "  rank " << link.rank << ": sends " << link.forward.send_bytes
                 << " bytes, receives " << link.forward.receive_bytes << "\n";
         if (stage.self)
-            out << "  own periodic images: "
+            out << "  own periodic copies: "
                 << stage.self->forward.bytes() + stage.wrap_owned.bytes() + stage.wrap.bytes()
-                << " bytes copied locally\n";
+                << " bytes\n";
     }
     return out.str();
 }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iomanip>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -474,18 +477,31 @@ struct GhostsGivenBack : SavedGhosts {
     ~GhostsGivenBack() { restore(); }
 };
 
+// A clause, then a table: what each variant took, fastest first, and why others were left out.
 std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
-    std::ostringstream text;
-    std::string refused;
-    text << "the fastest when the exchange was made (µs per exchange"
-         << (use.overlap ? ", in begin and end" : "") << ":";
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<std::size_t> order(all.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto seconds = [&](std::size_t i) {
         const Standing& each = result.standings[i];
-        if (each.made) text << " " << all[i].choice.name() << " " << each.seconds() * 1e6;
-        if (!each.refusal.empty())
-            refused += ", " + all[i].choice.name() + " left out: " + each.refusal;
+        return each.made ? each.seconds() : std::numeric_limits<double>::max();
+    };
+    std::ranges::stable_sort(order, {}, seconds);
+    int width = static_cast<int>(std::string_view("variant").size());
+    for (const Candidate& each : all)
+        width = std::max(width, static_cast<int>(each.choice.name().size()));
+    std::ostringstream text;
+    text << std::left << std::fixed << std::setprecision(1);
+    text << "the fastest when the exchange was made\n  " << std::setw(width) << "variant"
+         << "  µs per exchange" << (use.overlap ? ", in begin and end" : "");
+    for (const std::size_t i : order) {
+        const Standing& each = result.standings[i];
+        if (!each.made && each.refusal.empty()) continue;
+        text << "\n  " << std::setw(width) << all[i].choice.name() << "  ";
+        if (each.made) text << std::right << std::setw(15) << each.seconds() * 1e6 << std::left;
+        if (static_cast<int>(i) == result.winner) text << "  chosen";
+        if (!each.refusal.empty()) text << "left out: " << each.refusal;
     }
-    return text.str() + ")" + refused;
+    return text.str();
 }
 
 Selected made(const Plan& plan, const BoundArrays& arrays, const Choice& choice,

@@ -369,7 +369,7 @@ void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
     try {
         while (!queue_->is_done(copied_))
             std::this_thread::yield();  // messages that it reads come anew
-        if (queue != nullptr) queue_->follow(*queue);
+        queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
         copied_ = {};
         if (!stages().empty()) stages().front().begin();
     } catch (...) {

@@ -1,6 +1,7 @@
 #include "index_map/bounce_buffer.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "parhelion/core/node_memory.hpp"
 
@@ -9,7 +10,7 @@ namespace parhelion {
 // Ordinary memory has pages where cells are copied to only: of owned cells, few.
 void BounceBuffer::reserve(bool node_shared) {
     if (cells_ == 0) return;
-    const byte_count bytes = cells_ * width_;
+    const byte_count bytes = (cells_ - 1) * shape_.stride + std::abs(reach()) + shape_.width;
     if (node_shared) memory_ = allocate_node_shared(bytes);
     else
         memory_ = {new std::byte[static_cast<std::size_t>(bytes)],
@@ -32,20 +33,22 @@ void BounceBuffer::compile() {
     in_ = {};
     in_.dependence = Dependence::destination;
     for (const Cells& each : exchanged_)
-        in_.add(IndexedOp{each.array, 0, 0, each.begin * width_, width_, each.count,
-                          strides_[static_cast<std::size_t>(each.array)], width_, each.from,
-                          each.to});
+        for (byte_count piece = 0; piece < shape_.pieces; ++piece)
+            in_.add(IndexedOp{each.array, 0, piece * shape_.array_apart,
+                              each.begin * shape_.stride + piece * shape_.apart, shape_.width,
+                              each.count, strides_[static_cast<std::size_t>(each.array)],
+                              shape_.stride, each.from, each.to});
     out_ = inverse(in_);
     for (Program* program : {&in_, &out_}) executor_->compile(*program);
 }
 
 void BounceBuffer::copy_in(Queue& queue) {
-    std::byte* const here = memory_.get();
+    std::byte* const here = first();
     if (stands_in_) queue.enqueue(in_, arrays_.data(), &here);
 }
 
 void BounceBuffer::copy_out(Queue& queue) {
-    std::byte* const here = memory_.get();
+    std::byte* const here = first();
     if (stands_in_) queue.enqueue(out_, &here, arrays_.data());
 }
 

@@ -88,12 +88,13 @@ IndexedDomain domain_from_root(const RootLists& lists, int root, Communicator co
         std::vector<global_index> part = part_from_root(lists, root, comm);
         const global_index owned = part.front();
         part.erase(part.begin());
-        return {owned, std::move(part), comm};
+        return {owned, std::move(part), comm, SelfGhosts::allowed};
     });
 }
 
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts) {
     return collectively(rows.communicator(), "ragged", [&]() -> IndexedDomain {
+        refuse_places(rows.places());
         if (counts.size() != static_cast<std::size_t>(rows.domain().owned()))
             throw Error(number(static_cast<global_index>(counts.size())) +
                         " row counts are given for " + number(rows.domain().owned()) +

@@ -8,6 +8,7 @@
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/derive.hpp"
+#include "plan/array_block.hpp"
 
 namespace parhelion {
 namespace {
@@ -28,6 +29,8 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
         [width](Properties& told) { told.add("the number of bytes per cell", width); },
         "pass arrays of the same type and number of components everywhere");
     validate_together(comm, [&] {
+        require_on_host(all.first);
+        require_on_host(owned.first);
         if (comm.rank() == root && cells != domain.global_size())
             throw Error("the root's array has " + std::to_string(cells) + " cells and the map " +
                         std::to_string(domain.global_size()) +

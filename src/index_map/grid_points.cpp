@@ -7,6 +7,7 @@
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
+#include "plan/array_block.hpp"
 
 namespace parhelion {
 namespace {
@@ -207,8 +208,7 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
     if (field.indexed || field.blocks.size() != domain.blocks().size())
         throw Error("an array is not one of the grid's: view it with its domain", ErrorKind::type);
     require_stagger(field.stagger, domain.dimensions());
-    if (field.space != MemorySpace::host)
-        throw Error("an array is not in the host's memory: copy it there");
+    require_on_host(field, true);
     PointLayout layout{field.stagger, {}};
     for (const BlockView& block : field.blocks) {
         if (block.first == nullptr)

@@ -5,10 +5,13 @@
 
 #include "exchange/selection.hpp"
 #include "index_map/map_exchange.hpp"
+#include "index_map/masked_exchange.hpp"
 #include "index_map/share_memory.hpp"
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "plan/array_block.hpp"
+#include "plan/device/driver.hpp"
 
 namespace parhelion {
 
@@ -16,16 +19,36 @@ struct IndexMap::State {
     IndexedDomain domain;
     Pattern pattern;
     ExchangeOptions options;
-    std::vector<std::unique_ptr<MapExchange>> exchanges;
+    std::vector<std::unique_ptr<CellsExchange>> exchanges;
     std::shared_ptr<const SharedPoints> points;  // when they have been asked for
     std::vector<std::unique_ptr<SharedReduction>> sums;
     std::vector<CellValues> arrays;  // of a call
+    std::optional<Places> places;
+    std::vector<local_index> at;                 // with places: those of all cells
+    global_index array_cells = 0;                // with places: how many an array needs
+    std::unique_ptr<MaskedCells> counting = {};  // of a subset
 
-    State(IndexedDomain of, ExchangeOptions with)
-        : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)) {
-        constexpr std::size_t usual = 16;
-        arrays.reserve(usual);
+    State(IndexedDomain of, ExchangeOptions with, std::optional<Places> placed = {})
+        : domain(std::move(of)), pattern(build_pattern(domain)), options(std::move(with)),
+          places(std::move(placed)) {
+        if (places) {
+            check_places(*places, domain.owned(), domain.ghosts());
+            at = places->owned;
+            at.insert(at.end(), places->ghosts.begin(), places->ghosts.end());
+            for (const local_index place : at)
+                array_cells = std::max<global_index>(array_cells, place + 1);
+        }
+        arrays.reserve(usual_arrays);
+        device::find_driver();
     }
+    // A subset of it, no ghost of which counts yet.
+    State(const State& whole)
+        : domain(whole.domain), pattern(whole.pattern), options(whole.options),
+          places(whole.places), at(whole.at), array_cells(whole.array_cells),
+          counting(std::make_unique<MaskedCells>(pattern, places_or_null())) {
+        arrays.reserve(usual_arrays);
+    }
+    static constexpr std::size_t usual_arrays = 16;
 
     // Tells where ghosts are that lie behind the owned cells. So many arrays have been in no call
     // before, on any rank, where there is no room.
@@ -34,6 +57,14 @@ struct IndexMap::State {
             collectively(pattern.communicator, "the first exchange of such arrays by an index map",
                          options.timeout_s, [&] { arrays.reserve(given.size()); });
         arrays.assign(given.begin(), given.end());
+        if (places) {
+            for (CellValues& array : arrays) {
+                array.ghosts = array.owned;
+                if (array.component_stride == 0) array.component_stride = array.element.size;
+                if (array.axes[0].extent == 0) array.axes[0] = {array_cells, array.owned.stride};
+            }
+            return arrays;
+        }
         for (CellValues& array : arrays)
             if (array.ghosts.first == nullptr)
                 array.ghosts = {array.owned.first + domain.owned() * array.owned.stride,
@@ -46,25 +77,30 @@ struct IndexMap::State {
                                         [&](const auto& each) { return condition(*each); });
         return found == all.end() ? nullptr : found->get();
     }
-    MapExchange& idle(CellArrays given, Direction direction) {
-        if (MapExchange* known = find(exchanges, [&](const MapExchange& each) {
-                return !each.under_way() && each.fits(given, direction);
+    const std::vector<local_index>* places_or_null() const { return places ? &at : nullptr; }
+    CellsExchange& idle(CellArrays given, Direction direction, bool in_halves = false) {
+        if (CellsExchange* known = find(exchanges, [&](const CellsExchange& each) {
+                return !each.under_way() && each.fits(given, direction, in_halves);
             })) {
             check(given);
             return *known;
         }
         auto made =
             collectively(pattern.communicator, "the first exchange of such arrays by an index map",
-                         options.timeout_s, [&] {
+                         options.timeout_s, [&]() -> std::unique_ptr<CellsExchange> {
                              check(given);
                              exchanges.reserve(exchanges.size() + 1);
-                             return std::make_unique<MapExchange>(pattern, given, options);
+                             if (counting)
+                                 return std::make_unique<MaskedExchange>(
+                                     *counting, places_or_null(), given, options);
+                             return std::make_unique<MapExchange>(pattern, places_or_null(),
+                                                                  in_halves, given, options);
                          });
         return *exchanges.emplace_back(std::move(made));
     }
-    MapExchange& begun(CellArrays given, Direction direction) const {
-        MapExchange* const found =
-            find(exchanges, [&](const MapExchange& each) { return each.moves(given, direction); });
+    CellsExchange& begun(CellArrays given, Direction direction) const {
+        CellsExchange* const found = find(
+            exchanges, [&](const CellsExchange& each) { return each.moves(given, direction); });
         if (found == nullptr)
             throw Error(
                 "no exchange of these arrays is under way in this direction: begin one, and end it "
@@ -73,6 +109,8 @@ struct IndexMap::State {
     }
 
     SharedReduction& idle_sum(CellArrays given) {
+        if (counting)
+            throw Error("a subset has no sums of shared points: call the map that it is of");
         if (SharedReduction* known = find(sums, [&](const SharedReduction& each) {
                 return !each.under_way() && each.fits(given);
             })) {
@@ -87,8 +125,9 @@ struct IndexMap::State {
                 auto found = points
                                  ? points
                                  : std::make_shared<const SharedPoints>(find_shared_points(domain));
-                return std::pair(found, std::make_unique<SharedReduction>(*found, domain.owned(),
-                                                                          given, options));
+                return std::pair(
+                    found, std::make_unique<SharedReduction>(*found, domain.owned(), given, options,
+                                                             Tells::nothing, places_or_null()));
             });
         points = std::move(made.first);
         return *sums.emplace_back(std::move(made.second));
@@ -98,6 +137,7 @@ struct IndexMap::State {
         if (given.empty())
             throw Error("no arrays were passed: name those whose ghosts are exchanged");
         for (const CellValues& array : given) check_size(array);
+        if (places) return check_placed(given);
         for (std::size_t i = 0; i < 2 * given.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (share_memory(cells(given, i), cells(given, j)))
@@ -109,9 +149,47 @@ struct IndexMap::State {
                                                      " share memory: pass every array once, and "
                                                      "arrays that do not overlap");
     }
+    void check_placed(CellArrays given) const {
+        for (std::size_t i = 0; i < given.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j)
+                if (overlap(footprint(given[i]), footprint(given[j])))
+                    throw Error("arrays " + std::to_string(j) + " and " + std::to_string(i) +
+                                " share memory: pass every array once, and arrays that do not "
+                                "overlap");
+    }
+    Footprint footprint(const CellValues& array) const {
+        Footprint cells{static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.owned.first)),
+                        array.element.size,
+                        0,
+                        {},
+                        {}};
+        const auto add = [&](byte_count count, byte_count stride) {
+            const auto d = static_cast<std::size_t>(cells.dims++);
+            cells.count[d] = count, cells.stride[d] = stride;
+        };
+        add(at.empty() ? 0 : array.components, array.component_stride);
+        for (const CellAxis& axis : array.axes)
+            if (axis.extent > 0) add(axis.extent, axis.stride);
+        return cells;
+    }
+    void check_placed_size(const CellValues& array) const {
+        global_index cells = 1;
+        for (const CellAxis& axis : array.axes)
+            if (axis.extent > 0) cells *= axis.extent;
+        if (array.elements != CellValues::untold) cells = array.elements / array.components;
+        if (cells < array_cells)
+            throw Error("an array has " + std::to_string(cells) +
+                        " cells and the map has places up to " + std::to_string(array_cells - 1) +
+                        ": pass arrays that have them all");
+        if (array.owned.first == nullptr && !at.empty())
+            throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
+    }
     void check_size(const CellValues& array) const {
         if (array.element.size < 1 || array.components < 1)
             throw Error("cells of no size: give at least 1 component of at least 1 byte");
+        require_on_host(array.owned.first, true);
+        require_on_host(array.ghosts.first, true);
+        if (places) return check_placed_size(array);
         const global_index needed = global_index{domain.size()} * array.components;
         if (array.elements != CellValues::untold && array.elements != needed)
             throw Error("an array has " + std::to_string(array.elements) +
@@ -120,6 +198,21 @@ struct IndexMap::State {
         if ((array.owned.first == nullptr && domain.owned() > 0) ||
             (array.ghosts.first == nullptr && domain.ghosts() > 0))
             throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
+    }
+    void update(const ReadMask& read) {
+        if (!counting)
+            throw Error(
+                "the map is no subset, of which the ghosts that count could change: make "
+                "one by `only`");
+        if (is_under_way())
+            throw Error("an exchange of the subset is under way: end it before its mask changes");
+        const CellArrays given = complete(read());
+        check(given);
+        counting->update(given.front());
+    }
+    bool is_under_way() const {
+        const auto under_way = [](const Operation& each) { return each.under_way(); };
+        return find(exchanges, under_way) != nullptr || find(sums, under_way) != nullptr;
     }
     // Owned cells and ghosts of each array in turn.
     CellPlaces cells(CellArrays given, std::size_t i) const {
@@ -135,8 +228,53 @@ IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
           return std::make_shared<State>(std::move(domain), std::move(options));
       })) {}
 
+IndexMap::IndexMap(IndexedDomain domain, Places places, ExchangeOptions options)
+    : state_(collectively(Communicator(domain.communicator()), "a map with places",
+                          options.timeout_s, [&] {
+                              require_transport(options);
+                              return std::make_shared<State>(std::move(domain), std::move(options),
+                                                             std::move(places));
+                          })) {}
+
+IndexMap IndexMap::placed(Places places) const {
+    return IndexMap(domain(), std::move(places), state_->options);
+}
+
+IndexMap IndexMap::only(const ReadMask& read) const {
+    return IndexMap(
+        collectively(communicator(), "a subset of an index map", state_->options.timeout_s, [&] {
+            auto made = std::make_shared<State>(*state_);
+            made->update(read);
+            return made;
+        }));
+}
+
+void IndexMap::update(const ReadMask& read) const {
+    try {
+        collectively(communicator(), "the update of a subset of an index map",
+                     state_->options.timeout_s, [&] { state_->update(read); });
+    } catch (...) {
+        if (state_->counting) state_->counting->start_anew();
+        throw;
+    }
+}
+
+bool IndexMap::is_subset() const { return state_->counting != nullptr; }
+
+const std::optional<Places>& IndexMap::places() const { return state_->places; }
+
 const IndexedDomain& IndexMap::domain() const { return state_->domain; }
 const Pattern& IndexMap::pattern() const { return state_->pattern; }
+
+// What fits a reverse exchange fits every forward one.
+void IndexMap::prepare(const CellArrays& arrays) const {
+    const CellArrays all = state_->complete(arrays);
+    state_->idle(all, Direction::reverse);
+    if (places()) state_->idle(all, Direction::reverse, true);
+}
+void IndexMap::prepare_shared(const CellArrays& arrays) const {
+    state_->idle_sum(state_->complete(arrays));
+}
 
 void IndexMap::forward(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
@@ -145,7 +283,7 @@ void IndexMap::forward(const CellArrays& arrays) const {
 
 void IndexMap::begin_forward(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
-    state_->idle(all, Direction::forward).begin(all, Direction::forward, Reduction::replace);
+    state_->idle(all, Direction::forward, true).begin(all, Direction::forward, Reduction::replace);
 }
 
 void IndexMap::end_forward(const CellArrays& arrays) const {
@@ -161,7 +299,7 @@ void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
 void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
     for (const CellValues& array : all) require_reducible(array.element, reduction);
-    state_->idle(all, Direction::reverse).begin(all, Direction::reverse, reduction);
+    state_->idle(all, Direction::reverse, true).begin(all, Direction::reverse, reduction);
 }
 
 void IndexMap::end_reverse(const CellArrays& arrays) const {
@@ -212,12 +350,7 @@ std::string IndexMap::explain_shared(const CellArrays& arrays) const {
            number(sent + received) + " messages)\n" + found->exchange().explain();
 }
 
-bool IndexMap::under_way() const {
-    return state_->find(state_->exchanges,
-                        [](const MapExchange& each) { return each.under_way(); }) != nullptr ||
-           state_->find(state_->sums,
-                        [](const SharedReduction& each) { return each.under_way(); }) != nullptr;
-}
+bool IndexMap::under_way() const { return state_->is_under_way(); }
 
 Step IndexMap::step(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
@@ -226,16 +359,16 @@ Step IndexMap::step(const CellArrays& arrays) const {
     for (const Direction way : {Direction::forward, Direction::reverse})
         if (found == nullptr)
             found = state_->find(state_->exchanges,
-                                 [&](const MapExchange& each) { return each.moves(all, way); });
+                                 [&](const CellsExchange& each) { return each.moves(all, way); });
     if (found == nullptr) throw Error("nothing is under way with these arrays: begin it first");
     return Step({state_, found});
 }
 
 const Exchange* IndexMap::exchange(const CellArrays& arrays) const {
-    const MapExchange* const known = state_->find(state_->exchanges, [&](const MapExchange& each) {
-        return each.fits(arrays, Direction::forward);
-    });
-    return known == nullptr ? nullptr : &known->exchange();
+    const CellsExchange* const known = state_->find(
+        state_->exchanges,
+        [&](const CellsExchange& each) { return each.fits(arrays, Direction::forward, false); });
+    return known == nullptr ? nullptr : known->exchange();
 }
 
 }  // namespace parhelion

@@ -1,6 +1,7 @@
 #include "index_map/map_exchange.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/time_limit.hpp"
 #include "exchange/checks.hpp"
@@ -23,65 +24,129 @@ std::vector<BounceBuffer::Cells> sent_cells(const Pattern& pattern) {
 
 }  // namespace
 
-MapExchange::MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options)
-    : made_for_(arrays.begin(), arrays.end()), given_(made_for_), owned_(pattern.owned),
-      ghosts_(pattern.ghosts) {
-    for (const CellValues& array : arrays)
-        arrays_.push_back({{executor_, array.width(), pattern.owned, sent_cells(pattern)},
-                           {executor_, array.width(), pattern.ghosts, {{0, pattern.ghosts}}}});
-    places_.resize(2 * arrays_.size());
+MapExchange::MapExchange(const Pattern& pattern, const std::vector<local_index>* places,
+                         bool in_halves, CellArrays arrays, const ExchangeOptions& options)
+    : CellsExchange(arrays), owned_(pattern.owned), ghosts_(pattern.ghosts), at_(places),
+      in_place_(places != nullptr && !in_halves) {
+    places_.resize(2 * arrays.size());
     validate_together(pattern.communicator, [&] {
-        for (Array& array : arrays_) array.owned.reserve(false), array.ghosts.reserve(true);
+        for (const BounceBuffer::Cells& each : sent_cells(pattern))
+            sent_.insert(sent_.end(), each.from, each.from + each.count);
+        received_.resize(static_cast<std::size_t>(ghosts_));
+        std::iota(received_.begin(), received_.end(), owned_);
+        for (const CellValues& array : arrays)
+            if (places != nullptr) arrays_.push_back(placed(pattern, array));
+            else
+                arrays_.push_back(
+                    {{executor_, array.width(), pattern.owned, sent_cells(pattern)},
+                     {executor_, array.width(), pattern.ghosts, {{0, pattern.ghosts}}}});
+        for (Array& array : arrays_)
+            if (!in_place_) array.owned.reserve(false), array.ghosts.reserve(true);
         represent(arrays, false,
                   requested_transport(options.transport) !=
                       "auto");  // one that was asked for may need shared ghosts
     });
-    std::vector<Field> fields;
-    for (std::size_t f = 0; f < arrays.size(); ++f)
-        fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1],
-                                    pattern.ghosts, arrays[f].element,
-                                    {Order::c, arrays[f].components}));
+    std::vector<Group> groups;
+    for (std::size_t f = 0; f < arrays.size(); ++f) {
+        Group group = group_of(pattern, f);
+        if (in_place_ || f == 0) groups.push_back(std::move(group));
+        else groups.front().fields.push_back(std::move(group.fields.front()));
+    }
     checked_ = options.check || checks_by_environment();
     ExchangeOptions held = options;
     held.combine_in_end = true;
-    exchange_.emplace(pattern, std::move(fields), std::move(held));
+    exchange_.emplace(std::move(groups), std::move(held));
 }
 
-bool MapExchange::fits(CellArrays arrays, Direction direction) const {
-    return std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
+MapExchange::Array MapExchange::placed(const Pattern& pattern, const CellValues& array) const {
+    const auto numbers = [](const std::vector<local_index>& cells, local_index first) {
+        Numbers made{cells, cells};
+        for (local_index& cell : made.in_buffer) cell -= first;
+        return std::make_unique<Numbers>(std::move(made));
+    };
+    auto sent = numbers(sent_, 0), received = numbers(received_, owned_);
+    PlacedCells cells(*at_);
+    byte_count owned_end = pattern.owned, ghosts_end = pattern.ghosts;
+    CellShape shape(array, array.width(), array.element.size);
+    if (in_place_) {
+        cells.look_at(array);
+        owned_end = ghosts_end = cells.end();
+        shape = CellShape(array, cells.in(array).stride, array.component_stride);
+        cells.numbers_of(sent_, sent->in_buffer);
+        cells.numbers_of(received_, received->in_buffer);
+    }
+    const auto list = [](const Numbers& of) {
+        return std::vector<BounceBuffer::Cells>{{0, static_cast<byte_count>(of.in_array.size()),
+                                                 of.in_array.data(), of.in_buffer.data()}};
+    };
+    BounceBuffer owned(executor_, shape, owned_end, list(*sent)),
+        ghosts(executor_, shape, ghosts_end, list(*received));
+    return {std::move(owned), std::move(ghosts),   PlacedCells(*at_),
+            std::move(sent),  std::move(received), shape};
+}
+
+// In place each array has a pattern of its own, with its numbers of the cells.
+Group MapExchange::group_of(const Pattern& pattern, std::size_t f) const {
+    const CellValues& array = made_for_[f];
+    const std::optional<PlacedCells>& cells = arrays_[f].cells;
+    const local_index owned = in_place_ ? cells->end() : pattern.owned,
+                      ghosts = in_place_ ? cells->end() : pattern.ghosts;
+    Field field = view_cells(places_[2 * f], owned, places_[2 * f + 1], ghosts, array.element,
+                             {Order::c, array.components});
+    if (!in_place_) return {pattern, {std::move(field)}};
+    field.component_stride = array.component_stride;
+    for (BlockView& block : field.blocks) block.strides[0] = cells->in(array).stride;
+    return {cells->numbered(pattern), {std::move(field)}};
+}
+
+bool MapExchange::fits(CellArrays arrays, Direction direction, bool in_halves) const {
+    return (at_ == nullptr || in_place_ != in_halves) &&
+           std::equal(arrays.begin(), arrays.end(), made_for_.begin(), made_for_.end(),
                       [&](const CellValues& a, const CellValues& b) {
-                          return direction == Direction::forward
+                          return direction == Direction::forward && at_ == nullptr
                                      ? a.width() == b.width()
                                      : a.element == b.element && a.components == b.components;
-                      });
-}
-
-bool MapExchange::moves(CellArrays arrays, Direction direction) const {
-    return under_way() && direction == direction_ &&
-           std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
-                      [](const CellValues& a, const CellValues& b) {
-                          return a.owned == b.owned && a.ghosts == b.ghosts &&
-                                 a.width() == b.width();
                       });
 }
 
 void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts) {
     std::copy(arrays.begin(), arrays.end(), given_.begin());
     for (std::size_t f = 0; f < arrays.size(); ++f) {
+        if (at_ != nullptr) look_at(f);
         places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
         places_[2 * f + 1] =
             represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
+        if (in_place_ && owned_ == 0)  // nothing is read there, but the layout must be the plan's
+            places_[2 * f] = places_[2 * f + 1];
     }
+}
+
+void MapExchange::look_at(std::size_t f) {
+    Array& array = arrays_[f];
+    const CellValues& given = given_[f];
+    if (!array.cells->look_at(given)) return;
+    array.cells->numbers_of(sent_, array.sent->in_array);
+    array.cells->numbers_of(received_, array.received->in_array);
+    const CellShape shape(given, array.shape.stride,
+                          in_place_ ? made_for_[f].component_stride : given.element.size);
+    array.owned.look_again(shape), array.ghosts.look_again(shape);
+}
+
+CellArray MapExchange::cells_of(const Side& side, std::size_t f) const {
+    return at_ != nullptr ? arrays_[f].cells->in(given_[f]) : given_[f].*side.array;
 }
 
 // The first cell for the exchange: the array's own, unless it has to be held or its cells are
 // apart.
 std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
-    const CellArray& array = given_[f].*side.array;
+    const CellArray array = cells_of(side, f);
     BounceBuffer& buffer = arrays_[f].*side.buffer;
-    buffer.stand_in_for(
-        {&array, 1},
-        side.cells > 0 && (hold || (array.stride != made_for_[f].width() && side.cells > 1)));
+    const bool apart = at_ != nullptr ? !in_place_ || !arrays_[f].cells->is_like(made_for_[f])
+                                      : array.stride != made_for_[f].width() && side.cells > 1;
+    const bool stands_in = side.cells > 0 && (hold || apart);
+    if (in_place_ && stands_in && buffer.first() == nullptr)  // as large as the array: rarely
+        buffer.reserve(side.buffer == &Array::ghosts);
+    buffer.stand_in_for({&array, 1}, stands_in);
     return buffer.stands_in() ? buffer.first() : array.first;
 }
 
@@ -129,10 +194,17 @@ void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduct
 
 // Those that `end` writes; the exchange knows its bounce buffers only.
 void MapExchange::poison_ghosts() const {
-    for (const CellValues& array : given_)
-        for (local_index cell = 0; cell < ghosts_; ++cell)
-            fill_poison(array.ghosts.first + cell * array.ghosts.stride, array.width(),
-                        array.element);
+    for (std::size_t f = 0; f < given_.size(); ++f) {
+        const CellValues& array = given_[f];
+        const CellArray cells = cells_of({nullptr, &CellValues::ghosts, ghosts_}, f);
+        const bool joined = array.is_joined();
+        for (local_index cell = 0; cell < ghosts_; ++cell) {
+            const local_index number = at_ ? arrays_[f].cells->number(owned_ + cell) : cell;
+            for (int c = 0; c < (joined ? 1 : array.components); ++c)
+                fill_poison(cells.first + number * cells.stride + c * array.component_stride,
+                            joined ? array.width() : array.element.size, array.element);
+        }
+    }
 }
 
 void MapExchange::end() {

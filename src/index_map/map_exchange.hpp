@@ -7,54 +7,69 @@
 #include <vector>
 
 #include "index_map/bounce_buffer.hpp"
-#include "parhelion/exchange/exchange.hpp"
-#include "parhelion/index_map/cell_values.hpp"
+#include "index_map/cells_exchange.hpp"
+#include "index_map/placed_cells.hpp"
 
 namespace parhelion {
 
 /// Compiled for arrays whose cells lie next to each other and that stay as they are until the end.
 /// For arrays of a call that do not, and all that begin must let go of, bounce buffers stand in.
-/// Ghosts of arrays have been told (`CellValues::ghosts`).
-class MapExchange final : public Operation {
+///
+/// With places it is compiled for the layouts that the arrays have on this rank, and others are
+/// copied; or, to be begun and ended, for buffers alone.
+class MapExchange final : public CellsExchange {
 public:
-    /// Collective. The pattern outlives it.
-    MapExchange(const Pattern& pattern, CellArrays arrays, const ExchangeOptions& options);
+    /// Collective. The pattern and the places (null: none) outlive it. `in_halves` counts where
+    /// there are places.
+    MapExchange(const Pattern& pattern, const std::vector<local_index>* places, bool in_halves,
+                CellArrays arrays, const ExchangeOptions& options);
 
-    /// Whether it can move them: in a forward exchange bytes are bytes.
-    bool fits(CellArrays arrays, Direction direction) const;
-    bool moves(CellArrays arrays, Direction direction) const;
-    const Exchange& exchange() const { return *exchange_; }
+    /// In a forward exchange bytes are bytes.
+    bool fits(CellArrays arrays, Direction direction, bool in_halves) const override;
+    const Exchange* exchange() const override { return &*exchange_; }
 
-    void forward(CellArrays arrays);
-    void reverse(CellArrays arrays, Reduction reduction);
-    void begin(CellArrays arrays, Direction direction, Reduction reduction);
+    void forward(CellArrays arrays) override;
+    void reverse(CellArrays arrays, Reduction reduction) override;
+    void begin(CellArrays arrays, Direction direction, Reduction reduction) override;
     bool test() override { return step_->test(); }
     void end() override;
 
 private:
+    // With places: numbers of the cells that are exchanged, in the array of the call and where the
+    // exchange has them.
+    struct Numbers {
+        std::vector<local_index> in_array, in_buffer;
+    };
     struct Array {
         BounceBuffer owned, ghosts;
+        std::optional<PlacedCells> cells = {};
+        std::unique_ptr<Numbers> sent = {}, received = {};
+        CellShape shape = 0;
     };
     struct Side {
         BounceBuffer Array::* buffer;
         CellArray CellValues::* array;
         local_index cells;
     };
+    Array placed(const Pattern& pattern, const CellValues& array) const;
+    Group group_of(const Pattern& pattern, std::size_t f) const;
+    void look_at(std::size_t f);
+    CellArray cells_of(const Side& side, std::size_t f) const;
     void represent(CellArrays arrays, bool hold_owned, bool hold_ghosts);
     void represent(CellArrays arrays, Direction direction, bool hold_owned, bool hold_ghosts);
     std::byte* represent(const Side& side, std::size_t f, bool hold);
     void copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Queue&));
     void poison_ghosts() const;
 
-    const std::vector<CellValues> made_for_;
-    std::vector<CellValues> given_;  // by the last call
     const local_index owned_, ghosts_;
+    const std::vector<local_index>* const at_;  // the places of cells, or null
+    const bool in_place_;                       // with places
+    std::vector<local_index> sent_, received_;  // with places: cells
     bool checked_ = false;
     const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;  // for the exchange
-    Direction direction_ = Direction::forward;
     std::optional<Exchange> exchange_;
     std::optional<Step> step_;
 };

@@ -9,6 +9,8 @@
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
+#include "pattern/piece_lists.hpp"
+#include "plan/array_block.hpp"
 
 namespace parhelion {
 
@@ -19,7 +21,7 @@ public:
     ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
                  const ExchangeOptions& options)
         : comm_(domain.communicator()), fields_(without_layers(fields)),
-          exchange_(domain, fields_, options) {}
+          exchange_({group_of(domain, fields_)}, options) {}
 
     void begin(Reduction how, std::span<const Field> named) {
         how_ = how;
@@ -45,6 +47,15 @@ private:
         std::vector<Field> all(fields.begin(), fields.end());
         for (Field& field : all) field.halo = 0;
         return all;
+    }
+    // Who has what land would own adds it up.
+    static Group group_of(const CartesianDomain& domain, const std::vector<Field>& fields) {
+        Group group(domain, fields);
+        for (Pattern& each : group.patterns)
+            if (!domain.wet_places().empty())
+                each.stages = {
+                    stage_with_seams(domain.staggered(each.stagger), Reads::held_points)};
+        return group;
     }
     void turn() {
         is_back_ = true;
@@ -99,11 +110,8 @@ struct PointSums::State final : Operation {
         : domain(of), fields(std::move(with)) {
         if (fields.empty())
             throw Error("no fields were passed: name those whose points are summed");
+        for (const Field& field : fields) require_on_host(field);
         if (!domain.seams().empty()) {
-            if (!domain.wet_places().empty())
-                throw Error(
-                    "sums of points over seams do not go with a mask: use a domain without the one "
-                    "or the other");
             for (const Field& field : fields) require_points(domain, field);
             over_seams.emplace(domain, fields, options);
             return;

@@ -1,11 +1,10 @@
 #include "parhelion/index_map/index_map.hpp"
 
-#include <map>
 #include <string>
 
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
-#include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/index_map/migration.hpp"
 
 namespace parhelion {
 namespace {
@@ -33,19 +32,11 @@ void check_pushed(const IndexedDomain& owners, std::span<const local_index> cell
 std::vector<global_index> pushed_here(const IndexedDomain& owners,
                                       std::span<const local_index> cells,
                                       std::span<const int> ranks) {
-    std::map<int, std::vector<global_index>> ids;
-    for (std::size_t i = 0; i < cells.size(); ++i)
-        ids[ranks[i]].push_back(owners.global_of(cells[i]));
-    std::vector<Message> messages;
-    for (const auto& [rank, list] : ids) {
-        messages.push_back({rank, {}});
-        messages.back().append(list.data(), list.size());
-    }
-    std::vector<global_index> ghosts;
-    for (const Message& message : sparse_exchange(owners.communicator(), std::move(messages))) {
-        const auto part = message.values<global_index>();
-        ghosts.insert(ghosts.end(), part.begin(), part.end());
-    }
+    std::vector<global_index> ids;
+    for (const local_index cell : cells) ids.push_back(owners.global_of(cell));
+    Migration push(owners.communicator());
+    std::vector<global_index> ghosts(static_cast<std::size_t>(push.send(ranks, {ids})));
+    push.receive({ghosts});
     return ghosts;
 }
 

@@ -19,29 +19,40 @@ bool follow_each_other(const std::vector<local_index>& list) {
            }) == list.end();
 }
 
+// Cells of an array, or slots: how far apart, and their components.
+struct Operand {
+    int base;
+    byte_count stride, apart;
+};
+
 // Kept in the list's order: what is combined is in the order of ranks.
-IndexedOp between(int src_base, const std::vector<local_index>& src, int dst_base,
-                  const std::vector<local_index>& dst, const CellValues& values) {
-    const byte_count width = values.width();
-    IndexedOp op{src_base,
-                 dst_base,
-                 0,
-                 0,
-                 width,
-                 static_cast<byte_count>(src.size()),
-                 width,
-                 width,
-                 src.data(),
-                 dst.data(),
-                 values.element.scalar};
-    if (!src.empty() && follow_each_other(src)) op.src = src.front() * width, op.src_list = nullptr;
-    return op;
+void add(Program& program, const CellValues& values, const Operand& from,
+         const std::vector<local_index>& src, const Operand& to,
+         const std::vector<local_index>& dst) {
+    const bool joined = from.apart == to.apart;
+    for (int c = 0; c < (joined ? 1 : values.components); ++c) {
+        IndexedOp op{from.base,
+                     to.base,
+                     c * from.apart,
+                     c * to.apart,
+                     joined ? values.width() : byte_count{values.element.size},
+                     static_cast<byte_count>(src.size()),
+                     from.stride,
+                     to.stride,
+                     src.data(),
+                     dst.data(),
+                     values.element.scalar};
+        if (!src.empty() && follow_each_other(src))
+            op.src += src.front() * from.stride, op.src_list = nullptr;
+        program.add_plain(op);
+    }
 }
 
 }  // namespace
 
 SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-                                 const ExchangeOptions& options, Tells tells)
+                                 const ExchangeOptions& options, Tells tells,
+                                 const std::vector<local_index>* places)
     : points_(points), owned_(owned), made_for_(arrays.begin(), arrays.end()), given_(made_for_),
       places_(2 * arrays.size()) {
     for (local_index point : points.points)
@@ -54,25 +65,55 @@ SharedReduction::SharedReduction(const SharedPoints& points, local_index owned, 
                  shared_owned_.data()},
                 {1, static_cast<byte_count>(shared_ghosts_.size()), shared_ghosts_.data(),
                  shared_ghosts_.data(), owned_}};
-            arrays_.push_back(
-                {values.width(), {executor_, values.width(), pattern.owned, std::move(exchanged)}});
+            arrays_.push_back(places != nullptr ? placed(values, *places)
+                                                : Array{values.width(),
+                                                        {executor_, values.width(), pattern.owned,
+                                                         std::move(exchanged)}});
             make(arrays_.back(), values);
             represent(arrays_.size() - 1, false);
         }
         if (tells == Tells::failures)
             failures_ = node_shared(1 + static_cast<byte_count>(pattern.stages[0].size()));
     });
-    std::vector<Field> fields;
-    for (std::size_t f = 0; f < arrays_.size(); ++f)
-        fields.push_back(view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1],
-                                    pattern.ghosts, made_for_[f].element,
-                                    {Order::c, made_for_[f].components}));
-    std::vector<Group> groups{{pattern, std::move(fields)}};
+    std::vector<Group> groups;
+    for (std::size_t f = 0; f < arrays_.size(); ++f) {
+        Group group = group_of(f);
+        if (places != nullptr || f == 0) groups.push_back(std::move(group));
+        else groups.front().fields.push_back(std::move(group.fields.front()));
+    }
     if (failures_) {
         groups.push_back(failures_group());
         places_.insert(places_.end(), {failures_.get(), failures_.get() + 1});
     }
     exchange_.emplace(std::move(groups), options);
+}
+
+SharedReduction::Array SharedReduction::placed(const CellValues& values,
+                                               const std::vector<local_index>& places) const {
+    PlacedCells cells(places);
+    cells.look_at(values);
+    auto numbered = std::make_unique<Numbered>(
+        Numbered{cells, cells.numbered(points_), cells.in(values).stride, {}});
+    numbered->in_array = numbered->points.points;
+    const BounceBuffer::Cells all{0, static_cast<byte_count>(numbered->in_array.size()),
+                                  numbered->in_array.data(), numbered->points.points.data()};
+    BounceBuffer buffer(executor_, {values, numbered->stride, values.component_stride}, cells.end(),
+                        {all});
+    return {values.width(), std::move(buffer), std::move(numbered)};
+}
+
+// With places each array has a pattern of its own, with its numbers of the points.
+Group SharedReduction::group_of(std::size_t f) const {
+    const CellValues& values = made_for_[f];
+    const Numbered* const numbered = arrays_[f].numbered.get();
+    const Pattern& pattern = numbered != nullptr ? numbered->points.pattern : points_.pattern;
+    Field field = view_cells(places_[2 * f], pattern.owned, places_[2 * f + 1], pattern.ghosts,
+                             values.element, {Order::c, values.components});
+    if (numbered != nullptr) {
+        field.blocks[0].strides[0] = numbered->stride;
+        field.blocks[0].component_stride = values.component_stride;
+    }
+    return {pattern, {std::move(field)}};
 }
 
 // A byte of this rank to each other holder of its points.
@@ -106,18 +147,24 @@ void SharedReduction::refuse_failures(Reduction reduction) const {
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {
-    for (const Holder& turn : points_.holders) {
+    const Numbered* const numbered = array.numbered.get();
+    const SharedPoints& points = numbered != nullptr ? numbered->points : points_;
+    const Operand slots{1, array.width, values.element.size};
+    Operand cells = slots;
+    cells.base = 0;
+    if (numbered != nullptr) cells.stride = numbered->stride, cells.apart = values.component_stride;
+    for (const Holder& turn : points.holders) {
         Program& program = array.turns.emplace_back();
         program.dependence = Dependence::chain;
-        const bool own = turn.rank == points_.pattern.communicator.rank();
-        program.add_plain(between(1, turn.slots, 0, turn.points, values));
-        program.add_plain(between(own ? 0 : 1, turn.from, 1, turn.into_slots, values));
+        const bool own = turn.rank == points.pattern.communicator.rank();
+        add(program, values, slots, turn.slots, cells, turn.points);
+        add(program, values, own ? cells : slots, turn.from, slots, turn.into_slots);
     }
-    array.give.add_plain(between(1, points_.gathered, 0, points_.given, values));
+    add(array.give, values, slots, points.gathered, cells, points.given);
     for (Program& program : array.turns) executor_->compile(program);
     executor_->compile(array.give);
-    array.slots = node_shared(points_.pattern.ghosts * array.width);
-    array.buffer.reserve(false);
+    array.slots = node_shared(points.pattern.ghosts * array.width);
+    if (numbered == nullptr) array.buffer.reserve(false);
 }
 
 bool SharedReduction::fits(CellArrays arrays) const {
@@ -131,25 +178,41 @@ bool SharedReduction::combines(CellArrays arrays) const {
     return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
                                      [](const CellValues& a, const CellValues& b) {
                                          return a.owned == b.owned && a.ghosts == b.ghosts &&
-                                                a.width() == b.width();
+                                                a.axes == b.axes && a.width() == b.width();
                                      });
 }
 
-// Where owned cells and ghosts are one array whose cells lie next to each other, it is exchanged in
-// place.
+// Whether owned cells and ghosts are one array whose cells lie next to each other.
+bool SharedReduction::lies_together(const CellValues& values) const {
+    const local_index ghosts = points_.pattern.owned - owned_;
+    const byte_count width = values.width();
+    return (values.owned.stride == width || owned_ <= 1) &&
+           (values.ghosts.stride == width || ghosts <= 1) &&
+           (owned_ == 0 || ghosts == 0 ||
+            values.ghosts.first == values.owned.first + owned_ * width);
+}
+
+// Arrays are exchanged in place where they can be.
 void SharedReduction::represent(std::size_t f, bool always) {
     Array& array = arrays_[f];
     const CellValues& values = given_[f];
-    const bool no_owned = owned_ == 0, no_ghosts = points_.pattern.owned == owned_;
-    const bool dense = (values.owned.stride == array.width || owned_ <= 1) &&
-                       (values.ghosts.stride == array.width || points_.pattern.owned - owned_ <= 1);
-    const bool joined =
-        no_owned || no_ghosts || values.ghosts.first == values.owned.first + owned_ * array.width;
-    const CellArray parts[2] = {values.owned, values.ghosts};
-    array.buffer.stand_in_for(parts, always || !dense || !joined);
-    places_[2 * f] = array.buffer.stands_in() ? array.buffer.first()
-                     : no_owned               ? values.ghosts.first
-                                              : values.owned.first;
+    CellArray parts[2] = {values.owned, values.ghosts};
+    std::byte* first = owned_ == 0 ? values.ghosts.first : values.owned.first;
+    bool stands_in = always;
+    if (Numbered* const numbered = array.numbered.get()) {
+        if (numbered->cells.look_at(values)) {
+            numbered->cells.numbers_of(points_.points, numbered->in_array);
+            array.buffer.look_again({values, numbered->stride, made_for_[f].component_stride});
+        }
+        parts[0] = numbered->cells.in(values), first = parts[0].first;
+        stands_in |= !numbered->cells.is_like(made_for_[f]);
+        if (stands_in && array.buffer.first() == nullptr)  // as large as the array: rarely
+            array.buffer.reserve(false);
+    } else {
+        stands_in |= !lies_together(values);
+    }
+    array.buffer.stand_in_for(parts, stands_in);
+    places_[2 * f] = array.buffer.stands_in() ? array.buffer.first() : first;
     places_[2 * f + 1] = array.slots.get();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "index_map/bounce_buffer.hpp"
+#include "index_map/placed_cells.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/cell_values.hpp"
 #include "parhelion/pattern/shared_points.hpp"
@@ -17,13 +18,15 @@ namespace parhelion {
 enum class Tells { nothing, failures };
 
 /// One exchange of the points' values with all other holders, and their combination. Slots lie in
-/// node-shared memory of its own, and so does what stands in for arrays whose cells lie apart, or
-/// owned cells and ghosts in two places.
+/// node-shared memory of its own. Bounce buffers stand in for arrays whose cells lie apart, or
+/// owned cells and ghosts in two places; with places, for arrays of another layout than those that
+/// it was made for.
 class SharedReduction final : public Operation {
 public:
-    /// Collective. The points outlive it. `tells`: equal on all ranks.
+    /// Collective. The points and the places (null: none) outlive it. `tells`: equal on all ranks.
     SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
-                    const ExchangeOptions& options, Tells tells = Tells::nothing);
+                    const ExchangeOptions& options, Tells tells = Tells::nothing,
+                    const std::vector<local_index>* places = nullptr);
 
     bool fits(CellArrays arrays) const;
     bool combines(CellArrays arrays) const;
@@ -41,16 +44,28 @@ public:
     }
 
 private:
+    // With places: of shared points in the array of the call, and all by the numbers that they have
+    // in those that this was made for.
+    struct Numbered {
+        PlacedCells cells;
+        SharedPoints points;
+        byte_count stride;
+        std::vector<local_index> in_array;
+    };
     // Of one array: programs between points (base 0) and slots (base 1), and what stands in for its
     // owned cells and its ghosts.
     struct Array {
         byte_count width;
         BounceBuffer buffer;
+        std::unique_ptr<Numbered> numbered = {};
         std::vector<Program> turns = {};
         Program give = {};
         std::shared_ptr<std::byte> slots = {};
     };
+    Array placed(const CellValues& values, const std::vector<local_index>& places) const;
     void make(Array& array, const CellValues& values);
+    Group group_of(std::size_t f) const;
+    bool lies_together(const CellValues& values) const;
     void represent(std::size_t f, bool stand_in);
     void represent();
     void start(CellArrays arrays);

@@ -156,7 +156,7 @@ public:
     }
 
     Stage stage() const {
-        if (!domain_.seams().empty()) return stage_with_seams(domain_);
+        if (!domain_.seams().empty()) return stage_with_seams(domain_, Reads::surroundings);
         PiecesByRank receives, sends;
         for (int b = 0; b < static_cast<int>(blocks_.size()); ++b) {
             visit(b, &AxisView::reads,

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "parhelion/core/error.hpp"
-#include "parhelion/pattern/pattern.hpp"
+#include "pattern/axis_map.hpp"
 #include "pattern/shape.hpp"
 
 namespace parhelion {
@@ -54,8 +54,9 @@ void check_cells(const Pattern& pattern) {
         refuse("it has index cells, but also blocks or stages");
     std::size_t received = 0;
     for (const Link& link : pattern.stages[0]) received += link.receive.cells.size();
+    const auto ghosts = static_cast<std::size_t>(std::max(pattern.ghosts, 0));
     if (pattern.owned < 0 || pattern.ghosts < 0 ||
-        received != static_cast<std::size_t>(pattern.ghosts))
+        (pattern.interleaved ? received > ghosts : received != ghosts))
         refuse("of " + std::to_string(pattern.ghosts) + " ghosts, " + std::to_string(received) +
                " are received");
     if (global_index{pattern.owned} + pattern.ghosts > 2147483647) refuse("it has too many cells");
@@ -104,7 +105,10 @@ void check_box(const Pattern& pattern, std::size_t stage, const Link& link, cons
                             : intersect(piece.cells, owned).empty() && piece.owner == owned;
     if (receives && !is_its)
         refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
-    if (!receives && !sends_owned(piece, owned, stage, pattern.dimensions))
+    Box sent = owned;  // a wet block has what the land behind it would own
+    for (int d = 0; d < pattern.dimensions && piece.turn.seam; ++d)
+        sent.hi[piece.axis(d)] += pattern.stagger.more(d);
+    if (!receives && !sends_owned(piece, sent, stage, pattern.dimensions))
         refuse(link, "sent " + cells + " are not owned");
 }
 
@@ -167,9 +171,7 @@ void check_repeated_boxes(const Link& link) {
             link.receive.boxes[static_cast<std::size_t>(link.receive_unique) + k];
         const BoxPiece& first =
             link.receive.boxes[static_cast<std::size_t>(link.receive_duplicate_of[k])];
-        const Box image =
-            translate(translate(piece.cells, piece.shift),
-                      {-first.shift[0], -first.shift[1], -first.shift[2], -first.shift[3]});
+        const Box image = to_owner(first).inverse().after(to_owner(piece)).of(piece.cells);
         if (piece.block != first.block || intersect(image, first.cells) != image)
             refuse(link, "repeated cells lie outside of those that they repeat");
     }

@@ -23,7 +23,11 @@ using PiecesByRank = std::map<int, std::vector<KeyedPiece>>;
 /// Links with their pieces in order, those that repeat others last.
 Stage join(PiecesByRank& receives, PiecesByRank& sends);
 
+/// What the blocks of a domain read: all around them; or, for sums, the points that they hold
+/// alone, of which the first wet block that holds it has one that land would own.
+enum class Reads { surroundings, held_points };
+
 /// Of a domain with seams, and of this rank's blocks. Local.
-Stage stage_with_seams(const CartesianDomain& domain);
+Stage stage_with_seams(const CartesianDomain& domain, Reads reads);
 
 }  // namespace parhelion

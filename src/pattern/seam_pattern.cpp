@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "pattern/axis_map.hpp"
 #include "pattern/piece_lists.hpp"
 
 namespace parhelion {
@@ -118,6 +119,26 @@ public:
         return at[d] < line(tile, d, Side::lower) ? -1 : at[d] > line(tile, d, Side::upper);
     }
 
+    // All places of a point that blocks may hold, by tile, then by coordinates. Points on the line
+    // of a seam have one on each side of it; with `reach` 1, those beside a center pivot's, too.
+    std::vector<Image> names(Image image, int reach) const {
+        wrap(image);
+        std::vector<Image> names{image};
+        for (std::size_t n = 0; n < names.size(); ++n)
+            for (int d = 0; d < dimensions_; ++d)
+                for (const Side side : {Side::lower, Side::upper}) {
+                    if (d == tile_axis_ || !is_near(names[n].at, d, side, reach)) continue;
+                    if (!leads_on(names[n].at, d, side)) continue;
+                    Image other = cross(names[n], d, side);
+                    if (is_new(other, names, reach)) names.push_back(other);
+                }
+        std::erase_if(names, [&](const Image& each) { return !is_held(each); });
+        std::ranges::sort(names, [&](const Image& a, const Image& b) {
+            return std::pair(tile_of(a.at), a.at) < std::pair(tile_of(b.at), b.at);
+        });
+        return names;
+    }
+
 private:
     static constexpr int most_crossings = 16;
 
@@ -174,34 +195,25 @@ private:
                 walk(cross(image, d, through), crossed + 1, found, unclear);
         }
         if (!inside) return;
-        const auto first = first_of_names(image);
-        if (!first) return;
-        unclear = unclear || (found && (found->at != first->at || found->turn != first->turn));
+        const std::vector<Image> all = names(image, 0);
+        if (all.empty()) return;
+        const Image& first = all.front();
+        unclear = unclear || (found && (found->at != first.at || found->turn != first.turn));
         found = first;
     }
 
-    // Points on the line of a seam have a name on each side of it.
-    std::optional<Image> first_of_names(const Image& image) const {
-        std::vector<Image> names{image};
-        for (std::size_t n = 0; n < names.size(); ++n)
-            for (int d = 0; d < dimensions_; ++d)
-                for (const Side side : {Side::lower, Side::upper}) {
-                    if (d == tile_axis_ || names[n].at[d] != line(tile_of(names[n].at), d, side))
-                        continue;
-                    if (!leads_on(names[n].at, d, side)) continue;
-                    Image other = cross(names[n], d, side);
-                    if (is_new(other, names)) names.push_back(other);
-                }
-        std::erase_if(names, [&](const Image& each) { return !is_held(each); });
-        if (names.empty()) return {};
-        return *std::min_element(names.begin(), names.end(), [&](const Image& a, const Image& b) {
-            return std::pair(tile_of(a.at), a.at) < std::pair(tile_of(b.at), b.at);
-        });
+    bool is_near(const Coordinates& at, int d, Side side, int reach) const {
+        const auto& crossing = this->at(tile_of(at), d, side);
+        const bool center = crossing && crossing->pivot == Pivot::center;
+        return std::abs(at[d] - line(tile_of(at), d, side)) <= (center ? reach : 0);
     }
-    bool is_new(Image& name, const std::vector<Image>& names) const {
+    bool is_new(Image& name, const std::vector<Image>& names, int reach) const {
         wrap(name);
-        for (int d = 0; d < dimensions_; ++d)
-            if (outside(name.at, d) != 0) return false;
+        for (int d = 0; d < dimensions_; ++d) {
+            const int side = outside(name.at, d);
+            if (side != 0 && !is_near(name.at, d, side < 0 ? Side::lower : Side::upper, reach))
+                return false;
+        }
         return std::none_of(names.begin(), names.end(),
                             [&](const Image& each) { return each.at == name.at; });
     }
@@ -223,13 +235,16 @@ struct Found {
 struct FoundBox {
     Box cells;  // in the reader's coordinates
     Found found;
+    std::size_t first = 0;  // the number of the box whose cells it repeats: of itself, if of none
+    AxisMap map() const { return {found.shift, found.turn.mirrored}; }
 };
 
 // What one block reads from others.
 class Reader {
 public:
-    Reader(const CartesianDomain& domain, const Walk& walk, const Position& position)
-        : domain_(domain), walk_(walk), position_(position) {
+    Reader(const CartesianDomain& domain, const Walk& walk, const Position& position, Reads reads)
+        : domain_(domain), walk_(walk), position_(position),
+          for_sums_(reads == Reads::held_points) {
         owned_.hi = {1, 1, 1, 1};
         for (int d = 0; d < domain.dimensions(); ++d) {
             owned_.lo[d] = domain.axis(d).starts[position[d]];
@@ -241,6 +256,8 @@ public:
     std::vector<FoundBox> boxes() const {
         std::vector<FoundBox> found;
         if (!owned_.empty()) visit(0, Box{}, 0, false, found);
+        for (int d = 0; d < domain_.dimensions(); ++d) merge_along(d, found);
+        find_repeated(found);
         return found;
     }
 
@@ -272,12 +289,12 @@ private:
     std::vector<Segment> segments(int d) const {
         const Axis& axis = domain_.axis(d);
         const global_index lo = owned_.lo[d], hi = owned_.hi[d], held = hi + next_points(d);
-        std::set<global_index> cuts{lo - axis.lower, lo, hi, held, held + axis.upper};
+        std::set<global_index> cuts{lo, hi, held};
+        if (!for_sums_) cuts.insert({lo - axis.lower, held + axis.upper});
         if (d == walk_.tile_axis())
             for (global_index x = lo; x < hi; ++x) cuts.insert(x);
         const global_index cells = walk_.axis(d).extent;
-        for (const global_index x :
-             {global_index{-1}, global_index{0}, global_index{1}, cells - 1, cells, cells + 1})
+        for (const global_index x : lines(cells))
             if (x > *cuts.begin() && x < *cuts.rbegin()) cuts.insert(x);
         std::vector<Segment> all;
         for (auto next = cuts.begin(); std::next(next) != cuts.end(); ++next) {
@@ -286,6 +303,16 @@ private:
             all.push_back({x, end, x < lo || x >= held, x < lo || x >= hi || at_end});
         }
         return all;
+    }
+
+    // Of seams; and for sums, where any block begins that may be land, whichever way it lies.
+    std::set<global_index> lines(global_index cells) const {
+        std::set<global_index> found{-1, 0, 1, cells - 1, cells, cells + 1};
+        for (int d = 0; for_sums_ && d < domain_.dimensions(); ++d)
+            for (const global_index start : walk_.axis(d).starts)
+                for (int beside = -1; beside <= 2; ++beside)
+                    found.insert({start + beside, cells - start + beside});
+        return found;
     }
 
     void visit(int d, Box box, int beyond, bool moved, std::vector<FoundBox>& found) const {
@@ -316,13 +343,85 @@ private:
                 return;
             }
         const auto here = find(box.lo);
-        if (here && (here->turn.seam || here->owner != position_ || here->shift != Coordinates{}))
-            found.push_back({box, *here});
+        if (here && *here != Found{position_, {}, {}}) found.push_back({box, *here});
     }
     static bool is_corner(const Box& box, unsigned corner) {
         for (int e = 0; e < max_dimensions; ++e)
             if ((corner >> e & 1) != 0 && box.extent(e) < 2) return false;
         return true;
+    }
+
+    // Boxes were cut where something else might begin. Owned cells and the ghosts on either side
+    // stay apart.
+    void merge_along(int d, std::vector<FoundBox>& all) const {
+        const auto beside = [d](const FoundBox& each) {
+            Box box = each.cells;
+            box.lo[d] = box.hi[d] = 0;
+            return std::pair(box.lo, box.hi);
+        };
+        std::sort(all.begin(), all.end(), [&](const FoundBox& a, const FoundBox& b) {
+            return std::tuple(beside(a), a.cells.lo[d]) < std::tuple(beside(b), b.cells.lo[d]);
+        });
+        std::vector<FoundBox> merged;
+        for (const FoundBox& next : all) {
+            FoundBox* const last = merged.empty() ? nullptr : &merged.back();
+            const global_index cut = next.cells.lo[d];
+            if (last && last->cells.hi[d] == cut && last->found == next.found &&
+                beside(*last) == beside(next) && cut != owned_.lo[d] && cut != owned_.hi[d])
+                last->cells.hi[d] = next.cells.hi[d];
+            else merged.push_back(next);
+        }
+        all = std::move(merged);
+    }
+
+    // Where the ghosts on one side are all the block's own cells, those beyond an edge or a corner
+    // there repeat the ghosts beside them.
+    void find_repeated(std::vector<FoundBox>& all) const {
+        std::map<RegionOffset, std::vector<std::size_t>> regions;
+        for (std::size_t b = 0; b < all.size(); ++b) {
+            regions[region_of(all[b].cells, owned_)].push_back(b);
+            all[b].first = b;
+        }
+        for (std::size_t b = 0; b < all.size(); ++b) {
+            RegionOffset region = region_of(all[b].cells, owned_);
+            AxisMap map;
+            for (const bool seam : {false, true})
+                for (int d = 0; d < domain_.dimensions(); ++d) {
+                    const FoundBox* const own = own_side(d, region[d], all, regions);
+                    if (own == nullptr || own->found.turn.seam != seam) continue;
+                    if (mirrors_ghosts(own->map(), d, region)) continue;
+                    map = own->map().after(map);
+                    region[d] = 0;
+                }
+            if (region == RegionOffset{}) continue;
+            for (const std::size_t a : regions[region])
+                if (repeats(all[b], map, all[a])) all[b].first = a;
+        }
+    }
+
+    // The ghosts beyond a side, if one box of them is all of it and this block's own.
+    const FoundBox* own_side(
+        int d, int side, const std::vector<FoundBox>& all,
+        const std::map<RegionOffset, std::vector<std::size_t>>& regions) const {
+        RegionOffset region{};
+        region[d] = side;
+        const auto found = regions.find(region);
+        if (side == 0 || found == regions.end() || found->second.size() != 1) return nullptr;
+        const FoundBox& box = all[found->second.front()];
+        for (int e = 0; e < domain_.dimensions(); ++e)
+            if (e != d && box.cells.extent(e) != owned_.extent(e)) return nullptr;
+        const bool own = box.found.owner == position_ && !box.found.turn.exchanges_axes();
+        return own ? &box : nullptr;
+    }
+    static bool mirrors_ghosts(const AxisMap& map, int d, const RegionOffset& region) {
+        for (int e = 0; e < max_dimensions; ++e)
+            if (e != d && region[e] != 0 && map.mirrors(e)) return true;
+        return false;
+    }
+    static bool repeats(const FoundBox& box, const AxisMap& map, const FoundBox& first) {
+        const Box image = map.of(box.cells);
+        return intersect(image, first.cells) == image && first.map().after(map) == box.map() &&
+               first.found.owner == box.found.owner && first.found.turn.axes == box.found.turn.axes;
     }
 
     // Where along an axis what is true of a place ends, at `hi` at last.
@@ -345,17 +444,54 @@ private:
         if (!image) return {};
         Found found{{}, {}, image->turn};
         for (int d = 0; d < domain_.dimensions(); ++d) {
-            const int there = image->turn.axes[d];
-            const global_index x = (image->at[there] - 1 + domain_.axis(d).stagger) >> 1;
-            found.shift[d] = (image->turn.mirrored >> d & 1) != 0 ? x + at[d] : x - at[d];
-            found.owner[there] = block_at(walk_.axis(there), x, domain_.axis(d).stagger);
+            const global_index x = point_at(*image, d);
+            place(found, at, d, block_at(walk_.axis(found.turn.axes[d]), x, d), x);
         }
-        return found;
+        if (!for_sums_ || is_wet(found)) return found;
+        for (const Image& name : walk_.names(start, 1)) {
+            found.turn = name.turn;
+            if (!seek_wet(name, at, 0, found)) continue;
+            found.turn.seam = false;
+            found.turn.seam = found != Found{position_, {}, {}};
+            return found;
+        }
+        return {};
+    }
+    global_index point_at(const Image& image, int d) const {
+        return (image.at[image.turn.axes[d]] - 1 + domain_.axis(d).stagger) >> 1;
+    }
+    static void place(Found& found, const Coordinates& at, int d, int block, global_index x) {
+        found.shift[d] = (found.turn.mirrored >> d & 1) != 0 ? x + at[d] : x - at[d];
+        found.owner[found.turn.axes[d]] = block;
+    }
+    bool is_wet(const Found& found) const { return domain_.place_of(found.owner).rank >= 0; }
+
+    // Of blocks that hold a point, behind their last cell or as their own, the first wet one.
+    bool seek_wet(const Image& name, const Coordinates& at, int there, Found& found) const {
+        if (there == domain_.dimensions()) return is_wet(found);
+        const auto& axes = name.turn.axes;
+        const int d = static_cast<int>(std::ranges::find(axes, there) - axes.begin());
+        const Axis& axis = walk_.axis(there);
+        const global_index x = point_at(name, d);
+        const int block = block_at(axis, x, d);
+        const auto is_found = [&](int in, global_index as) {
+            place(found, at, d, in, as);
+            return seek_wet(name, at, there + 1, found);
+        };
+        const auto before = [&](int in, global_index as) {
+            for (; in >= 0 && axis.starts[in + 1] == as; --in)
+                if (axis.starts[in] < as && is_found(in, as)) return true;
+            return false;
+        };
+        if (is_found(block, x)) return true;
+        return domain_.axis(d).stagger > 0 &&
+               (before(block - 1, x) ||
+                (axis.periodic && x == 0 && before(axis.blocks() - 1, axis.extent)));
     }
 
     // The last point is the last block's.
-    static int block_at(const Axis& axis, global_index x, int stagger) {
-        if (stagger > 0 && x == axis.extent) return axis.blocks() - 1;
+    int block_at(const Axis& axis, global_index x, int d) const {
+        if (domain_.axis(d).stagger > 0 && x == axis.extent) return axis.blocks() - 1;
         const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), x);
         return static_cast<int>(next - axis.starts.begin()) - 1;
     }
@@ -363,6 +499,7 @@ private:
     const CartesianDomain& domain_;
     const Walk& walk_;
     Position position_;
+    bool for_sums_;
     Box owned_;
     std::array<std::vector<Segment>, max_dimensions> segments_;
 };
@@ -471,20 +608,19 @@ private:
 };
 
 // A box of the reader where the owner has it.
-Box at_owner(const Box& box, const Found& found, int dimensions) {
+Box at_owner(const Box& box, const FoundBox& each, int dimensions) {
+    const Box seen = each.map().of(box);
     Box there;
     for (int d = 0; d < dimensions; ++d) {
-        const int axis = found.turn.axes[d];
-        const bool mirrored = (found.turn.mirrored >> d & 1) != 0;
-        there.lo[axis] = mirrored ? found.shift[d] - box.hi[d] + 1 : found.shift[d] + box.lo[d];
-        there.hi[axis] = mirrored ? found.shift[d] - box.lo[d] + 1 : found.shift[d] + box.hi[d];
+        const int axis = each.found.turn.axes[d];
+        there.lo[axis] = seen.lo[d], there.hi[axis] = seen.hi[d];
     }
     return there;
 }
 
 }  // namespace
 
-Stage stage_with_seams(const CartesianDomain& domain) {
+Stage stage_with_seams(const CartesianDomain& domain, Reads reads) {
     const Walk walk(domain);
     Surroundings around(domain, walk);
     std::set<Position> own;
@@ -495,24 +631,25 @@ Stage stage_with_seams(const CartesianDomain& domain) {
     for (const Position& position : readers) {
         const CartesianDomain::Place here = domain.place_of(position);
         if (here.rank < 0) continue;
-        const Reader reader(domain, walk, position);
+        const Reader reader(domain, walk, position, reads);
         int number = 0;
         for (const FoundBox& each : reader.boxes()) {
             const Found& found = each.found;
             const CartesianDomain::Place owner = domain.place_of(found.owner);
+            const PieceKey key{here.block, {number++}},
+                first{here.block, {static_cast<int>(each.first)}};
             if (owner.rank < 0) continue;
-            const PieceKey key{here.block, {number++}};
             const BoxPiece ghosts{here.block,  each.cells, reader.owner(found.turn),
                                   found.shift, found.turn, false};
-            if (own.count(position) != 0) receives[owner.rank].push_back({key, key, ghosts});
+            if (own.count(position) != 0) receives[owner.rank].push_back({key, first, ghosts});
             if (own.count(found.owner) == 0) continue;
             BoxPiece cells{owner.block,
-                           at_owner(ghosts.cells, found, domain.dimensions()),
-                           at_owner(ghosts.owner, found, domain.dimensions()),
+                           at_owner(ghosts.cells, each, domain.dimensions()),
+                           at_owner(ghosts.owner, each, domain.dimensions()),
                            {},
                            found.turn,
                            true};
-            sends[here.rank].push_back({key, key, cells});
+            sends[here.rank].push_back({key, first, cells});
         }
     }
     return join(receives, sends);

@@ -1,6 +1,10 @@
 #include "plan/array_block.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "parhelion/core/error.hpp"
+#include "plan/device/driver.hpp"
 
 namespace parhelion {
 namespace {
@@ -42,6 +46,31 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b) {
 
 ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b) {
     return plan.fields[f].indexed && b == 0 ? ArrayBlock{} : array_block(plan, f, b);
+}
+
+std::string place_text(const std::byte* array) {
+    const int device = device_of(array);
+    return device < 0 ? "in the host's memory" : "on device " + std::to_string(device);
+}
+
+namespace {
+
+[[noreturn]] void refuse_array(const std::string& where) {
+    throw Error(
+        "an array is " + where + ": copy it to the host's memory, or pass its view to an Exchange",
+        ErrorKind::type);
+}
+
+}  // namespace
+
+void require_on_host(const std::byte* array, bool on_many_calls) {
+    if (on_many_calls && device::driver_in_use() == nullptr) return;
+    if (device_of(array) >= 0) refuse_array(place_text(array));
+}
+
+void require_on_host(const Field& field, bool on_many_calls) {
+    for (const BlockView& block : field.blocks) require_on_host(block.first, on_many_calls);
+    if (field.space != MemorySpace::host) refuse_array("in device memory");
 }
 
 }  // namespace parhelion

@@ -26,4 +26,11 @@ ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
 /// index map have a place of their own.
 ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b);
 
+/// "on device 0", "in the host's memory". Local.
+std::string place_text(const std::byte* array);
+
+/// Throws Error where the array is on a device. On many calls: only if a driver is known. Local.
+void require_on_host(const std::byte* array, bool on_many_calls = false);
+void require_on_host(const Field& field, bool on_many_calls = false);
+
 }  // namespace parhelion

@@ -31,33 +31,53 @@ int components_of(const ArrayShape& array, std::size_t dimensions) {
 
 }  // namespace
 
-Field view_shape(const CartesianDomain& domain, const ArrayShape& given, ArrayLayout layout) {
+Field view_shape(const CartesianDomain& domain, const ArrayShape& array, ArrayLayout layout) {
+    return view_shapes(domain, {&array, 1}, std::move(layout));
+}
+
+Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arrays,
+                  ArrayLayout layout) {
     const auto dimensions = static_cast<std::size_t>(domain.dimensions());
-    const ArrayShape array = without_single(given, dimensions);
-    require_rank(array, dimensions);
-    if (domain.blocks().size() != 1)
-        throw Error("the rank has " + std::to_string(domain.blocks().size()) +
-                    " blocks and 1 array was passed: pass one array per block (view_blocks)");
-    layout.components = components_of(array, dimensions);
-    const auto needed = array_extents(domain, layout);
-    Field field = view_block(domain, nullptr, array.element, layout);
-    const Coordinates first = first_of(domain, field, 0);
-    BlockView block{array.first, {}};
-    for (std::size_t d = 0; d < dimensions; ++d) {
-        const int lower = field.array_halo.lower[d], upper = field.array_halo.upper[d];
-        if (array.extents[d] != needed[d])
-            throw Error("the array has " + std::to_string(array.extents[d]) +
-                        " values in dimension " + std::to_string(d) + " and " +
-                        std::to_string(needed[d] - lower - upper) + " of its own with halos of " +
-                        std::to_string(lower) + " and " + std::to_string(upper) + " take " +
-                        std::to_string(needed[d]) + ": make them equal, or tell the array's halo");
-        block.strides[d] = array.strides[d];
-        if (block.first != nullptr)
-            block.first += (first[d] - domain.owned().lo[d] + lower) * array.strides[d];
+    if (domain.blocks().size() != arrays.size())
+        throw Error("the rank has " + std::to_string(domain.blocks().size()) + " blocks and " +
+                    std::to_string(arrays.size()) +
+                    " arrays were passed: pass one array per block (view_blocks)");
+    const std::vector<std::byte*> nowhere(arrays.size());
+    Field field;
+    for (std::size_t b = 0; b < arrays.size(); ++b) {
+        const ArrayShape array = without_single(arrays[b], dimensions);
+        require_rank(array, dimensions);
+        const int components = components_of(array, dimensions);
+        if (b == 0) {
+            layout.components = components;
+            field = view_blocks(domain, nowhere, array.element, layout);
+        } else if (components != field.components || array.element != field.element) {
+            throw Error(
+                "the blocks of a field differ in type or components: pass arrays of one "
+                "type");
+        }
+        const auto needed = array_extents(domain, layout, static_cast<int>(b));
+        const Coordinates first = first_of(domain, field, static_cast<int>(b));
+        BlockView block{array.first, {}};
+        for (std::size_t d = 0; d < dimensions; ++d) {
+            const int lower = field.array_halo.lower[d], upper = field.array_halo.upper[d];
+            if (array.extents[d] != needed[d])
+                throw Error("the array has " + std::to_string(array.extents[d]) +
+                            " values in dimension " + std::to_string(d) + " and " +
+                            std::to_string(needed[d] - lower - upper) +
+                            " of its own with halos of " + std::to_string(lower) + " and " +
+                            std::to_string(upper) + " take " + std::to_string(needed[d]) +
+                            ": make them equal, or tell the array's halo");
+            block.strides[d] = array.strides[d];
+            if (block.first != nullptr)
+                block.first +=
+                    (first[d] - domain.blocks()[b].held.lo[d] + lower) * array.strides[d];
+        }
+        block.component_stride =
+            array.rank > dimensions ? array.strides[dimensions] : byte_count{array.element.size};
+        if (b == 0) field.component_stride = block.component_stride;
+        field.blocks[b] = block;
     }
-    field.component_stride = block.component_stride =
-        array.rank > dimensions ? array.strides[dimensions] : byte_count{array.element.size};
-    field.blocks.front() = block;
     return field;
 }
 

@@ -6,6 +6,7 @@
 
 #include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
+#include "plan/device/driver.hpp"
 #include "plan/overlap.hpp"
 
 namespace parhelion {
@@ -104,7 +105,9 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
         refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
     if (given.components != made.components)
         refuse(array(), text(given.components) + " components per cell", text(made.components));
-    if (given.space != made.space)
+    // Views that were made before a driver was there know of none: bind looks at the arrays.
+    const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
+    if (given.space != made.space && !unknown)
         refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
                std::string(to_string(made.space)) + " memory");
     if (!equal_halo(given.halo, plan_.depths[f], plan_.pattern_of(static_cast<int>(f)).dimensions))
@@ -210,10 +213,22 @@ void BoundArrays::want_places(const ArrayList& places) {
     }
 }
 
+void BoundArrays::require_device() const {
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        const Shape& shape = shapes_[i];
+        const std::byte *const here = wanted_[i] + shape.low, *const made =
+                                                                  plan_.bases[i] + shape.low;
+        if (shape.has_cells() && device_of(here) != device_of(made))
+            throw Error("an array is " + place_text(here) + " and the exchange was made for one " +
+                        place_text(made) + right_arrays);
+    }
+}
+
 void BoundArrays::bind(const ArrayList& arrays) {
     if (arrays.size() == 0) return accept(plan_.bases);
     arrays.places() != nullptr ? want_places(arrays) : want(arrays);
     if (wanted_ == bases_) return;
+    if (plan_.space() == MemorySpace::device) require_device();
     require_disjoint();
     accept(wanted_);
 }

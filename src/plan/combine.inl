@@ -3,67 +3,10 @@
 // Every loop computes what one value after the other gives: nothing is reassociated, so that all
 // instruction sets give the same bits.
 
+#include "plan/combinations.hpp"
+
 namespace parhelion {
 namespace {
-
-// Of one value, or of each in a vector of them. Minimum and maximum keep the destination's where a
-// value is no number and where zeros differ in sign. Sums and products get unsigned integers, which
-// wrap around, as MPI's do in practice.
-struct Sum {
-    template <class V>
-    static V of(V a, V b) {
-        return static_cast<V>(a + b);
-    }
-};
-struct Min {
-    template <class V>
-    static V of(V a, V b) {
-        return b < a ? b : a;
-    }
-};
-struct Max {
-    template <class V>
-    static V of(V a, V b) {
-        return a < b ? b : a;
-    }
-};
-struct Prod {
-    template <class V>
-    static V of(V a, V b) {
-        if constexpr (__is_same(V, unsigned short))
-            return static_cast<V>(1u * a * b);  // two ints could overflow
-        else return static_cast<V>(a * b);
-    }
-};
-struct And {
-    template <class V>
-    static V of(V a, V b) {
-        return static_cast<V>(a & b);
-    }
-};
-struct Or {
-    template <class V>
-    static V of(V a, V b) {
-        return static_cast<V>(a | b);
-    }
-};
-
-// No combination: the opposite of what comes.
-struct Opposite {
-    template <class V>
-    static V of(V, V b) {
-        return static_cast<V>(-b);
-    }
-};
-
-template <class T, byte_count Size>
-struct Vector {
-    using type __attribute__((vector_size(Size))) = T;
-};
-template <class T>
-struct Vector<T, byte_count{sizeof(T)}> {
-    using type = T;
-};
 
 template <class T, class Operation, byte_count Size>
 void combine_vector(Bytes* dst, const Bytes* src) {
@@ -113,9 +56,17 @@ void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     const byte_count ds = op.dst_stride, ss = op.src_stride, width = op.width, count = op.count;
     const local_index* const from = op.src_list;
     const local_index* const to = op.dst_list;
-    if (from == nullptr && to != nullptr)
-        for (byte_count k = 0; k < count; ++k) Row::combine(dst + to[k] * ds, src + k * ss, width);
-    else
+    if (from == nullptr && to != nullptr) {
+        byte_count k = 0;
+        for (; k + 4 <= count; k += 4) {  // places are read first: stores might change them
+            const local_index a = to[k], b = to[k + 1], c = to[k + 2], d = to[k + 3];
+            Row::combine(dst + a * ds, src + k * ss, width);
+            Row::combine(dst + b * ds, src + (k + 1) * ss, width);
+            Row::combine(dst + c * ds, src + (k + 2) * ss, width);
+            Row::combine(dst + d * ds, src + (k + 3) * ss, width);
+        }
+        for (; k < count; ++k) Row::combine(dst + to[k] * ds, src + k * ss, width);
+    } else
         for (byte_count k = 0; k < count; ++k)
             Row::combine(dst + (to ? to[k] : k) * ds, src + (from ? from[k] : k) * ss, width);
 }
@@ -151,6 +102,11 @@ template <class T, class Operation>
 struct Combined {
     static void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
                         const byte_count* ds, const byte_count* ss, byte_count width) {
+        if constexpr (__is_same(Operation, Opposite))
+            if (is_mirrored(rows, ds, ss, width) && width <= 2 * byte_count{sizeof(T)})
+                return width == sizeof(T)
+                           ? Mirrored<T, 1, Opposite>::rows(dst, src, planes, rows, ds, ss)
+                           : Mirrored<T, 2, Opposite>::rows(dst, src, planes, rows, ds, ss);
         with_row<T, Operation>(width, [&](auto row) {
             combine_rows<decltype(row)>(dst, src, planes, rows, ds, ss, width);
         });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parhelion/plan/executor.hpp"
+#include "pattern/axis_map.hpp"
 
 namespace parhelion {
 namespace {
@@ -218,10 +219,10 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
         const BoxPiece& piece = link.receive.boxes[entry++];
         const BoxPiece& source = link.receive.boxes[first];
         const Box box = clipped(piece, field, plan.pattern_of(f).dimensions);
-        Coordinates back{};
-        for (int d = 0; d < max_dimensions; ++d) back[d] = piece.shift[d] - source.shift[d];
-        program.add(copy_between(box_in_field(plan, f, source, translate(box, back)),
-                                 box_in_field(plan, f, piece, box), field.element));
+        const AxisMap back = to_owner(source).inverse().after(to_owner(piece));
+        program.add(copy_between(turned(box_in_field(plan, f, source, back.of(box)), back.mirrored),
+                                 box_in_field(plan, f, piece, box), field.element,
+                                 is_negated(field, piece) != is_negated(field, source)));
     }
 }
 
@@ -394,6 +395,12 @@ Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& h
                        const Links& holder) {
     return compile_direct({owner_plan, owner, End::owned}, {holder_plan, holder, End::ghosts},
                           Direction::forward);
+}
+
+Program compile_combining(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
+                          const Links& holder) {
+    return compile_direct({holder_plan, holder, End::ghosts}, {owner_plan, owner, End::owned},
+                          Direction::reverse);
 }
 
 Program compile_pack(const Plan& plan, const MessageLayout& layout,

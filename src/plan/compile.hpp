@@ -53,6 +53,11 @@ byte_count mean_ghost_piece(const Plan& plan, const Links& links);
 Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
                        const Links& holder);
 
+/// The way back, for a reverse exchange: all of the holder's ghosts into the owner's cells, in the
+/// order of a message's.
+Program compile_combining(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
+                          const Links& holder);
+
 /// Adds to the stage's `wrap_owned` and `wrap` copies that fill every ghost of the group that is an
 /// image along a dimension in which the rank's only block has no neighbor but itself. Dimension
 /// after dimension, each over the full width of those before: long pieces instead of one per edge

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parhelion/core/checked.hpp"
+#include "plan/device/driver.hpp"
 
 namespace parhelion {
 
@@ -70,6 +71,16 @@ BlockView view_array(const Box& all, const Coordinates& first, int dimensions, s
     return view;
 }
 
+// Of the first array that is there. On many calls: where no driver was found so far, none is looked
+// for.
+MemorySpace space_of(std::byte* const* arrays, std::size_t count) {
+    if (device::driver_in_use() == nullptr) return MemorySpace::host;
+    const auto* const first =
+        std::find_if(arrays, arrays + count, [](const std::byte* each) { return each != nullptr; });
+    return first != arrays + count && device_of(*first) >= 0 ? MemorySpace::device
+                                                             : MemorySpace::host;
+}
+
 Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::size_t count,
                   Element element, const ArrayLayout& layout) {
     if (count != domain.blocks().size())
@@ -84,7 +95,7 @@ Field view_arrays(const CartesianDomain& domain, std::byte* const* arrays, std::
                 depth_of(domain, layout, array_halo),
                 false,
                 {},
-                MemorySpace::host,
+                space_of(arrays, count),
                 total_stagger(domain, layout.stagger),
                 domain.boundary(),
                 array_halo,
@@ -138,6 +149,7 @@ Field view_whole(const CartesianDomain& domain, std::byte* array, Element elemen
     for (int d = 0; d < points.dimensions(); ++d) all.hi[d] = points.axis(d).extent;
     Field field{element, layout.components, 0, 0, false, {}};
     field.stagger = points.stagger();
+    field.space = space_of(&array, 1);
     field.blocks.push_back(view_array(all, {}, points.dimensions(), array, element.size, layout));
     return field;
 }
@@ -145,6 +157,8 @@ Field view_whole(const CartesianDomain& domain, std::byte* array, Element elemen
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts,
                  local_index ghost_cells, Element element, ArrayLayout layout) {
     Field field{element, layout.components, element.size, 0, true, {}};
+    std::byte* const arrays[2] = {owned, ghosts};
+    field.space = space_of(arrays, 2);
     if (layout.order == Order::c) {
         const byte_count stride = byte_count{element.size} * layout.components;
         field.blocks = {{owned, {stride}}, {ghosts, {stride}}};

@@ -7,6 +7,7 @@
 #include "parhelion/core/error.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "plan/copy_team.hpp"
+#include "plan/device/executor.hpp"
 #include "plan/kernels.hpp"
 
 namespace parhelion {
@@ -130,7 +131,7 @@ void register_executor(MemorySpace space, std::function<std::shared_ptr<Executor
     known().of(space) = std::move(make);
 }
 
-std::shared_ptr<Executor> make_executor(MemorySpace space, int threads) {
+std::shared_ptr<Executor> make_executor(MemorySpace space, int threads, const std::byte* array) {
     Make make;
     {
         const std::lock_guard lock(known().mutex);
@@ -138,9 +139,7 @@ std::shared_ptr<Executor> make_executor(MemorySpace space, int threads) {
     }
     if (make) return make();
     if (space == MemorySpace::host) return std::make_shared<HostExecutor>(copy_team(threads));
-    throw Error(std::string("nothing here copies between arrays in ") + to_string(space) +
-                " memory: keep them in the host's memory, or register an executor for it "
-                "(parhelion/plan/executor.hpp)");
+    return make_device_executor(array);
 }
 
 }  // namespace parhelion

@@ -46,8 +46,77 @@ void strided_loop(Bytes* dst, const Bytes* src, byte_count planes, byte_count ro
     }
 }
 
+template <class T, byte_count Size>
+struct Vector {
+    using type __attribute__((vector_size(Size))) = T;
+};
+template <class T>
+struct Vector<T, byte_count{sizeof(T)}> {
+    using type = T;
+};
+
+// A row that runs forward here and backward there, as beyond a fold: elements of `Parts` values, a
+// vector of them at a time.
+template <class T, int Parts, class Change>
+struct Mirrored {
+    static constexpr byte_count element = byte_count{sizeof(T)} * Parts;
+
+    template <byte_count Size, int... i>
+    static void copy(Bytes* dst, const Bytes* src, std::integer_sequence<int, i...>) {
+        constexpr int last = sizeof...(i) - Parts;
+        typename Vector<T, Size>::type values;
+        __builtin_memcpy(&values, src, Size);
+        if constexpr (last > 0)
+            values = __builtin_shufflevector(values, values, (last - i + 2 * (i % Parts))...);
+        values = Change::of(values, values);
+        __builtin_memcpy(dst, &values, Size);
+    }
+
+    // Up to before `end` there.
+    template <byte_count Size>
+    static void row(Bytes* dst, const Bytes* end, byte_count bytes) {
+        for (; bytes >= Size; bytes -= Size, dst += Size)
+            copy<Size>(dst, end -= Size, std::make_integer_sequence<int, Size / sizeof(T)>{});
+        if constexpr (Size > element) row<Size / 2>(dst, end, bytes);
+    }
+
+    static void rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count count,
+                     const byte_count* ds, const byte_count* ss) {
+        if (ds[1] < 0) dst += (count - 1) * ds[1], src += (count - 1) * ss[1];
+        for (byte_count p = 0; p < planes; ++p, dst += ds[0], src += ss[0])
+            row<vector_bytes>(dst, src + element, count * element);
+    }
+};
+
+bool is_mirrored(byte_count rows, const byte_count* ds, const byte_count* ss, byte_count width) {
+    return rows > 1 && ds[1] == -ss[1] && (ds[1] == width || ss[1] == width);
+}
+
+struct Unchanged {
+    template <class V>
+    static V of(V, V b) {
+        return b;
+    }
+};
+
+// Whether they are mirrored rows of elements for which there is a loop.
+bool copy_mirrored(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
+                   const byte_count* ds, const byte_count* ss, byte_count width) {
+    if (!is_mirrored(rows, ds, ss, width)) return false;
+    const auto with = [&](auto loop) { loop.rows(dst, src, planes, rows, ds, ss); };
+    switch (width) {
+        case 1: with(Mirrored<std::uint8_t, 1, Unchanged>()); return true;
+        case 2: with(Mirrored<std::uint16_t, 1, Unchanged>()); return true;
+        case 4: with(Mirrored<std::uint32_t, 1, Unchanged>()); return true;
+        case 8: with(Mirrored<std::uint64_t, 1, Unchanged>()); return true;
+        case 16: with(Mirrored<std::uint64_t, 2, Unchanged>()); return true;
+        default: return false;
+    }
+}
+
 void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, const byte_count* ds,
              const byte_count* ss, byte_count width) {
+    if (copy_mirrored(dst, src, planes, rows, ds, ss, width)) return;
     switch (width) {
         case 1: return strided_loop<Fixed<1>>(dst, src, planes, rows, ds, ss, width);
         case 2: return strided_loop<Fixed<2>>(dst, src, planes, rows, ds, ss, width);
@@ -81,7 +150,16 @@ struct Stride<0> {
     byte_count value;
 };
 
+// Its loop of a few instructions lies in one window of 32 bytes: some Intel processors decode a
+// branch across its end anew at each pass (erratum SKX102), which made gathers take 1.35 times as
+// long. Other loops are short, and the padding before them would cost more.
+#if defined(__GNUC__) && !defined(__clang__)
+#define PHL_ALIGNED_LOOP gnu::noinline, gnu::optimize("align-loops=32")
+#else
+#define PHL_ALIGNED_LOOP gnu::noinline
+#endif
 template <class Piece, byte_count Constant, bool SrcList, bool DstList>
+[[PHL_ALIGNED_LOOP]]
 void indexed_loop(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     const Stride<Constant> ss(op.src_stride), ds(op.dst_stride);
     const byte_count width = op.width, count = op.count;

@@ -46,6 +46,21 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
     return order;
 }
 
+namespace {
+
+// Of a piece that lies beyond one side of the receiver's cells the part straight across it, else
+// nothing. Dimension by dimension, pieces reach over sides.
+Box across_face(const BoxPiece& piece, Box most, int dimensions) {
+    for (int d = 0, beyond = 0; d < dimensions; ++d) {
+        const global_index lo = piece.owner.lo[d], hi = piece.owner.hi[d];
+        if (piece.cells.lo[d] < hi && piece.cells.hi[d] > lo) most.lo[d] = lo, most.hi[d] = hi;
+        else if (++beyond > 1) most.hi[d] = most.lo[d];
+    }
+    return most;
+}
+
+}  // namespace
+
 Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
     HaloWidth width = 0;
     for (int d = 0; d < dimensions; ++d) {
@@ -53,7 +68,10 @@ Box clipped(const BoxPiece& piece, const Field& field, int dimensions) {
         width.lower[here] = field.halo.lower[d], width.upper[here] = field.halo.upper[d];
         if (piece.is_backward(d)) std::swap(width.lower[here], width.upper[here]);
     }
-    return intersect(piece.cells, grow(piece.owner, width, dimensions));
+    const Box most = grow(piece.owner, width, dimensions);
+    return intersect(piece.cells, field.neighbors == Neighbors::full
+                                      ? most
+                                      : across_face(piece, most, dimensions));
 }
 
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box) {

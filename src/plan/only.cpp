@@ -48,6 +48,21 @@ void check_vectors(const Plan& plan, const ShortList<int, 16>& fields) {
                             ", the other component of its vector: name both");
 }
 
+void check_faces(const Plan& plan, const Only& only) {
+    if (only.neighbors == Neighbors::full) return;
+    for (const int f : only.fields) {
+        const Pattern& pattern = plan.pattern_of(f);
+        bool points = false;
+        for (int d = 0; d < pattern.dimensions; ++d) points |= plan.fields[f].stagger.more(d) > 0;
+        if (points || pattern.indexed())
+            throw Error("field " + std::to_string(f) +
+                        (points ? " lives on points, of which those of the next block lie beyond "
+                                  "faces and corners at once: make an exchange of a domain with "
+                                  "Neighbors::faces"
+                                : " is of an index map, which has no faces: name fields of grids"));
+    }
+}
+
 // One side of a dimension. A depth for both sides may be wider than one of them.
 int bounded(int asked, int here, int other_side, int d) {
     if (asked == Only::as_made) return here;
@@ -94,6 +109,7 @@ Plan without_stages(const Plan& whole, const Only& only) {
         const auto i = static_cast<std::size_t>(f);
         plan.fields.push_back(whole.fields[i]);
         plan.fields.back().halo = narrower(whole.fields[i], only.depth);
+        if (only.neighbors == Neighbors::faces) plan.fields.back().neighbors = only.neighbors;
         plan.depths.push_back(whole.depths[i]);
         plan.numbers.push_back(whole.numbers[i]);
         plan.group_of.push_back(whole.group_of[i]);
@@ -124,11 +140,12 @@ bool moves_nothing(const LinkPlan& link) {
 
 Only resolve(const Plan& plan, const Only& only) {
     Only full;
-    full.fields = only.fields;
+    full.fields = only.fields, full.neighbors = only.neighbors;
     for (int f = 0; only.fields.empty() && f < static_cast<int>(plan.fields.size()); ++f)
         full.fields.push_back(f);
     check_numbers(plan, full.fields);
     check_vectors(plan, full.fields);
+    check_faces(plan, full);
     const int dimensions = dimensions_of(plan, full.fields);
     const HaloWidth as_made = Only::as_made;
     if (dimensions == 0 && !(only.depth == as_made))
@@ -139,7 +156,8 @@ Only resolve(const Plan& plan, const Only& only) {
 }
 
 bool is_all(const Plan& plan, const Only& resolved) {
-    return in_order(plan, resolved.fields) && resolved.depth == widest(plan, resolved.fields);
+    return in_order(plan, resolved.fields) && resolved.depth == widest(plan, resolved.fields) &&
+           resolved.neighbors == Neighbors::full;
 }
 
 std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers) {
@@ -152,6 +170,9 @@ std::string to_string(const Plan& plan, const Only& resolved, const std::vector<
         text.append(d == 0 ? " to a depth of " : " × ").append(std::to_string(lower));
         if (upper != lower) text.append("/").append(std::to_string(upper));
     }
+    const auto has_faces = [&](int f) { return plan.fields[f].neighbors == Neighbors::faces; };
+    if (resolved.neighbors == Neighbors::faces || std::ranges::any_of(resolved.fields, has_faces))
+        text += " across faces";
     return text;
 }
 

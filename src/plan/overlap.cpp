@@ -165,6 +165,11 @@ bool overlaps_itself(const Footprint& cells) {
 
 namespace {
 
+// The maker of the pattern has checked its arrays then, by their numbers of cells.
+bool is_interleaved(const Plan& plan, std::size_t f) {
+    return plan.pattern_of(static_cast<int>(f)).interleaved;
+}
+
 // The cells of a block of a field (of an indexed one: its owned cells, or its ghosts).
 class Cells {
 public:
@@ -288,7 +293,8 @@ constexpr auto pass_once =
 void check_disjoint(const Plan& plan, Bases bases) {
     std::vector<Cells> all;
     for (std::size_t f = 0; f < plan.fields.size(); ++f)
-        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b)
+        for (std::size_t b = 0; b < (is_interleaved(plan, f) ? 0 : plan.fields[f].blocks.size());
+             ++b)
             if (Cells cells(plan, f, b, bases[static_cast<std::size_t>(plan.first_base[f]) + b]);
                 !cells.empty())
                 all.push_back(cells);

@@ -31,6 +31,7 @@ struct PackedCells {
 private:
     static void copy(const Plan& plan, const Program& program, Bases src, Bases dst) {
         const auto queue = plan.executor->make_queue();
+        queue->follow_program();
         queue->enqueue(program, src, dst);
         queue->wait();
     }

@@ -9,7 +9,9 @@
 #include "parhelion/core/sparse_exchange.hpp"
 #include "parhelion/plan/executor.hpp"
 #include "pattern/shape.hpp"
+#include "plan/array_block.hpp"
 #include "plan/compile.hpp"
+#include "plan/device/driver.hpp"
 #include "plan/kernels.hpp"
 #include "plan/layout.hpp"
 #include "plan/overlap.hpp"
@@ -210,6 +212,15 @@ void check_communicators(const std::vector<Group>& groups) {
                         "domains of one exchange on one communicator");
 }
 
+// Views that were made before a driver was there know of none.
+void find_spaces(std::vector<Group>& groups) {
+    if (device::find_driver() == nullptr) return;
+    for (Group& group : groups)
+        for (Field& field : group.fields)
+            for (const BlockView& block : field.blocks)
+                if (device_of(block.first) >= 0) field.space = MemorySpace::device;
+}
+
 // One executor makes all copies of a plan.
 void check_spaces(const std::vector<Group>& groups) {
     const Field* first = nullptr;
@@ -289,10 +300,27 @@ std::vector<Box> reaches_of(const Pattern& pattern) {
 
 void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
     plan.depths.push_back(field.halo);
+    field.neighbors = Neighbors::full;
     for (int d = 0; d < max_dimensions; ++d) field.halo.upper[d] += field.stagger.more(d);
     plan.fields.push_back(std::move(field));
     plan.numbers.push_back(number);
     plan.group_of.push_back(pattern);
+}
+
+// Some array of this rank, null where it has none. All are of one device, or none is of any.
+const std::byte* array_of(const Plan& plan) {
+    const std::byte* found = nullptr;
+    for (std::size_t f = 0; plan.space() == MemorySpace::device && f < plan.fields.size(); ++f)
+        for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) {
+            const ArrayBlock block = array_block(plan, f, b);
+            if (block.empty() || block.begin == nullptr) continue;
+            if (found == nullptr) found = block.begin;
+            if (device_of(block.begin) != device_of(found))
+                throw Error(field_name(plan, static_cast<int>(f)) + " is " +
+                            place_text(block.begin) + " and another array " + place_text(found) +
+                            ": make an exchange for each, or move them to one device");
+        }
+    return found;
 }
 
 Plan without_stages(std::vector<Group> groups, int threads) {
@@ -311,7 +339,7 @@ Plan without_stages(std::vector<Group> groups, int threads) {
         }
     }
     index_fields(plan);
-    plan.executor = make_executor(plan.space(), threads);
+    plan.executor = make_executor(plan.space(), threads, array_of(plan));
     return plan;
 }
 
@@ -455,6 +483,7 @@ void compile_stages(Plan& plan) {
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms) {
     if (groups.empty())
         throw Error("an exchange of no groups: pass at least one pattern with its fields");
+    find_spaces(groups);
     require_equal(
         groups.front().patterns.front().communicator,
         "the fields, the domain or the options of the exchange",

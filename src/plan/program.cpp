@@ -158,6 +158,12 @@ void drop_list(const local_index*& list, byte_count& offset, byte_count stride, 
     list = nullptr;
 }
 
+IndexedOp without_plain_lists(IndexedOp op) {
+    drop_list(op.src_list, op.src, op.src_stride, op.count);
+    drop_list(op.dst_list, op.dst, op.dst_stride, op.count);
+    return op;
+}
+
 // Shorter runs on average are copied faster cell by cell: reading an index is cheaper than starting
 // a run.
 constexpr byte_count worthwhile_run_bytes = 64;
@@ -168,11 +174,14 @@ void Program::add(const StridedOp& op) {
     if (op.bytes() > 0) strided.push_back(normalized(op));
 }
 
+void Program::add_plain(const IndexedOp& op) {
+    if (op.count > 0)  // an empty list may belong to an array that is not there
+        indexed.push_back(without_plain_lists(op));
+}
+
 void Program::add(const IndexedOp& given) {
     if (given.count == 0) return;
-    IndexedOp op = given;
-    drop_list(op.src_list, op.src, op.src_stride, op.count);
-    drop_list(op.dst_list, op.dst, op.dst_stride, op.count);
+    const IndexedOp op = without_plain_lists(given);
     const bool packed = op.src_stride == op.width && op.dst_stride == op.width;
     const byte_count expected = packed ? count_runs(op) : op.count;
     if (expected == 1) {

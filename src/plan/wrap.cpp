@@ -6,13 +6,13 @@
 #include <optional>
 #include <set>
 
+#include "pattern/axis_map.hpp"
 #include "plan/layout.hpp"
 
 namespace parhelion {
 namespace {
 
-using Offset = std::array<int, max_dimensions>;  // of a ghost region: before (−1), beside (0) or
-                                                 // behind (1) the owned cells
+using Offset = RegionOffset;
 
 // The ghosts at an offset, as wide as `halo` says.
 Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int dimensions) {
@@ -24,94 +24,128 @@ Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int di
     return box;
 }
 
-// Empty for a piece that is not the whole of one region.
-std::optional<Offset> offset_of(const Pattern& pattern, const Box& cells) {
+// Where the ghosts at an offset come from.
+struct Source {
+    int rank;
+    AxisMap map;
+    SeamTurn turn;
+};
+using Sources = std::map<Offset, Source>;
+
+// Nothing when some piece is not the whole of one region.
+std::optional<Sources> sources_of(const Pattern& pattern, const Stage& stage) {
     const Box& owned = pattern.blocks.front();
+    Sources sources;
+    for (const Link& link : stage)
+        for (const BoxPiece& piece : link.receive.boxes) {
+            const Offset offset = region_of(piece.cells, owned);
+            const Source source{link.rank, to_owner(piece), piece.turn};
+            if (piece.cells != region(owned, pattern.halo, offset, pattern.dimensions) ||
+                !sources.emplace(offset, source).second)
+                return {};
+        }
+    return sources;
+}
+
+Offset beyond(int d, int side) {
     Offset offset{};
-    for (int d = 0; d < pattern.dimensions; ++d)
-        offset[d] = cells.hi[d] <= owned.lo[d] ? -1 : cells.lo[d] >= owned.hi[d] ? 1 : 0;
-    if (cells != region(owned, pattern.halo, offset, pattern.dimensions)) return {};
+    offset[d] = side;
     return offset;
 }
 
-// Who owns the region at each offset; nothing when some piece is no region.
-std::optional<std::map<Offset, int>> owners_of(const Pattern& pattern, const Stage& stage) {
-    std::map<Offset, int> owners;
-    for (const Link& link : stage)
-        for (const BoxPiece& piece : link.receive.boxes) {
-            const auto offset = offset_of(pattern, piece.cells);
-            if (!offset || piece.turn.seam || !owners.emplace(*offset, link.rank).second) return {};
-        }
-    return owners;
+// Whether ghosts beyond a side are images of this rank's own cells.
+bool is_own(const Pattern& pattern, const Offset& side, const Source& source) {
+    const Box& owned = pattern.blocks.front();
+    const Box image = source.map.of(region(owned, pattern.halo, side, pattern.dimensions));
+    return source.rank == pattern.communicator.rank() && intersect(image, owned) == image &&
+           !source.turn.exchanges_axes();
 }
 
-// Dimensions with images of this rank on both sides where there is a halo, a whole extent away.
-std::vector<int> own_dimensions(const Pattern& pattern, const Stage& stage) {
-    const int rank = pattern.communicator.rank();
-    Offset images{};
-    for (const Link& link : stage)
-        for (const BoxPiece& piece : link.receive.boxes) {
-            int along = 0, d = 0, beside = 0;
-            for (int each = 0; each < pattern.dimensions; ++each)
-                if (piece.shift[each] != 0) along = each, ++d;
-                else beside += piece.cells.lo[each] != pattern.blocks[0].lo[each];
-            const global_index extent = pattern.blocks[0].extent(along);
-            if (link.rank == rank && d == 1 && beside == 0 &&
-                (piece.shift[along] == extent || piece.shift[along] == -extent))
-                ++images[along];
-        }
-    std::vector<int> own;
+// Axes that the images beyond a dimension mirror, but itself.
+DimensionSet mirrored_beside(const Sources& sources, int d) {
+    DimensionSet mirrored = 0;
+    for (const int side : {-1, 1})
+        if (const auto own = sources.find(beyond(d, side)); own != sources.end())
+            mirrored |= own->second.map.mirrored;
+    return mirrored & static_cast<DimensionSet>(~(1u << d));
+}
+
+// Dimensions in which all ghosts beyond the sides are; last those that mirror others, the ghosts
+// along which must be there.
+std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) {
+    std::vector<int> own, mirroring;
     for (int d = 0; d < pattern.dimensions; ++d) {
-        const int sides = (pattern.halo.lower[d] > 0) + (pattern.halo.upper[d] > 0);
-        if (sides > 0 && images[d] == sides) own.push_back(d);
+        int sides = 0, own_sides = 0;
+        for (const int side : {-1, 1})
+            if (const auto found = sources.find(beyond(d, side)); found != sources.end())
+                ++sides, own_sides += is_own(pattern, found->first, found->second);
+        if (sides > 0 && own_sides == sides)
+            (mirrored_beside(sources, d) != 0 ? mirroring : own).push_back(d);
     }
+    own.insert(own.end(), mirroring.begin(), mirroring.end());
     return own;
 }
 
-// Whether going on along the own dimensions from a region leads to regions of the same owner
-// everywhere, and to nothing else.
-bool images_are_complete(const Pattern& pattern, const std::map<Offset, int>& owners,
-                         const std::vector<int>& own) {
-    std::map<Offset, int> expected;
-    const auto spread = [&](auto&& self, Offset offset, int owner, std::size_t next) -> void {
-        if (next == own.size()) {
-            if (offset != Offset{}) expected[offset] = owner;
-            return;
-        }
-        const int d = own[next];
-        for (const int side : {-1, 0, 1}) {
-            if ((side < 0 && pattern.halo.lower[d] == 0) ||
-                (side > 0 && pattern.halo.upper[d] == 0))
-                continue;
-            offset[d] = side;
-            self(self, offset, owner, next + 1);
-        }
-    };
-    spread(spread, Offset{}, pattern.communicator.rank(), 0);
-    for (const auto& [offset, owner] : owners) {
-        bool beside = true;
-        for (const int d : own) beside = beside && offset[d] == 0;
-        if (beside) spread(spread, offset, owner, 0);
-    }
-    return expected == owners;
+// Whether ghosts at an offset are images, beyond its last own dimension, of the ghosts to which the
+// map of the side leads.
+bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int d,
+              const Source& source, bool signed_fields) {
+    const Box& owned = pattern.blocks.front();
+    const Source& side = sources.at(beyond(d, offset[d]));
+    const Box image = side.map.of(region(owned, pattern.halo, offset, pattern.dimensions));
+    offset[d] = 0;
+    for (int e = 0; e < pattern.dimensions; ++e)
+        if (side.map.mirrors(e)) offset[e] = -offset[e];
+    if (offset == Offset{}) return true;
+    const auto from = sources.find(offset);
+    if (from == sources.end()) return false;
+    const Source& first = from->second;
+    const Box ghosts = region(owned, pattern.halo, offset, pattern.dimensions);
+    const bool signs_agree =
+        ((side.map.mirrored != 0) != (first.map.mirrored != 0)) == (source.map.mirrored != 0);
+    return intersect(image, ghosts) == image && first.rank == source.rank &&
+           first.map.after(side.map) == source.map && first.turn.axes == source.turn.axes &&
+           (signs_agree || !signed_fields);
+}
+
+// Whether all ghosts beyond own dimensions are, and none else come from this rank.
+bool images_are_complete(const Pattern& pattern, const Sources& sources,
+                         const std::vector<int>& own, bool signed_fields) {
+    return std::all_of(sources.begin(), sources.end(), [&](const auto& each) {
+        const auto& [offset, source] = each;
+        const auto last =
+            std::find_if(own.rbegin(), own.rend(), [&](int d) { return offset[d] != 0; });
+        if (last == own.rend()) return source.rank != pattern.communicator.rank();
+        return is_image(pattern, sources, offset, *last, source, signed_fields);
+    });
 }
 
 // Whether there are ghosts at each combination of the offsets that there are along each dimension,
 // which is not so around land.
-bool is_product(const std::map<Offset, int>& owners, int dimensions) {
+bool is_product(const Sources& sources, int dimensions) {
     std::size_t all = 1;
     for (int d = 0; d < dimensions; ++d) {
         std::set<int> sides{0};
-        for (const auto& [offset, owner] : owners) sides.insert(offset[d]);
+        for (const auto& [offset, source] : sources) sides.insert(offset[d]);
         all *= sides.size();
     }
-    return owners.size() == all - 1;
+    return sources.size() == all - 1;
+}
+
+// Mirrored ghosts of one side must be those of the other.
+bool mirrors_evenly(const Field& field, const Sources& sources, const std::vector<int>& own) {
+    for (const int d : own)
+        for (int e = 0; mirrored_beside(sources, d) >> e != 0; ++e)
+            if ((mirrored_beside(sources, d) >> e & 1) != 0 &&
+                field.halo.lower[e] != field.halo.upper[e])
+                return false;
+    return true;
 }
 
 // Widths of the ghosts that come from other ranks, for a field with a halo of its own.
-HaloWidth reach(const std::map<Offset, int>& owners, const HaloWidth& halo, int dimensions) {
+HaloWidth reach(const Sources& sources, const HaloWidth& halo, int dimensions) {
     HaloWidth width = 0;
-    for (const auto& [offset, owner] : owners)
+    for (const auto& [offset, source] : sources)
         for (int d = 0; d < dimensions; ++d) {
             if (offset[d] < 0) width.lower[d] = halo.lower[d];
             if (offset[d] > 0) width.upper[d] = halo.upper[d];
@@ -123,21 +157,24 @@ HaloWidth reach(const std::map<Offset, int>& owners, const HaloWidth& halo, int 
 class Wrapping {
 public:
     Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own,
-             const std::map<Offset, int>& owners)
-        : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), pattern_(plan.pattern_of(f)),
-          field_(plan.fields[f]), others_(reach(owners, field_.halo, pattern_.dimensions)) {
+             const Sources& sources)
+        : stage_(stage), plan_(plan), f_(f), own_(std::move(own)), sources_(sources),
+          pattern_(plan.pattern_of(f)), field_(plan.fields[f]),
+          others_(reach(sources, field_.halo, pattern_.dimensions)) {
         for (const int d : own_) others_.lower[d] = others_.upper[d] = 0;
         const auto& strides = field_.blocks[0].strides;
         const auto shorter = [&](int a, int b) {
             return std::abs(strides[a]) < std::abs(strides[b]);
         };
-        std::stable_sort(own_.begin(), own_.end(), shorter);
+        const auto mirroring = std::find_if(
+            own_.begin(), own_.end(), [&](int d) { return mirrored_beside(sources, d) != 0; });
+        std::stable_sort(own_.begin(), mirroring, shorter);
         for (int d = 0; d < pattern_.dimensions; ++d)
             if (shorter(d, fastest_)) fastest_ = d;
     }
 
     void add() {
-        if (comes_from_others(fastest_))
+        if (comes_from_others(fastest_) || mirrors_others())
             return add_around(stage_.wrap, grow(owned(), others_, pattern_.dimensions));
         add_around(stage_.wrap_owned, owned());
         Box inner = owned();
@@ -155,32 +192,42 @@ public:
 private:
     const Box& owned() const { return pattern_.blocks.front(); }
     bool comes_from_others(int d) const { return others_.lower[d] + others_.upper[d] > 0; }
+    bool mirrors_others() const {
+        for (const int d : own_)
+            for (int e = 0; e < pattern_.dimensions; ++e)
+                if ((mirrored_beside(sources_, d) >> e & 1) != 0 && comes_from_others(e))
+                    return true;
+        return false;
+    }
 
     // Images of these cells, then images of both, and so on.
     void add_around(Program& program, Box filled) const {
         for (const int d : own_) {
             for (const int side : {-1, 1}) {
-                Offset offset{};
-                offset[d] = side;
-                const Box slab = region(owned(), field_.halo, offset, pattern_.dimensions);
+                const auto own = sources_.find(beyond(d, side));
+                if (own == sources_.end()) continue;
+                const Box slab = region(owned(), field_.halo, own->first, pattern_.dimensions);
                 Box ghosts = filled;
                 ghosts.lo[d] = slab.lo[d], ghosts.hi[d] = slab.hi[d];
-                Coordinates shift{};
-                shift[d] = -side * owned().extent(d);
-                const BoxPiece piece{0, ghosts, owned(), shift};
-                if (!ghosts.empty())
-                    program.add(
-                        copy_between(box_in_field(plan_, f_, piece, translate(ghosts, shift)),
-                                     box_in_field(plan_, f_, piece, ghosts), field_.element));
+                if (ghosts.empty()) continue;
+                const AxisMap& map = own->second.map;
+                const SeamTurn& turn = own->second.turn;
+                const BoxPiece from{0, map.of(ghosts), owned(), {}, turn, true},
+                    to{0, ghosts, owned(), map.shift, turn, false};
+                program.add(copy_between(box_in_field(plan_, f_, from, from.cells),
+                                         box_in_field(plan_, f_, to, ghosts), field_.element,
+                                         is_negated(field_, to)));
             }
-            filled.lo[d] -= field_.halo.lower[d], filled.hi[d] += field_.halo.upper[d];
+            if (sources_.contains(beyond(d, -1))) filled.lo[d] -= field_.halo.lower[d];
+            if (sources_.contains(beyond(d, 1))) filled.hi[d] += field_.halo.upper[d];
         }
     }
 
     StagePlan& stage_;
     const Plan& plan_;
     int f_;
-    std::vector<int> own_;  // dimensions, by rising stride
+    std::vector<int> own_;  // dimensions, by rising stride, those that mirror others last
+    const Sources& sources_;
     const Pattern& pattern_;
     const Field& field_;
     HaloWidth others_;  // of the ghosts that come from other ranks
@@ -194,15 +241,23 @@ bool add_wrap(StagePlan& stage_plan, const Plan& plan, int group) {
     if (pattern.indexed() || pattern.stages.size() != 1 || pattern.blocks.size() != 1 ||
         pattern.blocks.front().empty())
         return false;
-    const Stage& stage = pattern.stages.front();
-    const auto owners = owners_of(pattern, stage);
-    const auto own = own_dimensions(pattern, stage);
-    if (!owners || own.empty() || !images_are_complete(pattern, *owners, own) ||
-        !is_product(*owners, pattern.dimensions))
-        return false;
-    stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
+    const auto sources = sources_of(pattern, pattern.stages.front());
+    if (!sources) return false;
+    const auto own = own_dimensions(pattern, *sources);
+    std::vector<int> fields;
+    bool signed_fields = false, faces = false;
     for (int f = 0; f < static_cast<int>(plan.fields.size()); ++f)
-        if (plan.group_of[f] == group) Wrapping(stage_plan, plan, f, own, *owners).add();
+        if (plan.group_of[f] == group) {
+            fields.push_back(f), signed_fields = signed_fields || plan.fields[f].sign < 0;
+            faces = faces || plan.fields[f].neighbors == Neighbors::faces;
+        }
+    if (own.empty() || faces || !is_product(*sources, pattern.dimensions) ||
+        !images_are_complete(pattern, *sources, own, signed_fields))
+        return false;
+    const auto is_even = [&](int f) { return mirrors_evenly(plan.fields[f], *sources, own); };
+    if (!std::all_of(fields.begin(), fields.end(), is_even)) return false;
+    stage_plan.wrap_owned.dependence = stage_plan.wrap.dependence = Dependence::chain;
+    for (const int f : fields) Wrapping(stage_plan, plan, f, own, *sources).add();
     return true;
 }
 

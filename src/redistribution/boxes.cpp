@@ -25,16 +25,38 @@ using PiecesByRank = std::map<int, Pieces>;
 
 bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 
+// Which axis of a domain each axis of the first one is: boxes of both are compared in its order.
+using Axes = std::array<std::size_t, max_dimensions>;
+struct Turned {
+    CartesianDomain domain;
+    Axes axes;
+
+    Box of_first(const Box& own) const {
+        Box box = own;
+        for (std::size_t d = 0; d < max_dimensions; ++d)
+            box.lo[d] = own.lo[axes[d]], box.hi[d] = own.hi[axes[d]];
+        return box;
+    }
+    Box own(const Box& of_first) const {
+        Box box = of_first;
+        for (std::size_t d = 0; d < max_dimensions; ++d)
+            box.lo[axes[d]] = of_first.lo[d], box.hi[axes[d]] = of_first.hi[d];
+        return box;
+    }
+};
+
 // What this rank's blocks of `mine` have in common with those of `theirs`, in an order that both
 // sides know.
-PiecesByRank shared_pieces(const CartesianDomain& mine, const CartesianDomain& theirs) {
+PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
     PiecesByRank pieces;
-    for (int b = 0; b < static_cast<int>(mine.blocks().size()); ++b) {
-        if (mine.owned(b).empty()) continue;
-        for_blocks(theirs, mine.owned(b), [&](const Box& box, CartesianDomain::Place place) {
-            const Box common = intersect(mine.owned(b), box);
-            if (!common.empty()) pieces[place.rank].push_back({b, common});
-        });
+    for (int b = 0; b < static_cast<int>(mine.domain.blocks().size()); ++b) {
+        const Box owned = mine.of_first(mine.domain.owned(b));
+        if (owned.empty()) continue;
+        for_blocks(theirs.domain, theirs.own(owned),
+                   [&](const Box& box, CartesianDomain::Place place) {
+                       const Box common = intersect(owned, theirs.of_first(box));
+                       if (!common.empty()) pieces[place.rank].push_back({b, common});
+                   });
     }
     for (auto& [rank, list] : pieces) std::sort(list.begin(), list.end(), before);
     return pieces;
@@ -47,21 +69,25 @@ byte_count cells_of(const Pieces& pieces) {
 }
 
 // One end of the way: a domain, and what its arrays have in common with the other's.
-struct End {
-    CartesianDomain domain;
+struct End : Turned {
     PiecesByRank others;  // by rank
     Pieces own;           // that stay on this rank
 
-    End(const CartesianDomain& mine, const CartesianDomain& theirs)
-        : domain(mine), others(shared_pieces(mine, theirs)) {
-        if (const auto here = others.find(mine.communicator().rank()); here != others.end()) {
+    End(const Turned& mine, const Turned& theirs)
+        : Turned(mine), others(shared_pieces(mine, theirs)) {
+        if (const auto here = others.find(domain.communicator().rank()); here != others.end()) {
             own = std::move(here->second);
             others.erase(here);
         }
     }
     PlacedCells place(const Field& field, const Piece& piece) const {
         const Coordinates first = first_of(domain, field, piece.block);
-        return in_array(domain.dimensions(), field, first, piece);
+        const PlacedCells placed =
+            in_array(domain.dimensions(), field, first, {piece.block, Turned::own(piece.cells)});
+        PlacedCells cells = placed;
+        for (std::size_t d = 0; d < static_cast<std::size_t>(domain.dimensions()); ++d)
+            cells.stride[d] = placed.stride[axes[d]];
+        return cells;
     }
 };
 
@@ -131,21 +157,25 @@ struct RowExchange {
 
 class Boxes final : public Redistribution::Mover {
 public:
-    Boxes(const CartesianDomain& from, const CartesianDomain& to, ExchangeOptions options)
+    Boxes(const Turned& from, const Turned& to, ExchangeOptions options)
         : from_(from, to), to_(to, from), options_(std::move(options)) {}
 
+    void prepare(std::span<const Move> arrays) override {
+        if (find(arrays) != nullptr) return;
+        exchanges_.push_back(collectively(from_.domain.communicator(), first_call,
+                                          options_.timeout_s, [&] { return make(arrays); }));
+    }
     void move(std::span<const Move> arrays, Direction direction) override {
         if (RowExchange* const known = find(arrays)) {
             check(arrays);
             return move(*known, arrays, direction);
         }
         // Other ranks may be in the exchange when this one fails.
-        auto made = collectively(from_.domain.communicator(), "the first call of a redistribution",
-                                 options_.timeout_s, [&] {
-                                     auto rows = make(arrays);
-                                     move(*rows, arrays, direction);
-                                     return rows;
-                                 });
+        auto made = collectively(from_.domain.communicator(), first_call, options_.timeout_s, [&] {
+            auto rows = make(arrays);
+            move(*rows, arrays, direction);
+            return rows;
+        });
         exchanges_.push_back(std::move(made));
     }
 
@@ -161,6 +191,8 @@ public:
     }
 
 private:
+    static constexpr const char* first_call = "the first call of a redistribution";
+
     static byte_count width_of_all(std::span<const Move> arrays) {
         byte_count width = 0;
         for (const Move& each : arrays) width += width_of(each.from);
@@ -263,20 +295,52 @@ private:
     std::vector<std::unique_ptr<RowExchange>> exchanges_;
 };
 
+// Of the second grid the axis that is each axis of the first one, where axis d is `axes[d]` there.
+Axes inverse_of(const std::vector<int>& axes, int dimensions) {
+    Axes inverse;
+    std::iota(inverse.begin(), inverse.end(), std::size_t{0});
+    std::vector<int> sorted = axes, all(static_cast<std::size_t>(dimensions));
+    std::iota(all.begin(), all.end(), 0);
+    std::sort(sorted.begin(), sorted.end());
+    if (!axes.empty() && sorted != all)
+        throw Error("axes are no permutation: name each axis from 0 to " +
+                    std::to_string(dimensions - 1) +
+                    " once, that of the first grid for each of "
+                    "the second one's");
+    for (std::size_t d = 0; d < axes.size(); ++d) inverse[static_cast<std::size_t>(axes[d])] = d;
+    return inverse;
+}
+
+void require_same_grid(const Turned& from, const Turned& to) {
+    const auto extents = to.domain.extents();
+    for (std::size_t d = 0; d < extents.size(); ++d)
+        if (from.domain.extents().size() != extents.size() ||
+            from.domain.extents()[d] != extents[to.axes[d]])
+            throw Error(
+                "the two domains have different extents: redistribute between domains of the same "
+                "grid, whose axes are in the order of `axes` where they change places");
+}
+
 }  // namespace
 
 std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
                                                   const CartesianDomain& to,
-                                                  ExchangeOptions options) {
-    return collectively(from.communicator(), "Redistribution", options.timeout_s,
+                                                  ExchangeOptions options, std::vector<int> axes) {
+    const Communicator& comm = from.communicator();
+    const auto tell = [&](Properties& properties) {
+        properties.add("the number of axes", axes.size());
+        for (std::size_t d = 0; d < axes.size(); ++d)
+            properties.add("axes[%]", axes[d], {static_cast<int>(d)});
+    };
+    return collectively(comm, "Redistribution", options.timeout_s,
                         [&]() -> std::unique_ptr<Redistribution::Mover> {
                             require_transport(options);
                             require_one_communicator(from.communicator(), to.communicator());
-                            if (from.extents() != to.extents())
-                                throw Error(
-                                    "the two domains have different extents: redistribute between "
-                                    "domains of the same grid");
-                            return std::make_unique<Boxes>(from, to, std::move(options));
+                            require_equal(comm, "axes", tell, "name the same axes on every rank");
+                            const Turned first{from, inverse_of({}, from.dimensions())},
+                                second{to, inverse_of(axes, from.dimensions())};
+                            require_same_grid(first, second);
+                            return std::make_unique<Boxes>(first, second, std::move(options));
                         });
 }
 

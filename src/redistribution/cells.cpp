@@ -39,28 +39,35 @@ public:
     Cells(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options)
         : map_(with_readers(from, to, options), options) {}
 
+    void prepare(std::span<const Move> arrays) override {
+        with(arrays, [&](const CellArrays& values) { map_.prepare(values); });
+    }
     void move(std::span<const Move> arrays, Direction direction) override {
-        std::vector<CellValues> values;
-        const auto read = [&] {
+        with(arrays, [&](const CellArrays& values) {
+            if (direction == Direction::forward) map_.forward(values);
+            else map_.reverse(values, Reduction::replace);
+        });
+    }
+
+    std::string explain() const override { return describe(map_.pattern()); }
+
+private:
+    template <class Work>
+    void with(std::span<const Move> arrays, const Work& work) {
+        const auto run = [&] {
             require_alike(arrays);
+            std::vector<CellValues> values;
             for (const auto& [from, to] : arrays) {
                 const CellValues before(from), after(to);
                 values.emplace_back(before.owned, after.owned, from.element, from.components);
             }
-        };
-        const auto run = [&] {
-            read();
-            if (direction == Direction::forward) map_.forward(values);
-            else map_.reverse(values, Reduction::replace);
+            work(values);
         };
         if (called_) return run();
         collectively(map_.communicator(), "the first call of a redistribution", run);
         called_ = true;
     }
 
-    std::string explain() const override { return describe(map_.pattern()); }
-
-private:
     IndexMap map_;
     bool called_ = false;
 };

@@ -9,6 +9,7 @@
 #include "index_map/root.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "plan/array_block.hpp"
 #include "plan/overlap.hpp"
 #include "redistribution/pieces.hpp"
 
@@ -121,12 +122,14 @@ private:
                 static_cast<std::int16_t>(field_.stagger.along[d] - domain.stagger().along[d]);
         domain_.emplace(domain.staggered(more));
         require_arrays(*domain_, field_);
+        require_on_host(field_);
         if (comm_.rank() != root_) return;
         if (whole_.blocks.size() != 1 || whole_.element != field_.element ||
             whole_.components != field_.components || whole_.stagger != field_.stagger)
             throw Error("the root's array is " + to_string(whole_) + " and that of its block " +
                             to_string(field_) + ": pass a view_whole of an array like the blocks'",
                         ErrorKind::type);
+        require_on_host(whole_);
         Box all;
         for (int d = 0; d < domain_->dimensions(); ++d) all.hi[d] = domain_->axis(d).extent;
         if (whole_.blocks[0].first == nullptr && !all.empty())

@@ -8,6 +8,7 @@ namespace parhelion {
 class Redistribution::Mover {
 public:
     virtual ~Mover() = default;
+    virtual void prepare(std::span<const Move> arrays) = 0;
     virtual void move(std::span<const Move> arrays, Direction direction) = 0;
     virtual std::string explain() const = 0;
 };
@@ -15,7 +16,7 @@ public:
 /// Collective.
 std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
                                                   const CartesianDomain& to,
-                                                  ExchangeOptions options);
+                                                  ExchangeOptions options, std::vector<int> axes);
 std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
                                                   const IndexedDomain& to, ExchangeOptions options);
 

@@ -64,10 +64,6 @@ void require_arrays(const CartesianDomain& domain, const Field& field) {
     if (field.indexed || field.blocks.size() != domain.blocks().size())
         throw Error("an array is not one of the domain's: view it with the domain",
                     ErrorKind::type);
-    if (field.space != MemorySpace::host)
-        throw Error(std::string("an array is in ") + to_string(field.space) +
-                        " memory: pass arrays of the host's memory",
-                    ErrorKind::type);
     for (std::size_t b = 0; b < field.blocks.size(); ++b)
         if (field.blocks[b].first == nullptr && !domain.owned(static_cast<int>(b)).empty())
             throw Error("an array is a null pointer: pass one for each block that has cells");

@@ -1,6 +1,7 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
 #include "parhelion/core/error.hpp"
+#include "plan/array_block.hpp"
 #include "redistribution/mover.hpp"
 
 namespace parhelion {
@@ -23,15 +24,14 @@ void require_alike(std::span<const Move> arrays) {
                             " × " + std::to_string(to.components) +
                             ": pass arrays of equal elements and components",
                         ErrorKind::type);
-        if (from.space != MemorySpace::host || to.space != MemorySpace::host)
-            throw Error("pair " + std::to_string(i) +
-                        " is not in the host's memory: copy it there");
+        require_on_host(from);
+        require_on_host(to);
     }
 }
 
 Redistribution::Redistribution(const CartesianDomain& from, const CartesianDomain& to,
-                               ExchangeOptions options)
-    : mover_(move_boxes(from, to, std::move(options))) {}
+                               ExchangeOptions options, std::vector<int> axes)
+    : mover_(move_boxes(from, to, std::move(options), std::move(axes))) {}
 Redistribution::Redistribution(const IndexedDomain& from, const IndexedDomain& to,
                                ExchangeOptions options)
     : mover_(move_cells(from, to, std::move(options))) {}
@@ -45,6 +45,7 @@ void Redistribution::forward(std::span<const Move> arrays) {
 void Redistribution::back(std::span<const Move> arrays) {
     mover_->move(arrays, Direction::reverse);
 }
+void Redistribution::prepare(std::span<const Move> arrays) { mover_->prepare(arrays); }
 std::string Redistribution::explain() const { return mover_->explain(); }
 
 }  // namespace parhelion

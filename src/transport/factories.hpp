@@ -5,6 +5,8 @@
 
 namespace parhelion {
 
+class ArrayAccess;
+
 /// transports(), where they stay until the process ends. Local.
 std::vector<const TransportInfo*> known_transports();
 
@@ -13,6 +15,8 @@ std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
+std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
+                                               const std::string& name, const ArrayAccess& access);
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/plan/executor.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/peer_arrays.hpp"
 
@@ -13,7 +14,8 @@ std::string works() { return {}; }
 
 // The host's, a device's.
 constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays},
-    by_messages{Reach::arrays, Reach::messages};
+    by_messages{Reach::arrays, Reach::messages},
+    by_own_messages{Reach::arrays, Reach::own_messages};
 
 std::string xpmem_refusal(const Plan&) { return xpmem_unavailable(); }
 
@@ -22,7 +24,7 @@ const TransportInfo* alias(const std::string& name) {
     static const TransportInfo node_aware{
         "node_aware",        "messages between nodes collected, sent by MPI",
         Scope::anywhere,     works,
-        make_node_aware_mpi, {.reach = by_messages, .between_nodes = true, .passes_on = true}};
+        make_node_aware_mpi, {.reach = by_own_messages, .between_nodes = true, .passes_on = true}};
     return name == node_aware.name ? &node_aware : nullptr;
 }
 
@@ -76,7 +78,7 @@ struct Registry {
          Scope::same_node,
          works,
          make_staged_shared,
-         {.reach = by_messages}},
+         {.reach = by_own_messages}},
         {"xpmem",
          "one copy between arrays that XPMEM maps",
          Scope::same_node,
@@ -94,13 +96,13 @@ struct Registry {
          Scope::anywhere,
          works,
          make_node_aware_mpi,
-         {.reach = by_messages, .between_nodes = true, .passes_on = true}},
+         {.reach = by_own_messages, .between_nodes = true, .passes_on = true}},
         {"node_aware(ucx)",
          "what one node owes another collected, sent by UCX",
          Scope::anywhere,
          ucx_missing,
          make_node_aware_ucx,
-         {.reach = by_messages, .between_nodes = true, .passes_on = true}},
+         {.reach = by_own_messages, .between_nodes = true, .passes_on = true}},
     };
 };
 
@@ -128,13 +130,15 @@ Reach reach_of(const TransportInfo& info, const Plan& plan) {
 }
 
 bool serves_memory_of(const TransportInfo& info, const Plan& plan) {
-    return plan.fields.empty() || reach_of(info, plan) != Reach::none;
+    const Reach reach = plan.fields.empty() ? Reach::arrays : reach_of(info, plan);
+    return reach != Reach::none && (reach != Reach::own_messages || plan.executor->reaches_host());
 }
 
 std::string refusal_of(const TransportInfo& info, const Plan& plan) {
     if (!serves_memory_of(info, plan))
         return field_name(plan, 0) + " is in " + to_string(plan.fields.front().space) +
-               " memory, which it does not reach: keep the arrays in the host's memory, or "
+               " memory, which it does not reach: use mpi, keep the arrays in the host's memory, "
+               "or "
                "register a transport for it";
     return info.traits.refusal ? info.traits.refusal(plan) : "";
 }

@@ -57,6 +57,8 @@ public:
     static constexpr int failure_tag = 2;
     /// Of messages that name a rank that has ended.
     static constexpr int lost_rank_tag = 3;
+    /// Of messages in which ranks tell a few others that they have waited for long.
+    static constexpr int waiting_tag = 4;
     /// A tag that no other object on this communicator uses; equal on all ranks because objects are
     /// made collectively. Local, but for one call in some 30,000, in which ranks agree on the tags
     /// that are free again. Throws Error when all are in use.

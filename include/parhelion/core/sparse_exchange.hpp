@@ -1,7 +1,9 @@
 // Messages to a few ranks when nobody knows who will write to whom.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -46,5 +48,49 @@ std::vector<Message> neighbor_exchange(const Communicator& comm,
                                        const std::vector<Message>& answers,
                                        const std::vector<int>& expected,
                                        std::size_t largest_message = largest_sent_at_once);
+
+/// Messages to or from some ranks in memory that only grows.
+struct PackedMessages {
+    /// `bytes` from byte `first` on, for or from a rank.
+    struct Part {
+        int rank;
+        std::size_t first, bytes;
+    };
+    std::vector<Part> parts;
+    std::vector<std::byte> memory;  ///< as long as it had to be at some time
+
+    /// Room behind the last part, for more of it if it is of that rank. It stays until the next
+    /// call.
+    std::byte* add(int rank, std::size_t bytes);
+};
+
+/// Sparse exchanges one after the other, which allocate nothing unless there is more to send, or to
+/// receive, than ever before.
+class RepeatedExchange {
+public:
+    explicit RepeatedExchange(Communicator comm) : comm_(std::move(comm)) {}
+
+    const Communicator& communicator() const { return comm_; }
+    /// At most one part for each rank.
+    PackedMessages& outgoing() { return buffers_->out; }
+    /// Collective, in a collective call. Delivers what is outgoing. Whether all ranks gave one
+    /// `print`.
+    bool run(std::uint64_t print, std::size_t largest_message = largest_sent_at_once);
+    /// What came, in rank order, and where it is until the next use.
+    std::span<const PackedMessages::Part> received() const { return buffers_->in.parts; }
+    const std::byte* bytes_of(const PackedMessages::Part& part) const;
+    /// After a call that has failed on every rank.
+    void start_anew();
+
+private:
+    struct Buffers {
+        PackedMessages out, in;
+        std::vector<MPI_Request> requests;
+    };
+    Communicator comm_;
+    Tag tag_;
+    bool under_way_ = false;
+    std::shared_ptr<Buffers> buffers_ = std::make_shared<Buffers>();
+};
 
 }  // namespace parhelion

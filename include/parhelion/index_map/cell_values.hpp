@@ -1,6 +1,7 @@
 // Arrays that are named at a call of an index map.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <initializer_list>
 #include <span>
@@ -19,14 +20,28 @@ struct CellArray {
     friend bool operator==(const CellArray&, const CellArray&) = default;
 };
 
+/// A dimension of the cells of an array: how many, and how many bytes apart.
+struct CellAxis {
+    global_index extent = 0;
+    byte_count stride = 0;
+    friend bool operator==(const CellAxis&, const CellAxis&) = default;
+};
+
 /// Values of the cells of an index map, anywhere in memory: `components` elements per cell next to
 /// each other. It owns nothing.
+///
+/// Of a map with places, `owned` is the whole array, and its cells and components may lie apart.
 struct CellValues {
     CellArray owned;
     CellArray ghosts;  ///< first == nullptr: they lie behind the owned ones
     Element element;
     int components = 1;
     global_index elements = untold;  ///< in an array of owned cells and ghosts whose size is known
+
+    byte_count component_stride = 0;  ///< with places; 0: next to each other
+    /// With places: dimensions of the cells, the one whose cells are numbered fastest first. None:
+    /// one, of the stride of `owned`.
+    std::array<CellAxis, max_dimensions> axes{};
 
     static constexpr global_index untold = -1;
 
@@ -51,6 +66,10 @@ struct CellValues {
     CellValues(const Field& view);
 
     byte_count width() const { return byte_count{element.size} * components; }
+    /// Whether the components of a cell lie next to each other.
+    bool is_joined() const {
+        return components == 1 || component_stride == 0 || component_stride == element.size;
+    }
 
 private:
     template <class T>

@@ -1,7 +1,9 @@
 // An indexed domain together with all that is needed to exchange whatever arrays are passed.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,9 +11,16 @@
 #include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/cell_values.hpp"
+#include "parhelion/index_map/places.hpp"
 #include "parhelion/pattern/pattern.hpp"
 
 namespace parhelion {
+
+/// The cells that one neighbor and this rank exchange, by their numbers in arrays.
+struct NeighborCells {
+    int rank = 0;
+    std::vector<local_index> cells;
+};
 
 /// Who owns what, and its exchanges for arrays that are named at each call.
 ///
@@ -50,12 +59,74 @@ public:
     static IndexMap push(const IndexedDomain& owners, std::span<const local_index> cells,
                          std::span<const int> ranks);
 
+    /// For codes without global ids. Each rank lists, for each neighbor, the points that both have,
+    /// by their numbers in its arrays, in an order that is the same on both; a point of several
+    /// ranks is in several lists, whose union counts. Collective. The map has the listed points
+    /// alone, with places (see `placed`): this rank owns those of which it is the lowest holder, in
+    /// ascending order of place, and the others are ghosts. Errors (on every rank): lists of
+    /// different lengths on the two sides, or on one side only, which name the ranks; a rank that
+    /// is listed twice, or this one; a point that is twice in a list, or that the lists make the
+    /// same as another point of its rank.
+    ///
+    ///     auto nodes = IndexMap::from_neighbor_lists({{left, {0, 1}}, {right, {8, 9}}});
+    ///     nodes.sum_shared(force);
+    static IndexMap from_neighbor_lists(std::span<const NeighborCells> shared,
+                                        Communicator comm = MPI_COMM_WORLD, Places extents = {},
+                                        ExchangeOptions options = {});
+    /// The same of codes that have one list of cells to send and one of cells to receive for each
+    /// neighbor, this rank perhaps among them. Entry k of one is entry k of the other. Errors (on
+    /// every rank), besides: a cell that is received twice, or received and sent.
+    static IndexMap from_neighbor_lists(std::span<const NeighborCells> sent,
+                                        std::span<const NeighborCells> received,
+                                        Communicator comm = MPI_COMM_WORLD, Places extents = {},
+                                        ExchangeOptions options = {});
+
+    /// The map of the same cells for arrays as they are: owned cells and ghosts lie at these
+    /// places, among any others. Collective. Arrays are exchanged in place, in node-shared memory
+    /// straight, and may have any strides (`values_in`, `CellValues::axes`); those of a first call
+    /// for some elements and components decide on each rank which layout is the fast one. Forward
+    /// and reverse exchanges in two halves copy cells by way of memory of the map's. Errors (on
+    /// every rank): those of check_places.
+    IndexMap placed(Places places) const;
+    /// None: arrays have owned cells, then ghosts.
+    const std::optional<Places>& places() const;
+
+    /// The ghosts that count alone: a map whose forward, reverse and halves of them leave all other
+    /// ghosts as they are, and send as much less, by MPI. Collective. `mask` is an array of this
+    /// map with one integer or bool per cell, not 0 for ghosts that count; those of owned cells do
+    /// not matter. On a rank none may count. All else is that of this map, but sums of shared
+    /// points, which a subset does not have. Errors (on every rank): a mask of other elements, or
+    /// one that does not fit.
+    ///
+    ///     IndexMap icy = map.only(mask);   // std::vector<std::uint8_t>, of map.size() cells
+    ///     icy.forward({a, b});
+    ///     icy.update(mask);                // of the next step
+    IndexMap only(const CellValues& mask) const {
+        return only([&] { return mask; });
+    }
+    /// Other ghosts count in a subset from now on. Collective: a message with a bit per ghost to
+    /// each neighbor, and one agreement; allocates nothing. Errors (on every rank), besides those
+    /// of `only`: a map that is no subset; an exchange of it is under way.
+    void update(const CellValues& mask) const {
+        update([&] { return mask; });
+    }
+    /// The same, of a mask that is read in the call: all ranks are told of errors in it.
+    using ReadMask = std::function<CellValues()>;
+    IndexMap only(const ReadMask& read) const;
+    void update(const ReadMask& read) const;
+    bool is_subset() const;
+
     const IndexedDomain& domain() const;
     const Pattern& pattern() const;
     const Communicator& communicator() const { return domain().communicator(); }
     local_index owned() const { return domain().owned(); }
     local_index ghosts() const { return domain().ghosts(); }
     local_index size() const { return domain().size(); }
+
+    /// Collective: what the first call of `forward`, `reverse` or their halves with such arrays
+    /// would do, or of `sum_shared` and its like. Nothing where that is done and idle.
+    void prepare(const CellArrays& arrays) const;
+    void prepare_shared(const CellArrays& arrays) const;
 
     /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end,
     /// which is called with the same arrays. Exchanges of different arrays may be under way at
@@ -98,7 +169,10 @@ public:
     friend bool operator==(const IndexMap& a, const IndexMap& b) { return a.state_ == b.state_; }
 
 private:
+    IndexMap(IndexedDomain domain, Places places, ExchangeOptions options);
+
     struct State;
+    explicit IndexMap(std::shared_ptr<State> state) : state_(std::move(state)) {}
     std::shared_ptr<State> state_;
 };
 

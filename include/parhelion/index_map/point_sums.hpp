@@ -19,8 +19,8 @@ namespace parhelion {
 /// first. Layers around the points are neither read nor written.
 /// In a grid with seams a point's first holder, by tile, then by coordinates, adds up what all have
 /// in its own frame (`Field::sign`, `vector`) and gives them the sum: two rounds, of fields of any
-/// stagger, and of cells on the line of a center pivot. With both seams and a mask sums are
-/// refused.
+/// stagger, and of cells on the line of a center pivot. With a mask the first holder that has a
+/// rank does so.
 ///
 /// Construction is collective. Fields of one grid and one stagger, of different elements if need
 /// be, travel together; their arrays have equal extents and order. A call takes other arrays of the

@@ -93,6 +93,8 @@ struct Pattern {
     HaloWidth ends =
         0;  ///< structured: layers beyond ends that are not periodic which the ranks there own
     std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a pattern that was loaded
+    bool interleaved = false;  ///< indexed: cells lie among others in arrays, whose cells the
+                               ///< counts are; the maker checks that no two share memory
 
     bool indexed() const { return dimensions == 0; }
 };

@@ -92,11 +92,12 @@ int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* le
                       phl_placement** placement);
 
 /* Process grids of which exactly `ranks` places have a cell of `mask` that is not 0 (a byte for
- * each of `cells`, the last dimension fastest), least halo first: `grids` receives `room` of them,
- * with 0 behind the last. Others have no rank (see CartesianOptions::mask). An error that names the
- * nearest numbers of ranks where there is none. */
+ * each of `cells`, the last dimension fastest), least halo first (a width for each dimension, 0 for
+ * one that counts tiles): `grids` receives `room` of them, with 0 behind the last. Others have no
+ * rank (see CartesianOptions::mask). An error that names the nearest numbers of ranks where there
+ * is none. */
 int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
-                        int halo, int room, int* grids);
+                        const int* halo, int room, int* grids);
 
 /* The grid for all of the machine's ranks over `cells` that keeps the most bytes of a halo of
  * `halo` cells of `bytes_per_cell` inside the nodes; `grid` receives it, `bytes` one entry per

@@ -5,6 +5,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -149,6 +150,10 @@ ArrayShape shape_of(A& array) {
 /// array_halo.upper; strides and components are the array's, whatever `layout` says of them. Local.
 /// Throws Error for other extents or dimensions.
 Field view_shape(const CartesianDomain& domain, const ArrayShape& array, ArrayLayout layout = {});
+/// The same of one array per block. Throws Error for another number of arrays, too, and for blocks
+/// of different elements or components.
+Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arrays,
+                  ArrayLayout layout = {});
 /// View of owned cells, then ghosts, along the first dimension, and components along a second. A
 /// matrix of one column, or one row, has one dimension. Local. Throws Error for other extents or
 /// dimensions.

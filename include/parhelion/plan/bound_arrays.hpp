@@ -81,6 +81,7 @@ private:
     bool is_like(std::size_t f, const Field& given) const;
     bool is_known() const;
     void require_disjoint();
+    void require_device() const;
     void want_places(const ArrayList& places);
     void require_layout(std::size_t f, const Field& given) const;
     void require_block(std::size_t f, std::size_t b, const Field& given) const;

@@ -1,10 +1,11 @@
-// Where copies are put, and who makes them: now for the host's memory, later for others.
+// Where copies are put, and who makes them.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,6 +34,10 @@ public:
     bool is_done(Event event) { return event.number == 0 || has_passed(event.number); }
     /// What is put here from now on comes after what the other queue has now.
     virtual void follow(Queue& other) { other.wait(); }
+    /// The same for all that the program has put on this memory's device, on whatever stream.
+    virtual void follow_program() {}
+    /// Why nothing can follow what is on it now, empty where it can.
+    virtual std::string refusal() { return {}; }
     void wait() {
         for (const Event last = record(); !is_done(last);) std::this_thread::yield();
     }
@@ -52,18 +57,34 @@ public:
     /// Memory for messages, from a cache line on, that both this executor and the host reach.
     /// Throws std::bad_alloc.
     virtual std::shared_ptr<std::byte> allocate(byte_count bytes) = 0;
+    /// Who copies, for people.
+    virtual std::string description() const { return copy_kernels_name(); }
+    /// Whether its copies reach memory of the host that it has not allocated.
+    virtual bool reaches_host() const { return true; }
+    /// Why it does not combine so, empty where it does.
+    virtual std::string refusal(Reduction) const { return {}; }
     /// Whether all is done when it has been enqueued: nobody has to look whether an event is.
     virtual bool is_immediate() const { return false; }
     /// Threads that share a copy.
     virtual int threads() const { return 1; }
 };
 
-/// Plans of fields in this memory take what `make` gives from now on; every rank registers it.
-/// Local. The host has one of its own, which tests may replace.
+/// Plans of fields in this memory take what `make` gives from now on, null: the library's own
+/// again; every rank registers it. Local.
 void register_executor(MemorySpace space, std::function<std::shared_ptr<Executor>()> make);
 
-/// Throws Error where nothing copies in this memory.
-std::shared_ptr<Executor> make_executor(MemorySpace space, int threads = 1);
+/// Copies on the device that has `array`; null: it makes none. Throws Error where nothing copies in
+/// this memory.
+std::shared_ptr<Executor> make_executor(MemorySpace space, int threads = 1,
+                                        const std::byte* array = nullptr);
+
+/// What is on a stream of CUDA (a CUstream or cudaStream_t, which stays the caller's and must
+/// outlive it; null: the default stream of the current context), for `begin` and `end` of
+/// exchanges. Local. Throws Error where there is no driver or context.
+///
+///     const auto queue = queue_of_stream(stream);
+///     exchange(*queue, view(domain, u));
+std::shared_ptr<Queue> queue_of_stream(void* stream);
 
 /// A program cut into levels, one after the other: what is in one may be copied at once, in any
 /// order, cell by cell, for nothing in it reads or writes what something else there writes. As few

@@ -17,11 +17,14 @@ namespace parhelion {
 /// slowest.
 enum class Order : std::uint8_t { c, fortran };
 
-/// Where the bytes of arrays are. An exchange has arrays of one space. The library itself moves
-/// those of the host; another one takes an Executor for its copies (executor.hpp) and a transport
-/// that serves it (Traits::reach).
+/// Where the bytes of arrays are. An exchange has arrays of one space, and of one device on each
+/// rank. Copies are made by an Executor (executor.hpp), messages moved by transports that serve the
+/// space (Traits::reach).
 enum class MemorySpace : std::uint8_t { host, device };
 const char* to_string(MemorySpace space);
+/// Number of the device that has this memory, as CUDA's driver tells; −1: the host, null pointers
+/// included. Managed memory is a device's where the driver says so. Local.
+int device_of(const void* pointer);
 
 /// Numbers of vectors are 1 to this.
 constexpr int largest_vector = 32767;
@@ -48,7 +51,8 @@ struct Field {
         0;  ///< depth that is exchanged (structured), up to the pattern's; equal on all ranks
     bool indexed = false;
     ShortList<BlockView, 2> blocks;         ///< one per block (structured); owned, ghosts (indexed)
-    MemorySpace space = MemorySpace::host;  ///< equal on all ranks
+    MemorySpace space = MemorySpace::host;  ///< equal on all ranks; views find it out, but of a
+                                            ///< rank without arrays
     Stagger stagger = {};  ///< in which dimensions it lives on points; equal on all ranks
     Boundary boundary = Boundary::open;  ///< of its domain
     HaloWidth array_halo = as_domain;    ///< layers that its arrays have around their cells or
@@ -58,6 +62,7 @@ struct Field {
     std::int8_t along = 0;  ///< of a vector: which axis this component is along
     std::int16_t vector = 0;  ///< fields of one number are components of one vector, which seams
                               ///< turn; 0: a scalar. Equal on all ranks
+    Neighbors neighbors = Neighbors::full;  ///< of a subset (`Only`), which alone sets it
 
     /// Bytes between the components of a cell of a block.
     byte_count stride_of_components(std::size_t block) const {

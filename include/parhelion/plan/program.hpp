@@ -108,11 +108,8 @@ struct Program {
     void add(RunsOp op) {
         if (!op.runs.empty()) runs.push_back(std::move(op));
     }
-    /// As it is: for reductions, whose order is part of the result.
-    void add_plain(const IndexedOp& op) {
-        if (op.count > 0)
-            indexed.push_back(op);  // an empty list may belong to an array that is not there
-    }
+    /// Keeps it one op: for reductions, whose order is part of the result.
+    void add_plain(const IndexedOp& op);
 };
 
 /// First bytes of what ops count from: arrays, or one message.

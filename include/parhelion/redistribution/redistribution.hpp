@@ -32,10 +32,17 @@ struct Move {
 ///     Redistribution redistribute{rows, columns};
 ///     redistribute(view(rows, u), view(columns, v));       // and back:
 ///     redistribute.back({{view(rows, u), view(columns, v)}})
+///
+/// With `axes`, axis d of the second grid is axis `axes[d]` of the first one: the transposes of an
+/// FFT, whose pencils keep the axis along which they are whole fastest. Extents are those of the
+/// first grid in that order. Errors (on every rank): axes that are no permutation, or differ.
+///
+///     CartesianDomain x({nz, ny, nx}, {.process_grid = {p, q, 1}}), y({nx, nz, ny}, …);
+///     Redistribution to_y(x, y, {}, {2, 0, 1});
 class Redistribution {
 public:
     Redistribution(const CartesianDomain& from, const CartesianDomain& to,
-                   ExchangeOptions options = {});
+                   ExchangeOptions options = {}, std::vector<int> axes = {});
     Redistribution(const IndexedDomain& from, const IndexedDomain& to,
                    ExchangeOptions options = {});
     ~Redistribution();
@@ -52,6 +59,12 @@ public:
     void back(std::span<const Move> arrays);
     void back(std::initializer_list<Move> arrays) {
         back(std::span<const Move>(arrays.begin(), arrays.size()));
+    }
+
+    /// Collective: what the first call with such arrays would do. Nothing where that is done.
+    void prepare(std::span<const Move> arrays);
+    void prepare(std::initializer_list<Move> arrays) {
+        prepare(std::span<const Move>(arrays.begin(), arrays.size()));
     }
 
     /// What moves how much to whom. For people; local.

@@ -96,9 +96,10 @@ struct TransportContext {
 enum class Scope { anywhere, same_node, own_rank };
 
 /// What a transport can do with arrays of a memory space: nothing; move them over messages in
-/// memory of their executor (Executor::allocate), which the host reaches; or read and write them
+/// memory of its own, where their executor reaches that (Executor::reaches_host); over messages in
+/// memory of the executor (Executor::allocate), which the host reaches; or read and write them
 /// itself.
-enum class Reach : std::uint8_t { none, messages, arrays };
+enum class Reach : std::uint8_t { none, own_messages, messages, arrays };
 
 /// What `auto` has to know of a transport. Those that say nothing are tried for every neighbor in
 /// reach.

@@ -120,6 +120,7 @@ PeerPlan get_peer_plan(WordReader& words, const Plan& mine, const ArrayAccess& a
     for (const Field& own : mine.fields) {
         Field field{own.element, own.components, own.component_stride, own.halo, own.indexed, {}};
         field.sign = own.sign, field.vector = own.vector, field.along = own.along;
+        field.neighbors = own.neighbors;
         peer.plan.first_base.push_back(static_cast<int>(peer.plan.bases.size()));
         field.blocks.resize(words.count(max_dimensions + 2));
         for (BlockView& block : field.blocks) {

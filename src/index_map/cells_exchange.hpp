@@ -1,0 +1,42 @@
+// What a map calls for arrays of certain elements, whatever moves them.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "parhelion/exchange/exchange.hpp"
+#include "parhelion/index_map/cell_values.hpp"
+
+namespace parhelion {
+
+/// Ghosts of arrays have been told (`CellValues::ghosts`).
+class CellsExchange : public Operation {
+public:
+    explicit CellsExchange(CellArrays arrays)
+        : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {}
+
+    /// Whether it can move them. `in_halves`: begun and ended.
+    virtual bool fits(CellArrays arrays, Direction direction, bool in_halves) const = 0;
+    /// Whether it is under way with them.
+    bool moves(CellArrays arrays, Direction direction) const {
+        return under_way() && direction == direction_ &&
+               std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
+                          [](const CellValues& a, const CellValues& b) {
+                              return a.owned == b.owned && a.ghosts == b.ghosts &&
+                                     a.width() == b.width();
+                          });
+    }
+    /// Null: it goes without one.
+    virtual const Exchange* exchange() const { return nullptr; }
+
+    virtual void forward(CellArrays arrays) = 0;
+    virtual void reverse(CellArrays arrays, Reduction reduction) = 0;
+    virtual void begin(CellArrays arrays, Direction direction, Reduction reduction) = 0;
+
+protected:
+    const std::vector<CellValues> made_for_;
+    std::vector<CellValues> given_;  // by the last call
+    Direction direction_ = Direction::forward;
+};
+
+}  // namespace parhelion

@@ -1,0 +1,190 @@
+// Maps of codes that know their neighbors and have no global ids: the library makes ids up.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "parhelion/core/collective.hpp"
+#include "parhelion/core/error.hpp"
+#include "parhelion/core/sparse_exchange.hpp"
+#include "parhelion/index_map/index_map.hpp"
+
+namespace parhelion {
+namespace {
+
+using Lists = std::map<int, std::vector<local_index>>;
+
+// An owner and its number of a cell there: the directory of such ids asks the owner itself.
+global_index id_of(int rank, local_index cell) { return global_index{rank} << 32 | cell; }
+int owner_of(global_index id) { return static_cast<int>(id >> 32); }
+
+std::string listed(int rank, std::size_t cells) {
+    return cells == 0 ? "rank " + std::to_string(rank) + " lists none"
+                      : "rank " + std::to_string(rank) + " lists " + std::to_string(cells);
+}
+
+Lists checked(const Communicator& comm, std::span<const NeighborCells> given) {
+    Lists lists;
+    for (const NeighborCells& each : given) {
+        if (each.rank < 0 || each.rank >= comm.size())
+            throw Error("rank " + std::to_string(each.rank) +
+                        " is a neighbor in a list and does not exist: use ranks from 0 to " +
+                        std::to_string(comm.size() - 1));
+        if (!lists.emplace(each.rank, each.cells).second)
+            throw Error("there are two lists for rank " + std::to_string(each.rank) +
+                        ": give one for each neighbor");
+        for (const local_index cell : each.cells)
+            if (cell < 0)
+                throw Error("the list for rank " + std::to_string(each.rank) + " has cell " +
+                            std::to_string(cell) + ": cells have numbers of 0 or more");
+    }
+    std::erase_if(lists, [](const auto& each) { return each.second.empty(); });
+    return lists;
+}
+
+void require_once(const Lists& lists, const std::string& what) {
+    for (const auto& [rank, cells] : lists) {
+        std::vector<local_index> sorted = cells;
+        std::sort(sorted.begin(), sorted.end());
+        if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+            twice != sorted.end())
+            throw Error("the list for rank " + std::to_string(rank) + " has " + what +
+                        std::to_string(*twice) + " twice: list it once");
+    }
+}
+
+// A word for each entry of each list, to the rank that it is for.
+template <class Word>
+std::vector<Message> messages(const Lists& lists, Word&& word) {
+    std::vector<Message> all;
+    for (const auto& [rank, cells] : lists) {
+        std::vector<global_index> words;
+        for (const local_index cell : cells) words.push_back(word(cell));
+        all.push_back({rank, {}});
+        all.back().append(words.data(), words.size());
+    }
+    return all;
+}
+
+// Both sides of each pair of ranks have lists of one length. `come` are the words of the others.
+void require_equal_lists(const Communicator& comm, const Lists& mine,
+                         const std::vector<Message>& come, const std::string& sends,
+                         const std::string& receives) {
+    std::map<int, std::size_t> theirs;
+    for (const Message& message : come)
+        theirs[message.rank] = message.bytes.size() / sizeof(global_index);
+    for (const auto& [rank, cells] : mine) theirs.try_emplace(rank, 0);
+    for (const auto& [rank, count] : theirs) {
+        const auto own = mine.find(rank);
+        const std::size_t here = own == mine.end() ? 0 : own->second.size();
+        if (here != count)
+            throw Error(listed(rank, count) + " " + sends + " rank " + std::to_string(comm.rank()) +
+                        ", and " + listed(comm.rank(), here) + " " + receives + " rank " +
+                        std::to_string(rank) +
+                        ": lists of a pair of ranks have equal lengths and one order");
+    }
+}
+
+// What a rank knows of its cells, by their numbers in arrays: their ids.
+using Ids = std::map<local_index, global_index>;
+
+IndexMap map_of(const Communicator& comm, const Ids& ids, Places places, ExchangeOptions options) {
+    std::vector<global_index> owned, ghosts;
+    places.owned.clear(), places.ghosts.clear();
+    for (const auto& [cell, id] : ids) {
+        const bool own = id == id_of(comm.rank(), cell);
+        (own ? owned : ghosts).push_back(id);
+        (own ? places.owned : places.ghosts).push_back(cell);
+    }
+    return IndexMap(IndexedDomain::with_owned_ids(std::move(owned), std::move(ghosts), comm,
+                                                  SelfGhosts::allowed),
+                    std::move(options))
+        .placed(std::move(places));
+}
+
+// The least id of each point along the lists, until no rank finds a lesser one.
+void spread(const Communicator& comm, const Lists& shared, Ids& ids) {
+    std::vector<int> ranks;
+    for (const auto& [rank, points] : shared) ranks.push_back(rank);
+    const auto id = [&](local_index point) { return ids.at(point); };
+    std::vector<Message> come = sparse_exchange(comm, messages(shared, id));
+    validate_together(
+        comm, [&] { require_equal_lists(comm, shared, come, "points shared with", "with"); });
+    for (;;) {
+        std::int64_t changes = 0;
+        for (const Message& message : come) {
+            const auto theirs = message.values<global_index>();
+            const std::vector<local_index>& points = shared.at(message.rank);
+            for (std::size_t k = 0; k < points.size(); ++k)
+                if (global_index& mine = ids.at(points[k]); theirs[k] < mine)
+                    mine = theirs[k], ++changes;
+        }
+        if (total(comm, {changes}).front() == 0) return;
+        come = neighbor_exchange(comm, messages(shared, id), ranks);
+    }
+}
+
+void require_different(const Ids& ids) {
+    std::map<global_index, local_index> seen;
+    for (const auto& [point, id] : ids)
+        if (const auto [other, added] = seen.try_emplace(id, point); !added)
+            throw Error("by the lists, points " + std::to_string(other->second) + " and " +
+                        std::to_string(point) + " of this rank are both point " +
+                        std::to_string(id & 0xFFFFFFFF) + " of rank " +
+                        std::to_string(owner_of(id)) +
+                        ": list shared points in one order on both ranks, and points that one rank "
+                        "has twice once, summed before");
+}
+
+}  // namespace
+
+IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> given, Communicator comm,
+                                       Places extents, ExchangeOptions options) {
+    return collectively(comm, "from_neighbor_lists", [&]() -> IndexMap {
+        Lists shared;
+        validate_together(comm, [&] {
+            shared = checked(comm, given);
+            require_once(shared, "point ");
+            if (shared.contains(comm.rank()))
+                throw Error("rank " + std::to_string(comm.rank()) +
+                            " lists points that it shares with itself: list those of other ranks, "
+                            "and sum its own before");
+        });
+        Ids ids;
+        for (const auto& [rank, points] : shared)
+            for (const local_index point : points) ids[point] = id_of(comm.rank(), point);
+        spread(comm, shared, ids);
+        validate_together(comm, [&] { require_different(ids); });
+        return map_of(comm, ids, std::move(extents), std::move(options));
+    });
+}
+
+IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> sent,
+                                       std::span<const NeighborCells> received, Communicator comm,
+                                       Places extents, ExchangeOptions options) {
+    return collectively(comm, "from_neighbor_lists", [&]() -> IndexMap {
+        Lists send, receive;
+        validate_together(comm,
+                          [&] { send = checked(comm, sent), receive = checked(comm, received); });
+        const auto own_id = [&](local_index cell) { return id_of(comm.rank(), cell); };
+        const auto come = sparse_exchange(comm, messages(send, own_id));
+        Ids ids;
+        validate_together(comm, [&] {
+            require_equal_lists(comm, receive, come, "cells to send to", "to receive from");
+            for (const auto& [rank, cells] : send)
+                for (const local_index cell : cells) ids[cell] = own_id(cell);
+            for (const Message& message : come) {
+                const auto theirs = message.values<global_index>();
+                const std::vector<local_index>& cells = receive.at(message.rank);
+                for (std::size_t k = 0; k < cells.size(); ++k)
+                    if (!ids.try_emplace(cells[k], theirs[k]).second)
+                        throw Error("cell " + std::to_string(cells[k]) + " is received from rank " +
+                                    std::to_string(message.rank) +
+                                    " and is also received elsewhere, or sent: what is received "
+                                    "has one list, and is not passed on");
+            }
+        });
+        return map_of(comm, ids, std::move(extents), std::move(options));
+    });
+}
+
+}  // namespace parhelion

@@ -1,0 +1,48 @@
+// Cells at places of their own in arrays, as numbers times a stride.
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "parhelion/index_map/cell_values.hpp"
+#include "parhelion/pattern/shared_points.hpp"
+
+namespace parhelion {
+
+/// The cells of a map with places in arrays of the layout that was looked at last.
+class PlacedCells {
+public:
+    /// Of each local cell. The places outlive it.
+    explicit PlacedCells(std::span<const local_index> places) : places_(places) {}
+
+    /// Whether the array's layout is another one than before: all numbers have changed then. Throws
+    /// Error for arrays that are too large.
+    bool look_at(const CellValues& array);
+    bool is_like(const CellValues& array) const;
+    /// Cell `number` is at first + number · stride.
+    CellArray in(const CellValues& array) const {
+        return {array.owned.first == nullptr ? nullptr : array.owned.first + offset_, stride_};
+    }
+    /// Numbers are below.
+    local_index end() const { return end_; }
+    local_index number(local_index cell) const { return numbers_[static_cast<std::size_t>(cell)]; }
+    void numbers_of(std::span<const local_index> cells, std::vector<local_index>& numbers) const;
+    /// The map's pattern for cells by these numbers.
+    Pattern numbered(const Pattern& pattern) const;
+    /// The map's shared points, too; slots stay what they are.
+    SharedPoints numbered(SharedPoints points) const;
+
+private:
+    static constexpr byte_count none = std::numeric_limits<byte_count>::min();
+    byte_count offset_of(local_index place) const;
+
+    std::span<const local_index> places_;
+    std::vector<local_index> numbers_;
+    std::array<CellAxis, max_dimensions> axes_{};  // that were looked at
+    byte_count component_stride_ = none;           // too
+    byte_count offset_ = 0, stride_ = 0;
+    local_index end_ = 0;
+};
+
+}  // namespace parhelion

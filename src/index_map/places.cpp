@@ -1,0 +1,105 @@
+#include "parhelion/index_map/places.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "parhelion/core/checked.hpp"
+#include "parhelion/core/error.hpp"
+
+namespace parhelion {
+namespace {
+
+global_index cells_in(const std::vector<global_index>& extents) {
+    global_index cells = 1;
+    for (const global_index extent : extents) {
+        if (extent < 0)
+            throw Error("the cells of arrays have an extent of " + std::to_string(extent) +
+                        ": give extents of at least 0");
+        cells = checked_product({cells, extent}, "the number of cells of an array");
+    }
+    return cells;
+}
+
+void check_count(std::size_t given, local_index needed, const std::string& name) {
+    if (given != static_cast<std::size_t>(needed))
+        throw Error(std::to_string(given) + " places of " + name + " were passed and the map has " +
+                    std::to_string(needed) + " of them: give one for each, in their order");
+}
+
+// Into the components' single stride, which the slower ones continue.
+void join_components(CellValues& values, const CellAxis& axis, const std::string& array) {
+    if (axis.extent < 1 || axis.extent > (global_index{1} << 24) / values.components)
+        throw Error(array + " has components of extent " + std::to_string(axis.extent) +
+                    ": pass 1 to 2^24 components");
+    if (axis.extent == 1) return;
+    if (values.components == 1) values.component_stride = axis.stride;
+    else if (axis.stride != values.components * values.component_stride)
+        throw Error(array +
+                    " has components in several dimensions that do not continue each other: pass "
+                    "all of these dimensions");
+    values.components *= static_cast<int>(axis.extent);
+}
+
+}  // namespace
+
+void check_places(const Places& places, local_index owned, local_index ghosts) {
+    check_count(places.owned.size(), owned, "owned cells");
+    check_count(places.ghosts.size(), ghosts, "ghosts");
+    if (places.extents.size() > max_dimensions)
+        throw Error("cells of arrays have at most " + std::to_string(max_dimensions) +
+                    " dimensions and " + std::to_string(places.extents.size()) +
+                    " extents were given: join dimensions that follow each other");
+    const auto dimensions = std::max<std::size_t>(places.extents.size(), 1);
+    if (places.components_at < 0 || places.components_at > static_cast<int>(dimensions))
+        throw Error("components stand in front of dimension 0 to " + std::to_string(dimensions) +
+                    " of the cells, not of " + std::to_string(places.components_at));
+    std::vector<local_index> all = places.owned;
+    all.insert(all.end(), places.ghosts.begin(), places.ghosts.end());
+    std::sort(all.begin(), all.end());
+    const global_index cells =
+        places.extents.empty() ? global_index{1} << 31 : cells_in(places.extents);
+    if (!all.empty() && (all.front() < 0 || all.back() >= cells))
+        throw Error("place " + std::to_string(all.front() < 0 ? all.front() : all.back()) +
+                    " is not in an array of " + std::to_string(cells) +
+                    " cells: places are numbers of cells there, and none is negative");
+    if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
+        throw Error("two cells have the place " + std::to_string(*twice) +
+                    ": give each owned cell and each ghost one of its own");
+}
+
+void refuse_places(const std::optional<Places>& places) {
+    if (places)
+        throw Error(
+            "the map has places, and this is for arrays of owned cells, then ghosts: use the map "
+            "that it was made from, or exchange by the map's own calls");
+}
+
+CellValues values_in(const Places& places, const ArrayShape& array) {
+    const std::size_t dimensions = std::max<std::size_t>(places.extents.size(), 1);
+    const std::string name = "an array of " + std::to_string(array.rank) + " dimensions";
+    if (array.rank < dimensions)
+        throw Error(name + " was passed and the cells of the map have " +
+                    std::to_string(dimensions) +
+                    " in arrays: pass as many, or more for components");
+    const std::size_t more = array.rank - dimensions,
+                      at = static_cast<std::size_t>(places.components_at);
+    CellValues values{{array.first, 0}, {}, array.element};
+    for (std::size_t d = 0; d < array.rank; ++d) {
+        const CellAxis axis{array.extents[d], array.strides[d]};
+        if (d >= at && d < at + more) {
+            join_components(values, axis, name);
+            continue;
+        }
+        const std::size_t cell = d < at ? d : d - more;
+        values.axes[cell] = axis;
+        if (!places.extents.empty() && axis.extent != places.extents[cell])
+            throw Error(name + " has " + std::to_string(axis.extent) +
+                        " cells along a dimension in which the map's places have " +
+                        std::to_string(places.extents[cell]) +
+                        ": pass arrays of the extents that the map was told");
+    }
+    values.owned.stride = values.axes[0].stride;
+    return values;
+}
+
+}  // namespace parhelion

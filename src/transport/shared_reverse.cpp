@@ -1,0 +1,189 @@
+// The way back of shared and xpmem: the owner of a cell combines its neighbor's ghosts straight
+// from where they lie, in ascending order of rank, and tells the neighbor that it has.
+//
+// The holder of the ghosts grants exchange n in its own memory. The owner claims the grant when it
+// is the holder's turn; a holder that has waited for that in its end packs a message instead, and
+// withdraws the grant: whoever changes the word first has decided. So a rank ends an exchange that
+// its neighbors have not come to yet, unless its message is too large to be left.
+#include <algorithm>
+
+#include "transport/factories.hpp"
+#include "transport/node/single_copy.hpp"
+
+namespace parhelion {
+namespace {
+
+// Of exchange `number`, in the holder's memory. A larger word is of a later exchange: this one's
+// message was left.
+constexpr std::uint64_t granted(std::uint64_t number) { return 4 * number; }
+constexpr std::uint64_t claimed(std::uint64_t number) { return 4 * number + 1; }
+constexpr std::uint64_t withdrawn(std::uint64_t number) { return 4 * number + 2; }
+
+class SharedReverse final : public SingleCopy {
+public:
+    using SingleCopy::SingleCopy;
+
+    // A neighbor that is late takes what was left for it.
+    ~SharedReverse() override {
+        if (number_ == 0) return;
+        std::vector<Awaited> awaited;
+        for (const SingleCopySlot& slot : slots_)
+            if (slot.sends()) awaited.push_back({&slot.mine->done.value, number_});
+        release_memory(
+            std::ranges::any_of(slots_, [this](const auto& slot) { return slot.waits(number_); }),
+            std::move(awaited));
+    }
+
+    void begin() override {
+        start();
+        for (SingleCopySlot& slot : slots_) slot.leaving = false;
+        get_on();
+    }
+
+    // Neighbors do without this rank.
+    void leave() override {
+        if (immediate_) return;
+        queue_.wait();
+        get_on();
+    }
+
+    int ready() override {
+        get_on();
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            SingleCopySlot& slot = slots_[i];
+            if (slot.reported || begun(slot) < number_) continue;
+            slot.reported = true;
+            return static_cast<int>(i);
+        }
+        return -1;
+    }
+
+    // What fails has been taken, too: the neighbor goes on.
+    void deliver(int i, Reduction reduction) override {
+        SingleCopySlot& slot = slots_[i];
+        try {
+            combine(slot, reduction);
+        } catch (...) {
+            tell(slot);
+            throw;
+        }
+        slot.taken = queue_.record();
+        slot.taking = true;
+        tell_taken(slot);
+    }
+
+    bool finished() override {
+        get_on();
+        bool all = granted_;
+        for (SingleCopySlot& slot : slots_) {
+            all = all && !slot.taking;
+            if (!slot.sends()) continue;
+            if (slot.waits(number_) && !slot.leaving && patience_ == 0) leave(slot);
+            all = all && !slot.copying && !slot.waits(number_) &&
+                  (!slot.one_way() || has_room(slot, number_ + 1));
+        }
+        if (patience_ > 0) --patience_;
+        return all;
+    }
+
+    std::string state(int i) const override {
+        const SingleCopySlot& slot = slots_[i];
+        const std::string rank = "rank " + std::to_string(slot.link->rank),
+                          number = std::to_string(number_);
+        if (slot.receives() && begun(slot) < number_)
+            return "waiting for " + rank + " to begin exchange number " + number +
+                   " (it has begun number " + std::to_string(begun(slot)) + ")";
+        if (slot.waits(number_) || (slot.one_way() && slot.sends() && !has_room(slot, number_ + 1)))
+            return "waiting for " + rank + " to take this rank's values of exchange number " +
+                   number + " (it has taken number " + std::to_string(taken(slot)) + ")";
+        return {};
+    }
+
+private:
+    static std::uint64_t begun(const SingleCopySlot& slot) {
+        return slot.theirs->grant.number.load(std::memory_order_acquire) / 4;
+    }
+    static std::uint64_t taken(const SingleCopySlot& slot) {
+        return slot.mine->done.value.load(std::memory_order_acquire);
+    }
+    static bool has_room(const SingleCopySlot& slot, std::uint64_t number) {
+        return has_deferred_slot(number, taken(slot) + 1, slot.one_way());
+    }
+    bool is_mapped() const { return granted_set() != Grant::unmappable; }
+
+    // Grants, once nothing that the caller has enqueued before writes its ghosts.
+    void get_on() {
+        if (!granted_ && queue_.is_done(begun_)) grant();
+        for (SingleCopySlot& slot : slots_) {
+            if (slot.copying) tell_left(slot);
+            if (slot.waits(number_) && taken(slot) >= number_) slot.put = number_;
+            if (slot.taking) tell_taken(slot);
+            if (granted_ && !is_mapped() && slot.waits(number_)) leave(slot);
+        }
+    }
+
+    void grant() {
+        granted_ = true;
+        if (!is_mapped()) return;
+        for (SingleCopySlot& slot : slots_)
+            if (slot.sends()) {
+                slot.mine->grant.version = granted_set();
+                slot.mine->grant.number.store(granted(number_), std::memory_order_release);
+            }
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        for (SingleCopySlot& slot : slots_)
+            if (slot.sends()) wake_if_asleep(*slot.neighbor->mailbox);
+    }
+
+    // Once, where there is room. Without memory for it a neighbor that has mapped the ghosts comes
+    // by itself.
+    void leave(SingleCopySlot& slot) {
+        if (slot.leaving || !slot.may_be_deferred() || !has_room(slot, number_)) return;
+        slot.leaving = true;
+        if (!pack_left(slot)) {
+            if (!is_mapped()) refuse_left(slot);
+            return;
+        }
+        slot.copied = queue_.record();
+        slot.copying = true;
+        tell_left(slot);
+    }
+
+    void tell_left(SingleCopySlot& slot) {
+        if (!queue_.is_done(slot.copied)) return;
+        slot.copying = false;
+        note_left(slot, slot.mine->left);
+        std::uint64_t expected = granted(number_);
+        auto& word = slot.mine->grant.number;
+        if (!is_mapped()) post(word, withdrawn(number_), *slot.neighbor->mailbox);
+        else if (!word.compare_exchange_strong(expected, withdrawn(number_))) return;
+        slot.put = number_;
+    }
+
+    void combine(SingleCopySlot& slot, Reduction reduction) {
+        std::uint64_t expected = granted(number_);
+        if (!slot.theirs->grant.number.compare_exchange_strong(expected, claimed(number_)))
+            return take_left(slot, slot.theirs->left, reduction);
+        follow(slot, slot.theirs->grant);
+        queue_.enqueue(slot.copies, slot.peer.plan.bases.data(), arrays_.bases(), reduction);
+    }
+
+    void tell_taken(SingleCopySlot& slot) {
+        if (!queue_.is_done(slot.taken)) return;
+        slot.taking = false;
+        tell(slot);
+    }
+
+    void tell(SingleCopySlot& slot) {
+        post(slot.theirs->done.value, number_, *slot.neighbor->mailbox);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
+                                               const std::string& name, const ArrayAccess& access) {
+    return std::make_unique<SharedReverse>(context, name, access);
+}
+
+}  // namespace parhelion
