@@ -59,6 +59,7 @@ Only only_from(const phl_only& given) {
         only.depth.lower[d] = given.depth_lower[d];
         only.depth.upper[d] = given.depth_upper[d];
     }
+    only.neighbors = static_cast<Neighbors>(in_range(given.neighbors, 1, "kind of neighbors"));
     return only;
 }
 

@@ -52,6 +52,39 @@ std::vector<int> narrow(const std::vector<global_index>& values) {
     return narrowed;
 }
 
+// The lists of neighbors that follow each other in one.
+std::vector<NeighborCells> neighbor_cells(const std::vector<int>& ranks,
+                                          const std::vector<global_index>& counts,
+                                          const std::vector<int>& cells) {
+    if (counts.size() != ranks.size())
+        throw Error(std::to_string(counts.size()) + " lists were passed for " +
+                    std::to_string(ranks.size()) + " neighbors: give one for each");
+    std::vector<NeighborCells> all;
+    auto next = cells.begin();
+    for (std::size_t k = 0; k < ranks.size(); next += counts[k++]) {
+        if (counts[k] < 0 || counts[k] > cells.end() - next)
+            throw Error("the list for rank " + std::to_string(ranks[k]) + " has " +
+                        std::to_string(counts[k]) + " cells and " +
+                        std::to_string(cells.end() - next) +
+                        " are left: pass the lists one after the other");
+        all.push_back({ranks[k], {next, next + counts[k]}});
+    }
+    if (next != cells.end())
+        throw Error(std::to_string(cells.end() - next) +
+                    " cells belong to the list of no neighbor: pass as many as the lists have");
+    return all;
+}
+
+// As many as the lists of the neighbors have together.
+List in_lists(const int32_t* cells, const int64_t* counts, int64_t neighbors, const char* name) {
+    return [=](const Communicator& comm) {
+        global_index all = 0;
+        for (const global_index count : list(counts, neighbors, "counts")(comm))
+            all += std::max<global_index>(count, 0);
+        return list(cells, all, name)(comm);
+    };
+}
+
 Lists read_lists(const std::vector<List>& lists, const Communicator& comm) {
     Lists all;
     for (const List& each : lists) all.push_back(each(comm));
@@ -90,6 +123,16 @@ CellValues values_from(phl_element element, const phl_cells& cells, const char* 
     return values;
 }
 
+std::vector<CellValues> rows_from(const phl_values* given, int count) {
+    require_array(given, count, "arrays");
+    std::vector<CellValues> arrays;
+    for (int i = 0; i < count; ++i) {
+        arrays.push_back(values_from(given[i].element, given[i].owned, "owned"));
+        arrays.back().elements = given[i].owned.count * arrays.back().components;
+    }
+    return arrays;
+}
+
 void require_cells(int64_t given, int64_t needed, const char* name) {
     if (given != needed)
         throw Error(std::string(name) + " has " + std::to_string(given) +
@@ -100,7 +143,15 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
 // Of a map: which cells of the arrays belong together, the map finds out.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
     CellValues values = values_from(given.element, given.owned, "owned");
-    if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
+    if (map.places()) {
+        if (given.ghosts.first != nullptr)
+            throw Error("the map has places, also for ghosts: leave `ghosts` NULL");
+        values.component_stride = given.component_stride;
+        values.elements = given.owned.count * values.components;
+        for (std::size_t d = 0; d < values.axes.size(); ++d)
+            values.axes[d] = {given.extents[d], given.strides[d]};
+        if (given.extents[0] > 0) values.elements = CellValues::untold;
+    } else if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
         require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
     } else {
         require_cells(given.owned.count, map.owned(), "the array of owned cells");
@@ -108,6 +159,13 @@ CellValues values_from(const IndexMap& map, const phl_values& given) {
         values.ghosts = values_from(given.element, given.ghosts, "ghosts").owned;
     }
     return values;
+}
+
+ReadMask mask_in(const phl_values* mask) {
+    return [=](const IndexMap& map) {
+        require_array(mask, 1, "mask");
+        return values_from(map, *mask);
+    };
 }
 
 int run(phl_index_map map, MapCall call, Phase phase, int reduction, const phl_values* given,
@@ -138,6 +196,10 @@ int change_map(phl_index_map map, const char* call, const List& ids, Make&& make
         std::vector<global_index> given;
         const auto read = [&] {
             given = ids(object.communicator());
+            refuse_places(object.map.places());
+            if (object.map.is_subset())
+                throw Error(
+                    "a subset of a map gets no further ghosts: change the map that it is of");
             if (object.map.under_way())
                 throw Error(
                     "an exchange of the map is under way: end it before the map gets further "
@@ -155,26 +217,53 @@ int change_map(phl_index_map map, const char* call, const List& ids, Make&& make
 namespace parhelion::c {
 
 MakeCells blocks(int64_t owned) {
-    return [=](Lists lists, const Communicator& comm) {
-        return IndexedDomain(owned, std::move(lists[0]), comm);
+    return [=](Lists lists, const Communicator& comm, const ExchangeOptions& options) {
+        return IndexMap(IndexedDomain(owned, std::move(lists[0]), comm, SelfGhosts::allowed),
+                        options);
     };
 }
 MakeCells with_ids(bool self_ghosts) {
-    return [=](Lists lists, const Communicator& comm) {
-        return IndexedDomain::with_owned_ids(
-            std::move(lists[0]), std::move(lists[1]), comm,
-            self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused);
+    return [=](Lists lists, const Communicator& comm, const ExchangeOptions& options) {
+        return IndexMap(
+            IndexedDomain::with_owned_ids(std::move(lists[0]), std::move(lists[1]), comm,
+                                          self_ghosts ? SelfGhosts::allowed : SelfGhosts::refused),
+            options);
     };
 }
 MakeCells from_root(int root) {
-    return [=](const Lists& lists, const Communicator& comm) {
-        return domain_from_root({lists[0], lists[1], lists[2]}, root, comm);
+    return [=](const Lists& lists, const Communicator& comm, const ExchangeOptions& options) {
+        return IndexMap(domain_from_root({lists[0], lists[1], lists[2]}, root, comm), options);
     };
 }
-IndexedDomain pushed(Lists lists, const IndexMap& owners) {
-    return IndexMap::push(owners.domain(), narrow(lists[0]), narrow(lists[1])).domain();
+MakeCells from_neighbors(bool both, const Places& extents) {
+    return [=](const Lists& lists, const Communicator& comm, const ExchangeOptions& options) {
+        const std::vector<int> ranks = narrow(lists[0]);
+        std::vector<NeighborCells> first, received;
+        validate_together(comm, [&] {
+            first = neighbor_cells(ranks, lists[1], narrow(lists[2]));
+            if (both) received = neighbor_cells(ranks, lists[3], narrow(lists[4]));
+        });
+        return both ? IndexMap::from_neighbor_lists(first, received, comm, extents, options)
+                    : IndexMap::from_neighbor_lists(first, comm, extents, options);
+    };
 }
-IndexedDomain ragged(Lists lists, const IndexMap& rows) { return ragged_domain(rows, lists[0]); }
+IndexMap pushed(Lists lists, const IndexMap& owners, const ExchangeOptions& options) {
+    return IndexMap(IndexMap::push(owners.domain(), narrow(lists[0]), narrow(lists[1])).domain(),
+                    options);
+}
+IndexMap ragged(Lists lists, const IndexMap& rows, const ExchangeOptions& options) {
+    return IndexMap(ragged_domain(rows, lists[0]), options);
+}
+const Places& placed(const IndexMap& map) {
+    if (map.places()) return *map.places();
+    throw Error("the map has no places: its arrays have owned cells, then ghosts");
+}
+DeriveCells with_places(const Places& extents) {
+    return [=](const Lists& lists, const IndexMap& map, const ExchangeOptions&) {
+        return map.placed(
+            {narrow(lists[0]), narrow(lists[1]), extents.extents, extents.components_at});
+    };
+}
 
 int make_map(MPI_Comm handle, const char* call, const std::vector<List>& lists,
              const MakeCells& make, const phl_exchange_options* options, phl_index_map* map) {
@@ -184,7 +273,7 @@ int make_map(MPI_Comm handle, const char* call, const std::vector<List>& lists,
         create(
             comm, call, options, map, [&] { given = read_lists(lists, comm); },
             [&] {
-                IndexMap made(make(std::move(given), comm), options_from(options));
+                IndexMap made(make(std::move(given), comm, options_from(options)));
                 return IndexMapObject{std::move(made), options_from(options)};
             });
     });
@@ -198,10 +287,25 @@ int derive_map(phl_index_map from, const char* call, const std::vector<List>& li
             base.communicator(), call, nullptr, map,
             [&] { given = read_lists(lists, base.communicator()); },
             [&] {
-                IndexMap made(make(std::move(given), base.map), base.options);
+                IndexMap made(make(std::move(given), base.map, base.options));
                 return IndexMapObject{std::move(made), base.options};
             });
     });
+}
+
+int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset) {
+    return with(of, [&](const auto& base) {
+        create(
+            base.communicator(), "a subset of an index map", nullptr, subset, [] {},
+            [&] {
+                return IndexMapObject{base.map.only([&] { return read(base.map); }), base.options};
+            });
+    });
+}
+
+int update_subset(phl_index_map subset, const ReadMask& read) {
+    return with(subset,
+                [&](const auto& object) { object.map.update([&] { return read(object.map); }); });
 }
 
 int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells) {
@@ -239,6 +343,9 @@ std::vector<global_index> cells_of(const IndexMap& map, const std::vector<global
 }
 
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays) {
+    if (phase == Phase::prepare)
+        return (map.*(call == MapCall::reduce_shared ? &IndexMap::prepare_shared
+                                                     : &IndexMap::prepare))(arrays);
     const auto combine = [&](auto whole, auto begin, auto end) {
         if (phase == Phase::end) return (map.*end)(arrays);
         (map.*(phase == Phase::whole ? whole : begin))(arrays, reduction_from(reduction));
@@ -257,13 +364,21 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root,
              const std::function<Transfer(const IndexMap&)>& read) {
     return with(map, [&](const auto& object) {
         std::optional<Transfer> given;
-        collective(
-            object.communicator(), call, 0, [&] { given = read(object.map); },
-            [&] {
-                (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned,
-                                                   given->cells, given->owned.owned,
-                                                   given->owned.width());
-            });
+        const auto checked = [&] { refuse_places(object.map.places()), given = read(object.map); };
+        collective(object.communicator(), call, 0, checked, [&] {
+            (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned,
+                                               given->cells, given->owned.owned,
+                                               given->owned.width());
+        });
+    });
+}
+
+int send_rows(phl_migration migration, const std::function<GivenRows()>& read, int64_t* received) {
+    return with(migration, [&](auto& object) {
+        GivenRows given;
+        const auto send = [&] { return object.migration.send(given.ranks, given.arrays); };
+        put(received,
+            collective(object.communicator(), "a migration", 0, [&] { given = read(); }, send));
     });
 }
 
@@ -312,9 +427,9 @@ int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_optio
         require_output(path, "path");
         return std::vector<global_index>();
     };
-    const auto read = [=](const Lists&, const Communicator& own) {
+    const auto read = [=](const Lists&, const Communicator& own, const ExchangeOptions& with) {
         PartitionPart part = read_partition(path, own);
-        return IndexedDomain(part.owned, std::move(part.ghosts), own);
+        return IndexMap(IndexedDomain(part.owned, std::move(part.ghosts), own), with);
     };
     return make_map(comm, "phl_index_map_read", {require_path}, read, options, map);
 }
@@ -339,6 +454,35 @@ int phl_index_map_create_push(phl_index_map owners, int64_t count, const int32_t
                               const int32_t* ranks, phl_index_map* map) {
     return derive_map(owners, "phl_index_map_create_push",
                       {list(cells, count, "cells"), list(ranks, count, "ranks")}, &pushed, map);
+}
+
+int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const int32_t* ranks,
+                                        const int64_t* counts, const int32_t* cells,
+                                        const int64_t* received_counts, const int32_t* received,
+                                        const phl_exchange_options* options, phl_index_map* map) {
+    std::vector<List> lists{list(ranks, neighbors, "ranks"), list(counts, neighbors, "counts"),
+                            in_lists(cells, counts, neighbors, "cells")};
+    const bool both = received_counts != nullptr;
+    if (both) {
+        lists.push_back(list(received_counts, neighbors, "received_counts"));
+        lists.push_back(in_lists(received, received_counts, neighbors, "received"));
+    }
+    return make_map(comm, "phl_index_map_create_from_neighbors", lists, from_neighbors(both, {}),
+                    options, map);
+}
+
+int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
+                                int64_t ghosts, const int32_t* ghost_places, phl_index_map* map) {
+    return derive_map(of, "phl_index_map_create_placed",
+                      {list(places, owned, "places"), list(ghost_places, ghosts, "ghost_places")},
+                      with_places({}), map);
+}
+
+int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_index_map* subset) {
+    return make_subset(of, mask_in(mask), subset);
+}
+int phl_index_map_update(phl_index_map subset, const phl_values* mask) {
+    return update_subset(subset, mask_in(mask));
 }
 
 int phl_index_map_create_ragged(phl_index_map rows, int64_t owned_rows, const int64_t* counts,
@@ -380,6 +524,14 @@ int phl_index_map_ghosts(phl_index_map map, int64_t* ids, int32_t* owners) {
         if (ids != nullptr) std::copy(domain.ghost_ids().begin(), domain.ghost_ids().end(), ids);
         if (owners != nullptr)
             std::copy(domain.ghost_owners().begin(), domain.ghost_owners().end(), owners);
+    });
+}
+
+int phl_index_map_places(phl_index_map map, int32_t* owned, int32_t* ghosts) {
+    return with(map, [&](const auto& object) {
+        const Places& places = placed(object.map);
+        if (owned != nullptr) std::copy(places.owned.begin(), places.owned.end(), owned);
+        if (ghosts != nullptr) std::copy(places.ghosts.begin(), places.ghosts.end(), ghosts);
     });
 }
 
@@ -432,6 +584,8 @@ int phl_index_map_owners(phl_index_map map, int64_t count, const int64_t* ids, i
     int phl_map_##name(phl_index_map map, int reduction, const phl_values* arrays, int count) { \
         return run(map, MapCall::call, Phase::phase, reduction, arrays, count);                 \
     }
+PHL_MAP_CALL(prepare, forward, prepare)
+PHL_MAP_CALL(prepare_shared, reduce_shared, prepare)
 PHL_MAP_CALL(forward, forward, whole)
 PHL_MAP_CALL(begin_forward, forward, begin)
 PHL_MAP_CALL(end_forward, forward, end)
@@ -444,13 +598,13 @@ PHL_MAP_CALL(end_reduce_shared, reduce_shared, end)
 
 #define PHL_ONE_ARRAY(name, call, phase)                                                        \
     int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) { \
-        const phl_values one{element, owned, ghosts};                                           \
+        const phl_values one{element, owned, ghosts, 0, {}, {}};                                \
         return run(map, MapCall::call, Phase::phase, PHL_REPLACE, &one, 1);                     \
     }
 #define PHL_ONE_REDUCTION(name, phase)                                                        \
     int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, \
                    int reduction) {                                                           \
-        const phl_values one{element, owned, ghosts};                                         \
+        const phl_values one{element, owned, ghosts, 0, {}, {}};                              \
         return run(map, MapCall::reverse, Phase::phase, reduction, &one, 1);                  \
     }
 PHL_ONE_ARRAY(gather, forward, whole)
@@ -467,5 +621,29 @@ int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells a
 int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owned, phl_cells all) {
     return transfer(map, "phl_collate", true, root, element, all, owned);
 }
+
+int phl_migration_create(MPI_Comm comm, phl_migration* migration) {
+    return guarded([&] {
+        create(
+            Communicator(comm), "phl_migration_create", nullptr, migration, [] {},
+            [&] { return MigrationObject{Migration(comm)}; });
+    });
+}
+int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
+                       const phl_values* arrays, int count, int64_t* received) {
+    const auto read = [&] {
+        require_array(ranks, rows, "ranks");
+        return GivenRows{{ranks, ranks + rows}, rows_from(arrays, count)};
+    };
+    return send_rows(migration, read, received);
+}
+int phl_migration_receive(phl_migration migration, const phl_values* arrays, int count,
+                          int32_t* sources) {
+    return with(migration, [&](const auto& object) {
+        object.migration.receive(rows_from(arrays, count));
+        if (sources != nullptr) std::ranges::copy(object.migration.sources(), sources);
+    });
+}
+int phl_migration_free(phl_migration* migration) { return free_handle(migration); }
 
 }  // extern "C"

@@ -176,7 +176,7 @@ ExchangeOptions options_from(const phl_exchange_options* given) {
 }
 
 Source::Source(phl_cartesian domain) : grid_(get(domain)) {}
-Source::Source(phl_index_map map) : map_(get(map)->map) {}
+Source::Source(phl_index_map map) : map_(get(map)->map) { refuse_places(map_->places()); }
 Source::Source(phl_cartesian domain, phl_index_map map, int group) {
     if ((domain == nullptr) == (map == nullptr))
         throw Error("group " + std::to_string(group) +

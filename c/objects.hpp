@@ -15,6 +15,7 @@
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/exchange/exchange.hpp"
 #include "parhelion/index_map/index_map.hpp"
+#include "parhelion/index_map/migration.hpp"
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/phl.h"
 #include "parhelion/redistribution/gather.hpp"
@@ -108,12 +109,20 @@ struct PointSumsObject : FieldsObject {
     PointSums sums;
 };
 
+struct MigrationObject {
+    static constexpr unsigned kind = 6;
+    static constexpr const char* name = "migration";
+    Migration migration;
+    const Communicator& communicator() const { return migration.communicator(); }
+};
+
 // Which object a handle stands for.
 IndexMapObject object_of(phl_index_map);
 CartesianObject object_of(phl_cartesian);
 ExchangeObject object_of(phl_exchange);
 RedistributionObject object_of(phl_redistribution);
 PointSumsObject object_of(phl_point_sums);
+MigrationObject object_of(phl_migration);
 
 /// A handle is no address: it holds a slot, how often the slot was used, and the kind of object, so
 /// that one that was freed, copied or mixed up is noticed and never followed. Throw HandleError.
@@ -196,19 +205,31 @@ using Lists = std::vector<std::vector<global_index>>;
 using Put = std::function<void(const std::vector<global_index>&)>;
 
 /// Makes the domain of a map on a communicator, or one that comes from another map, from lists.
-using MakeCells = std::function<IndexedDomain(Lists, const Communicator&)>;
-using DeriveCells = std::function<IndexedDomain(Lists, const IndexMap&)>;
+using MakeCells = std::function<IndexMap(Lists, const Communicator&, const ExchangeOptions&)>;
+using DeriveCells = std::function<IndexMap(Lists, const IndexMap&, const ExchangeOptions&)>;
 MakeCells blocks(int64_t owned);
 MakeCells with_ids(bool self_ghosts);
 MakeCells from_root(int root);
-IndexedDomain pushed(Lists cells_and_ranks, const IndexMap& owners);
-IndexedDomain ragged(Lists counts, const IndexMap& rows);
+/// From the ranks of neighbors, how many cells the list of each has, and the lists, one after the
+/// other; and the same of what is received, where `both`.
+MakeCells from_neighbors(bool both, const Places& extents);
+IndexMap pushed(Lists cells_and_ranks, const IndexMap& owners, const ExchangeOptions& options);
+IndexMap ragged(Lists counts, const IndexMap& rows, const ExchangeOptions& options);
+/// From the places of owned cells and of ghosts.
+DeriveCells with_places(const Places& extents);
+/// Throws Error for a map without.
+const Places& placed(const IndexMap& map);
 
 /// Collective. A new map, with options or with those of the map that it comes from.
 int make_map(MPI_Comm comm, const char* call, const std::vector<List>& lists, const MakeCells& make,
              const phl_exchange_options* options, phl_index_map* map);
 int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
                const DeriveCells& make, phl_index_map* map);
+/// Collective. As phl_index_map_create_only and phl_index_map_update, with a mask that `read`
+/// gives.
+using ReadMask = std::function<CellValues(const IndexMap&)>;
+int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset);
+int update_subset(phl_index_map subset, const ReadMask& read);
 /// Collective. As phl_index_map_localize and phl_index_map_owners.
 int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells);
 int owners_of(phl_index_map map, const char* call, const List& ids, const Put& ranks);
@@ -218,7 +239,7 @@ std::vector<global_index> cells_of(const IndexMap& map, const std::vector<global
 
 /// The calls of a map on arrays; Fortran knows the numbers.
 enum class MapCall { forward = 0, reverse, reduce_shared };
-enum class Phase { whole = 0, begin, end };
+enum class Phase { whole = 0, begin, end, prepare };
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays);
 /// Owned values from or to all cells, which `read` gives for the root, and how many those are.
 /// Collective.
@@ -228,6 +249,13 @@ struct Transfer {
 };
 int transfer(phl_index_map map, const char* call, bool collate, int root,
              const std::function<Transfer(const IndexMap&)>& read);
+
+struct GivenRows {
+    std::vector<int> ranks = {};
+    std::vector<CellValues> arrays = {};
+};
+/// Rows that `read` gives, and how many have come. Collective.
+int send_rows(phl_migration migration, const std::function<GivenRows()>& read, int64_t* received);
 
 struct GivenGrid {
     std::vector<global_index> extents;
@@ -264,8 +292,13 @@ void run(ExchangeObject& object, Call call, int reduction, const std::vector<Fie
 void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_t* counts,
                 int32_t capacity, phl_stale_ghost* first, int32_t* told);
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);
+enum class MoveCall { forward = 0, back, prepare };
 /// Of errors of `read` all ranks are told until there was a call, which is collective.
-void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read);
+void move(RedistributionObject& object, MoveCall call,
+          const std::function<std::vector<Move>()>& read);
+/// Axes that `read` gives, from 0. Collective.
+int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
+              const phl_exchange_options* options, phl_redistribution* redistribution);
 
 /// A field and, on the root, the array of all its cells, which `read` gives. Collective.
 struct WholeGrid {

@@ -17,28 +17,38 @@ Source second(Handle to) {
     }
 }
 
+// Grids alone have axes.
 template <class Handle>
 int create_move(Handle from, Handle to, const phl_exchange_options* options,
-                phl_redistribution* redistribution) {
+                phl_redistribution* redistribution,
+                const std::function<std::vector<int>()>& read_axes = {}) {
     return guarded([&] {
         const auto before = get(from);
         std::optional<Source> target;
+        std::vector<int> axes;
         create(
             before->communicator(), "phl_redistribution_create", options, redistribution,
-            [&] { target = second(to); },
             [&] {
-                return RedistributionObject{
-                    {before->domain(), get(to)->domain(), options_from(options)},
-                    Source(from),
-                    *target};
+                target = second(to);
+                if (read_axes) axes = read_axes();
+            },
+            [&] {
+                const auto made = [&](auto&&... and_axes) {
+                    return RedistributionObject{
+                        {before->domain(), get(to)->domain(), options_from(options), and_axes...},
+                        Source(from),
+                        *target};
+                };
+                if constexpr (std::is_same_v<Handle, phl_cartesian>) return made(axes);
+                else return made();
             });
     });
 }
 
-int call(phl_redistribution redistribution, bool back, const phl_field* from, const phl_field* to,
-         int count) {
+int call(phl_redistribution redistribution, MoveCall call, const phl_field* from,
+         const phl_field* to, int count) {
     return with(redistribution, [&](auto& object) {
-        move(object, back, [&] {
+        move(object, call, [&] {
             const auto sources = object.from.views(from, count, "from"),
                        targets = object.to.views(to, count, "to");
             std::vector<Move> moves;
@@ -89,15 +99,23 @@ void reduce(PointSumsObject& object, bool begin, int reduction, const std::vecto
     else object.sums.reduce(how, fields);
 }
 
-void move(RedistributionObject& object, bool back, const std::function<std::vector<Move>()>& read) {
+int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
+              const phl_exchange_options* options, phl_redistribution* redistribution) {
+    return create_move(from, to, options, redistribution, read);
+}
+
+void move(RedistributionObject& object, MoveCall call,
+          const std::function<std::vector<Move>()>& read) {
     std::vector<Move> moves;
     const auto read_all = [&] { moves = read(); };
     if (object.called) read_all();
     else
         collective(object.from.communicator(), "the first call of a redistribution", 0, read_all,
                    [] {});
-    if (back) object.redistribution.back(moves);
-    else object.redistribution.forward(moves);
+    auto& all = object.redistribution;
+    if (call == MoveCall::prepare) all.prepare(moves);
+    else if (call == MoveCall::back) all.back(moves);
+    else all.forward(moves);
     object.called = true;
 }
 
@@ -140,7 +158,16 @@ int phl_point_sums_free(phl_point_sums* sums) { return free_handle(sums); }
 int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution) {
-    return create_move(from, to, options, redistribution);
+    return phl_redistribution_create_permuted(from, to, nullptr, options, redistribution);
+}
+int phl_redistribution_create_permuted(phl_cartesian from, phl_cartesian to, const int32_t* axes,
+                                       const phl_exchange_options* options,
+                                       phl_redistribution* redistribution) {
+    const auto read = [&] {
+        const int count = axes == nullptr ? 0 : get(from)->grid.dimensions();
+        return std::vector<int>(axes, axes + count);
+    };
+    return make_move(from, to, read, options, redistribution);
 }
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
                                         const phl_exchange_options* options,
@@ -149,11 +176,15 @@ int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
 }
 int phl_redistribution_forward(phl_redistribution redistribution, const phl_field* from,
                                const phl_field* to, int count) {
-    return call(redistribution, false, from, to, count);
+    return call(redistribution, MoveCall::forward, from, to, count);
 }
 int phl_redistribution_back(phl_redistribution redistribution, const phl_field* from,
                             const phl_field* to, int count) {
-    return call(redistribution, true, from, to, count);
+    return call(redistribution, MoveCall::back, from, to, count);
+}
+int phl_redistribution_prepare(phl_redistribution redistribution, const phl_field* from,
+                               const phl_field* to, int count) {
+    return call(redistribution, MoveCall::prepare, from, to, count);
 }
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root) {
     return call(domain, "phl_cartesian_gather", true, root, field, whole);

@@ -97,6 +97,18 @@ void require_whole(const CFI_cdesc_t& array, const std::string& name) {
         throw Error(name + " is not contiguous: pass a whole array");
 }
 
+ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name) {
+    require_extents(array, name);
+    ArrayShape shape{static_cast<std::byte*>(array.base_addr), element_of(array),
+                     static_cast<std::size_t>(array.rank)};
+    if (array.rank < 1 || shape.rank > shape.extents.size())
+        throw Error(name + " has " + std::to_string(array.rank) + " dimensions: pass 1 to " +
+                    std::to_string(shape.extents.size()));
+    for (std::size_t d = 0; d < shape.rank; ++d)
+        shape.extents[d] = array.dim[d].extent, shape.strides[d] = array.dim[d].sm;
+    return shape;
+}
+
 Cells cells_of(const CFI_cdesc_t& array, const std::string& name) {
     if (array.rank == 0)
         throw Error(name + " is a scalar: pass an array whose last dimension holds the cells");

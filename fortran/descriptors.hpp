@@ -13,6 +13,14 @@ namespace parhelion::fortran {
 /// Absent optional arguments arrive as null pointers.
 using Array = const CFI_cdesc_t*;
 
+/// What `make(communicator)` returns, or the status of a handle that is used too early or too late.
+template <class Make>
+int with_comm(const int* comm, Make&& make) noexcept {
+    MPI_Comm handle = MPI_COMM_NULL;
+    const int read = c::guarded([&] { handle = comm_from_fortran(*comm); });
+    return read != 0 ? read : make(handle);
+}
+
 /// Of an array. Logicals are integers, characters and derived types opaque bytes. Throws Error for
 /// addresses.
 Element element_of(const CFI_cdesc_t& array);
@@ -21,6 +29,10 @@ bool is_logical(CFI_type_t type);
 
 /// Throws Error for arrays of assumed size, and for those that are not contiguous.
 void require_whole(const CFI_cdesc_t& array, const std::string& name);
+
+/// Elements, extents and strides. Throws Error for arrays of assumed size, scalars, and more than 5
+/// dimensions.
+ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name);
 
 /// An array whose last dimension holds cells, as owned cells, and how many those are. Throws Error
 /// for scalars, arrays of assumed size, and arrays whose cells are not contiguous.

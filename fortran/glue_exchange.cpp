@@ -67,13 +67,18 @@ struct FortranArray {
     std::int32_t changes_sign, vector, along;
     struct Layers {
         std::int32_t listed = -1;  // so many values; -1: not told
-        std::int32_t along[PHL_MAX_DIMENSIONS] = {};
+        std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
         explicit Layers(Array given) {
             if (given == nullptr) return;
             const auto values = integers_of(*given, "a list of layers");
             listed = static_cast<std::int32_t>(values.size());
-            for (std::size_t d = 0; d < PHL_MAX_DIMENSIONS && listed > 0; ++d)
+            for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
                 along[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
+        }
+        // Of both sides where there are twice as many as dimensions.
+        HaloWidth width(int dimensions, const char* what) const {
+            return width_from(along, along + (listed == 2 * dimensions ? dimensions : 0),
+                              dimensions, what);
         }
     } stagger, array_halo, depth;
 
@@ -89,15 +94,18 @@ struct FortranArray {
     }
     const CFI_cdesc_t& operator*() const { return reinterpret_cast<const CFI_cdesc_t&>(copy); }
 };
-static_assert(sizeof(FortranArray) == 58 * 8, "phl_array in phl_fields.fypp has so many bytes");
+static_assert(sizeof(FortranArray) == 64 * 8, "phl_array in phl_fields.fypp has so many bytes");
 using Arrays = std::span<const FortranArray>;
 
 ArrayLayout layout_of(const FortranArray& array, int dimensions) {
     const auto told = [=](const FortranArray::Layers& layers, const char* name) {
-        if (layers.listed >= 0 && layers.listed != 1 && layers.listed != dimensions)
+        const bool sides = &layers != &array.stagger;
+        if (layers.listed >= 0 && layers.listed != 1 && layers.listed != dimensions &&
+            (!sides || layers.listed != 2 * dimensions))
             throw Error(std::string(name) + " has " + std::to_string(layers.listed) +
                         " values for " + std::to_string(dimensions) +
-                        " dimensions: give one for all, or one for each");
+                        " dimensions: give one for all, or one for each" +
+                        (sides ? ", or those of all lower sides and then of the upper ones" : ""));
         return layers.listed >= 0;
     };
     ArrayLayout layout{Order::fortran};
@@ -106,16 +114,13 @@ ArrayLayout layout_of(const FortranArray& array, int dimensions) {
     if (told(array.stagger, "stagger"))
         layout.stagger = stagger_from(array.stagger.along, dimensions);
     if (told(array.array_halo, "array_halo"))
-        layout.array_halo =
-            width_from(array.array_halo.along, array.array_halo.along, dimensions, "halo width");
-    if (told(array.depth, "depth"))
-        layout.depth = width_from(array.depth.along, array.depth.along, dimensions, "depth");
+        layout.array_halo = array.array_halo.width(dimensions, "halo width");
+    if (told(array.depth, "depth")) layout.depth = array.depth.width(dimensions, "depth");
     return layout;
 }
 
 int grid_components(const CFI_cdesc_t& array, const std::vector<global_index>& needed,
                     const char* of) {
-    require_whole(array, "the array");
     const int dims = static_cast<int>(needed.size());
     if (array.rank != dims && array.rank != dims + 1)
         throw Error("the array has " + std::to_string(array.rank) +
@@ -137,20 +142,13 @@ Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layou
                     std::to_string(domain.blocks().size()) +
                     " blocks: add the first with list%add, and each further one behind it with "
                     "list%add_block");
-    const Element element = element_of(*arrays[0]);
-    std::vector<std::byte*> starts;
+    std::vector<ArrayShape> shapes;
     for (const FortranArray& array : arrays) {
-        const auto block = static_cast<int>(starts.size());
-        const int components = grid_components(*array, array_extents(domain, layout, block),
-                                               "the block with its halo");
-        if (block > 0 && (components != layout.components || element_of(*array) != element))
-            throw Error(
-                "the blocks of a field differ in type or components: pass arrays of one type",
-                ErrorKind::type);
-        layout.components = components;
-        starts.push_back(static_cast<std::byte*>((*array).base_addr));
+        const auto block = static_cast<int>(shapes.size());
+        shapes.push_back(shape_of(*array, "the array"));
+        grid_components(*array, array_extents(domain, layout, block), "the block with its halo");
     }
-    return view_blocks(domain, starts, element, layout);
+    return view_shapes(domain, shapes, layout);
 }
 
 // Owned cells with ghosts behind them, or the two.
@@ -241,6 +239,7 @@ WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays)
     WholeGrid given{group.fields[0], {}};
     if (domain.communicator().rank() != root) return given;
     if (whole == nullptr) throw Error("the root passes no array of all cells: allocate one there");
+    require_whole(*whole, "the array of all cells");
     const Stagger& stagger = group.made[0].layout.stagger;
     const int components =
         grid_components(*whole, domain.grid()->staggered(stagger).extents(), "the grid");
@@ -327,7 +326,8 @@ int phl_f_cartesian_create(const int* comm, Array extents, Array halo, Array low
             rank_order_from(std::max(first_fastest, 2 * of_communicator), std::move(table));
         return grid;
     };
-    return make_domain(comm_from_fortran(*comm), "cartesian_domain%init", read, domain);
+    return with_comm(
+        comm, [&](MPI_Comm of) { return make_domain(of, "cartesian_domain%init", read, domain); });
 }
 
 int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian* points) {
@@ -412,7 +412,8 @@ int phl_f_exchange_groups(int count, const FortranGroup* group, const phl_exchan
     });
 }
 
-int phl_f_exchange_only(phl_exchange whole, Array fields, Array depth, phl_exchange* subset) {
+int phl_f_exchange_only(phl_exchange whole, Array fields, Array depth, int faces_only,
+                        phl_exchange* subset) {
     return guarded([&] {
         Only only;
         const auto made = static_cast<int>(get(whole)->made.size());
@@ -430,13 +431,20 @@ int phl_f_exchange_only(phl_exchange whole, Array fields, Array depth, phl_excha
         }
         if (depth != nullptr) {
             const auto widths = integers_of(*depth, "depth");
+            const Plan& plan = get(whole)->exchange.plan();
+            const auto dimensions = static_cast<std::size_t>(plan.patterns.front()->dimensions);
+            const std::size_t sides = widths.size() == 2 * dimensions ? 2 : 1;
             if (widths.size() == 1) only.depth = static_cast<int>(widths[0]);
-            else only.depth.listed = static_cast<int>(widths.size());
+            else only.depth.listed = static_cast<int>(widths.size() / sides);
             for (std::size_t d = 0;
                  widths.size() > 1 && d < std::min<std::size_t>(widths.size(), PHL_MAX_DIMENSIONS);
-                 ++d)
-                only.depth.lower[d] = only.depth.upper[d] = static_cast<int>(widths[d]);
+                 ++d) {
+                only.depth.lower[d] = static_cast<int>(widths[d]);
+                only.depth.upper[d] =
+                    static_cast<int>(widths[sides == 2 && d < dimensions ? dimensions + d : d]);
+            }
         }
+        if (faces_only != 0) only.neighbors = Neighbors::faces;
         make_subset(whole, only, *subset);
     });
 }
@@ -463,11 +471,22 @@ int phl_f_exchange_stale(phl_exchange exchange, Array a, Array b, Array c, Array
     });
 }
 
-int phl_f_redistribution_move(phl_redistribution redistribution, int back, Array a, Array b,
+int phl_f_redistribution_create(phl_cartesian from, phl_cartesian to, Array axes,
+                                const phl_exchange_options* options,
+                                phl_redistribution* redistribution) {
+    const auto read = [&] {
+        const auto given =
+            axes == nullptr ? std::vector<global_index>() : integers_of(*axes, "axes", -1);
+        return std::vector<int>(given.begin(), given.end());
+    };
+    return make_move(from, to, read, options, redistribution);
+}
+
+int phl_f_redistribution_move(phl_redistribution redistribution, int call, Array a, Array b,
                               int from_count, const FortranArray* from, int to_count,
                               const FortranArray* to) {
     return with(redistribution, [&](auto& object) {
-        move(object, back != 0, [&] {
+        move(object, static_cast<MoveCall>(call), [&] {
             const auto before = group_of(object.from, all_of({a}, from_count, from)).fields,
                        after = group_of(object.to, all_of({b}, to_count, to)).fields;
             if (before.size() != after.size())

@@ -1,4 +1,6 @@
 // The index map behind the Fortran module: descriptors become lists and pointers, ids lose one.
+#include <algorithm>
+
 #include "descriptors.hpp"
 
 using namespace parhelion;
@@ -37,13 +39,30 @@ Ids cells_from_zero(Array array, const char* name, const char* what, local_index
 
 // Compilers without a code for logicals of every kind pass them as "other".
 CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, int reduction) {
-    CellValues values = values_of(map.domain(), x, ghosts);
+    if (ghosts != nullptr) refuse_places(map.places());
+    CellValues values = map.places() ? values_in(*map.places(), shape_of(x, "the array"))
+                                     : values_of(map.domain(), x, ghosts);
     const bool bits = reduction == PHL_AND || reduction == PHL_OR;
     if (is_logical(x.type) && !bits && reduction != PHL_REPLACE && reduction < Reduction::user)
         throw Error("logicals are combined with and, or: use those, or integers", ErrorKind::type);
     if (bits && x.type == CFI_type_other && values.element.size == 4)
         values.element.scalar = Scalar::int32;
     return values;
+}
+
+// Compilers tell some logicals as bytes.
+ReadMask mask_in(Array mask, Array ghosts) {
+    return [=](const IndexMap& map) { return values_for(map, *mask, ghosts, PHL_REPLACE); };
+}
+
+// Dimensions of the cells in arrays, and the one at which those of components stand.
+Places extents_from(Array shape, Array components_dim) {
+    Places places;
+    if (shape != nullptr) places.extents = integers_of(*shape, "shape");
+    if (components_dim != nullptr)
+        places.components_at =
+            static_cast<int>(integers_of(*components_dim, "components_dim").at(0)) - 1;
+    return places;
 }
 
 int transfer(phl_index_map map, const char* call, bool to_root, int root, Array all, Array x) {
@@ -60,47 +79,64 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root, Array 
     });
 }
 
+std::vector<CellValues> rows_of(std::initializer_list<Array> arrays) {
+    std::vector<CellValues> rows;
+    for (Array array : arrays) {
+        if (array == nullptr) continue;
+        const auto [values, count] = fortran::cells_of(*array, "an array of rows");
+        rows.push_back(values);
+        rows.back().elements = count * values.components;
+    }
+    return rows;
+}
+
 }  // namespace
 
 extern "C" {
 
 int phl_f_index_map_create(const int* comm, int owned, Array ghosts,
                            const phl_exchange_options* options, phl_index_map* map) {
-    return make_map(comm_from_fortran(*comm), "index_map%init", {ids_from_zero(ghosts, "ghosts")},
-                    blocks(owned), options, map);
+    return with_comm(comm, [&](MPI_Comm of) {
+        return make_map(of, "index_map%init", {ids_from_zero(ghosts, "ghosts")}, blocks(owned),
+                        options, map);
+    });
 }
 
 int phl_f_index_map_create_with_ids(const int* comm, Array owned_ids, Array ghosts, int self_ghosts,
                                     const phl_exchange_options* options, phl_index_map* map) {
-    return make_map(comm_from_fortran(*comm), "index_map%init",
-                    {ids_from_zero(owned_ids, "owned"), ids_from_zero(ghosts, "ghosts")},
-                    with_ids(self_ghosts != 0), options, map);
+    return with_comm(comm, [&](MPI_Comm of) {
+        return make_map(of, "index_map%init",
+                        {ids_from_zero(owned_ids, "owned"), ids_from_zero(ghosts, "ghosts")},
+                        with_ids(self_ghosts != 0), options, map);
+    });
 }
 
 int phl_f_index_map_create_from_root(const int* comm, int root, Array owned, Array counts,
                                      Array ghosts, const phl_exchange_options* options,
                                      phl_index_map* map) {
-    return make_map(
-        comm_from_fortran(*comm), "index_map%init",
-        {on_root(root, numbers(owned, "owned")), on_root(root, numbers(counts, "ghost_counts")),
-         on_root(root, ids_from_zero(ghosts, "ghosts"))},
-        from_root(root), options, map);
+    return with_comm(comm, [&](MPI_Comm of) {
+        return make_map(
+            of, "index_map%init",
+            {on_root(root, numbers(owned, "owned")), on_root(root, numbers(counts, "ghost_counts")),
+             on_root(root, ids_from_zero(ghosts, "ghosts"))},
+            from_root(root), options, map);
+    });
 }
 
 int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_map* map) {
     return derive_map(
         rows, "index_map%init", {numbers(counts, "counts")},
-        [](Lists given, const IndexMap& of) {
+        [](Lists given, const IndexMap& of, const ExchangeOptions& options) {
             if (given[0].size() == static_cast<std::size_t>(of.size()))  // with those of ghost rows
                 given[0].resize(static_cast<std::size_t>(of.owned()));
-            return ragged(std::move(given), of);
+            return ragged(std::move(given), of, options);
         },
         map);
 }
 
 int phl_f_index_map_read(const int* comm, const char* path, const phl_exchange_options* options,
                          phl_index_map* map) {
-    return phl_index_map_read(comm_from_fortran(*comm), path, options, map);
+    return with_comm(comm, [&](MPI_Comm of) { return phl_index_map_read(of, path, options, map); });
 }
 
 int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_index_map* map) {
@@ -109,6 +145,43 @@ int phl_f_index_map_push(phl_index_map owners, Array cells, Array ranks, phl_ind
                                get(owners)->map.owned());
     };
     return derive_map(owners, "index_map%push", {checked, numbers(ranks, "ranks")}, &pushed, map);
+}
+
+int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, Array cells,
+                                   Array received_counts, Array received, Array shape,
+                                   Array components_dim, const phl_exchange_options* options,
+                                   phl_index_map* map) {
+    std::vector<List> lists{numbers(ranks, "ranks"), numbers(counts, "counts"),
+                            ids_from_zero(cells, "cells")};
+    const bool both = received_counts != nullptr && received != nullptr;
+    if (both) {
+        lists.push_back(numbers(received_counts, "received_counts"));
+        lists.push_back(ids_from_zero(received, "received"));
+    }
+    return make_map(
+        comm_from_fortran(*comm), "index_map%from_neighbor_lists", lists,
+        [=](const Lists& given, const Communicator& own, const ExchangeOptions& with) {
+            return from_neighbors(both, extents_from(shape, components_dim))(given, own, with);
+        },
+        options, map);
+}
+
+int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
+                          Array components_dim, phl_index_map* map) {
+    return derive_map(
+        cells, "index_map%place",
+        {ids_from_zero(places, "places"), ids_from_zero(ghost_places, "ghost_places")},
+        [=](const Lists& given, const IndexMap& of, const ExchangeOptions& options) {
+            return with_places(extents_from(shape, components_dim))(given, of, options);
+        },
+        map);
+}
+
+int phl_f_index_map_only(phl_index_map cells, Array mask, Array ghosts, phl_index_map* subset) {
+    return make_subset(cells, mask_in(mask, ghosts), subset);
+}
+int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
+    return update_subset(subset, mask_in(mask, ghosts));
 }
 
 // The owned entries' ids with those of the ghost entries.
@@ -128,6 +201,33 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
         };
         collective(map.communicator(), "index_map%localize_ragged", 0, read,
                    [&] { map.forward(values); });
+    });
+}
+
+int phl_f_migration_create(const int* comm, phl_migration* migration) {
+    return with_comm(comm, [&](MPI_Comm of) { return phl_migration_create(of, migration); });
+}
+
+int phl_f_migration_send(phl_migration migration, Array ranks, Array received, Array a, Array b,
+                         Array c, Array d, Array e, Array f, Array g, Array h) {
+    int64_t count = 0;
+    const auto read = [&] {
+        GivenRows given{{}, rows_of({a, b, c, d, e, f, g, h})};
+        for (const auto rank : integers_of(*ranks, "ranks"))
+            given.ranks.push_back(static_cast<int>(std::clamp<global_index>(rank, -2, INT32_MAX)));
+        return given;
+    };
+    const int done = send_rows(migration, read, &count);
+    return done != 0 ? done : guarded([&] { assign(*received, {count}, "received"); });
+}
+
+int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, Array d, Array e,
+                            Array f, Array g, Array h, Array sources) {
+    return with(migration, [&](const auto& object) {
+        object.migration.receive(rows_of({a, b, c, d, e, f, g, h}));
+        if (sources == nullptr) return;
+        const auto from = object.migration.sources();
+        assign(*sources, {from.begin(), from.end()}, "sources");
     });
 }
 
@@ -196,11 +296,23 @@ int phl_f_ghosts(phl_index_map map, Array ids, Array owners) {
     });
 }
 
-/* The last message; ids in it count from 0, Fortran's from 1. */
+int phl_f_places(phl_index_map map, Array owned, Array ghosts) {
+    return with(map, [&](const auto& object) {
+        const Places& places = placed(object.map);
+        if (owned) assign(*owned, {places.owned.begin(), places.owned.end()}, "owned", 1);
+        if (ghosts) assign(*ghosts, {places.ghosts.begin(), places.ghosts.end()}, "ghosts", 1);
+    });
+}
+
+/* The last message; ids and places in it count from 0, Fortran's from 1. */
 const char* phl_f_last_error(void) {
     thread_local std::string text;
     text = phl_last_error();
-    if (text.find("global id") != std::string::npos) text += " (ids are counted from 0 here)";
+    for (const char* counted : {"global id", " place ", "list for rank"})
+        if (text.find(counted) != std::string::npos) {
+            text += " (numbers of cells are counted from 0 here)";
+            break;
+        }
     return text.c_str();
 }
 

@@ -40,6 +40,7 @@ KINDS = {
     "flags": ("logical, intent(in), optional, dimension(:)", "{}"),
     "whole": ("class(halo_exchange), intent(in)", "{}%handle"),
     "flag": ("logical, intent(in), optional", "flag({})"),
+    "unless": ("logical, intent(in), optional", "flag({}, .true.)"),
     "comm": ("type(*), intent(in)", "{}"),
     "path": ("character(*), intent(in)", "trim({}) // c_null_char"),
     "map": ("class(index_map), intent(in)", "{}%c_handle()"),

@@ -181,15 +181,18 @@ int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* le
 }
 
 int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
-                        int halo, int room, int* grids) {
+                        const int* halo, int room, int* grids) {
     return guarded([&] {
         using namespace parhelion;
         const std::vector<global_index> extents(cells, cells + dimensions);
         const Mask wet = mask_of(extents, extents, mask);
-        std::vector<GridWithLand> found = grids_with_land(ranks, extents, halo, wet);
+        HaloWidth width;
+        std::copy_n(halo, std::clamp(dimensions, 0, max_dimensions), width.lower.begin());
+        width.upper = width.lower;
+        std::vector<GridWithLand> found = grids_with_land(ranks, extents, width, wet);
         const auto fits = [&](const GridWithLand& each) { return each.ranks == ranks; };
         if (std::ranges::none_of(found, fits))
-            choose_process_grid(ranks, extents, halo, wet);  // names the nearest numbers
+            choose_process_grid(ranks, extents, width, wet);  // names the nearest numbers
         std::fill_n(grids, room * dimensions, 0);
         for (const GridWithLand& each : found)
             if (fits(each) && room-- > 0)

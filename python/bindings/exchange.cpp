@@ -36,15 +36,56 @@ void bind_field(nb::module_& module) {
     nb::class_<Field>(module, "Field", "Where the values of one field lie. Keeps nothing alive.")
         .def(
             "__init__",
-            [](Field* self, const std::string& element, int components, bool indexed) {
+            [](Field* self, const std::string& element, int components, bool indexed,
+               bool on_device) {
                 const Element kind = parse_element(element);
-                new (self) Field{kind, components, kind.size, HaloWidth(0), indexed, {}};
+                new (self) Field{kind,
+                                 components,
+                                 kind.size,
+                                 HaloWidth(0),
+                                 indexed,
+                                 {},
+                                 on_device ? MemorySpace::device : MemorySpace::host};
             },
-            "element"_a, "components"_a, "indexed"_a)
+            "element"_a, "components"_a, "indexed"_a, "on_device"_a)
         .def("set_layers", &set_layers, "lower"_a, "upper"_a, "array_lower"_a, "array_upper"_a,
              "stagger"_a, "owns_ends"_a, "sign"_a, "vector"_a, "along"_a)
         .def("add_block", &add_block, "first"_a, "strides"_a, "component_stride"_a)
         .def("__str__", [](const Field& field) { return to_string(field); });
+}
+
+// What NumPy's array interface tells of a tensor of DLPack, whose values nobody touches here.
+nb::dict device_array(const nb::ndarray<>& tensor) {
+    nb::list shape, strides;
+    const auto bytes = static_cast<std::int64_t>(tensor.itemsize());
+    for (std::size_t d = 0; d < tensor.ndim(); ++d) {
+        shape.append(tensor.shape(d));
+        strides.append(tensor.stride(d) * bytes);
+    }
+    constexpr std::string_view kinds = "iufVVcb";  // by DLDataTypeCode
+    const auto code = static_cast<std::size_t>(tensor.dtype().code);
+    nb::dict told;
+    told["shape"] = nb::tuple(shape);
+    told["strides"] = nb::tuple(strides);
+    told["typestr"] =
+        std::string("<") + (code < kinds.size() ? kinds[code] : 'V') + std::to_string(bytes);
+    told["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(tensor.data()), false);
+    return told;
+}
+
+// Null: none was named.
+std::shared_ptr<Queue> queue_of(nb::handle stream) {
+    if (stream.is_none()) return nullptr;
+    const nb::object told = nb::hasattr(stream, "__cuda_stream__")
+                                ? nb::object(stream.attr("__cuda_stream__")()[1])
+                                : nb::borrow(stream);
+    std::uintptr_t address = 0;
+    if (!nb::try_cast(told, address))
+        throw Error(
+            "a stream is its address, or an object with __cuda_stream__: pass stream.ptr (CuPy), "
+            "stream.cuda_stream (PyTorch), or None",
+            ErrorKind::type);
+    return queue_of_stream(reinterpret_cast<void*>(address));
 }
 
 std::string text(const Py_ssize_t* values, std::size_t count) {
@@ -176,9 +217,10 @@ public:
     }
     // A subset of another exchange, and where its arrays are among those of a call.
     PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper,
-                   nb::object arrays, const nb::list& call_arrays, nb::object as_array)
+                   Neighbors neighbors, nb::object arrays, const nb::list& call_arrays,
+                   nb::object as_array)
         : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
-        Only only{.fields = fields};
+        Only only{.fields = fields, .neighbors = neighbors};
         if (!lower.empty()) {
             only.depth = halo_from(lower, upper);
             only.depth.listed = static_cast<int>(lower.size());
@@ -196,23 +238,40 @@ public:
         const ArrayList list = read(arrays);
         guarded([&] { (*exchange_)(list); });
     }
+    void run_on(const nb::args& arrays, nb::handle stream) {
+        const auto queue = queue_of(stream);
+        if (!queue) return run(arrays);
+        const ArrayList list = read(arrays);
+        guarded([&] { (*exchange_)(*queue, list); });
+    }
     void run_many(long times) {
         guarded([&] {
             for (long i = 0; i < times; ++i) (*exchange_)();
         });
     }
-    void reverse(AnyReduction reduction, const nb::args& arrays) {
+    void reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
         const ArrayList list = read(arrays);
-        combine(reduction, [&](Reduction how) { exchange_->reverse(how, list); });
+        const auto queue = queue_of(stream);
+        combine(reduction, [&](Reduction how) {
+            queue ? exchange_->reverse(*queue, how, list) : exchange_->reverse(how, list);
+        });
     }
-    void begin(const nb::args& arrays) {
+    void begin(const nb::args& arrays, nb::handle stream) {
         const ArrayList list = read(arrays);
-        start({}, used_by(arrays), [&](Reduction) { return exchange_->begin(list); });
+        auto queue = queue_of(stream);
+        start({}, used_by(arrays), [&](Reduction) {
+            return queue ? exchange_->begin(*queue, list) : exchange_->begin(list);
+        });
+        queue_ = std::move(queue);
     }
-    void begin_reverse(AnyReduction reduction, const nb::args& arrays) {
+    void begin_reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
         const ArrayList list = read(arrays);
-        start(PassedReduction(reduction), used_by(arrays),
-              [&](Reduction how) { return exchange_->begin_reverse(how, list); });
+        auto queue = queue_of(stream);
+        start(PassedReduction(reduction), used_by(arrays), [&](Reduction how) {
+            return queue ? exchange_->begin_reverse(*queue, how, list)
+                         : exchange_->begin_reverse(how, list);
+        });
+        queue_ = std::move(queue);
     }
     using Stale =
         std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
@@ -232,6 +291,7 @@ public:
     }
 
 private:
+    void finish() override { queue_ ? exchange_->end(*queue_) : PythonExchangeOf::finish(); }
     ArrayList read(const nb::args& arrays) {
         require_usable();
         return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
@@ -242,6 +302,7 @@ private:
                                   : nb::object(nb::make_tuple(arrays, call_arrays_.made()));
     }
     CallArrays call_arrays_;
+    std::shared_ptr<Queue> queue_;  // of the last begin
 };
 
 void bind_options(nb::module_& module) {
@@ -328,14 +389,16 @@ void bind_exchange(nb::module_& module) {
     bind_options(module);
     bind_reduction(module);
     bind_step(module);
+    module.def("device_array", &device_array, "tensor"_a);
     using Python = PythonExchange;
     auto made = bind_begun<Python>(module, "Exchange");
     made.def(nb::init<std::vector<Python::PythonGroup>, const ExchangeOptions&, nb::object,
                       const nb::list&, nb::object>(),
              "groups"_a, "options"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
-        .def(nb::init<const Python&, IntList, IntList, IntList, nb::object, const nb::list&,
-                      nb::object>(),
-             "whole"_a, "fields"_a, "lower"_a, "upper"_a, "arrays"_a, "call_arrays"_a, "as_array"_a)
+        .def(nb::init<const Python&, IntList, IntList, IntList, Neighbors, nb::object,
+                      const nb::list&, nb::object>(),
+             "whole"_a, "fields"_a, "lower"_a, "upper"_a, "neighbors"_a, "arrays"_a,
+             "call_arrays"_a, "as_array"_a)
         .def("prepare", &Python::prepare,
              "Collective: what the first use of a subset would do, which makes its transports. "
              "Nothing where that is done.")
@@ -349,12 +412,18 @@ void bind_exchange(nb::module_& module) {
              "it. Without any, those that it was made with. ValueError or TypeError, of this rank "
              "alone, for arrays of another layout;\n"
              "then nothing has begun.")
+        .def("__call__", &Python::run_on, "arrays"_a, "stream"_a.none(),
+             nb::sig("def __call__(self, *arrays: object, stream: object) -> None"),
+             "`stream`: a stream of CUDA, as an object with `__cuda_stream__` or its address, of "
+             "arrays on its device. The exchange follows\n"
+             "what is on it, and what is put there afterwards sees the ghosts. None: the device "
+             "is waited for before and after.")
         .def("run_many", &Python::run_many, "times"_a,
              "So many exchanges without Python in between: what it saves is what Python costs.")
-        .def("begin", giving_step(&Python::begin), "arrays"_a,
-             nb::sig("def begin(self, *arrays: object) -> Step"),
+        .def("begin", giving_step(&Python::begin), "arrays"_a, "stream"_a.none() = nb::none(),
+             nb::sig("def begin(self, *arrays: object, stream: object = None) -> Step"),
              "Starts filling the ghosts, of `arrays` as in a call, and returns while messages "
-             "travel.\n\n"
+             "travel. It ends on the `stream` on which it began.\n\n"
              "Until the step ends, owned cells must not be written and ghosts not touched.\n\n"
              "    with exchange.begin():\n"
              "        update_interior(u)")
@@ -377,8 +446,9 @@ void bind_exchange(nb::module_& module) {
              "value, unless there is none. Collective; `arrays` as in a call, which it only reads. "
              "See `stale`.")
         .def("reverse", &Python::reverse, "reduction"_a = "sum", "arrays"_a,
-             nb::sig(
-                 "def reverse(self, reduction: str | Reduction = 'sum', *arrays: object) -> None"),
+             "stream"_a.none() = nb::none(),
+             nb::sig("def reverse(self, reduction: str | Reduction = 'sum', *arrays: object, "
+                     "stream: object = None) -> None"),
              "Combines every ghost's value into its owner's: sum (the adjoint of the exchange), "
              "prod, min, max, replace, bit_and, bit_or,\n"
              "or a Reduction.\n\n"
@@ -388,9 +458,9 @@ void bind_exchange(nb::module_& module) {
              "    exchange.reverse(\"sum\", force)        # arrays behind the reduction, as in a "
              "call")
         .def("begin_reverse", giving_step(&Python::begin_reverse), "reduction"_a = "sum",
-             "arrays"_a,
-             nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object) "
-                     "-> Step"),
+             "arrays"_a, "stream"_a.none() = nb::none(),
+             nb::sig("def begin_reverse(self, reduction: str | Reduction = 'sum', *arrays: object, "
+                     "stream: object = None) -> Step"),
              "Starts `reverse`. Until the step ends, owned cells that others hold as ghosts must "
              "not be touched and ghosts\n"
              "not be written.");

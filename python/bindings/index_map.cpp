@@ -2,8 +2,10 @@
 #include "parhelion/index_map/index_map.hpp"
 
 #include <deque>
+#include <functional>
 
 #include "parhelion/index_map/derive.hpp"
+#include "parhelion/index_map/migration.hpp"
 #include "python_exchange.hpp"
 
 namespace parhelion::python {
@@ -20,26 +22,31 @@ Element element_of(const Buffer& buffer) {
     return {Scalar::bytes, static_cast<std::int32_t>(buffer->itemsize)};
 }
 
-// The arrays of a call, seen as long as this lives.
+// The arrays of a call, seen as long as this lives: of a map, or of rows.
 class SeenArrays {
 public:
     SeenArrays(const IndexMap& map, const nb::tuple& given, nb::object as_array)
-        : map_(map), as_array_(std::move(as_array)) {
+        : map_(&map), as_array_(std::move(as_array)) {
         for (std::size_t i = 0; i < given.size(); ++i) add(given[i], "array " + std::to_string(i));
+    }
+    SeenArrays(std::size_t rows, const nb::tuple& given, nb::object as_array)
+        : as_array_(std::move(as_array)) {
+        for (std::size_t i = 0; i < given.size(); ++i)
+            values_.push_back(
+                see(given[i], static_cast<byte_count>(rows), "array " + std::to_string(i)));
     }
     const std::vector<CellValues>& values() const { return values_; }
 
 private:
     // Axes behind the first, of one cell, have to lie as in C.
-    CellValues see(nb::handle object, local_index cells, const std::string& name) {
+    CellValues see(nb::handle object, byte_count cells, const std::string& name) {
         const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
         if (buffer->ndim < 1 || buffer->shape[0] != cells)
             throw Error(name + " has " +
                         (buffer->ndim < 1
                              ? "no axis"
                              : std::to_string(buffer->shape[0]) + " cells along its first axis") +
-                        " and the map needs " + std::to_string(cells) +
-                        ": pass an array of that many");
+                        " and needs " + std::to_string(cells) + ": pass an array of that many");
         byte_count width = buffer->itemsize;
         for (int d = buffer->ndim - 1; d > 0; width *= buffer->shape[d--])
             if (buffer->shape[d] > 1 && cells > 0 && buffer->strides[d] != width)
@@ -52,21 +59,36 @@ private:
                 element_of(buffer),
                 static_cast<int>(width / buffer->itemsize)};
     }
+    // Of a map with places: axes and strides as they are, of which NumPy names the slowest first.
+    CellValues see_placed(nb::handle object, const std::string& name) {
+        const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
+        ArrayShape shape{buffer.start(), element_of(buffer),
+                         static_cast<std::size_t>(buffer->ndim)};
+        if (shape.rank < 1 || shape.rank > shape.extents.size())
+            throw Error(name + " has " + std::to_string(shape.rank) + " axes: pass 1 to " +
+                        std::to_string(shape.extents.size()));
+        for (std::size_t d = 0; d < shape.rank; ++d) {
+            shape.extents[d] = buffer->shape[shape.rank - 1 - d];
+            shape.strides[d] = buffer->strides[shape.rank - 1 - d];
+        }
+        return values_in(*map_->places(), shape);
+    }
     void add(nb::handle given, const std::string& name) {
+        if (map_->places()) return values_.push_back(see_placed(given, name));
         if (!PyTuple_Check(given.ptr()) && !PyList_Check(given.ptr()))
-            return values_.push_back(see(given, map_.size(), name));
+            return values_.push_back(see(given, map_->size(), name));
         if (const auto parts = nb::len(given); parts != 2)
             throw Error(name + " has " + std::to_string(parts) +
                         " parts: pass one array, or a pair of owned cells and ghosts");
-        CellValues owned = see(nb::object(given[0]), map_.owned(), "owned of " + name);
-        const CellValues ghosts = see(nb::object(given[1]), map_.ghosts(), "ghosts of " + name);
+        CellValues owned = see(nb::object(given[0]), map_->owned(), "owned of " + name);
+        const CellValues ghosts = see(nb::object(given[1]), map_->ghosts(), "ghosts of " + name);
         if (!(owned.element == ghosts.element) || owned.components != ghosts.components)
             throw Error("the parts of " + name + " differ in dtype or components: make them equal");
         owned.ghosts = ghosts.owned;
         values_.push_back(owned);
     }
 
-    const IndexMap& map_;
+    const IndexMap* map_ = nullptr;
     nb::object as_array_;
     std::deque<Buffer> buffers_;
     nb::list kept_;
@@ -88,8 +110,10 @@ struct PythonMap : IndexMap {
     }
 };
 
-void forward(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
-    map.with_arrays(given, as_array, [&](const CellArrays& arrays) { map.forward(arrays); });
+template <auto Run>
+void run(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
+    map.with_arrays(given, as_array,
+                    [&](const CellArrays& arrays) { std::invoke(Run, map, arrays); });
 }
 
 auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
@@ -102,10 +126,12 @@ auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
     };
 }
 
-// A reduction of shared points, from its begin to its end. A map may have several under way.
-class SharedSums final : public AnyExchange {
+using BeginOnMap = void (*)(const IndexMap&, const CellArrays&, Reduction);
+
+// A call of a map, from its begin to its end. A map may have several under way.
+class BegunOnMap final : public AnyExchange {
 public:
-    SharedSums(nb::handle map, nb::handle reduction, const nb::tuple& given,
+    BegunOnMap(nb::handle map, BeginOnMap begin, nb::handle reduction, const nb::tuple& given,
                const nb::object& as_array)
         : AnyExchange(nb::borrow(map), &nb::inst_ptr<PythonMap>(map)->guard) {
         require_usable();
@@ -114,15 +140,30 @@ public:
         held_.more = seen;
         start(PassedReduction(reduction), {}, [&](Reduction how) {
             const CellArrays arrays(seen->values());
-            of.begin_reduce_shared(arrays, how);
+            begin(of, arrays, how);
             return of.step(arrays);
         });
     }
 };
 
-PythonStep begin_reduce_shared(nb::handle_t<PythonMap> map, AnyReduction reduction,
-                               const nb::tuple& given, const nb::object& as_array) {
-    return {nb::borrow(map), std::make_shared<SharedSums>(map, reduction, given, as_array)};
+auto beginning(BeginOnMap begin) {
+    return [begin](nb::handle_t<PythonMap> map, AnyReduction reduction, const nb::tuple& given,
+                   const nb::object& as_array) {
+        return PythonStep(nb::borrow(map),
+                          std::make_shared<BegunOnMap>(map, begin, reduction, given, as_array));
+    };
+}
+
+// What `call` makes of a mask, of errors in which all ranks are told.
+template <class Call>
+auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Call&& call) {
+    map.guard.require_free();
+    std::optional<SeenArrays> seen;
+    const Guard::Inside inside(map.guard);
+    return call([&] {
+        const nb::gil_scoped_acquire held;
+        return seen.emplace(map, given, as_array).values().at(0);
+    });
 }
 
 std::string explain_shared(PythonMap& map, const nb::tuple& given, const nb::object& as_array) {
@@ -132,12 +173,43 @@ std::string explain_shared(PythonMap& map, const nb::tuple& given, const nb::obj
     return text;
 }
 
-std::vector<local_index> to_cells(const Ids& ids) {
+struct PythonMigration {
+    Migration migration;
+    Guard guard;
+
+    // Of errors in reading arrays and ranks all ranks are told.
+    std::int64_t send(const Ids& to, const nb::tuple& given, const nb::object& as_array) {
+        guard.require_free();
+        const SeenArrays arrays(to.size(), given, as_array);
+        const Guard::Inside inside(guard);
+        std::vector<int> ranks;
+        for (const std::int64_t rank : span_of(to))
+            ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(rank, -2, INT32_MAX)));
+        return migration.send(ranks, arrays.values());
+    }
+    void receive(std::size_t rows, const nb::tuple& given, const nb::object& as_array) const {
+        migration.receive(SeenArrays(rows, given, as_array).values());
+    }
+};
+
+std::vector<local_index> to_cells(std::span<const std::int64_t> ids) {
     std::vector<local_index> cells;
-    for (const std::int64_t id : span_of(ids))  // what does not fit is no cell
+    for (const std::int64_t id : ids)  // what does not fit is no cell
         cells.push_back(id > 2147483647 ? -1
                                         : static_cast<local_index>(std::max<std::int64_t>(id, -1)));
     return cells;
+}
+
+Places extents_from(std::vector<global_index> extents, int components_at) {
+    return {{}, {}, std::move(extents), components_at};
+}
+
+using Numbers = Numpy<local_index>;
+using RankList = std::pair<int, Ids>;
+std::vector<NeighborCells> neighbor_cells(const std::vector<RankList>& lists) {
+    std::vector<NeighborCells> all;
+    for (const auto& [rank, cells] : lists) all.push_back({rank, to_cells(span_of(cells))});
+    return all;
 }
 
 }  // namespace
@@ -148,7 +220,8 @@ void bind_index_map(nb::module_& module) {
         .def_static(
             "push",
             [](const IndexedDomain& owners, const Ids& cells, const Ids& ranks) {
-                return PythonMap(IndexMap::push(owners, to_cells(cells), to_cells(ranks)));
+                return PythonMap(
+                    IndexMap::push(owners, to_cells(span_of(cells)), to_cells(span_of(ranks))));
             },
             "owners"_a, "cells"_a, "ranks"_a, Unlocked())
         .def_static(
@@ -157,14 +230,82 @@ void bind_index_map(nb::module_& module) {
                 return PythonMap(IndexMap(ragged_domain(rows, span_of(counts))));
             },
             "rows"_a, "counts"_a, Unlocked())
-        .def("forward", &forward, "arrays"_a, "as_array"_a)
+        .def("prepare", &run<&IndexMap::prepare>, "arrays"_a, "as_array"_a)
+        .def("prepare_shared", &run<&IndexMap::prepare_shared>, "arrays"_a, "as_array"_a)
+        .def_static(
+            "from_neighbor_lists",
+            [](const Communicator& comm, const std::vector<RankList>& lists,
+               const std::optional<std::vector<RankList>>& received,
+               std::vector<global_index> extents, int components_at) {
+                const Places places = extents_from(std::move(extents), components_at);
+                return PythonMap(
+                    received ? IndexMap::from_neighbor_lists(
+                                   neighbor_cells(lists), neighbor_cells(*received), comm, places)
+                             : IndexMap::from_neighbor_lists(neighbor_cells(lists), comm, places));
+            },
+            "comm"_a, "lists"_a, "received"_a, "extents"_a, "components_at"_a, Unlocked())
+        .def(
+            "placed",
+            [](const PythonMap& map, const Ids& owned, const Ids& ghosts,
+               std::vector<global_index> extents, int components_at) {
+                Places places = extents_from(std::move(extents), components_at);
+                places.owned = to_cells(span_of(owned)), places.ghosts = to_cells(span_of(ghosts));
+                return PythonMap(map.placed(std::move(places)));
+            },
+            "owned"_a, "ghosts"_a, "extents"_a, "components_at"_a, Unlocked())
+        .def("forward", &run<&IndexMap::forward>, "arrays"_a, "as_array"_a)
         .def("reverse", combining(&IndexMap::reverse), "reduction"_a, "arrays"_a, "as_array"_a)
         .def("reduce_shared", combining(&IndexMap::reduce_shared), "reduction"_a, "arrays"_a,
              "as_array"_a)
-        .def("begin_reduce_shared", &begin_reduce_shared, "reduction"_a, "arrays"_a, "as_array"_a)
+        .def("begin_forward",
+             beginning([](const IndexMap& map, const CellArrays& arrays, Reduction) {
+                 map.begin_forward(arrays);
+             }),
+             "reduction"_a, "arrays"_a, "as_array"_a)
+        .def("begin_reverse",
+             beginning([](const IndexMap& map, const CellArrays& arrays, Reduction how) {
+                 map.begin_reverse(arrays, how);
+             }),
+             "reduction"_a, "arrays"_a, "as_array"_a)
+        .def("begin_reduce_shared",
+             beginning([](const IndexMap& map, const CellArrays& arrays, Reduction how) {
+                 map.begin_reduce_shared(arrays, how);
+             }),
+             "reduction"_a, "arrays"_a, "as_array"_a)
+        .def(
+            "only",
+            [](PythonMap& map, const nb::tuple& mask, const nb::object& as_array) {
+                return with_mask(map, mask, as_array, [&](const IndexMap::ReadMask& read) {
+                    return PythonMap(map.only(read));
+                });
+            },
+            "mask"_a, "as_array"_a)
+        .def(
+            "update",
+            [](PythonMap& map, const nb::tuple& mask, const nb::object& as_array) {
+                with_mask(map, mask, as_array,
+                          [&](const IndexMap::ReadMask& read) { map.update(read); });
+            },
+            "mask"_a, "as_array"_a)
         .def("explain_shared", &explain_shared, "arrays"_a, "as_array"_a)
+        .def("places",
+             [](const PythonMap& map) -> std::optional<std::pair<Numbers, Numbers>> {
+                 if (!map.places()) return {};
+                 return std::pair(to_numpy(map.places()->owned), to_numpy(map.places()->ghosts));
+             })
         .def_prop_ro("domain", [](const PythonMap& map) { return IndexedDomain(map.domain()); })
         .def_prop_ro("pattern", [](const PythonMap& map) { return Pattern(map.pattern()); });
+    nb::class_<PythonMigration>(module, "Migration")
+        .def(
+            "__init__",
+            [](PythonMigration* made, const Communicator& comm) {
+                new (made) PythonMigration{Migration(comm), {}};
+            },
+            "comm"_a)
+        .def("send", &PythonMigration::send, "ranks"_a, "arrays"_a, "as_array"_a)
+        .def("receive", &PythonMigration::receive, "rows"_a, "arrays"_a, "as_array"_a)
+        .def("sources",
+             [](const PythonMigration& self) { return to_numpy(self.migration.sources()); });
 }
 
 }  // namespace parhelion::python

@@ -100,7 +100,7 @@ public:
     void end() {
         require_usable();
         if (!under_way()) throw Error("no exchange is under way: call begin first");
-        guarded([&] { held_.step->end(); });
+        guarded([&] { finish(); });
         held_.how.rethrow();
     }
     bool test() {
@@ -154,6 +154,7 @@ protected:
         if (used.is_valid()) held_.used = std::move(used);
         ++begun_;
     }
+    virtual void finish() { held_.step->end(); }
 
     struct Held {
         nb::object arrays, used;  // those of the construction, and those that a begin named

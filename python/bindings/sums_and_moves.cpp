@@ -29,11 +29,12 @@ public:
 
 class PythonRedistribution final : public PythonExchangeOf<Redistribution> {
 public:
-    template <class Domain>
-    PythonRedistribution(const Domain& from, const Domain& to, const ExchangeOptions& options)
+    template <class Domain, class... Axes>
+    PythonRedistribution(const Domain& from, const Domain& to, const ExchangeOptions& options,
+                         const Axes&... axes)
         : PythonExchangeOf(nb::none()) {
         const nb::gil_scoped_release released;
-        make(from, to, options);
+        make(from, to, options, axes...);
     }
     template <auto Run>
     void run(const std::vector<std::pair<Field, Field>>& pairs, const nb::object& /*arrays*/) {
@@ -45,6 +46,7 @@ public:
 
 constexpr void (Redistribution::*forward_moves)(std::span<const Move>) = &Redistribution::forward;
 constexpr void (Redistribution::*back_moves)(std::span<const Move>) = &Redistribution::back;
+constexpr void (Redistribution::*prepare_moves)(std::span<const Move>) = &Redistribution::prepare;
 
 }  // namespace
 
@@ -60,11 +62,13 @@ void bind_sums_and_moves(nb::module_& module) {
             "How many points are shared, and what moves them.");
     using Moves = PythonRedistribution;
     nb::class_<Moves>(module, "Redistribution")
-        .def(nb::init<const CartesianDomain&, const CartesianDomain&, const ExchangeOptions&>(),
-             "source"_a, "target"_a, "options"_a)
+        .def(nb::init<const CartesianDomain&, const CartesianDomain&, const ExchangeOptions&,
+                      std::vector<int>>(),
+             "source"_a, "target"_a, "options"_a, "axes"_a)
         .def(nb::init<const IndexedDomain&, const IndexedDomain&, const ExchangeOptions&>(),
              "source"_a, "target"_a, "options"_a)
         .def("forward", &Moves::run<forward_moves>, "pairs"_a, "arrays"_a)
+        .def("prepare", &Moves::run<prepare_moves>, "pairs"_a, "arrays"_a)
         .def("back", &Moves::run<back_moves>, "pairs"_a, "arrays"_a)
         .def("explain", [](const Moves& self) { return self.exchange().explain(); });
     module.def("gather", &gather, "domain"_a, "field"_a, "whole"_a, "root"_a, Unlocked());

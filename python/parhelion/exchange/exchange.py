@@ -3,17 +3,17 @@
 import os
 from collections.abc import Sequence
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .. import _core
-from ..base.arguments import Sides, exchange_options, halo_sides
+from ..base.arguments import Sides, choice, exchange_options, halo_sides
 from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
-from ..domain.fields import callable_array, components_of, passed_places, read_groups, split_components
+from ..domain.fields import callable_array, callable_on_device, components_of, passed_places, read_groups, split_components
 from .pattern import Pattern, build_pattern
 from .stale import StaleGhosts, stale_from
 
@@ -49,7 +49,8 @@ class Exchange(_core.Exchange):
     Args:
         source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share. Or a list of groups, each a tuple
             (source, *arrays): their arrays travel together, one message for each neighbor. All sources have one communicator.
-        arrays: NumPy arrays or objects with DLPack or a buffer, any strides, in host memory and writable. Their memory is
+        arrays: NumPy arrays or objects with DLPack or a buffer, any strides, writable. Or arrays on a GPU, by the CUDA Array Interface or
+            DLPack, all of them on one device; calls order themselves with a `stream`, without which they wait for the device. Their memory is
             used in place; the exchange keeps them alive. `u = u + 1` makes another array, which it does not know: write
             `u[...] = u + 1`, or name the array at the call. Cartesian: cells with halo in the first axes, components after them;
             a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
@@ -119,10 +120,12 @@ class Exchange(_core.Exchange):
         kept = [array for group in read for each in group for array in each.arrays]
         self._split = list(chain(*split))
         self._subsets: dict[Any, Exchange] = {}
-        super().__init__(groups, options, (tuple(chain(*passed)), kept), passed_places(self._split), callable_array)
+        super().__init__(groups, options, (tuple(chain(*passed)), kept), passed_places(self._split), self._seen_as)
 
-    def only(self, fields: Sequence[int] | None = None, depth: Depth | None = None) -> "Exchange":
-        """The exchange of a subset: some of the arrays, ghosts less deep, or both.
+    def only(
+        self, fields: Sequence[int] | None = None, depth: Depth | None = None, neighbors: Literal["full", "faces"] = "full"
+    ) -> "Exchange":
+        """The exchange of a subset: some of the arrays, ghosts less deep or of some sides, or across faces alone.
 
         It is called, begun and reversed as any other, with arrays for those that it names, in that order, and may be under way
         beside the whole and other subsets that share no cells with it. Local, and equal subsets are one exchange. Its first use is
@@ -132,18 +135,21 @@ class Exchange(_core.Exchange):
             fields: numbers of the arrays, from 0, in the order in which they were passed, group after group. None: all.
             depth: how many of the ghosts next to the owned cells are filled (reverse: given back), as a halo is told: one number, one
                 per dimension, or pairs of both sides. At most the widest halo; narrower arrays stay as they are. None: as made.
+            neighbors: "faces" leaves out ghosts beyond two sides or more. Arrays on points have no faces.
 
-        ValueError or TypeError for arrays that there are not, or are named twice, and for depths beyond the halos.
+        ValueError or TypeError for arrays that there are not, or are named twice, for depths beyond the halos, and for faces of points.
 
             exchange.only(fields=[0, 2], depth=1)(u, w)
+            exchange.only(depth=((1, 0), 0))()      # what lies below, along the first axis
         """
         numbers = tuple(range(len(self._split))) if fields is None else _numbers(fields, len(self._split))
         sides = () if depth is None else halo_sides(depth, self._dimensions(numbers))
         if any(width < 0 for side in sides for width in side):
             raise ValueError(f"a depth of {depth!r}: pass 0 or more ghosts, or leave it out for all of them")
-        if (numbers, sides) not in self._subsets:
-            self._subsets[numbers, sides] = self._subset(numbers, sides)
-        return self._subsets[numbers, sides]
+        subset = numbers, sides, _core.Neighbors[choice(neighbors, "neighbors", _core.Neighbors.__members__)]
+        if subset not in self._subsets:
+            self._subsets[subset] = self._subset(*subset)
+        return self._subsets[subset]
 
     def _dimensions(self, numbers: Sequence[int]) -> int:
         dimensions = max(0 if self._split[number][0].halo is None else self._split[number][0].dimensions for number in numbers)
@@ -151,7 +157,7 @@ class Exchange(_core.Exchange):
             raise ValueError("arrays of index maps have no depth: leave it out, or name an array of a grid")
         return dimensions
 
-    def _subset(self, numbers: tuple[int, ...], sides: Sides) -> "Exchange":
+    def _subset(self, numbers: tuple[int, ...], sides: Sides, neighbors: "_core.Neighbors") -> "Exchange":
         first = [0, *accumulate(len(fields) for fields in self._split)]
         native = [each for number in numbers for each in range(first[number], first[number + 1])]
         subset = Exchange.__new__(Exchange)
@@ -160,9 +166,13 @@ class Exchange(_core.Exchange):
         arrays = tuple(self.arrays[number] for number in numbers)
         lower, upper = [side[0] for side in sides], [side[1] for side in sides]
         _core.Exchange.__init__(
-            subset, self, native, lower, upper, (arrays, self.kept_alive), passed_places(subset._split), callable_array
+            subset, self, native, lower, upper, neighbors, (arrays, self.kept_alive), passed_places(subset._split), subset._seen_as
         )
         return subset
+
+    @property
+    def _seen_as(self) -> Any:
+        return callable_on_device if self._split[0][0].on_device else callable_array
 
     def stale(self, *arrays: Any) -> StaleGhosts:
         """Which ghosts of this rank differ from their owners' values, byte by byte, of all that a call would fill. Collective.

@@ -7,12 +7,15 @@ import numpy as np
 from .. import _core
 from ..base.arguments import integer
 from ..base.together import resolve, together, total
+from ..domain.arrays import Place
 from ..domain.indexed import IndexedDomain, to_ids
 from ..domain.fields import callable_array
 from .pattern import Pattern
 from .reduction import Reduction
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mpi4py.MPI import Intracomm
     from numpy.typing import ArrayLike
 
@@ -60,12 +63,113 @@ class IndexMap(IndexedDomain):
         made._adopt(owners, _core.IndexMap.push(owners._native, which, where))
         return made
 
+    @classmethod
+    def from_neighbor_lists(
+        cls,
+        ranks: "ArrayLike",
+        lists: "Sequence[ArrayLike]",
+        received: "Sequence[ArrayLike] | None" = None,
+        comm: "Intracomm | None" = None,
+        shape: "Sequence[int] | None" = None,
+        components_axis: int | None = None,
+    ) -> "IndexMap":
+        """For codes without global ids: the map of the cells in `lists`, with places. Collective.
+
+        `lists[k]` has the points that this rank and `ranks[k]` share, by their numbers in this rank's arrays, in an order that is the same on
+        both ranks. A point of several ranks may be in several lists; the lowest of them owns it. With `received` the lists are of cells that are
+        sent, and `received[k]` has those that get the cells of `ranks[k]`. `shape` and `components_axis` as for `placed`.
+
+            nodes = ph.IndexMap.from_neighbor_lists([left, right], [[0, 1], [8, 9]])
+            nodes.sum_shared(force)
+
+        Raises ValueError or TypeError on every rank for lists of a pair of ranks that differ in length, naming the ranks, for points that are
+        twice in a list, or that the lists make one.
+        """
+        comm, native = resolve(comm)
+
+        def listed(given: "Sequence[ArrayLike]", name: str) -> list[tuple[int, np.ndarray]]:
+            neighbors = to_ids(ranks, "ranks")
+            if len(given) != len(neighbors):
+                raise ValueError(f"{name} has {len(given)} lists for {len(neighbors)} ranks: pass one for each")
+            return [(int(rank), to_ids(cells, f"a list of {name}")) for rank, cells in zip(neighbors, given)]
+
+        def arguments() -> tuple[Any, ...]:
+            to_receive = None if received is None else listed(received, "received")
+            return listed(lists, "lists"), to_receive, *_extents(shape, components_axis)
+
+        made = cls.__new__(cls)
+        made._comm, made._native_comm = comm, native
+        made._adopt(made, _core.IndexMap.from_neighbor_lists(native, *together(native, arguments)))
+        return made
+
+    def placed(
+        self,
+        places: "ArrayLike",
+        ghost_places: "ArrayLike" = (),
+        shape: "Sequence[int] | None" = None,
+        components_axis: int | None = None,
+    ) -> "IndexMap":
+        """The map of the same cells for arrays as they are: owned cell `i` is cell `places[i]` of an array, ghost `i` cell `ghost_places[i]`. Collective.
+
+        Numbers count through the axes `shape` of an array's cells in C order, or along one axis. Arrays may have any strides and, behind the cells'
+        axes or in front of number `components_axis` of them, axes of components. Such a map has `forward`, `reverse` and sums of shared points.
+        They exchange in place, sums by way of memory of the map's; the layout at the first call for a dtype and number of components is the fast one.
+
+            cells = cells.placed(numbers, ghost_numbers, shape=(blocks, ny, nx), components_axis=1)
+            cells.forward(ice, temperature)     # (blocks, ny, nx) and (blocks, levels, ny, nx)
+
+        Raises ValueError or TypeError on every rank for places that are not one for each cell, outside of the shape, or those of two cells.
+        """
+        arguments = together(
+            self._native_comm,
+            lambda: (to_ids(places, "places"), to_ids(ghost_places, "ghost_places"), *_extents(shape, components_axis)),
+        )
+        made = IndexMap.__new__(IndexMap)
+        made._adopt(self, self._map.placed(*arguments))
+        return made
+
+    def only(self, mask: Any) -> "IndexMap":
+        """The ghosts that count alone: a map whose `forward` and `reverse` leave all other ghosts as they are, and send as much less. Collective.
+
+        `mask` is an array of this map's cells, as those of `forward`, with one bool or integer for each: not 0 for ghosts that count. Those of
+        owned cells do not matter, and on a rank none may count. Messages go by MPI. A subset has no sums of shared points.
+
+            icy = cells.only(ice > 0)
+            icy.forward(u, v)
+            icy.update(ice > 0)         # of the next step
+
+        Raises ValueError or TypeError on every rank for a mask that does not fit.
+        """
+        made = IndexMap.__new__(IndexMap)
+        made._adopt(self, self._map.only((mask,), callable_array))
+        return made
+
+    def update(self, mask: Any) -> None:
+        """Other ghosts count in this subset, which `only` made, from now on. Collective: one short message to each neighbor.
+
+        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or while a call is under way.
+        """
+        self._map.update((mask,), callable_array)
+
+    @property
+    def places(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Numbers of the owned cells and of the ghosts in arrays, int32, copies; None where arrays have owned cells, then ghosts."""
+        return self._map.places()
+
     def ragged(self, counts: "ArrayLike") -> "RaggedMap":
         """The entries of rows of any size: owned row `i` of this map has `counts[i]` of them. Collective.
 
         Raises ValueError or TypeError on every rank for counts that are not one for each owned row, 0 or more.
         """
         return RaggedMap(self, counts)
+
+    def prepare(self, *arrays: Any) -> None:
+        """Collective: what the first `forward` or `reverse` of arrays like these would do. Nothing where that is done."""
+        self._map.prepare(arrays, callable_array)
+
+    def prepare_shared(self, *arrays: Any) -> None:
+        """The same for `sum_shared`, `reduce_shared` and `begin_reduce_shared`."""
+        self._map.prepare_shared(arrays, callable_array)
 
     def forward(self, *arrays: Any) -> None:
         """Owner → ghost, for all arrays in one message per neighbor; they may be others at each call, and of different dtypes.
@@ -86,6 +190,14 @@ class IndexMap(IndexedDomain):
         where elements cannot be combined so.
         """
         self._map.reverse(reduction, arrays, callable_array)
+
+    def begin_forward(self, *arrays: Any) -> "_core.Step":
+        """Starts `forward`. Owned values may change; ghosts are written when the step ends."""
+        return self._map.begin_forward("replace", arrays, callable_array)
+
+    def begin_reverse(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
+        """Starts `reverse`. Ghosts may change; owned values are written when the step ends."""
+        return self._map.begin_reverse(reduction, arrays, callable_array)
 
     def sum_shared(self, *arrays: Any) -> None:
         """Every point that several ranks hold, as owner or as ghosts, gets the sum of all their values on each of them.
@@ -113,6 +225,11 @@ class IndexMap(IndexedDomain):
     def explain_shared(self, *arrays: Any) -> str:
         """How such arrays were combined: points, holders, messages, and what reverse and forward would take. After the first call."""
         return self._map.explain_shared(arrays, callable_array)
+
+    def _place(self) -> Place:
+        if self.places is not None:
+            raise ValueError("the map has places, and this is for arrays of owned cells, then ghosts: use the map that it was made from")
+        return super()._place()
 
     @property
     def pattern(self) -> Pattern:
@@ -167,6 +284,16 @@ class RaggedMap(IndexMap):
         if not 0 <= row < self._rows.size:
             raise IndexError(f"row {row} does not exist: this rank has {self._rows.owned} owned rows and {self._rows.ghosts} ghosts")
         return slice(int(self._offsets[row]), int(self._offsets[row + 1]))
+
+
+def _extents(shape: "Sequence[int] | None", components_axis: int | None) -> tuple[list[int], int]:
+    """The fastest first, and in front of which of them components stand."""
+    extents = [integer(extent, "shape", 64) for extent in shape or ()]
+    axes = max(len(extents), 1)
+    before = axes if components_axis is None else integer(components_axis, "components_axis", 32)
+    if not 0 <= before <= axes:
+        raise ValueError(f"components_axis is {before} and cells have {axes} axes: pass 0 to {axes}")
+    return extents[::-1], axes - before
 
 
 def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:

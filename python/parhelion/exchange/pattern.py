@@ -78,6 +78,8 @@ def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
     """The pattern of a domain. Collective for an indexed domain (owners learn who reads their cells), else local."""
     if not isinstance(domain, (CartesianDomain, IndexedDomain)):
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
+    if isinstance(domain, IndexedDomain):
+        domain._place()  # refuses maps with places
     return Pattern(_core.build_pattern(domain._native))
 
 

@@ -1,12 +1,13 @@
 """Owned values from one domain to another of the same cells."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from ..base.arguments import exchange_options
+from ..base.arguments import exchange_options, integers
 from ..base.handles import not_pickled
 from ..base.together import together
 from ..domain.cartesian import CartesianDomain
@@ -30,8 +31,10 @@ class Redistribution:
         target: another one of equal extents, or of the same global ids.
         transport: as for an Exchange.
         timeout: as for an Exchange.
+        axes: of grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`: an FFT's pencils keep the axis along which they are
+            whole contiguous.
 
-    Raises ValueError or TypeError on every rank for domains of other cells or communicators.
+    Raises ValueError or TypeError on every rank for domains of other cells or communicators, axes that are no permutation or differ.
 
         redistribute = ph.Redistribution(rows, columns)
         redistribute(u, v)                       # u of rows → v of columns
@@ -40,21 +43,27 @@ class Redistribution:
 
     __reduce__ = not_pickled
 
-    def __init__(self, source: Domain, target: Domain, transport: str | None = None, timeout: float | None = None) -> None:
-        def check() -> _core.ExchangeOptions:
+    def __init__(self, source: Domain, target: Domain, transport: str | None = None, timeout: float | None = None,
+                 axes: Sequence[int] | None = None) -> None:
+        def check() -> tuple[Any, ...]:
             kinds = {type(domain) if isinstance(domain, CartesianDomain) else IndexedDomain for domain in (source, target)}
             if len(kinds) > 1 or not all(isinstance(domain, (CartesianDomain, IndexedDomain)) for domain in (source, target)):
                 raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
-            return exchange_options(transport, timeout)
+            options = exchange_options(transport, timeout)
+            if isinstance(source, CartesianDomain):
+                return options, [] if axes is None else integers(axes, "axes")
+            if axes is not None:
+                raise ValueError("cells of index maps have no axes: leave `axes` out")
+            return (options,)
 
         comm = getattr(source, "_native_comm", None) or getattr(target, "_native_comm", None)
         if comm is None:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
-        options = together(comm, check)
+        options_and_axes = together(comm, check)
         self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
         before: Any = source._native  # of one kind, as has been checked
         after: Any = target._native
-        self._native = _core.Redistribution(before, after, options)
+        self._native = _core.Redistribution(before, after, *options_and_axes)
         self._comm, self._called = comm, False
 
     def __call__(self, source: Any, target: Any) -> None:
@@ -69,6 +78,11 @@ class Redistribution:
         on every rank.
         """
         self._native.forward(*self._read(pairs))
+        self._called = True
+
+    def prepare(self, *pairs: tuple[Any, Any]) -> None:
+        """Collective: what the first call with arrays like these would do. Nothing where that is done."""
+        self._native.prepare(*self._read(pairs))
         self._called = True
 
     def back(self, *pairs: tuple[Any, Any]) -> None:

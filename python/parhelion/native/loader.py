@@ -1,4 +1,4 @@
-"""Loads the native module of the flavor whose MPI is the one that mpi4py is bound to."""
+"""Loads the native module of the build whose MPI is the one that mpi4py is bound to."""
 
 import importlib.machinery
 import importlib.util
@@ -6,7 +6,7 @@ import os
 from types import ModuleType
 
 from ..errors import MpiMismatchError
-from ..launch import Flavor, built_flavors
+from ..launch import Build, installed_builds
 from ..launch.mpi import loaded_mpi_libraries, name_of, symbol_address
 from . import mismatch
 from .alone import import_mpi, refuse_to_be_alone
@@ -15,27 +15,27 @@ from .alone import import_mpi, refuse_to_be_alone
 def load_core(name: str) -> ModuleType:
     """The native module under `name`. Imports mpi4py.MPI, which starts MPI.
 
-    Raises MpiMismatchError when no flavor fits mpi4py's MPI, when two MPIs are in this process, or when its launcher is not this MPI's.
+    Raises MpiMismatchError when no build fits mpi4py's MPI, when two MPIs are in this process, or when its launcher is not this MPI's.
     """
     MPI = _import_mpi()
     refuse_to_be_alone(MPI)
-    flavor = choose_flavor(MPI)
-    module = _execute(name, flavor)
+    build = choose_build(MPI)
+    module = _execute(name, build)
     refuse_two_mpis()
     return module
 
 
-def choose_flavor(MPI: ModuleType) -> Flavor:
-    """The built flavor that runs on the MPI that mpi4py's module uses. `launch.find_flavor` cannot know it: it loads no MPI."""
+def choose_build(MPI: ModuleType) -> Build:
+    """The build that runs on the MPI that mpi4py's module uses. `launch.find_build` cannot know it: it loads no MPI."""
     version = MPI.Get_library_version()
-    built = {name: flavor for name, flavor in built_flavors().items() if _extension(flavor)}
+    built = {name: build for name, build in installed_builds().items() if _extension(build)}
     address = symbol_address(str(MPI.__file__))
-    fitting = [flavor for flavor in built.values() if address and symbol_address(flavor.soname) == address]
+    fitting = [build for build in built.values() if address and symbol_address(build.soname) == address]
     if not fitting:
         raise MpiMismatchError(mismatch.no_build(version, address, list(built.values())))
-    wanted = os.environ.get("PARHELION_FLAVOR")
-    # One soname serves related MPIs: rather the flavor asked for, or built for this very version.
-    return max(fitting, key=lambda flavor: (flavor.name == wanted, name_of(flavor.library_version) == name_of(version)))
+    wanted = os.environ.get("PARHELION_BUILD")
+    # One soname serves related MPIs: rather the build asked for, or built for this very version.
+    return max(fitting, key=lambda build: (build.name == wanted, name_of(build.library_version) == name_of(version)))
 
 
 def refuse_two_mpis() -> None:
@@ -54,8 +54,8 @@ def _import_mpi() -> ModuleType:
         raise MpiMismatchError(mismatch.no_mpi(error)) from error
 
 
-def _execute(name: str, flavor: Flavor) -> ModuleType:
-    path = str(_extension(flavor))
+def _execute(name: str, build: Build) -> ModuleType:
+    path = str(_extension(build))
     loader = importlib.machinery.ExtensionFileLoader(name, path)
     spec = importlib.machinery.ModuleSpec(name, loader, origin=path)
     spec.has_location = True
@@ -63,12 +63,12 @@ def _execute(name: str, flavor: Flavor) -> ModuleType:
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
     except ImportError as error:
-        raise MpiMismatchError(mismatch.does_not_load(path, error, flavor)) from error
+        raise MpiMismatchError(mismatch.does_not_load(path, error, build)) from error
     return module
 
 
-def _extension(flavor: Flavor) -> str | None:
+def _extension(build: Build) -> str | None:
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        if (flavor.directory / f"_core{suffix}").exists():
-            return str(flavor.directory / f"_core{suffix}")
+        if (build.directory / f"_core{suffix}").exists():
+            return str(build.directory / f"_core{suffix}")
     return None

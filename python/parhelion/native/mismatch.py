@@ -1,13 +1,13 @@
 """What is said where the build, mpi4py's MPI and this Python do not fit each other, with the remedy. Ranks that are each alone: `alone`;
-compiled programs: `launch.program`; builds that are missing: `launch.flavor`.
+compiled programs: `launch.program`; builds that are missing: `launch.builds`.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import build_for, remedy_of_no_mpi
-from ..launch import Flavor, flavor_directory
-from ..launch.flavor import WheelFlavor
+from ..launch import Build, build_directory
+from ..launch.builds import WheelBuild
 from ..launch.mpi import file_of, name_of, name_to_build
 
 
@@ -16,23 +16,23 @@ def no_mpi(error: Exception) -> str:
     return f"mpi4py found no MPI ({error}): {remedy_of_no_mpi('mpich')}, or name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
 
 
-def no_build(version: str, address: int | None, built: Sequence[Flavor]) -> str:
+def no_build(version: str, address: int | None, built: Sequence[Build]) -> str:
     """None is for the MPI that mpi4py is bound to, whose library has a function at `address`."""
     library = file_of(address) if address else None
     bound = f"mpi4py is bound to {name_of(version)}{f' ({library})' if library else ''}"
     remedy = build_for(name_to_build(version, library))
     if not built:
-        return f"{bound}, and Parhelion is not built for any MPI in {flavor_directory()}: {remedy}"
-    anywhere = [flavor for flavor in built if isinstance(flavor, WheelFlavor)]
-    choices = ", ".join(f"{flavor.name} ({flavor.soname if flavor in anywhere else flavor.mpi_library})" for flavor in built)
-    first = next((flavor for flavor in built if flavor not in anywhere), None)
+        return f"{bound}, and Parhelion is not built for any MPI in {build_directory()}: {remedy}"
+    anywhere = [build for build in built if isinstance(build, WheelBuild)]
+    choices = ", ".join(f"{build.name} ({build.soname if build in anywhere else build.mpi_library})" for build in built)
+    first = next((build for build in built if build not in anywhere), None)
     other = f"; or bind mpi4py to one of those, MPI4PY_LIBMPI={first.mpi_library}, and start the ranks with {first.launcher}" if first else ""
     return f"{bound}, and Parhelion is built for {choices}: {remedy}{other}"
 
 
-def does_not_load(module: str, error: Exception, flavor: Flavor) -> str:
+def does_not_load(module: str, error: Exception, build: Build) -> str:
     """A build's module, under this MPI and this Python."""
-    return f"{module} does not load ({error}): for this MPI and this Python, {build_for(flavor.name, again=True)}"
+    return f"{module} does not load ({error}): for this MPI and this Python, {build_for(build.name, again=True)}"
 
 
 def two_mpis(loaded: Sequence[Path]) -> str:

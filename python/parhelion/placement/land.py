@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.masks import read_mask, wet_bytes
-from .library import PlacementError, long_integers, received
+from .library import PlacementError, integers, long_integers, received
 from .machine import Stencil
 
 if TYPE_CHECKING:
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class LandGrid:
     """A process grid over the cells of a mask. `wet`: places that have a rank, numbered as there, the last dimension fastest.
-    `halo`: cells of the largest block's halo. `dropped`: the share of all land that belongs to no rank."""
+    `halo`: cells of the largest block's halo. `dropped`: the share of all land that belongs to no rank. `tile_axis`: as of the grid."""
 
     cells: tuple[int, ...]
     wet: np.ndarray
     halo: int
     dropped: float
+    tile_axis: int | None = None
 
     @property
     def grid(self) -> tuple[int, ...]:
@@ -41,12 +42,12 @@ class LandGrid:
         return int(self.wet.sum())
 
     def edges(self, stencil: Stencil, periodic: Sequence[bool], halo: int, bytes_per_cell: int) -> list[dict[int, int]]:
-        """For `place_graph`: the bytes that each rank sends to each other one in an exchange of that halo width."""
+        """For `place_graph`: the bytes that each rank sends to each other one in an exchange of that halo width, of tiles within each."""
         ranks = np.full(self.grid, -1)
         ranks[self.wet] = np.arange(self.ranks)
         edges: list[dict[int, int]] = [{} for _ in range(self.ranks)]
         sizes = [np.diff(starts) for starts in _starts(self.cells, self.grid)]
-        for step in stencil.offsets:
+        for step in within_tiles(stencil, self.tile_axis).offsets:
             there = np.roll(ranks, [-s for s in step], tuple(range(ranks.ndim)))
             for axis, (s, wraps) in enumerate(zip(step, periodic, strict=True)):
                 if s and not wraps:
@@ -58,12 +59,21 @@ class LandGrid:
         return edges
 
 
-def land_grid(mask: ArrayLike | str | os.PathLike[str], grid: Sequence[int], halo: int = 1, cells: Sequence[int] | None = None) -> LandGrid:
+def within_tiles(stencil: Stencil, tile_axis: int | None) -> Stencil:
+    """The offsets that lead along no axis of tiles, which seams join."""
+    return stencil if tile_axis is None else Stencil.of([step for step in stencil.offsets if not step[tile_axis]])
+
+
+def land_grid(
+    mask: ArrayLike | str | os.PathLike[str], grid: Sequence[int], halo: int = 1, cells: Sequence[int] | None = None, tile_axis: int | None = None
+) -> LandGrid:
     """A process grid of even blocks, and its places with a wet cell (not 0 in `mask`, an array or a .npy file), which alone get ranks.
 
-    `cells`: the extents of the grid where the mask broadcasts to them. Local; reads the whole mask. Raises PlacementError.
+    `cells`: the extents of the grid where the mask broadcasts to them. `tile_axis`: the axis that counts tiles, which has no halo. Local; reads
+    the whole mask. Raises PlacementError.
     """
     wet, extents = _cells(mask, cells)
+    halos = _halos(halo, len(extents), tile_axis)
     if len(grid) != len(extents) or any(not 1 <= parts <= extent for parts, extent in zip(grid, extents, strict=True)):
         raise PlacementError(f"the process grid {tuple(grid)} does not divide {extents} cells: give each dimension 1 place or more, and no more than cells")
     places, starts = wet, _starts(extents, grid)
@@ -72,12 +82,13 @@ def land_grid(mask: ArrayLike | str | os.PathLike[str], grid: Sequence[int], hal
     sizes = functools.reduce(np.multiply.outer, [np.diff(first) for first in starts])
     land = wet.size - int(np.count_nonzero(wet))
     largest = [-(-extent // parts) for extent, parts in zip(extents, grid, strict=True)]
-    surface = sum(2 * halo * math.prod(largest) // size for size, parts in zip(largest, grid, strict=True) if parts > 1)
-    return LandGrid(extents, places, surface, float(sizes[~places].sum() / land) if land else 0.0)
+    surface = sum(2 * width * math.prod(largest) // size for width, size, parts in zip(halos, largest, grid, strict=True) if parts > 1)
+    return LandGrid(extents, places, surface, float(sizes[~places].sum() / land) if land else 0.0, tile_axis)
 
 
 def land_grids(
-    mask: ArrayLike | str | os.PathLike[str], ranks: int, halo: int = 1, cells: Sequence[int] | None = None, most: int = 10
+    mask: ArrayLike | str | os.PathLike[str], ranks: int, halo: int = 1, cells: Sequence[int] | None = None, most: int = 10,
+    tile_axis: int | None = None,
 ) -> list[LandGrid]:
     """Process grids with exactly so many places that have a wet cell, the least halo first: what `CartesianDomain` chooses is the first.
 
@@ -85,9 +96,10 @@ def land_grids(
     """
     wet, extents = _cells(mask, cells)
     pointer = np.ascontiguousarray(wet).ctypes.data_as(ctypes.c_void_p)
-    found = received(most * len(extents), "phl_grids_with_land", ranks, len(extents), long_integers(extents), pointer, halo, most)
+    halos = integers(_halos(halo, len(extents), tile_axis))
+    found = received(most * len(extents), "phl_grids_with_land", ranks, len(extents), long_integers(extents), pointer, halos, most)
     grids = np.array(found).reshape(most, -1)
-    return [land_grid(wet, grid.tolist(), halo) for grid in grids if grid[0]]
+    return [land_grid(wet, grid.tolist(), halo, tile_axis=tile_axis) for grid in grids if grid[0]]
 
 
 def _cells(mask: ArrayLike | str | os.PathLike[str], cells: Sequence[int] | None) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -99,6 +111,12 @@ def _cells(mask: ArrayLike | str | os.PathLike[str], cells: Sequence[int] | None
         return np.broadcast_to(wet_bytes(array, extents), extents), extents
     except (OSError, ValueError, TypeError) as error:
         raise PlacementError(f"{mask}: {error}" if isinstance(mask, (str, os.PathLike)) else str(error)) from None
+
+
+def _halos(halo: int, dimensions: int, tile_axis: int | None) -> list[int]:
+    if tile_axis is not None and not 0 <= tile_axis < dimensions:
+        raise PlacementError(f"axis {tile_axis} counts tiles, and the mask's grid has {dimensions} dimensions: name one from 0 on")
+    return [0 if axis == tile_axis else halo for axis in range(dimensions)]
 
 
 def _starts(cells: Sequence[int], grid: Sequence[int]) -> list[np.ndarray]:

@@ -12,15 +12,15 @@ from typing import Any, SupportsInt
 import numpy as np
 
 from ..errors import InputError, build_for
-from ..launch import find_flavor
-from ..launch.flavor import WheelFlavor
+from ..launch import find_build
+from ..launch.builds import WheelBuild
 
 
 @functools.cache
 def library() -> ctypes.CDLL:
     """The loaded library.
 
-    It is that of the flavor whose MPI mpi4py has loaded, else of the flavor built last; the environment variable
+    It is that of the build whose MPI mpi4py has loaded, else of the build built last; the environment variable
     PARHELION_LIBRARY names another file. Two MPIs in one process are refused.
     """
     path = os.environ.get("PARHELION_LIBRARY") or _own_library()
@@ -100,13 +100,13 @@ def _as_c_takes_it(argument: object) -> object:
 def _own_library() -> str:
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None:
-        from ..native.loader import choose_flavor
+        from ..native.loader import choose_build
 
-        return str(choose_flavor(mpi).library)
-    flavor = find_flavor()
-    if isinstance(flavor, WheelFlavor):  # its library knows no folder of an MPI, but takes the one that is loaded
-        ctypes.CDLL(str(flavor.mpi_library))
-    return str(flavor.library)
+        return str(choose_build(mpi).library)
+    build = find_build()
+    if isinstance(build, WheelBuild):  # its library knows no folder of an MPI, but takes the one that is loaded
+        ctypes.CDLL(str(build.mpi_library))
+    return str(build.library)
 
 
 class PlacementError(InputError):
