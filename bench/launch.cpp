@@ -313,10 +313,10 @@ json mpi_facts() {
             {"thread_level", thread_level()}};
 }
 
-json flavor_name() {
+json build_name() {
     std::error_code unreadable;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", unreadable);
-    std::ifstream file(program.parent_path() / "flavor.json");
+    std::ifstream file(program.parent_path() / "build.json");
     const json facts = json::parse(file, nullptr, false);
     return facts.is_object() && facts.contains("name") ? facts.at("name") : json(nullptr);
 }
@@ -344,7 +344,7 @@ json launch_facts(const Binding& binding, const Beginning& beginning) {
             {"cores", cores_of_hosts(binding)},
             {"cvars", known_variables()},
             {"mpi_cvars", mpi_control_variables()},
-            {"flavor", flavor_name()},
+            {"build", build_name()},
             {"imports", beginning.imports},
             {"cold_alltoall", beginning.cold_alltoall}};
 }

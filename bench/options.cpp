@@ -65,11 +65,11 @@ constexpr Option options[] = {
     {"fields", "setup", "N", "1", "numbers of fields", Kind::whole, true, 1, 4096},
     {"first-size", "alltoall", "BYTES", "",
      "size of the very first call after MPI_Init, reported apart", Kind::sizes, false},
-    {"contenders", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them",
+    {"variants", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them",
      Kind::word},
     {"json", "", "FILE", "", "append a record (JSON lines) to FILE instead of printing columns",
      Kind::word, false},
-    {"repetitions", "", "N", "", "samples of each contender and case [30]", Kind::whole, false, 1,
+    {"repetitions", "", "N", "", "samples of each variant and case [30]", Kind::whole, false, 1,
      1e6},
     {"precision", "", "SHARE", "",
      "sample until the median's 95 % interval is within this share of it", Kind::number, false, 0,
@@ -78,7 +78,7 @@ constexpr Option options[] = {
      false, 1, 1e6},
     {"min-sample-s", "", "SECONDS", "", "least time of a sample [0.0005]", Kind::number, false, 0,
      60},
-    {"seed", "", "N", "", "of the order in which contenders take turns [1]", Kind::whole, false, 0,
+    {"seed", "", "N", "", "of the order in which variants take turns [1]", Kind::whole, false, 0,
      9e18},
     {"no-bind", "", nullptr, "", "leave ranks unbound", Kind::flag, false},
     {"per-node", "", nullptr, "",
@@ -293,7 +293,7 @@ std::string help_text(const std::string& benchmark) {
     std::ostringstream text;
     text << "usage: mpiexec -n RANKS phl-bench BENCHMARK [OPTIONS]      (or srun, or any other "
             "launcher)\n"
-            "       phl-bench --list                                   all contenders, as JSON\n\n"
+            "       phl-bench --list                                   all variants, as JSON\n\n"
             "Benchmarks: halo, gather, alltoall, setup, apps; ghosts in Python. A list with commas "
             "makes a case of each value;\n"
             "--case begins another case, with the options before the first --case and its own.\n"

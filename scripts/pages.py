@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 INCLUDE, FORTRAN = ROOT / "include", ROOT / "fortran"
 STAGES = ("core", "domain", "pattern", "plan", "transport", "exchange", "index_map", "redistribution", "placement")
 C_HEADERS = ("parhelion/phl.h", "parhelion/core/options.h", "parhelion/placement/c_interface.h")
-MODULES = ("parhelion", "phl_cartesian", "phl_exchange", "phl_fields", "phl_index_map", "phl_options", "phl_point_sums", "phl_redistribution", "phl_reductions", "phl_status")
+MODULES = ("parhelion", "phl_cartesian", "phl_exchange", "phl_fields", "phl_index_map", "phl_migration", "phl_options", "phl_point_sums", "phl_redistribution", "phl_reductions", "phl_status")
 INTERFACES = {
     "cpp": "# C++\n\n`#include <parhelion/parhelion.hpp>` has all of it, in the namespace `parhelion`.\n\n",
     "c": "# C\n\n",
@@ -29,7 +29,7 @@ FENCES = {".py": "python", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", "
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages show what classes have of the native module: from the stub that a build writes."""
-    built = sorted((ROOT / "python/parhelion/_flavors").glob("*/_core.pyi"), key=lambda path: path.stat().st_mtime)
+    built = sorted((ROOT / "python/parhelion/_builds").glob("*/_core.pyi"), key=lambda path: path.stat().st_mtime)
     if not built:
         raise PluginError("what the native module has is told by the stub that a build writes, and there is none: run make build first")
     shutil.copy2(built[-1], ROOT / "python/parhelion")

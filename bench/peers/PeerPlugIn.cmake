@@ -1,5 +1,5 @@
 # What the plug-ins with other libraries have in common.
-set(PARHELION_FLAVOR_DIR "" CACHE PATH "Where phl-bench is")
+set(PARHELION_BUILD_DIR "" CACHE PATH "Where phl-bench is")
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -10,15 +10,15 @@ function(add_peer name version standard)
   target_include_directories(phl_peer_${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   target_compile_definitions(phl_peer_${name} PRIVATE PHL_PEER_VERSION="${version}")
   set_target_properties(phl_peer_${name} PROPERTIES CXX_STANDARD ${standard} CXX_VISIBILITY_PRESET hidden
-    LIBRARY_OUTPUT_DIRECTORY ${PARHELION_FLAVOR_DIR})
+    LIBRARY_OUTPUT_DIRECTORY ${PARHELION_BUILD_DIR})
 endfunction()
 
 # A plug-in that links MPI itself shares its process with the measuring program: both must be bound to one MPI.
 function(require_same_mpi library)
   execute_process(COMMAND ldd ${library} OUTPUT_VARIABLE needs)
-  file(READ ${PARHELION_FLAVOR_DIR}/flavor.json flavor)
-  string(JSON soname GET ${flavor} soname)
-  string(JSON directory GET ${flavor} library_dir)
+  file(READ ${PARHELION_BUILD_DIR}/build.json build)
+  string(JSON soname GET ${build} soname)
+  string(JSON directory GET ${build} library_dir)
   string(REGEX MATCH "libmpi[a-z]*\\.so\\.[0-9]+ => ([^ \n]+)" found "${needs}")
   get_filename_component(theirs "${CMAKE_MATCH_1}" REALPATH)
   get_filename_component(ours "${directory}/${soname}" REALPATH)

@@ -24,6 +24,7 @@ _MODULES = {
     "IndexedDomain": "domain.indexed",
     "Link": "exchange.pattern",
     "LostPeerError": "errors",
+    "Migration": "exchange.migration",
     "MpiMismatchError": "errors",
     "Pattern": "exchange.pattern",
     "PointSums": "exchange.point_sums",

@@ -27,6 +27,7 @@ from .errors import (
 )
 from .exchange.exchange import Exchange as Exchange, Transport as Transport, transports as transports
 from .exchange.index_map import IndexMap as IndexMap, RaggedMap as RaggedMap, localize as localize
+from .exchange.migration import Migration as Migration
 from .exchange.pattern import Link as Link, Pattern as Pattern, build_pattern as build_pattern
 from .exchange.point_sums import PointSums as PointSums
 from .exchange.redistribution import Redistribution as Redistribution

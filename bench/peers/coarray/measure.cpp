@@ -1,4 +1,4 @@
-// One case of `bench gather` by one method on coarrays, measured as its other contenders are:
+// One case of `bench gather` by one method on coarrays, measured as its other variants are:
 // values are verified before and after, each image keeps its times, the result is a case line of
 // the record.
 #include <algorithm>

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from ..record.folder import folders_with
-from ..record.model import DUET, Case, RecordError, flatten
+from ..record.model import Case, INTERLEAVED, RecordError, flatten
 from ..record.read import FILE_NAME, Record, failed, read_record
 from .results import CaseResult, Entry, entries, in_order, remarks, results, skew
 from .statistics import APART, DEFAULT_RULES, DIFFERENT, Difference, Launch, Rules, Verdict, all_probes, difference, judge, typical_probes
@@ -90,7 +90,7 @@ def _facts(side: RecordSet) -> dict[str, Facts]:
     """By kind, what was recorded around the figures; `machine` is what every figure depends on."""
     launches = [launch for record in side.records for launch in record.launches]
     environment = [fact for record in side.records for fact in flatten(record.run.environment)]
-    ranks = ({"ranks": launch.ranks, "mpi": launch.mpi, "flavor": launch.flavor, "bound by": launch.bound_by, "hosts": len(set(map(str, launch.hosts))),
+    ranks = ({"ranks": launch.ranks, "mpi": launch.mpi, "build": launch.build, "bound by": launch.bound_by, "hosts": len(set(map(str, launch.hosts))),
               "control variable": launch.cvars, "MPI's own": launch.mpi_cvars} for launch in launches)
     machine = [(OF_MACHINE[name], value) for name, value in environment if name in OF_MACHINE]
     machine += [("hosts of the ranks", str(host)) for launch in launches for host in launch.hosts]
@@ -111,7 +111,7 @@ def _behavior(cases: Sequence[CaseResult]) -> Iterable[tuple[str, str]]:
     for entry in entries(cases):
         if (told := skew(entry)) and told.matters:
             ranks = max(len(line.samples_by_rank) for line in entry.lines)
-            late.setdefault(f"ranks that come late to {entry.contender} on {ranks} ranks", set()).add(told.rank)
+            late.setdefault(f"ranks that come late to {entry.variant} on {ranks} ranks", set()).add(told.rank)
     yield from ((name, ", ".join(map(str, sorted(ranks)))) for name, ranks in late.items())
     for entry in entries(cases):
         line = entry.lines[0]
@@ -119,7 +119,7 @@ def _behavior(cases: Sequence[CaseResult]) -> Iterable[tuple[str, str]]:
         choice = line.explain.partition("\n")[0].partition(";")[0].partition(" (")[0].strip() if isinstance(line.explain, str) else None
         for what, value in {"messages": line.messages, "bytes": line.bytes, "choice": choice or None}.items():
             if value is not None:
-                yield f"{what} of {entry.contender} on {entry.name}", str(value)
+                yield f"{what} of {entry.variant} on {entry.name}", str(value)
 
 
 def changes(first: RecordSet, second: RecordSet) -> dict[str, list[Change]]:
@@ -148,7 +148,7 @@ def _above_the_median(lines: Iterable[Case]) -> dict[str, np.ndarray]:
     times: dict[str, list[list[list[float]]]] = {}
     for line in lines:
         if len(line.samples_by_rank) > 1 and line.samples:
-            times.setdefault(f"slow ranks of {line.contender} on {len(line.samples_by_rank)} ranks", []).append(line.samples_by_rank)
+            times.setdefault(f"slow ranks of {line.variant} on {len(line.samples_by_rank)} ranks", []).append(line.samples_by_rank)
     return {name: _ratios(np.concatenate(each, axis=1)) for name, each in times.items()}
 
 
@@ -171,7 +171,7 @@ def _probes(*sets: RecordSet) -> list[Change]:
 @dataclass(frozen=True)
 class Row:
     case: CaseResult
-    contender: str
+    variant: str
     medians: tuple[float | None, float | None]
     difference: Difference
 
@@ -223,13 +223,13 @@ def match(first: RecordSet, second: RecordSet) -> Comparison:
         ends = [(each.name, end) for each in sets for record in each.records for end in failed(record)]
         why = [f"\n{name}, launch {end.launch + 1}: {end.status}" + (f", {end.message}" if end.message else "") for name, end in ends[:4]]
         both = f"{first.name} and {second.name}"
-        raise RecordError(f"{both} have no case and contender in common: nothing can be compared{''.join(why)}")
+        raise RecordError(f"{both} have no case and variant in common: nothing can be compared{''.join(why)}")
     timed = [launches(first), launches(second)]
-    rows = [Row(a[key][0], a[key][1].contender, (a[key][1].median, b[key][1].median), difference(timed[0].get(key, []), timed[1].get(key, [])))
+    rows = [Row(a[key][0], a[key][1].variant, (a[key][1].median, b[key][1].median), difference(timed[0].get(key, []), timed[1].get(key, [])))
             for key in shared]
     found = changes(first, second)
     machines = found.pop("machine")
-    names = [{key: f"{entry.contender} on {case.name}" for key, (case, entry) in side.items()} for side in sides]
+    names = [{key: f"{entry.variant} on {case.name}" for key, (case, entry) in side.items()} for side in sides]
     only = [[name for key, name in mine.items() if key not in other] for mine, other in (names, names[::-1])]
     broken = [[name for key, name in mine.items() if side[key][1].failed] for mine, side in zip(names, sides)]
     return Comparison(sets, rows, DEFAULT_RULES, found, machines, dict(zip("AB", only)), dict(zip("AB", broken)))
@@ -237,7 +237,7 @@ def match(first: RecordSet, second: RecordSet) -> Comparison:
 
 def _entries(records: RecordSet) -> dict[Key, Measured]:
     every = ((case, entry) for case in in_order(records.cases) for entry in case.entries.values())
-    return {(identity(case.params), entry.contender): (case, entry) for case, entry in every if entry.ran}
+    return {(identity(case.params), entry.variant): (case, entry) for case, entry in every if entry.ran}
 
 
 def identity(params: dict[str, Any]) -> bytes:
@@ -250,12 +250,12 @@ def launches(records: RecordSet) -> dict[Key, list[Launch]]:
     """Samples and probes of every launch that measured and whose values were right, by case and variant, in the order of time."""
     found: dict[Key, list[Launch]] = {}
     for number, record in enumerate(sorted(records.records, key=lambda record: record.run.created)):
-        # Both runs of a duet have the same label, and number their launches alike.
-        duet = record.labels.get(DUET)
-        pairs = {launch.launch: (duet, launch.pair) for launch in record.launches if duet and launch.pair is not None}
+        # Both runs of an interleaved A/B have the same label, and number their launches alike.
+        common = record.labels.get(INTERLEAVED)
+        pairs = {launch.launch: (common, launch.pair) for launch in record.launches if common and launch.pair is not None}
         for line in filter(_counts, record.cases):
             made = Launch(_samples(line), line.probes, number, pairs.get(line.launch))
-            found.setdefault((identity(line.params), line.contender), []).append(made)
+            found.setdefault((identity(line.params), line.variant), []).append(made)
     return found
 
 
@@ -276,17 +276,17 @@ def relative_to(sets: Sequence[RecordSet], name: str) -> list[RecordSet]:
 
     Raises `RecordError` when a set has no verified timing of it. Lines of cases and launches without one are left out, too.
     """
-    told = [[{_key(line): _samples(line) for line in record.cases if line.contender == name and _counts(line)} for record in each.records] for each in sets]
+    told = [[{_key(line): _samples(line) for line in record.cases if line.variant == name and _counts(line)} for record in each.records] for each in sets]
     samples: dict[tuple[str, bytes], list[np.ndarray]] = {}
     for each, references in zip(sets, told):
         if not any(references):
-            raise RecordError(f"{each.name} has no verified timing of {name}: choose a contender that both sides measured")
+            raise RecordError(f"{each.name} has no verified timing of {name}: choose a variant that both sides measured")
         for (_, case), taken in chain.from_iterable(reference.items() for reference in references):
             samples.setdefault(case, []).append(taken)
     usual = {case: float(np.median(np.concatenate(each))) for case, each in samples.items()}
 
     def scaled(record: Record, reference: dict[LineKey, np.ndarray]) -> Record:
-        beside = [(line, reference[_key(line)], usual[_key(line)[1]]) for line in record.cases if line.contender != name and _key(line) in reference]
+        beside = [(line, reference[_key(line)], usual[_key(line)[1]]) for line in record.cases if line.variant != name and _key(line) in reference]
         return replace(record, cases=[_scaled(*each) for each in beside])
 
     return [RecordSet(f"{each.name} relative to {name}", [scaled(*both) for both in zip(each.records, references)]) for each, references in zip(sets, told)]
@@ -321,7 +321,7 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
 def _case(row: Row) -> dict[str, Any]:
     found = row.difference
     return {
-        "name": row.case.name, "params": row.case.params, "contender": row.contender, "median_s": row.medians,
+        "name": row.case.name, "params": row.case.params, "variant": row.variant, "median_s": row.medians,
         "ratio": found.ratio, "ci95": found.interval, "ratio_by_state": found.states, "p": found.p, "p_adjusted": found.p_adjusted,
         "cliffs_delta": found.cliffs_delta, "compared": found.kind, "units": found.units, "single_launch": found.single_launch,
         "verdict": found.verdict, "why": found.why,
@@ -329,7 +329,7 @@ def _case(row: Row) -> dict[str, Any]:
 
 
 Sides = tuple[list[Launch], list[Launch]]
-ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "in turn, pair by pair"
+ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "interleaved, pair by pair"
 
 
 @dataclass(frozen=True)

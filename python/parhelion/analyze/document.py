@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, PEER, CaseResult, Entry, contenders, entries, in_order, remarks, results, skew, text, told, with_case
+from .results import BASELINE, PEER, CaseResult, Entry, variants, entries, in_order, remarks, results, skew, text, told, with_case
 from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
@@ -38,7 +38,7 @@ def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm
 
 def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], factor: float) -> PublishedForm:
     timed = [case for case in cases if any(entry.median for entry in entries([case]))]
-    columns = [who for who in contenders(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
+    columns = [who for who in variants(timed) if any(case.entries[who].ran for case in timed if who in case.entries)]
     rows = [[text(case.params.get(name)) for name in names] + [_scaled(case.entries.get(who), factor) for who in columns] for case in timed]
     return PublishedForm(caption, [*names, *columns], rows, len(names))
 
@@ -54,8 +54,8 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
     caption = ("bytes that reach a rank from others, per second, mean over ranks [time of a pull on the slowest rank]; least … most over "
                "ranks; of all ranks together; claimed: the same per rank, counting every face row as the published figures did")
     names = ("ranks", "vdim", "element", "pattern", "rows_claimed", "rows_unique", "rows_moved")
-    head = [*(name.replace("_", " ") for name in names), "contender", "B/s per rank [time]", "least … most", "B/s total", "claimed"]
-    rows = [[*(text(case.params.get(name)) for name in names), entry.contender, *bandwidths(case.params, entry)]
+    head = [*(name.replace("_", " ") for name in names), "variant", "B/s per rank [time]", "least … most", "B/s total", "claimed"]
+    rows = [[*(text(case.params.get(name)) for name in names), entry.variant, *bandwidths(case.params, entry)]
             for case, entry in with_case(cases) if entry.median and all(name in case.params for name in NEEDED)]
     return PublishedForm(caption, head, rows, len(names) + 1)
 
@@ -123,8 +123,8 @@ def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
 
 def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
     """A row per application and variant; nothing where no case is one."""
-    rows = [[*(text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")), entry.contender,
-             microseconds(found.step), ratio(case.relative(entry.contender)), microseconds(found.exchange), f"{found.of_step:.1%}",
+    rows = [[*(text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")), entry.variant,
+             microseconds(found.step), ratio(case.relative(entry.variant)), microseconds(found.exchange), f"{found.of_step:.1%}",
              microseconds(found.with_setup), ratio(over_hand_written(case, entry)), str(found.lines or "–")]
             for case, entry in with_case(in_order(cases)) if (found := share(entry))]
     return PublishedForm(CAPTION, HEAD, rows, HEAD.index("step")) if rows else None
@@ -162,7 +162,7 @@ def exit_status(record: Record) -> int:
 
 
 def _who(entry: Entry) -> dict[str, Any]:
-    return {"name": entry.name, "params": entry.params, "contender": entry.contender, "role": entry.role}
+    return {"name": entry.name, "params": entry.params, "variant": entry.variant, "role": entry.role}
 
 
 def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
         **_who(entry),
         "verified": entry.verified,
         **told(entry.summary),
-        "time_over_best_baseline": case.relative(entry.contender),
+        "time_over_best_baseline": case.relative(entry.variant),
         "samples": [sample for line in entry.lines for sample in line.samples],
         **({"skew_s": apart.apart, "together_s": apart.together, "last_rank": apart.rank, "last_rank_share": apart.share} if apart else {}),
         **({"exchange_s": exchange.exchange, "exchange_share": exchange.of_step, "exchange_with_setup_s": exchange.with_setup,

@@ -22,8 +22,8 @@ class Series:
 
     benchmark: str
     case: CaseResult
-    contender: str
-    flavor: str
+    variant: str
+    build: str
     records: list[Record] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
@@ -31,11 +31,11 @@ class Series:
 def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], bool]) -> list[Series]:
     found: dict[tuple[str, bytes, str, str], Series] = {}
     for record in sorted(records, key=lambda each: (each.run.created, each.id)):
-        benchmark, flavor = record.run.benchmark, str(next((launch.flavor for launch in record.launches), None) or "")
+        benchmark, build = record.run.benchmark, str(next((launch.build for launch in record.launches), None) or "")
         for case, entry in with_case(results(record.cases)):
-            if entry.median and wanted(case, entry.contender):
-                key = (benchmark, identity(case.params), entry.contender, flavor)
-                series = found.setdefault(key, Series(benchmark, case, entry.contender, flavor))
+            if entry.median and wanted(case, entry.variant):
+                key = (benchmark, identity(case.params), entry.variant, build)
+                series = found.setdefault(key, Series(benchmark, case, entry.variant, build))
                 series.records.append(record)
                 series.seconds.append(entry.median)
     return list(found.values())
@@ -160,7 +160,7 @@ class Wanted:
 
     benchmark: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
-    contenders: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
     params: tuple[tuple[str, str], ...] = ()
     least: float = 0.05
     alpha: float = 0.01
@@ -170,8 +170,8 @@ class Wanted:
         right = self.benchmark in (None, record.run.benchmark)
         return right and all(record.labels.get(name) == value for name, value in self.labels)
 
-    def figure(self, case: CaseResult, contender: str) -> bool:
-        named = not self.contenders or contender in self.contenders
+    def figure(self, case: CaseResult, variant: str) -> bool:
+        named = not self.variants or variant in self.variants
         return named and all(text(case.params.get(name)) == value for name, value in self.params)
 
     def point(self, point: ChangePoint) -> bool:
@@ -234,4 +234,4 @@ def _told(point: ChangePoint) -> dict[str, Any]:
 
 
 def _who(series: Series) -> dict[str, Any]:
-    return {"benchmark": series.benchmark, "params": series.case.params, "contender": series.contender, "flavor": series.flavor}
+    return {"benchmark": series.benchmark, "params": series.case.params, "variant": series.variant, "build": series.build}

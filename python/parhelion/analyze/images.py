@@ -50,7 +50,7 @@ VARIABLES = (  # pattern, weight, the MPI that reads it
 MACHINE = (
     (r"cpu model", 70, "another processor"),
     (r"oversubscribed|cpu usable|limits cgroup cpus", 66, "fewer or more cores for the ranks"),
-    (r"binding of ranks|bound by", 62, "ranks stand on other cores"),
+    (r"binding of ranks|bound by", 62, "ranks are bound to other cores"),
     (r"(ranks|hosts)$", 60, "other numbers of ranks or hosts"),
     (r"software kernel", 50, "another kernel"),
     (r"cpu (governor|boost)", 45, "another clock of the processor"),
@@ -154,7 +154,7 @@ class ImageComparison:
         logs: dict[str, list[float]] = {}
         for benchmark, row in self.rows:
             first, second = row.medians
-            name = next((name for name, pattern in GROUPS.items() if re.match(pattern, row.contender)), None)
+            name = next((name for name, pattern in GROUPS.items() if re.match(pattern, row.variant)), None)
             if name and first and second and benchmark != "setup":
                 logs.setdefault(name, []).append(math.log(second / first))
         return {name: float(np.exp(np.median(values))) for name, values in logs.items()}
@@ -311,12 +311,12 @@ class _Search:
         if steers:
             seen += self._take(lambda each: _brought_along(each) or _come_or_gone(each))
         if weight == NOT_READ:
-            why.append("the MPIs that ran do not read it")
+            why.append("the measured MPIs do not read it")
         if steers and signs.mpi_moved:
-            why.append("what goes through MPI changed, copying alone did not")
-        words = {word for benchmark, row in signs.changed for word in (row.contender.removeprefix("mpi_"), benchmark)}
+            why.append("communication through MPI changed, copying alone did not")
+        words = {word for benchmark, row in signs.changed for word in (row.variant.removeprefix("mpi_"), benchmark)}
         related = next((word for word in sorted(words, key=len, reverse=True) if len(word) > 3 and word.upper() in name), None)
-        why += [f"its name tells of {related}, which changed"] if related else []
+        why += [f"its name contains {related}, which changed"] if related else []
         weight += 4 * bool(seen) + 3 * (steers and signs.mpi_moved) + 4 * bool(related)
         return Cause(f"control variable {name}: {facts[0].move}", weight, why, [*facts, *seen])
 
@@ -327,7 +327,7 @@ class _Search:
             name = each.path.rpartition("/")[2]
             more, why = self._weighed(each, name)
             weight = 74 if each.part in close else 55 if each.part == "Parhelion" else 45
-            found.append(Cause(f"library {name} holds something else, at the same place", weight + more, why, [each]))
+            found.append(Cause(f"library {name} has other content at the same path", weight + more, why, [each]))
         if paths and found:
             best = max(found, key=lambda cause: cause.weight)
             best.facts.extend(paths)
@@ -359,7 +359,7 @@ class _Search:
             yield Cause(f"other work ran on the cores in {'B' if waited.change > 0 else 'A'}", 50, [told, "repeat when the machine is quiet"])
 
     def _slow_rank(self, rank: int | None, facts: list[Fact]) -> Cause:
-        changed = {row.contender for _, row in self.signs.changed}
+        changed = {row.variant for _, row in self.signs.changed}
         whose = [match[1] for each in facts if (match := SLOW_RANKS.match(each.name)) and match[1] in changed]
         why = [f"its own time stands out from the other ranks' in {', '.join(whose[:6])}{' and others' if len(whose) > 6 else ''}"] if whose else []
         sleeps = [(benchmark, each) for benchmark, each in self.signs.sleepers if each.rank == rank]
@@ -375,7 +375,7 @@ class _Search:
         for pattern, weight, title in MACHINE:
             facts = self._take(lambda each, pattern=pattern: re.match(pattern, each.name))  # type: ignore[misc]
             moved = self.signs.machine_moved and weight >= 15
-            why = ["copying alone changed as well, which no MPI takes part in"] if moved else []
+            why = ["copying alone changed as well, without any MPI"] if moved else []
             if facts:
                 yield Cause(f"{title}: {facts[0].text}", weight + 30 * moved, why, facts)
         yield from (Cause(each.text, 5, [], [each]) for each in self.left)
@@ -384,10 +384,10 @@ class _Search:
 def _of_mpi(each: Fact, asked: Collection[str]) -> bool:
     """Whether it follows from another MPI: what nobody asked for in the environment of the command line, and no preloaded library."""
     if each.variable:
-        return each.variable == "PARHELION_FLAVOR" or each.variable not in asked
+        return each.variable in ("PARHELION_BUILD", "PARHELION_FLAVOR") or each.variable not in asked
     if each.kind == "libraries":
         return each.one_sided or each.part in (*MESSAGING, "Parhelion")
-    return each.kind == "channels" or each.name == "flavor" or each.name.startswith(("mpi ", OWN, "bound by"))
+    return each.kind == "channels" or each.name == "build" or each.name.startswith(("mpi ", OWN, "bound by"))
 
 
 def _brought_along(each: Fact) -> bool:
@@ -432,13 +432,13 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = I
 
 def image_document(found: ImageComparison) -> dict[str, Any]:
     """Causes first, the most probable one first; then every figure and every difference. Ratios are B / A."""
-    told = ("image", "created", "ranks", "flavor", "labels", "providers")
+    told = ("image", "created", "ranks", "build", "labels", "providers")
     return {
         "schema": SCHEMA,
         **{side: {name: getattr(each.image, name) for name in told} for side, each in zip("AB", found.images)},
         "figures": {str(verdict): found.count(verdict) for verdict in Verdict},
         "causes": [{name: getattr(cause, name) for name in ("title", "likelihood", "weight", "why", "facts")} for cause in found.causes],
-        "changed": [{"benchmark": benchmark, "params": row.case.params, "contender": row.contender, "ratio": row.difference.ratio,
+        "changed": [{"benchmark": benchmark, "params": row.case.params, "variant": row.variant, "ratio": row.difference.ratio,
                      "ci95": row.difference.interval, "verdict": row.verdict} for benchmark, row in found.changed],
         "typical_ratios": found.moved,
         "published": found.published,

@@ -223,7 +223,7 @@ def _by_sleep(profile: Profile) -> Naming:
 
 
 def _facts(profile: Profile) -> dict[str, str]:
-    around = {"program": " ".join(profile.program), "flavor": profile.flavor, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
+    around = {"program": " ".join(profile.program), "build": profile.build, "ranks": len(profile.ranks), "tool": to_builtins(profile.tool)}
     paths = {path for rank in profile.ranks for path in rank.libraries if ".so" in path}
     return gathered([*flatten(around), *flatten(profile.environment), *((f"library {library_name(path)}", path) for path in paths)])
 

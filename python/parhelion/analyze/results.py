@@ -25,7 +25,7 @@ class Entry:
 
     name: str
     params: dict[str, Any]
-    contender: str
+    variant: str
     role: str
     lines: list[Case] = field(default_factory=list)
 
@@ -109,22 +109,22 @@ class CaseResult:
         """The fastest verified variant; a floor only tells what copying alone would take."""
         return _fastest(entry for entry in self.entries.values() if entry.role != "floor")
 
-    def relative(self, contender: str) -> float | None:
+    def relative(self, variant: str) -> float | None:
         """Time over that of the best baseline: below 1 is faster."""
-        speed = self.speed(contender)
+        speed = self.speed(variant)
         return 1 / speed if speed else None
 
-    def speed(self, contender: str) -> float | None:
-        return self.ratio(contender).value
+    def speed(self, variant: str) -> float | None:
+        return self.ratio(variant).value
 
-    def speed_interval(self, contender: str) -> Interval:
-        return self.ratio(contender).interval
+    def speed_interval(self, variant: str) -> Interval:
+        return self.ratio(variant).interval
 
-    def ratio(self, contender: str) -> Ratio:
+    def ratio(self, variant: str) -> Ratio:
         """The speed with its interval. Where samples are too few for one, it is the ratio of the medians."""
-        if contender not in self._ratios:
-            self._ratios[contender] = self._ratio(self.entries.get(contender))
-        return self._ratios[contender]
+        if variant not in self._ratios:
+            self._ratios[variant] = self._ratio(self.entries.get(variant))
+        return self._ratios[variant]
 
     def _ratio(self, entry: Entry | None) -> Ratio:
         best = self.best_baseline
@@ -153,21 +153,21 @@ def _ratio_of(cases: Speeds) -> Ratio:
 
 def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
     """That geometric mean with its 95 % interval; cases without a baseline or without such a variant do not count."""
-    counted = [(case, [entry for entry in entries if case.speed(entry.contender)]) for case, entries in cases]
+    counted = [(case, [entry for entry in entries if case.speed(entry.variant)]) for case, entries in cases]
     counted = [(case, entries) for case, entries in counted if entries]
     found = _ratio_of(counted)
     if found.value:
         return found.value, found.interval
-    return geometric_mean(max(case.speed(entry.contender) or 0.0 for entry in entries) for case, entries in counted), found.interval
+    return geometric_mean(max(case.speed(entry.variant) or 0.0 for entry in entries) for case, entries in counted), found.interval
 
 
-def of_contender(cases: Iterable[CaseResult], name: str) -> Speeds:
+def of_variant(cases: Iterable[CaseResult], name: str) -> Speeds:
     """The cases with that variant alone."""
     return [(case, [case.entries[name]]) for case in cases if name in case.entries]
 
 
 def with_seam(cases: Sequence[CaseResult]) -> list[tuple[CaseResult, dict[str, Ratio]]]:
-    """Cases with a seam, and for each contender its time over that in the case which is alike but for the seam."""
+    """Cases with a seam, and for each variant its time over that in the case which is alike but for the seam."""
     found = []
     for case in in_order([case for case in cases if "seam" in case.params]):
         alike = {name: value for name, value in case.params.items() if name != "seam"}
@@ -187,7 +187,7 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
     for line in cases:
         key = (line.name, msgspec.json.encode(line.params, order="deterministic"))
         case = joined.setdefault(key, CaseResult(line.name, line.params))
-        entry = case.entries.setdefault(line.contender, Entry(line.name, line.params, line.contender, line.role))
+        entry = case.entries.setdefault(line.variant, Entry(line.name, line.params, line.variant, line.role))
         entry.lines.append(line)
     return list(joined.values())
 
@@ -198,10 +198,10 @@ def ours(case: CaseResult) -> Entry | None:
     return entry if entry and entry.median else case.best(OWN)
 
 
-def contenders(cases: Iterable[CaseResult]) -> list[str]:
+def variants(cases: Iterable[CaseResult]) -> list[str]:
     """Every variant that occurs: the project's own first, then baselines, other libraries and floors."""
     order = (OWN, BASELINE, PEER, "floor")
-    roles = {entry.contender: entry.role for entry in entries(cases)}
+    roles = {entry.variant: entry.role for entry in entries(cases)}
     return sorted(roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order))
 
 
@@ -220,7 +220,7 @@ def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
     for entry in entries(cases):
         for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
             if why:
-                met.setdefault((kind, why), {})[entry.contender] = None
+                met.setdefault((kind, why), {})[entry.variant] = None
     return {reason: list(names) for reason, names in met.items()}
 
 
@@ -366,7 +366,7 @@ def _cores(record: Record) -> Iterator[str]:
         crowded |= {(ranks, cores) for ranks, cores in by_host if cores is not None and ranks > cores}
     if crowded:
         shared = ", ".join(f"{ranks} ranks shared {cores} {'core' if cores == 1 else 'cores'}" for ranks, cores in sorted(crowded))
-        yield f"{shared}: those figures tell of the scheduler as well"
+        yield f"{shared}: these figures include waits for a core"
     try:
         load = float(str(environment.get("load")).split()[0])
     except (ValueError, IndexError):
@@ -394,7 +394,7 @@ def _states(record: Record) -> Iterator[str]:
     if boundary is not None:
         near, far = typical_probes(probes).values()
         share = np.mean(probes[probes > 0] <= boundary)
-        yield (f"the probe met the cores in two states, {near:.0f} ns apart in {share:.0%} of the samples "
+        yield (f"core-to-core latency had two states, {near:.0f} ns in {share:.0%} of the samples "
                f"and {far:.0f} ns in the others: medians mix them, ratios within a run do not")
 
 
@@ -404,8 +404,8 @@ def _skewed(cases: Sequence[CaseResult]) -> Iterator[str]:
              if entry.role != "floor" and (told := skew(entry)) and told.matters
              and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]
     found.sort(key=lambda each: -each[0].apart)
-    texts = [f"ranks arrive {microseconds(told.apart)} µs apart in {entry.contender}{f' ({case_label(case, cases)})' if len(cases) > 1 else ''}: the exchange "
+    texts = [f"ranks arrive {microseconds(told.apart)} µs apart in {entry.variant}{f' ({case_label(case, cases)})' if len(cases) > 1 else ''}: the exchange "
              f"waits for rank {told.rank}, and takes {microseconds(told.together)} µs with all ranks in it" for told, case, entry in found[:MOST_TOLD]]
     if texts:
         more = f"; so in {len(found) - MOST_TOLD} more timings" if len(found) > MOST_TOLD else ""
-        yield "; ".join(texts) + more + ": work that is not shared evenly, or a disturbed rank, and not the exchange"
+        yield "; ".join(texts) + more + ": likely causes are uneven work or a disturbed rank, not the exchange"

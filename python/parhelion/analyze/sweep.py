@@ -16,7 +16,7 @@ import numpy as np
 
 from ..record.model import Case, Launch
 from ..record.read import Record
-from .results import CaseResult, Entry, contenders, entries, in_order, some, text, varying
+from .results import CaseResult, Entry, variants, entries, in_order, some, text, varying
 from .statistics import LEAST_SAMPLES, Summary, all_probes, mean_std, state_boundary, summarize
 from .words import percent, size_text
 
@@ -104,7 +104,7 @@ class Threshold:
 class Curve:
     """Entries of one variant in ascending order of size, all of them verified and timed."""
 
-    contender: str
+    variant: str
     others: dict[str, Any]
     record: Record
     entries: list[Entry] = field(default_factory=list)
@@ -146,7 +146,7 @@ class Curve:
             return False
         if not COLLECTIVE.search(name):  # of messages, which are none where all goes through shared memory
             return any(line.messages != 0 for line in self.lines)
-        call = OF_CALL.get(self.contender)
+        call = OF_CALL.get(self.variant)
         return bool(call and call.search(name))
 
     @cached_property
@@ -165,7 +165,7 @@ class Curve:
 def curves(record: Record, cases: Sequence[CaseResult]) -> list[Curve]:
     """Every curve of at least two sizes; the calls of MPI first, for theirs are the algorithms that nobody sees."""
     found: dict[tuple[str, str], Curve] = {}
-    for name in sorted(contenders(cases), key=lambda name: not name.startswith("mpi_")):
+    for name in sorted(variants(cases), key=lambda name: not name.startswith("mpi_")):
         for case in sorted((case for case in cases if _size(case)), key=_size):
             entry = case.entries.get(name)
             if entry and entry.median:
@@ -293,7 +293,7 @@ def published_rows(record: Record, cases: Sequence[CaseResult]) -> list[Publishe
     if record.run.benchmark != "alltoall":
         return []
     timed = [[entry for entry in entries([case]) if entry.median and "size" in entry.params] for case in cases]
-    chosen = [next((entry for entry in each if entry.contender == "mpi_alltoall"), each[0]) for each in timed if each]
+    chosen = [next((entry for entry in each if entry.variant == "mpi_alltoall"), each[0]) for each in timed if each]
     return sorted((_published_row(record, entry) for entry in chosen), key=lambda row: (row.image, row.network, row.ranks, row.size))
 
 
@@ -343,9 +343,9 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Combinations down, cases across; `contender` is the variant whose times are shown."""
+    """Combinations down, cases across; `variant` is the variant whose times are shown."""
 
-    contender: str
+    variant: str
     columns: list[str]
     rows: list[MatrixRow]
 
@@ -358,7 +358,7 @@ def matrix(cases: Sequence[CaseResult]) -> Matrix | None:
     """Rows in the order of names, many cases thinned out to a few columns; `None` where cases do not tell MPI and network."""
     if not any(all(name in case.params for name in OF_COMBINATION) for case in cases):
         return None
-    names = contenders(cases)
+    names = variants(cases)
     leader = next((name for name in LEADERS if name in names), names[0] if names else "")
     parameters = [parameter for parameter in varying(cases) if parameter not in OF_COMBINATION]
     labels = some(list(dict.fromkeys(_label(case, parameters) for case in in_order(cases))), MOST_COLUMNS)
@@ -389,7 +389,7 @@ class Sweep:
     def label(self, curve: Curve) -> str:
         names = dict.fromkeys(name for each in self.curves for name in each.others)
         differing = [name for name in names if len({text(each.others.get(name)) for each in self.curves}) > 1]
-        return " ".join([*(text(curve.others.get(name)) for name in differing), curve.contender])
+        return " ".join([*(text(curve.others.get(name)) for name in differing), curve.variant])
 
 
 def sweep(record: Record, cases: Sequence[CaseResult]) -> Sweep:
@@ -405,7 +405,7 @@ def sweep_document(found: Sweep) -> dict[str, Any]:
 
 def _told(curve: Curve) -> dict[str, Any]:
     return {
-        "contender": curve.contender,
+        "variant": curve.variant,
         "params": curve.others,
         "changes": [{**asdict(each), "variables": sorted(limit.name for limit in curve.beside(each))} for each in curve.changes],
         "limits": [{"name": each.name, "bytes": each.value, "seen": each.change is not None} for each in curve.thresholds],

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..errors import InputError, need
-from ..launch import find_flavor
+from ..launch import find_build
 from ..measure import cases
 from ..measure.cases import usual_ranks
 from ..measure.measurement import (
@@ -22,34 +22,34 @@ from ..record.read import Record
 from ..show.terminal import Output
 from .options import (
     MOST_COMPONENTS, MOST_EXTENT, MOST_FIELDS, MOST_HALO, MOST_LAUNCHES, MOST_RANKS, MOST_REPETITIONS, Names, Numbers, PanelCommand,
-    Periodic, RANKS, SECONDS, SEED, Share, Sizes, Whole, flavor_option, json_option, labels_option, launcher_option, no_bind_option,
+    Periodic, RANKS, SECONDS, SEED, Share, Sizes, Whole, build_option, json_option, labels_option, launcher_option, no_bind_option,
     options_of, out_option,
 )
 
 MATRIX_TIMEOUT_S = 60.0
 ELEMENT_NAMES = Names(tuple(cases.ELEMENT_BYTES), "element type")
-WORK, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "Contenders and samples", "Builds and ranks", "Output"))
+WORK, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "Variants and samples", "Builds and ranks", "Output"))
 
-per_node_option = SAMPLES("--per-node", is_flag=True, help="Count messages and bytes by the level of the machine that they stay within.")
+per_node_option = SAMPLES("--per-node", is_flag=True, help="Count messages and bytes by level of the machine: cache, socket, node, other nodes.")
 ranks_option = click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
 extent_option = click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4), default="64", show_default=True, help="Cells per rank, along each dimension.")
 components_option = click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 quick_option = SAMPLES("--quick", is_flag=True, help="A short run: fewer launches and samples.")
 SHARED = (
-    SAMPLES("--contenders", type=Names(), default=(), help="Only these [all]."),
-    SAMPLES("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per contender, case and launch [30; quick: 10]."),
+    SAMPLES("--variants", type=Names(), default=(), help="Only these [all]."),
+    SAMPLES("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per variant, case and launch [30; quick: 10]."),
     SAMPLES("--precision", type=Share(), metavar="SHARE", help="Sample until the half-width of the median's 95 % confidence interval is below "
             "this share of the median, such as 5%."),
-    SAMPLES("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="With --precision, at most so many."),
+    SAMPLES("--most-repetitions", type=Whole(1, MOST_REPETITIONS), default=1000, show_default=True, help="Upper limit of samples with --precision."),
     SAMPLES("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [3; quick: 1]."),
     quick_option,
-    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Seed of what is random: here the order of cases."),
-    flavor_option,
+    SAMPLES("--seed", type=SEED, default=1, show_default=True, help="Random seed: here of the order of cases."),
+    build_option,
     launcher_option,
-    BUILDS("--against", metavar="FLAVOR|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build in turn with this one, launch by launch, "
-           "and compare this one (B) with it (A): a flavor, a folder with a built checkout, or an image of Apptainer."),
+    BUILDS("--against", metavar="BUILD|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build and this one, launch by launch, "
+           "and compare this one (B) with it (A): a build, a folder with a built checkout, or an image of Apptainer."),
     no_bind_option,
-    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after so long: here without a finished case [300; matrix: 60]."),
+    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: here without a finished case [300; matrix: 60]."),
     out_option,
     labels_option,
     json_option,
@@ -81,20 +81,20 @@ class CommonFirst(click.Group):
 
 
 @click.group(cls=CommonFirst)
-@click.option("--flavors", type=Names(), default=(), help="Under each of these builds, or all [one; with --networks all].")
-@click.option("--networks", type=Names(), default=(), help="Over each: of default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [what the MPI takes; with --flavors all].")
+@click.option("--builds", "builds", type=Names(), default=(), help="Under each of these builds, or all [one; with --networks all].")
+@click.option("--networks", type=Names(), default=(), help="Over each: of default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [what the MPI takes; with --builds all].")
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-              help="Where report.html and report.md over several go [the run folder].")
+              help="Folder for report.html and report.md [the run folder].")
 @click.pass_context
 def bench(context: click.Context, **sides: Any) -> None:
-    """Measure. Every value is verified, every sample is kept; a crash loses no finished case.
+    """Run a benchmark. Every value is verified, every sample is stored; a crash loses no finished case.
 
     \b
     parhelion bench halo
-    parhelion bench --flavors mpich,openmpi --networks ucx,ofi halo --halo 1
+    parhelion bench --builds mpich,openmpi --networks ucx,ofi halo --halo 1
     parhelion bench --networks all alltoall --quick --ranks 2 --size 1,1K,64K
 
-    What follows the benchmark's name are its own options. With --flavors or --networks it runs under each combination, interleaved,
+    Options after the benchmark's name are its own. With --builds or --networks it runs under each combination, interleaved,
     into one run and one report; what a combination cannot do here is a row with its reason.
     """
     context.obj = sides
@@ -102,7 +102,7 @@ def bench(context: click.Context, **sides: Any) -> None:
 
 @bench.command(cls=PanelCommand, short_help="Halo exchange of a structured grid beside hand-written MPI.")
 @ranks_option
-@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @extent_option
 @click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
@@ -112,13 +112,13 @@ def bench(context: click.Context, **sides: Any) -> None:
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
-@click.option("--seam", type=click.Choice(["fold"]), help="Beside each case one whose second dimension is folded at both ends, in place of periodic.")
+@click.option("--seam", type=click.Choice(["fold"]), help="Also measure each case with a fold at both ends of the second dimension, instead of periodic ends.")
 @WORK("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
-      help="Begin and end each exchange around so many microseconds of work, which do not count.")
+      help="Microseconds of work between begin and end of each exchange; the work is not timed.")
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
-      help="With --overlap: the first rank works less by this share of it, the last more, the others between.")
+      help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
 @click.option("--peers", type=Names(tuple(cases.PLUG_INS["halo"]), "peer"), default=(), metavar="NAMES",
-              help=f"Other libraries beside the rest: {', '.join(cases.PLUG_INS['halo'])}, as `make peers` builds them.")
+              help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make peers` builds them.")
 @per_node_option
 @shared_options
 def halo(options: dict[str, Any], peers: tuple[str, ...], per_node: bool, **grid: Any) -> None:
@@ -129,23 +129,23 @@ def halo(options: dict[str, Any], peers: tuple[str, ...], per_node: bool, **grid
     _measure("halo", [cases.halo(**grid)], options, peers, per_node=per_node)
 
 
-@bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, the published way beside.")
+@bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, beside the published method.")
 @ranks_option
-@click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as it gets].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=3), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @click.option("--extent", type=Whole(1, 1024), default=32, show_default=True, help="Cells per rank, along each dimension.")
 @click.option("--vdim", type=Numbers(high=MOST_COMPONENTS), default="6,20,120", show_default=True, help="Numbers per row.")
 @element_option("float64")
 @click.option("--pattern", type=click.Choice(["faces", "all-from-one"]), default="faces", show_default=True,
-              help="Rows of the six neighbors, or all of rank 0's, as the published script really did.")
+              help="Rows of the six neighbors, or all of rank 0's, as in the published script.")
 @per_node_option
 @shared_options
 def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
-    """Row arrays with ghosts, driven from Python on every rank, beside the published way and mpi4py by hand.
+    """Row arrays with ghosts, driven from Python on every rank, beside the published method and mpi4py by hand.
 
     Every rank has a block of 32³ rows and pulls those beyond its six faces: 6,144 claimed, of which each one that another
     rank owns moves once. Every value is verified.
     """
-    _measure("ghosts", [cases.ghosts(contenders=options["contenders"], **rows)], options, per_node=per_node)
+    _measure("ghosts", [cases.ghosts(variants=options["variants"], **rows)], options, per_node=per_node)
 
 
 COARRAY, NO_PEERS = "coarray", ("none",)
@@ -158,7 +158,7 @@ GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
 @element_option("int32")
 @components_option
 @click.option("--peers", type=Names((*GATHERED, *NO_PEERS), "peer"), default=None, metavar="NAMES",
-              help=f"Other libraries beside the rest: {', '.join(GATHERED)}, or none, as `make peers` builds them [those built; with --contenders: none].")
+              help=f"Also measure other libraries: {', '.join(GATHERED)}, or none, as `make peers` builds them [those built; with --variants: none].")
 @per_node_option
 @shared_options
 def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str, ...] | None, per_node: bool, **how: Any) -> None:
@@ -170,33 +170,33 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str
     from ..measure.coarrays import Coarrays, builds_here
 
     groups = cases.gather(datasets, **how)
-    flavor, against = find_flavor(options["flavor"], measuring=True), options["against"]
+    build, against = find_build(options["build"], measuring=True), options["against"]
     if against and COARRAY in (peers or ()):
         raise InputError("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
-    wanted = [name for name in peers or (NO_PEERS if options["contenders"] else GATHERED) if name not in NO_PEERS and (name != COARRAY or not against)]
+    wanted = [name for name in peers or (NO_PEERS if options["variants"] else GATHERED) if name not in NO_PEERS and (name != COARRAY or not against)]
     builds = builds_here() if COARRAY in wanted else []
-    missing = [name for name in wanted if not (builds if name == COARRAY else (flavor.directory / f"libphl_peer_{name}.so").exists())]
+    missing = [name for name in wanted if not (builds if name == COARRAY else (build.directory / f"libphl_peer_{name}.so").exists())]
     if missing:
-        text = f"not built for flavor {flavor.name}, see docs/measuring.md: {', '.join(missing)}"
+        text = f"not built for {build.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
     # Who asks for a library by name is told by the measuring program, too, that it is not there.
     plug_ins = [name for name in wanted if name != COARRAY and (peers or name not in missing)]
     _measure("gather", groups, options, plug_ins, per_node=per_node, coarrays=Coarrays(builds) if builds else None)
 
 
-@bench.command(cls=PanelCommand, short_help="MPI_Alltoall over message sizes, beside other ways to do it.")
+@bench.command(cls=PanelCommand, short_help="MPI_Alltoall over message sizes, beside other algorithms.")
 @click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [one per usable core, at least 2].")
 @click.option("--size", type=Sizes(), default="1-4M", show_default=True,
               help="Bytes that each rank sends to each: a list, or a range of powers of two.")
-@click.option("--first-size", type=Sizes(), help="Size of the very first call after MPI_Init [the first of the sizes].")
+@click.option("--first-size", type=Sizes(), help="Size of the first call after MPI_Init [the first of the sizes].")
 @click.option("--single-calls", is_flag=True, help="A sample is one call, as in the published test [a batch of calls].")
 @shared_options
 def alltoall(
     options: dict[str, Any], ranks: tuple[int, ...] | None, size: tuple[int, ...], first_size: tuple[int, ...] | None, single_calls: bool
 ) -> None:
-    """MPI_Alltoall over message sizes, every byte verified, beside other ways to do the same.
+    """MPI_Alltoall over message sizes, every byte verified, beside other algorithms.
 
-    The very first call after MPI_Init is reported apart: it makes MPI's connections. Ends with the published layout,
+    The first call after MPI_Init is reported apart: it makes MPI's connections. Ends with the published layout,
     mean(std) per image and network, and with the sizes at which another algorithm seems to take over. Ten samples per size
     and launch, or as many as --precision needs. Name image, reservation and notes with --label.
     """
@@ -209,7 +209,7 @@ def alltoall(
 
 @bench.command(cls=PanelCommand, short_help="Whole applications with hand-written exchange and with the library's.")
 @click.option("--app", "--apps", "apps", type=Names(cases.APPS, "application"), default=None, metavar="NAMES",
-              help=f"Which: {', '.join(cases.APPS)} [all, Veros where it is installed].")
+              help=f"Applications: {', '.join(cases.APPS)} [all; Veros if it is installed].")
 @ranks_option
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
               help="Cells per rank, along each dimension: of hydrodynamics, and rows of multigrid_cg, with up to 4 levels, as often as it can be halved.")
@@ -232,7 +232,7 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
     if why_not and not apps:
         Output(options["json_file"]).errors.print(f"veros is left out: {why_not}", style="dim", markup=False, soft_wrap=True)
     wanted = apps or tuple(name for name in cases.APPS if name != "veros" or not why_not)
-    _measure("apps", cases.apps(wanted, count, extent, mesh, options["contenders"]), options)
+    _measure("apps", cases.apps(wanted, count, extent, mesh, options["variants"]), options)
 
 
 @bench.command(cls=PanelCommand, short_help="MPI_Init, communicator, pattern, plan, first exchange, as ranks grow.")
@@ -241,13 +241,13 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
 @click.option("--halo", "width", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
 @click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
 @element_option("float32")
-@click.option("--transport", type=Names(), default="auto,mpi", show_default=True, help="What moves the data: whose plans are made.")
+@click.option("--transport", type=Names(), default="auto,mpi", show_default=True, help="Transport of the exchanges: one set-up for each.")
 @shared_options
 def setup(options: dict[str, Any], **how: Any) -> None:
-    """What comes before the first exchange, as the number of ranks grows: MPI_Init, communicator, pattern, plan, first exchange.
+    """Time of set-up by number of ranks: MPI_Init, communicator, pattern, plan, first exchange.
 
     Each repetition sets everything up anew on a fresh duplicate of the world, and verifies the exchange. Stages stand in
-    the table where contenders stand elsewhere, and --contenders chooses among them.
+    the table where variants stand elsewhere, and --variants chooses among them.
     """
     _measure("setup", cases.setup(**how), options, usual_repetitions=10)
 
@@ -261,12 +261,12 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers
     sides = click.get_current_context().obj
     output, quick, beside = Output(options["json_file"]), options["quick"], [name for peer in peers for name in cases.PLUG_INS[benchmark][peer]]
     what = Measurement(
-        benchmark, groups, flavors=sides["flavors"], networks=sides["networks"], bind=not options["no_bind"],
-        contenders=(*(options["contenders"] or ("all",)), *beside) if beside else options["contenders"],
+        benchmark, groups, builds=sides["builds"], networks=sides["networks"], bind=not options["no_bind"],
+        variants=(*(options["variants"] or ("all",)), *beside) if beside else options["variants"],
         repetitions=options["repetitions"] or (QUICK_REPETITIONS if quick else usual_repetitions),
         launches=options["launches"] or (QUICK_LAUNCHES if quick else LAUNCHES),
-        timeout=options["timeout"] or (MATRIX_TIMEOUT_S if sides["flavors"] or sides["networks"] else TIMEOUT_S), labels=parse_labels(options["labels"]),
-        **{name: options[name] for name in ("precision", "most_repetitions", "seed", "flavor", "against", "out")},
+        timeout=options["timeout"] or (MATRIX_TIMEOUT_S if sides["builds"] or sides["networks"] else TIMEOUT_S), labels=parse_labels(options["labels"]),
+        **{name: options[name] for name in ("precision", "most_repetitions", "seed", "build", "against", "out")},
         **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
     )
     records = measure(what, output.errors)
@@ -313,16 +313,16 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
 
 @bench.command(cls=PanelCommand, short_help="A software image as a whole: all of these, profiles, libraries.")
 @click.argument("name")
-@OUTPUT("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for what this writes [images/NAME].")
+@OUTPUT("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for the output [images/NAME].")
 @BUILDS("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
-@flavor_option
+@build_option
 @BUILDS("--launches", type=Whole(1, MOST_LAUNCHES), help="Launches [5; quick: 2].")
 @quick_option
 @click.option("--dataset", "datasets", type=click.Path(path_type=Path), multiple=True, metavar="DATASET",
               help="Index maps for the gather; may be repeated [a demo mesh, made here].")
-@click.option("--no-profile", is_flag=True, help="Take no profiles.")
+@click.option("--no-profile", is_flag=True, help="Do not profile.")
 @no_bind_option
-@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after so long: here without a finished case.")
+@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: here without a finished case.")
 @labels_option
 @json_option
 def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,
@@ -334,13 +334,13 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     parhelion bench image v0.4 --label network=OFI --label reservation=full
     parhelion compare images/v0.3 images/v0.4
 
-    A part that cannot be had here is left out with its reason. Exit status as for every benchmark.
+    Parts that cannot be measured here are skipped with the reason. Exit status as for every benchmark.
     """
     from ..measure.image import ImageRequest, take_image
 
     sides = click.get_current_context().obj
-    if sides["flavors"] or sides["networks"]:
-        raise InputError("an image is measured under one build and network: leave out --flavors and --networks, or measure an image for each")
+    if sides["builds"] or sides["networks"]:
+        raise InputError("an image is measured under one build and network: leave out --builds and --networks, or measure an image for each")
     plain = re.sub(r"[^\w.-]", "_", name).strip("._")
     if not plain:
         raise InputError(f"{name!r} makes no name of a folder: give the image a name with letters, or a folder with --out")
@@ -349,7 +349,7 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
                            profile=not no_profile, bind=not no_bind, labels=parse_labels(labels), **how)
     taken, status = take_image(request, output.errors)
     output.console.print(f"image: {request.folder}", markup=False, soft_wrap=True)
-    output.document({"schema": taken.schema, "folder": str(request.folder), "image": name, "ranks": taken.ranks, "flavor": taken.flavor,
+    output.document({"schema": taken.schema, "folder": str(request.folder), "image": name, "ranks": taken.ranks, "build": taken.build,
                      "labels": taken.labels, "parts": taken.parts, "providers": taken.providers})
     raise SystemExit(status)
 
@@ -361,12 +361,12 @@ CELLS = 200_000
 
 @click.command()
 @ranks_option
-@flavor_option
+@build_option
 @click.option("--mesh-cells", "cells", type=Whole(5_000, 50_000_000), default=CELLS, show_default=True, help="Cells of the mesh.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for the output [here].")
 @json_option
-def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file: str | None) -> None:
-    """Measure the main job on this machine: halo exchange and gather on a mesh, beside hand-written MPI.
+def demo(ranks: int | None, build: str | None, cells: int, out: Path, json_file: str | None) -> None:
+    """Measure a halo exchange and a gather on a mesh on this machine, beside hand-written MPI.
 
     Ends with a table and with report.html.
     """
@@ -380,7 +380,7 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
     output = Output(json_file)
     count = ranks or usual_ranks()
     say = output.console.print
-    short = Measurement("", [], repetitions=QUICK_REPETITIONS, launches=QUICK_LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, flavor=flavor)
+    short = Measurement("", [], repetitions=QUICK_REPETITIONS, launches=QUICK_LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, build=build)
 
     def measured(benchmark: str, group: Group) -> Record:
         (record,) = measure(replace(short, benchmark=benchmark, groups=[group]), output.errors)
@@ -389,7 +389,7 @@ def demo(ranks: int | None, flavor: str | None, cells: int, out: Path, json_file
         return record
 
     say(f"Parhelion on {count} ranks: each of them owns a block and keeps copies (ghosts) of what its neighbors own.")
-    say("Every contender fills the same ghosts; every value is verified before a time counts.\n")
+    say("Every variant fills the same ghosts; every value is verified before a time counts.\n")
     records = [measured("halo", cases.halo(count, halo=HALO_WIDTHS, fields=FIELDS))]
     with output.errors.status("meshing a casting and partitioning it with METIS"):
         dataset = demo_partition(DEFAULT_STORE / "meshes", count, cells).resolve()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 How = Mapping[str, Any]
 KINDS = (RUN, IMAGE, PROFILE)
 FAIL_ON_HOW: dict[str, Any] = {"type": click.Choice(list(FAIL_ON)), "default": "slower", "show_default": True, "help": "Which verdict gives exit status 1."}
-WHAT, RULES, ALONE, OUTPUT = map(options_of, ("Contenders", "What counts as different", "With A alone", "Output"))
+WHAT, RULES, ALONE, OUTPUT = map(options_of, ("Variants", "What counts as different", "With A alone", "Output"))
 
 
 def _file(name: str, about: str, default: str | None = None) -> Any:
@@ -38,9 +38,10 @@ def _file(name: str, about: str, default: str | None = None) -> Any:
 @click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN...")
 @_file("--html", "Write the page.", "report.html")
 @_file("--markdown", "Write it in Markdown.", "report.md")
-@click.option("--published", is_flag=True, help="Show published figures of the same benchmark beside one's own.")
+@_file("--figure", "Write the page's first figure as SVG.")
+@click.option("--published", is_flag=True, help="Also show published figures of the same benchmark.")
 @json_option
-def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, json_file: str | None) -> None:
+def report(runs: tuple[Path, ...], html: Path, markdown: Path, figure: Path | None, published: bool, json_file: str | None) -> None:
     """Write one self-contained HTML page and the same tables in Markdown from runs: names in `runs/`, or folders."""
     from ..show.report import write_report
     from ..analyze.document import bench_document
@@ -48,8 +49,8 @@ def report(runs: tuple[Path, ...], html: Path, markdown: Path, published: bool, 
 
     output = Output(json_file)
     records = [read_record(run) for run in runs]
-    output.paths(write_report(records, html, markdown, published))
-    files = {"html": str(html.resolve()), "markdown": str(markdown.resolve())}
+    output.paths(write_report(records, html, markdown, published, figure))
+    files = {"html": str(html.resolve()), "markdown": str(markdown.resolve()), **({"figure": str(figure.resolve())} if figure else {})}
     output.document({"schema": "parhelion.report/1", "files": files, "runs": [bench_document(record) for record in records]})
 
 
@@ -81,18 +82,18 @@ def _kind(path: Path) -> str:
 @click.command(cls=PanelCommand)
 @click.argument("a", type=Compared())
 @click.argument("b", type=Compared(), required=False)
-@RULES("--alpha", type=Share(), default="3%", show_default=True, help="Share of false findings that is accepted.")
+@RULES("--alpha", type=Share(), default="3%", show_default=True, help="Accepted share of false findings.")
 @RULES("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
-@RULES("--margin", type=Share(), default="5%", show_default=True, help="What 'no difference beyond the margin' rules out.")
-@RULES("--drift", type=Share(), help="By how much the machine may have drifted between the two [images: 3%; else none].")
+@RULES("--margin", type=Share(), default="5%", show_default=True, help="Difference that 'no difference beyond the margin' excludes.")
+@RULES("--drift", type=Share(), help="Drift of the machine between the two measurements that is tolerated [images: 3%; else none].")
 @RULES("--fail-on", **FAIL_ON_HOW)
-@WHAT("--contenders", type=Names(), default=(), help="Only these [all].")
-@WHAT("--relative-to", metavar="CONTENDER",
-      help="Times relative to this contender of the same launch, for machines that are now fast and now slow.")
-@ALONE("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="The slowdown that is to be found.")
+@WHAT("--variants", type=Names(), default=(), help="Only these [all].")
+@WHAT("--relative-to", metavar="VARIANT",
+      help="Compare times relative to this variant of the same launch, for machines whose speed varies.")
+@ALONE("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="Planted slowdown.")
 @ALONE("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches [a side: half of what there is].")
 @OUTPUT("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
-@OUTPUT("--most", type=Whole(1, 1000), default=12, show_default=True, help="Rows of the longer tables.")
+@OUTPUT("--most", type=Whole(1, 1000), default=12, show_default=True, help="Maximum number of rows in long tables.")
 @speedscope_option
 @_file("--html", "Write the page.")
 @_file("--markdown", "Write it in Markdown.")
@@ -105,8 +106,9 @@ def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
     parhelion compare images/v0.3 images/v0.4 --html page.html
     parhelion compare RUN
 
-    A run alone: how often would a difference be found among its own launches, and one that was planted? Ratios are B / A: above 1, B is slower. Ten launches a side find 5 % on an ordinary machine. Of images, likely causes come first.
-    Exit status 1 when B is slower (see --fail-on) or gave wrong values.
+    With one run: how often is a difference found among its own launches, and how often a planted slowdown? Ratios are B / A: above 1, B is slower.
+    Ten launches a side find 5 % on an ordinary machine. For images, likely causes come first.
+    Exit status 1 if B is slower (see --fail-on) or gave wrong values.
     """
     output, kind = Output(json_file), _kind(a)
     if b is None:
@@ -173,7 +175,7 @@ def _alone(run: Path, how: How, output: Output) -> int:
     (records,) = _chosen([read_set(run)], how)
     found = calibrate(records, how["planted"], how["launches"], _rules(how))
     for each in found:
-        output.console.print(f"""{each.launches} launches a side, {each.design}: {each.splits} splits of {each.cases} cases × contenders
+        output.console.print(f"""{each.launches} launches a side, {each.design}: {each.splits} splits of {each.cases} cases × variants
   A/A: {percent(each.false_pairs)} of pairs called different in at least one case; {percent(each.false_cases, 2)} of cases
   planted ×{each.planted:g}: found in {percent(each.found_pairs)} of pairs; {percent(each.found_cases)} of cases""")
     output.document({"schema": "parhelion.calibration/2", "designs": [asdict(each) for each in found]})
@@ -191,13 +193,13 @@ def _fails(verdicts: Iterable[object], how: How) -> bool:
 
 
 def _chosen(sets: list[RecordSet], how: How) -> list[RecordSet]:
-    """The sets with the named contenders, as times relative to one of them where that was asked for."""
+    """The sets with the named variants, as times relative to one of them where that was asked for."""
     from ..analyze.comparison import relative_to
 
     sets = relative_to(sets, how["relative_to"]) if how["relative_to"] else sets
-    if how["contenders"]:
+    if how["variants"]:
         for record in (record for each in sets for record in each.records):
-            record.cases = [line for line in record.cases if line.contender in how["contenders"]]
+            record.cases = [line for line in record.cases if line.variant in how["variants"]]
     return sets
 
 
@@ -212,22 +214,22 @@ def _files(page: Callable[[], Page], how: How, output: Output) -> None:
 @store_option
 @click.option("--benchmark", help="Only runs of this benchmark.")
 @labeled_option
-@click.option("--contenders", type=Names(), default=(), help="Only these [all].")
+@click.option("--variants", type=Names(), default=(), help="Only these [all].")
 @click.option("--case", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
 @click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller differences do not count.")
-@click.option("--alpha", type=Share(), default="1%", show_default=True, help="Share of false findings that is accepted.")
-@click.option("--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="Only changes from then on (UTC) count; all runs enter.")
+@click.option("--alpha", type=Share(), default="1%", show_default=True, help="Accepted share of false findings.")
+@click.option("--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="Report only changes since this time (UTC); the analysis uses all runs.")
 @click.option("--fail-on", **FAIL_ON_HOW)
-@click.option("--most", type=Whole(1, 10_000), default=10, show_default=True, help="Rows of the longer tables.")
+@click.option("--most", type=Whole(1, 10_000), default=10, show_default=True, help="Maximum number of rows in long tables.")
 @_file("--html", "Write the page.")
 @json_option
 def history(
-    store: Path, benchmark: str | None, labels: tuple[str, ...], contenders: tuple[str, ...], params: tuple[str, ...], least: float,
+    store: Path, benchmark: str | None, labels: tuple[str, ...], variants: tuple[str, ...], params: tuple[str, ...], least: float,
     alpha: float, since: datetime | None, fail_on: str, most: int, html: Path | None, json_file: str | None,
 ) -> None:
-    """Say at which runs of a store figures became slower or faster, and what else changed there.
+    """List the runs of a store at which figures became slower or faster, and what else changed there.
 
-    A figure is the median of one contender on one case with one build; six runs or more tell of changes, and a change shows from
+    A figure is the median of one variant on one case with one build; six runs or more tell of changes, and a change shows from
     its third run on. Exit status 1 when the last change of a figure is for the slower (see --fail-on); 0 otherwise.
     """
     from ..show.compare import history as blocks, history_page
@@ -236,7 +238,7 @@ def history(
 
     output = Output(json_file)
     moment = since.replace(tzinfo=UTC) if since else None
-    wanted = Wanted(benchmark, tuple(parse_labels(labels).items()), contenders, tuple(map(_parameter, params)), least, alpha, moment)
+    wanted = Wanted(benchmark, tuple(parse_labels(labels).items()), variants, tuple(map(_parameter, params)), least, alpha, moment)
     found = find(chosen((), store, output), wanted)
     output.show(blocks(found, most))
     if html:

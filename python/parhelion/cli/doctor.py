@@ -6,18 +6,18 @@ from pathlib import Path
 import click
 
 from ..errors import ROOT, InputError, in_checkout
-from ..launch import Flavor, find_flavor
+from ..launch import Build, find_build
 from .options import RANKS, json_option
 
 
 @click.command()
-@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [none in mind; more than fit on this host are warned of].")
-@click.option("--start/--no-start", default=None, help="Start two ranks under each build, and tell which network its MPI takes [not on a login node].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks: warn if this host has too few cores [no check].")
+@click.option("--start/--no-start", default=None, help="Start two ranks under each build, and print the network that its MPI uses [not on a login node].")
 @json_option
 def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None:
-    """Say what this machine offers: cores, MPIs, which transports work here and why others do not.
+    """Examine this machine: cores, MPIs, transports that work here, and why others do not.
 
-    Everything is tried out, nothing is changed. Where a scheduler is, and this is no job of its, no ranks are started without --start.
+    Every facility is tried, nothing is changed. On a login node of a scheduler, no ranks are started without --start.
     """
     from ..machine.doctor import examine
     from ..show.doctor import blocks
@@ -41,34 +41,34 @@ OPTIONS = {
 }
 
 
-def answer(asked: Sequence[str], flavor_name: str | None) -> str:
+def answer(asked: Sequence[str], build_name: str | None) -> str:
     """One line with what is asked for, else a list of everything. Raises InputError in a checkout, which has to be installed first."""
-    told = facts(find_flavor(flavor_name), "fflags" in asked)
+    told = facts(find_build(build_name), "fflags" in asked)
     if asked:
         return " ".join(told[name] for name in OPTIONS if name in asked)
     return "\n".join(f"{name:10} {text}" for name, text in told.items())
 
 
-def facts(flavor: Flavor, fortran: bool = False) -> dict[str, str]:
+def facts(build: Build, fortran: bool = False) -> dict[str, str]:
     """Every fact by the name of its option."""
     sdk = Path(__file__).resolve().parents[1] / "_sdk"
     if not sdk.is_dir():
         remedy = f"`make -C {ROOT} install PREFIX=…`, and then PREFIX/lib/cmake and PREFIX/lib/pkgconfig" if in_checkout() else "install it again"
         raise InputError(f"this package is not installed with its headers ({sdk}): {remedy}")
-    folder, libraries, linker = flavor.directory, [flavor.library], []
-    mpi = flavor.mpi_library if flavor.is_here else None
+    folder, libraries, linker = build.directory, [build.library], []
+    mpi = build.mpi_library if build.is_here else None
     if fortran:
         libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
         # gfortran brings no MPI. One that is not here is found when the program is started.
         linker = ["-Wl,--allow-shlib-undefined", *(["-Wl,--no-as-needed", str(mpi), "-Wl,--as-needed"] if mpi else [])]
         if len(libraries) == 1:
-            raise InputError(f"flavor {flavor.name} was built without a Fortran compiler; the sources of the interface are in its source package")
+            raise InputError(f"build {build.name} was built without a Fortran compiler; the sources of the interface are in its source package")
     return {
-        "flavor": flavor.name,
+        "build": build.name,
         "cmake": str(sdk / "cmake" / "parhelion"),
         "pkgconfig": str(folder / "pkgconfig"),
         "include": str(sdk / "include"),
-        "library": str(flavor.library),
+        "library": str(build.library),
         "cflags": f"-I{sdk / 'include'} -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX",
         "fflags": f"-I{sdk / 'include' / 'parhelion' / 'modules'}",
         "libs": " ".join([*linker, f"-L{folder}", *_run_path(folder, mpi), *(f"-l:{library.name}" for library in libraries)]),
@@ -88,10 +88,10 @@ def _flags(command: Callable) -> Callable:
 
 @click.command()
 @_flags
-@click.option("--flavor", "flavor", metavar="FLAVOR", help="Which build [that of the MPI that mpi4py is bound to].")
-def config(flavor: str | None, **asked: bool) -> None:
-    """Say where headers, library and files for CMake and pkg-config are.
+@click.option("--build", "build", metavar="BUILD", help="Which build [that of the MPI that mpi4py is bound to].")
+def config(build: str | None, **asked: bool) -> None:
+    """Print the folders of headers, library, and files for CMake and pkg-config.
 
     Compile with the wrapper of your MPI: mpicxx -std=c++20 $(parhelion config --cflags) solver.cpp $(parhelion config --libs)
     """
-    click.echo(answer([name for name, wanted in asked.items() if wanted], flavor))
+    click.echo(answer([name for name, wanted in asked.items() if wanted], build))

@@ -37,7 +37,7 @@ RUNS_VERBS = {
     "show": ("parhelion.cli.runs", "show_run", "Show one run."),
     "tag": ("parhelion.cli.runs", "tag_run", "Give a run labels, or take some away."),
     "export": ("parhelion.cli.runs", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
-    "import": ("parhelion.cli.runs", "import_runs", "Make a run of what OSU Micro-Benchmarks or IMB have printed."),
+    "import": ("parhelion.cli.runs", "import_runs", "Make a run from the output of OSU Micro-Benchmarks or IMB."),
     "query": ("parhelion.cli.runs", "query_runs", "Ask the store in SQL."),
     "history": ("parhelion.cli.compare", "history", "Find the runs at which figures of a store became slower or faster."),
 }
@@ -124,10 +124,10 @@ def _missing_package(error: ModuleNotFoundError, command: str | None) -> click.C
 @click.group(cls=Root, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="parhelion", prog_name="parhelion")
 def root() -> None:
-    """Moves halos, places ranks, and measures both.
+    """Exchange halos, place ranks, and benchmark both.
 
-    Exit status: 0; 1 when a value was wrong; 2 for bad input; 3 when the ranks failed. After SIGINT, SIGTERM, SIGHUP or SIGQUIT
-    all ranks are ended, finished cases are kept, and the command ends by that signal (a shell says 128 + its number).
+    Exit status: 0; 1 if a value was wrong; 2 for bad input; 3 if ranks failed. After SIGINT, SIGTERM, SIGHUP or SIGQUIT
+    all ranks are stopped, finished cases are kept, and the command ends by that signal (in a shell: 128 + its number).
     """
 
 

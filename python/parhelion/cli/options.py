@@ -15,7 +15,7 @@ import click.shell_completion
 
 from ..base.numbers import shortened, whole_number
 from ..errors import InputError
-from ..launch.flavor import MOST_RANKS, launcher_named
+from ..launch.builds import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
 
 # Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
@@ -206,11 +206,11 @@ TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:F
 
 _builds, _kept = options_of("Builds and ranks"), options_of("Output")
 
-out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [runs/<time>-…].")
-flavor_option = _builds("--flavor", metavar="FLAVOR", help="Which build [the one built last].")
+out_option = _kept("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the output [runs/<time>-…].")
+build_option = _builds("--build", "build", metavar="BUILD", help="Which build [the latest].")
 launcher_option = _builds("--launcher", metavar="COMMAND", expose_value=False, callback=lambda ctx, option, given: _take_launcher(ctx, given),
-                          help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")
-no_bind_option = _builds("--no-bind", is_flag=True, help="Leave the ranks unbound.")
+                          help="Command that starts the ranks, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")
+no_bind_option = _builds("--no-bind", is_flag=True, help="Do not bind ranks to cores.")
 json_option = _kept("--json", "json_file", metavar="FILE", help="Also write one JSON document; - for standard output.")
 speedscope_option = _kept("--speedscope", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
                           help="Write stacks for https://www.speedscope.app, which draws flame graphs.")

@@ -52,45 +52,46 @@ def case_of(options: dict[str, Any]) -> Any:
 
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", help="Process grid [chosen for --cells].")
-@click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, to have the process grid chosen.")
+@click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, for which the process grid is chosen.")
 @click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET", help="Parts of a mesh instead of a grid: a data set of `parhelion partition`.")
-@click.option("--mask", type=FILE, metavar="FILE", help="Which cells are wet (.npy, not 0): places of the process grid without a wet cell get no rank.")
+@click.option("--mask", type=FILE, metavar="FILE", help="File of wet cells (.npy, nonzero): places of the process grid without a wet cell get no rank.")
 @click.option("-n", "-np", "--ranks", type=Whole(1, MOST_PLACED_RANKS), metavar="N",
-              help="Ranks [with --mask and without --grid: as many places have a wet cell].")
+              help="Ranks [with --mask and without --grid: number of places with a wet cell].")
+@click.option("--tile-axis", type=Whole(0, 3), metavar="AXIS", help="With --mask: the axis of the tiles.")
 @MACHINE("--nodes", type=Whole(1, MOST_NODES), help="Number of nodes.")
 @described(MACHINE, "--ranks-per-node")
 @described(MACHINE, "--topology")
 @MACHINE("--binding", type=click.Choice(["spread", "compact"]), default="spread", show_default=True,
-              help="A node's ranks over all of its parts, or on its first cores.")
+              help="Spread the ranks over the node, or fill its cores in order.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="faces", show_default=True,
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--offsets", metavar="'0,1;0,-1;…'", help="Any stencil, instead of --neighbors.")
 @described(click.option, "--periodic", default="no")
-@described(WEIGHTS, "--extent", help="Cells per rank, along each dimension [not told; offsets are weighed by halo bytes with it].")
+@described(WEIGHTS, "--extent", help="Cells per rank, along each dimension [unknown; given, halo bytes weigh the offsets].")
 @described(WEIGHTS, "--halo", default=1)
 @WEIGHTS("--bytes-per-cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell, of all fields together.")
 @SEARCH("--objective", type=click.Choice(["jsum", "jmax"]), default="jsum", show_default=True,
-              help="What leaves all units together, or the worst of them.")
-@described(SEARCH, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them: take what is predicted to last "
-                                        "shortest, with messages between nodes collected.")
-@SEARCH("--method", default="", metavar="MEMBER", help="One member of the portfolio as it is, such as blocked.")
-@SEARCH("--no-refine", "refine", is_flag=True, flag_value=False, default=True, help="Take the best member of the portfolio as it is.")
-@SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="By hand, level by level, as published.")
+              help="Minimize the traffic of all units, or of the worst unit.")
+@described(SEARCH, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them: choose the placement with the "
+                                        "shortest predicted time, messages between nodes collected.")
+@SEARCH("--method", default="", metavar="MEMBER", help="Use this method without local search, such as blocked.")
+@SEARCH("--no-refine", "refine", is_flag=True, flag_value=False, default=True, help="Use the best method without local search.")
+@SEARCH("--blocks", metavar="'node:3x3x3 socket:1x1x2 …'", help="Placement by hand, level by level, as in hwcart.")
 @SEARCH("--numbering", default="", metavar="XYZ", help="Numbering of ranks, the fastest dimension first [last dimension fastest].")
 @OUTPUT("--layers", type=click.Choice(["yes", "no", "auto", "hwcart"]), default="auto", show_default=True,
               help="Print every level's rank cube; auto: of at most 256 points; hwcart: with its level names.")
 @described(OUTPUT, "--picture", "pictures", multiple=True)
-@OUTPUT("--rank-file", "rank_files", multiple=True, metavar="KIND:FILE", help="For mpich, openmpi, intel, slurm.")
+@OUTPUT("--rank-file", "rank_files", multiple=True, metavar="KIND:FILE", help="Write a rank file: for mpich, openmpi, intel, slurm.")
 @OUTPUT("--host-names", "hosts", type=Names(), default=(), help="Names of the nodes, for rank files.")
 @json_option
 def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_files: tuple[str, ...], offsets: str | None, **options: Any) -> None:
-    """Put the process grid onto the machine and say what leaves each level.
+    """Place the process grid on the machine, and print the traffic that leaves each level.
 
-    Prints the scores of all members of the portfolio (Jsum: directed stencil edges that leave a unit, over all units;
-    Jmax: the most that leave one) and what goes between nodes, and writes pictures and rank files. With --json the document holds the grid, the
+    Prints the scores of all methods (Jsum: directed stencil edges that leave a unit, over all units;
+    Jmax: those of the worst unit) and the traffic between nodes, and writes pictures and rank files. With --json the document holds the grid, the
     node of every grid point (last dimension fastest) and all scores.
 
-    With --mask and without a machine it says how many ranks a process grid needs, or lists the process grids for --ranks.
+    With --mask and without a machine it prints the number of ranks that a process grid needs, or the process grids for --ranks.
     """
     from ..place.case import land_document, parse_blocks
     from ..place.rank_files import write_rank_file
@@ -104,6 +105,8 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
         raise InputError("--mask gives a grid with holes, which is not drawn: leave out --picture")
     if options["ranks"] and not options["mask"]:
         raise InputError("--ranks is for a grid with land: give --mask, or the process grid with --grid")
+    if options["tile_axis"] is not None and not options["mask"]:
+        raise InputError("--tile-axis is for a grid with land: give --mask, or leave it out")
     options["neighbors"] = offsets or options["neighbors"]
     options["blocks"] = parse_blocks(options["blocks"]) if options["blocks"] is not None else {}
     options["parameters"] = options["parameters"] and read_parameters(options["parameters"])
@@ -126,7 +129,7 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
 
 @click.command()
 @click.option("--csv", "table", type=FILE, metavar="FILE", help="Write every row, published and predicted.")
-@click.option("--out", type=FOLDER, metavar="FOLDER", help="Folder for what this writes [no parameters are written].")
+@click.option("--out", type=FOLDER, metavar="FOLDER", help="Folder for the output [no parameters are written].")
 @json_option
 def published(table: Path | None, out: Path | None, json_file: str | None) -> None:
     """Fit the model to some of the published Betzy rows and check it on the others."""
@@ -150,15 +153,15 @@ def published(table: Path | None, out: Path | None, json_file: str | None) -> No
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=RUN, metavar="RUN...")
-@click.option("--contender", default="mpi", show_default=True, help="Whose times.")
+@click.option("--variant", default="mpi", show_default=True, help="Variant whose times are fitted.")
 @click.option("--file", type=FILE, required=True, metavar="FILE", help="File to write.")
 @json_option
-def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | None) -> None:
+def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None) -> None:
     """Fit latency and bandwidth to the halo cases of runs that `parhelion bench halo` made."""
     from ..place.fit import fit_records
     from ..placement import write_parameters
 
-    output, made = Output(json_file), fit_records(list(runs), contender)
+    output, made = Output(json_file), fit_records(list(runs), variant)
     write_parameters(made.parameters, file, f"fitted to {', '.join(map(str, runs))}")
     output.console.print(f"{file}: {len(made.errors)} cases, median error {100 * made.median_error:.1f} %", markup=False)
     output.document({"schema": "parhelion.model.fit/1", **made.document()})
@@ -174,11 +177,11 @@ def fit(runs: tuple[Path, ...], contender: str, file: Path, json_file: str | Non
 @described(click.option, "--fields", default=1)
 @click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 @click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
-              help="A message to every neighbor, dimension after dimension, or between nodes collected.")
+              help="A message to every neighbor, dimension by dimension, or collected between nodes.")
 @described(click.option, "--periodic", default="yes")
 @json_option
 def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
-    """Predict an exchange in blocked order and as placed, and say what the time is spent on."""
+    """Predict the time of an exchange, blocked and placed, and its parts."""
     from ..place import case
     from ..placement import read_parameters
     from ..show.placement import prediction_table
@@ -197,30 +200,30 @@ def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", type=Numbers(high=MOST_HALO), default="1,5")
 @described(click.option, "--fields", type=Numbers(high=MOST_FIELDS), default="1,8", help="Number of fields [float32].")
-@click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [in turn: 1 with 1, 5 with 8].")
+@click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [pairs: 1 with 1, 5 with 8].")
 @click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
-@click.option("--contenders", type=Names(("mpi", "node_aware"), "simulated transport"), default="mpi", show_default=True, metavar="NAME[,NAME]",
-              help="Only these: mpi, a message for each pair of ranks; node_aware, between nodes collected.")
+@click.option("--variants", type=Names(("mpi", "node_aware"), "simulated transport"), default="mpi", show_default=True, metavar="NAME[,NAME]",
+              help="Only these: mpi, a message for each pair of ranks; node_aware, messages between nodes collected.")
 @click.option("--maps", type=click.Path(path_type=Path, exists=True), metavar="MAPS",
               help="Instead of a grid: index maps of `partition`, of as many parts as ranks.")
 @described(click.option, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them "
                                               "[fitted to published rows of 64 ranks a node].")
 @click.option("--overhead", type=Real(0, 1000), default=0.0, show_default=True, metavar="MICROSECONDS",
-              help="Time of a rank that each message takes at both ends, beside its latency.")
-@RUNNING("--iterations", type=Whole(1, MOST_REPETITIONS), default=2, show_default=True, help="Exchanges that are timed, after one.")
-@RUNNING("--verify", is_flag=True, help="Compare every ghost with its value; for small runs, needs real memory.")
+              help="Processor time of each message at both ends, besides its latency.")
+@RUNNING("--iterations", type=Whole(1, MOST_REPETITIONS), default=2, show_default=True, help="Number of timed exchanges, after one untimed.")
+@RUNNING("--verify", is_flag=True, help="Verify every ghost; needs memory for all ranks.")
 @described(OUTPUT, "--picture")
-@RUNNING("--build", type=FOLDER, help="Where the program is built.")
-@RUNNING("--timeout", type=SECONDS, default=3600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
+@RUNNING("--build-folder", "build", type=FOLDER, help="Folder in which the program is built.")
+@RUNNING("--timeout", type=SECONDS, default=3600.0, show_default=True, metavar="SECONDS", help="Stop ranks after this time.")
 @json_option
 def simulate(
     json_file: str | None, topology: str, ranks_per_node: tuple[int, ...], grid: tuple[int, ...] | None, extent: tuple[int, ...],
-    halo: tuple[int, ...], fields: tuple[int, ...], all_pairs: bool, numberings: tuple[str, ...], contenders: tuple[str, ...], maps: Path | None,
+    halo: tuple[int, ...], fields: tuple[int, ...], all_pairs: bool, numberings: tuple[str, ...], variants: tuple[str, ...], maps: Path | None,
     parameters: Path | None, overhead: float, iterations: int, verify: bool, picture: Path | None, build: Path | None, timeout: float,
 ) -> None:
     """Run the real exchange on a described machine under SimGrid: blocked order against placement.
 
-    Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table stands beside the published
+    Every rank runs the unchanged library code; SimGrid decides how long its messages take. The table shows the published
     speed-ups where the machine is the published one.
     """
     from ..place.case import Case
@@ -242,7 +245,7 @@ def simulate(
     figures = read_parameters(parameters) if parameters else default_figures()
     try:
         simulation = Simulation(find_program(build or BUILD), figures, 1e-6 * overhead, iterations, timeout, verify)
-        study = run_study(simulation, cases, numberings, contenders, partial(output.console.print, markup=False))
+        study = run_study(simulation, cases, numberings, variants, partial(output.console.print, markup=False))
     except SimulationError as problem:
         raise RanksFailed(str(problem)) from None
     output.show([simulation_table(study.cells)])
@@ -255,12 +258,12 @@ def simulate(
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MESH | DATASET...")
 @click.option("--parts", type=Whole(1, MOST_RANKS), help="Number of parts, one per rank [data sets are checked].")
-@click.option("--entities", type=Names(), default="cells", show_default=True, help="Of cells, faces, edges, nodes.")
+@click.option("--entities", type=Names(), default="cells", show_default=True, help="Entities: cells, faces, edges, nodes.")
 @click.option("--adjacency", type=click.Choice(["faces", "nodes"]), default="faces", show_default=True,
-              help="Cells are neighbors across these.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for what this writes [here].")
-@click.option("--name", help="Name of the data sets [the mesh file's]; no slash, no dot or dash in front.")
-@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Seed of what is random: here METIS.")
+              help="Cells are neighbors if they share one of these.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=".", metavar="FOLDER", help="Folder for the output [here].")
+@click.option("--name", help="Name of the data sets [the mesh file's]; without a slash, or a dot or dash in front.")
+@click.option("--seed", type=Whole(0, 2**31 - 1), default=0, show_default=True, help="Random seed: here of METIS.")
 @click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [any; sets for another number are refused].")
 @json_option
 def partition(
@@ -273,7 +276,7 @@ def partition(
     parhelion partition casting.msh --parts 12
     parhelion partition casting-12
 
-    The folders NAME-PARTS that it writes are what `parhelion bench gather` takes.
+    `parhelion bench gather` takes the folders NAME-PARTS that it writes.
     """
     from ..mesh.maps import IndexMapError, inspect
     from ..mesh.partition import partition_mesh

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InputError, RANKS_FAILED, writing
-from .options import MOST_RANKS, PROFILE, PanelCommand, RANKS, SECONDS, Whole, flavor_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
+from .options import MOST_RANKS, PROFILE, PanelCommand, RANKS, SECONDS, Whole, build_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
 from ..show.terminal import Output
 from ..record.folder import parse_labels
 
@@ -22,38 +22,38 @@ STARTED, SAMPLES, OUTPUT = map(options_of, ("Builds and ranks", "Samples", "Outp
 @click.command(cls=PanelCommand, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGUMENTS]...")
 @STARTED("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
-@flavor_option
+@build_option
 @SAMPLES("--tool", type=click.Choice(["perf", "watch"]), default="perf", show_default=True,
-         help="What takes the samples; watch takes none, needs no privileges, and tells where ranks sleep and what they load.")
+         help="Profiler; watch takes no samples, needs no privileges, and shows where ranks sleep and what they load.")
 @SAMPLES("--frequency", type=Whole(1, 20_000), default=499, show_default=True, help="Samples per second and core.")
 @SAMPLES(
     "--call-graph",
     type=click.Choice(["dwarf", "fp", "none"]),
     default="dwarf",
     show_default=True,
-    help="How callers are found: from debug tables, from frame pointers, or not.",
+    help="Source of callers: debug tables, frame pointers, or none.",
 )
-@SAMPLES("--command", default="", metavar="NAME", help="Only processes of that name [all; the ranks of parhelion bench].")
-@OUTPUT("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for what this writes [profiles/<time>-…].")
+@SAMPLES("--command", default="", metavar="NAME", help="Only processes of this name [all; the ranks of parhelion bench].")
+@OUTPUT("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the output [profiles/<time>-…].")
 @labels_option
 @no_bind_option
-@STARTED("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after so long.")
+@STARTED("--timeout", type=SECONDS, default=600.0, show_default=True, metavar="SECONDS", help="Stop ranks after this time.")
 @speedscope_option
 @json_option
 def run_profile(
     program: tuple[str, ...],
     ranks: int | None,
-    flavor: str | None,
+    build: str | None,
     no_bind: bool,
     labels: tuple[str, ...],
     speedscope: Path | None,
     json_file: str | None,
     **how,
 ) -> None:
-    """Start PROGRAM as ranks, sample every rank, and say where its time went.
+    """Start PROGRAM as ranks, sample every rank, and show where its time goes.
 
     Such as: parhelion profile run --ranks 2 -- ./solver input.txt, or -- parhelion bench halo --halo 1 --fields 1.
-    Exit status 3 when the program failed; what was sampled until then is kept.
+    Exit status 3 if the program failed; samples until then are kept.
     """
     from ..launch import usable_cores
     from ..launch.program import choose
@@ -63,7 +63,7 @@ def run_profile(
 
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
-    request = Request(list(program), count, choose(program, flavor)[1], bind=not no_bind, labels=parse_labels(labels), **how)
+    request = Request(list(program), count, choose(program, build)[1], bind=not no_bind, labels=parse_labels(labels), **how)
     # With --json - standard output belongs to the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
@@ -78,8 +78,8 @@ def run_profile(
 
 @click.command()
 @click.argument("profile", type=PROFILE)
-@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only that rank.")
-@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Rows of the longer tables.")
+@click.option("--rank", type=Whole(0, MOST_RANKS), help="Only this rank.")
+@click.option("--most", type=Whole(1, 1000), default=15, show_default=True, help="Maximum number of rows in long tables.")
 @speedscope_option
 @json_option
 def show_profile(

@@ -11,7 +11,7 @@ import click
 
 from ..errors import InputError
 from ..launch import Completed, inside_launcher
-from ..launch.flavor import MOST_RANKS, launcher_named
+from ..launch.builds import MOST_RANKS, launcher_named
 from ..launch.jobs import SlurmJob, by_srun
 from .options import SECONDS, PanelCommand, Real, Whole, options_of
 
@@ -36,20 +36,20 @@ class Text(click.ParamType):
 @click.command(cls=PanelCommand, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARGS]...")
 @RANKS("-n", "-np", "--ranks", type=Whole(1, MOST_RANKS), metavar="N", help="Ranks [tasks of the Slurm job].")
-@RANKS("--flavor", type=Text(), metavar="FLAVOR", help="Which build [the one for the program's own MPI; for Python the one built last].")
-@RANKS("--launcher", type=Text(), metavar="COMMAND", help="What starts the ranks, as it is, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")
-@RANKS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after so long: exit status 124.")
-@RANKS("--no-bind", is_flag=True, help="Leave the ranks unbound.")
-@RANKS("--option", type=Text(), multiple=True, metavar="WORD", help="For the launcher as it is, such as --option=-l; may be repeated.")
-@EXCHANGES("--transport", type=Text("names"), metavar="NAME", help="What moves the data: such as shared+mpi; sets PARHELION_TRANSPORT.")
+@RANKS("--build", "build", type=Text(), metavar="BUILD", help="Which build [that for the program's MPI; for Python the latest].")
+@RANKS("--launcher", type=Text(), metavar="COMMAND", help="Command that starts the ranks, such as 'srun --mpi=cray_shasta': sets PARHELION_LAUNCHER.")
+@RANKS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: exit status 124.")
+@RANKS("--no-bind", is_flag=True, help="Do not bind ranks to cores.")
+@RANKS("--option", type=Text(), multiple=True, metavar="WORD", help="Option for the launcher, such as --option=-l; may be repeated.")
+@EXCHANGES("--transport", type=Text("names"), metavar="NAME", help="Transport of the exchanges: such as shared+mpi; sets PARHELION_TRANSPORT.")
 @EXCHANGES("--neighbor-timeout", type=Real(0.001, 10_000_000), metavar="SECONDS",
-           help="A longer wait for neighbors is an error that says who did not answer: sets PARHELION_TIMEOUT.")
+           help="Limit of a wait for neighbors; the error names the ranks that did not answer: sets PARHELION_TIMEOUT.")
 @EXCHANGES("--check", is_flag=True, help="Neighbors compare their calls: sets PARHELION_CHECK.")
-@HOSTS("--on-hosts", type=Whole(2, 16), metavar="N", help="On so many, each with a name, network, processes and shared memory of its own.")
-@HOSTS("--once", is_flag=True, help="PROGRAM itself on the first host, not ranks of it; what it starts with parhelion is spread over all hosts.")
+@HOSTS("--on-hosts", type=Whole(2, 16), metavar="N", help="Number of simulated hosts, each with its own name, network, processes and shared memory.")
+@HOSTS("--once", is_flag=True, help="Start PROGRAM once, on the first host, not as ranks; parhelion commands in it start ranks on all hosts.")
 @HOSTS("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
-@HOSTS("--bandwidth", type=Real(0.001, 1000), metavar="GBIT/S", help="Limit of each host's cable, each way, in Gbit/s [none].")
-@OUTPUT("-v", "--verbose", is_flag=True, help="Show the launcher's command line, and what was set.")
+@HOSTS("--bandwidth", type=Real(0.001, 1000), metavar="GBIT/S", help="Bandwidth of each host's link, in each direction [unlimited].")
+@OUTPUT("-v", "--verbose", is_flag=True, help="Show the launcher's command line and the variables that were set.")
 def run(program: tuple[str, ...], on_hosts: int | None, once: bool, latency: float, bandwidth: float | None, **how: Any) -> None:
     """Start PROGRAM as ranks, under the MPI that it is built for, bound to cores.
 
@@ -59,9 +59,9 @@ def run(program: tuple[str, ...], on_hosts: int | None, once: bool, latency: flo
     parhelion run --on-hosts 2 -n 4 --transport ucx ./solver
     parhelion run --on-hosts 2 --once parhelion bench halo --ranks 2
 
-    The MPI: that of a compiled program is the one that it is linked to; programs in Python get that of a build. The launcher: srun inside
-    an allocation of Slurm, else that MPI's mpiexec, on the hosts of PBS, LSF or PARHELION_HOSTS. An exception on one rank of a Python
-    program ends all ranks. Options go before PROGRAM. Exit status: the program's; 2 where it cannot be started so.
+    A compiled program runs under the MPI that it is linked to, a Python program under that of a build. The launcher is srun in a job
+    of Slurm, otherwise that MPI's mpiexec, on the hosts of PBS, LSF or PARHELION_HOSTS. An exception on one rank of a Python program
+    ends all ranks. Options go before PROGRAM. Exit status: the program's; 2 if it cannot be started.
     """
     _refuse_inside()
     with launcher_named(how["launcher"]):
@@ -98,14 +98,14 @@ def _start(program: Sequence[str], how: Mapping[str, Any]) -> int:
     from ..launch.program import choose
 
     ranks = how["ranks"] or _tasks_of_the_job(program)
-    words, flavor, notes = choose(program, how["flavor"])
+    words, build, notes = choose(program, how["build"])
     variables = setting(how)
-    launch = flavor.launch(ranks, words[0], words[1:], bind=not how["no_bind"], options=how["option"], setting=variables)
+    launch = build.launch(ranks, words[0], words[1:], bind=not how["no_bind"], options=how["option"], setting=variables)
     # Whatever is not as it was asked for is told in any case.
     notes += [note for note in launch.notes if how["verbose"] or "share" in note or "srun offers" in note]
     if how["verbose"]:
         settings = [f"{name}={value}" for name, value in variables.items()]
-        notes += [f"MPI: {flavor.library_version} ({flavor.mpi_library})", " ".join([*settings, *launch.argv])]
+        notes += [f"MPI: {build.library_version} ({build.mpi_library})", " ".join([*settings, *launch.argv])]
     for line in notes:
         print(f"parhelion run: {line}", file=sys.stderr, flush=True)
     try:

@@ -14,6 +14,7 @@ from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
 from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
+from ..analyze.trackers import TRACKERS, write_tracked
 
 # Eager: names of runs are looked up in it.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
@@ -75,7 +76,7 @@ def _object(run: Stored) -> dict[str, object]:
 @click.command()
 @click.argument("run", type=RUN)
 @store_option
-@click.option("--environment", is_flag=True, help="Also the environment.")
+@click.option("--environment", is_flag=True, help="Also show the environment.")
 @json_option
 def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -> None:
     """Show one run's table again. RUN is a name in the store, a part of one, or a folder."""
@@ -97,7 +98,7 @@ def show_run(run: Path, store: Path, environment: bool, json_file: str | None) -
 @click.command()
 @click.argument("run", type=RUN)
 @click.argument("labels", nargs=-1, metavar="KEY=VALUE...")
-@click.option("--remove", multiple=True, metavar="KEY", help="Take a label away; may be repeated.")
+@click.option("--remove", multiple=True, metavar="KEY", help="Remove a label; may be repeated.")
 @store_option
 @json_option
 def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: Path, json_file: str | None) -> None:
@@ -112,14 +113,14 @@ def tag_run(run: Path, labels: tuple[str, ...], remove: tuple[str, ...], store: 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what the file says].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [from the file].")
 @out_option
 @labels_option
 @json_option
 def import_runs(
     files: tuple[Path, ...], ranks: int | None, out: Path | None, labels: tuple[str, ...], json_file: str | None
 ) -> None:
-    """Make a run of what OSU Micro-Benchmarks or IMB have printed. Each FILE is one launch, so that
+    """Make a run from the output of OSU Micro-Benchmarks or IMB. Each FILE is one launch, so that
     several files of the same test can be compared with several others.
     """
     from ..analyze.document import bench_document
@@ -138,21 +139,27 @@ def import_runs(
 @click.command()
 @click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
-@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True, help="Which table of the store.")
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of what is written [the ending of the file's name].")
+@click.option("--table", type=click.Choice(TABLES), help="Which table of the store [samples].")
+@click.option("--format", "form", type=click.Choice([*FORMATS, *TRACKERS]),
+              help="Format of the file [from the ending of its name]. Bencher, OpenMetrics and Otava take medians.")
 @store_option
 @json_option
-def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None, store: Path, json_file: str | None) -> None:
-    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
+def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str | None, store: Path, json_file: str | None) -> None:
+    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run.
+    Or write the medians for a tool that follows them over time.
+    """
     from ..record.export import export
 
     output = Output(json_file)
     wanted = form or file.suffix.removeprefix(".")
-    if wanted not in FORMATS:
+    if form is None and wanted not in FORMATS:
         raise InputError(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
-    rows = export(chosen(runs, store, output), table, wanted, file)
+    if table and wanted in TRACKERS:
+        raise InputError(f"--format {wanted} takes medians, not a table: leave --table out")
+    records = chosen(runs, store, output)
+    rows = write_tracked(records, wanted, file) if wanted in TRACKERS else export(records, table or "samples", wanted, file)
     output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
-    output.document({"schema": "parhelion.export/1", "file": str(file), "table": table, "format": wanted, "rows": rows})
+    output.document({"schema": "parhelion.export/1", "file": str(file), "table": None if wanted in TRACKERS else table or "samples", "format": wanted, "rows": rows})
 
 
 @click.command()
@@ -160,9 +167,9 @@ def export_runs(runs: tuple[Path, ...], file: Path, table: str, form: str | None
 @store_option
 @json_option
 def query_runs(sql: str, store: Path, json_file: str | None) -> None:
-    """Ask the store in SQL (DuckDB's) over the tables runs, cases and samples.
+    """Query the tables runs, cases and samples of the store in DuckDB's SQL.
 
-    Such as: select contender, param_halo, median(seconds) from samples group by all order by all
+    Such as: select variant, param_halo, median(seconds) from samples group by all order by all
     """
     from ..record.export import query
 

@@ -154,6 +154,11 @@ def callable_array(value: Any, name: str) -> np.ndarray:
     return array if _has_buffer(array) else array.view(f"V{array.dtype.itemsize}")
 
 
+def callable_on_device(value: Any, name: str) -> np.ndarray:
+    """The same of an array that may be on a device."""
+    return callable_array(any_array(value, name), name)
+
+
 def _has_buffer(array: np.ndarray) -> bool:
     try:
         return array.data is not None
@@ -169,6 +174,43 @@ def as_array(value: Any, name: str) -> np.ndarray:
         array = _from_dlpack(value, name)
     else:
         array = _from_buffer(value, name)
+    return _exchangeable(array, name)
+
+
+class DeviceArray(np.ndarray):
+    """Where an array on a device lies, for NumPy: its values must not be touched here."""
+
+    def __repr__(self) -> str:
+        return f"<array of shape {self.shape} and dtype {self.dtype} on a device>"
+
+
+def any_array(value: Any, name: str) -> np.ndarray:
+    """As `as_array`, but of an array on a device a DeviceArray, which keeps it alive."""
+    if isinstance(value, np.ndarray):
+        return as_array(value, name)
+    if hasattr(value, "__cuda_array_interface__"):
+        told = value.__cuda_array_interface__
+        if told.get("mask") is not None:
+            raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
+    elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
+        told = _core.device_array(value.__dlpack__(stream=-1))  # exchanges follow streams themselves
+    else:
+        return as_array(value, name)
+    return _exchangeable(np.asarray(_Located(value, told)).view(DeviceArray), name)
+
+
+_CUDA = (2, 13)  # of DLPack: device and managed memory
+
+
+class _Located:
+    """Tells NumPy where the array of another library lies, and keeps that alive."""
+
+    def __init__(self, value: Any, told: dict[str, Any]) -> None:
+        self.value = value
+        self.__array_interface__ = {"version": 3, "strides": None} | {key: told[key] for key in told if key in ("shape", "typestr", "data", "strides")}
+
+
+def _exchangeable(array: np.ndarray, name: str) -> np.ndarray:
     if array.dtype.hasobject:
         raise TypeError(f"{name} holds Python objects, which cannot be sent: use numbers or structures of numbers")
     if not array.flags.writeable:
@@ -229,11 +271,15 @@ class Parts:
         return [array[0] - (depth[0] if owned else 0) for array, depth, owned in ends]
 
     def check(self) -> None:
-        """ValueError when the arrays differ in dtype or components, or have none."""
-        if len({(array.dtype, array.shape[self.dimensions :]) for array in self.arrays}) > 1:
-            raise ValueError(f"the parts of {self.name} differ in dtype or components: make them equal")
+        """ValueError when the arrays differ in dtype, components or memory, or have no components."""
+        if len({(array.dtype, array.shape[self.dimensions :], isinstance(array, DeviceArray)) for array in self.arrays}) > 1:
+            raise ValueError(f"the parts of {self.name} differ in dtype or components, or one is on a device: make them equal")
         if 0 in self.components:
             raise ValueError(f"{self.name} has no components (shape {self.arrays[0].shape}): pass at least 1")
+
+    @property
+    def on_device(self) -> bool:
+        return isinstance(self.arrays[0], DeviceArray)
 
     @property
     def components(self) -> tuple[int, ...]:
@@ -247,7 +293,7 @@ class Parts:
         return next(depth for depth in range(len(self.components) + 1) if all(_joint(each[depth:]) for each in axes))
 
     def native(self) -> "_core.Field":
-        field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None)
+        field = _core.Field(element_name(self.arrays[0].dtype), math.prod(self.components), self.halo is None, self.on_device)
         if self.halo is not None:
             field.set_layers(*_sides(self.depth_of_halo), *_sides(self.halo), self.stagger, self.owns_ends, self.sign, self.vector, self.along)
         for position, array in enumerate(self.arrays):
@@ -289,7 +335,7 @@ def _cartesian_parts(grid: Grid, entry: Any, name: str) -> Parts:
             f"{name} has {len(given)} parts and this rank {len(grid.held)} blocks: pass a list with one array per block, "
             "and several fields as several arguments"
         )
-    arrays = [as_array(part, name) for part in given]
+    arrays = [any_array(part, name) for part in given]
     if grid.for_points:
         domain = arrays[0].domain if isinstance(arrays[0], HaloArray) else None
         if domain is None:
@@ -394,7 +440,8 @@ def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
     if isinstance(entry, (tuple, list)):
         pair = _two_arrays(pattern, entry, name)
         return Parts(pair, pair, 1, None, name)
-    array, cells = as_array(entry, name).view(np.ndarray), pattern.owned + pattern.ghosts
+    array, cells = any_array(entry, name), pattern.owned + pattern.ghosts
+    array = array if isinstance(array, DeviceArray) else array.view(np.ndarray)
     if array.ndim < 1 or len(array) != cells:
         raise ValueError(
             f"{name} has shape {array.shape} and this rank {pattern.owned} owned cells and {pattern.ghosts} ghosts: "
@@ -406,7 +453,7 @@ def _indexed_parts(pattern: "_core.Pattern", entry: Any, name: str) -> Parts:
 def _two_arrays(pattern: "_core.Pattern", entry: Any, name: str) -> list[np.ndarray]:
     if len(entry) != 2:
         raise ValueError(f"{name} has {len(entry)} parts: pass one array, or a pair of owned cells and ghosts")
-    arrays = [as_array(part, f"{what} of {name}") for part, what in zip(entry, ("owned", "ghosts"), strict=True)]
+    arrays = [any_array(part, f"{what} of {name}") for part, what in zip(entry, ("owned", "ghosts"), strict=True)]
     for array, cells, what in zip(arrays, (pattern.owned, pattern.ghosts), ("owned cells", "ghosts"), strict=True):
         if array.ndim < 1 or len(array) != cells:
             raise ValueError(

@@ -1,28 +1,28 @@
 """Starting ranks: which builds there are, and how each MPI wants its ``mpiexec`` called.
 
-Pure Python without heavy imports: neither MPI nor NumPy is loaded here. Every rank imports this to find its flavor.
+Pure Python without heavy imports: neither MPI nor NumPy is loaded here. Every rank imports this to find its build.
 Another MPI's launcher or another network goes into `kinds`, a scheduler and variables by which a rank knows its place into `jobs`.
 Which cases run is not known here.
 """
 
+from .builds import Build, BuildError, Launch, build_directory, default_build, find_build, installed_builds, load_build, run, usable_builds
 from .cores import usable_cores
-from .flavor import Flavor, FlavorError, Launch, built_flavors, default_flavor, find_flavor, flavor_directory, flavors, load_flavor, run
 from .jobs import inside_launcher
 from .process import Completed, run_command
 
 __all__ = [
+    "Build",
+    "BuildError",
     "Completed",
-    "Flavor",
-    "FlavorError",
     "Launch",
-    "built_flavors",
-    "default_flavor",
-    "find_flavor",
-    "flavor_directory",
-    "flavors",
+    "build_directory",
+    "default_build",
+    "find_build",
     "inside_launcher",
-    "load_flavor",
+    "installed_builds",
+    "load_build",
     "run",
     "run_command",
+    "usable_builds",
     "usable_cores",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .jobs import Hosts
 
 if TYPE_CHECKING:
-    from .flavor import Flavor
+    from .builds import Build
 
 # Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
 FALSE_START = "The PMIx server's listener thread failed to start"
@@ -62,30 +62,30 @@ class Form:
         return self.options + [word for name in sorted(added) if self.exports for word in ("-x", name)]
 
 
-def _mpich(request: Request, flavor: Flavor) -> Form:
+def _mpich(request: Request, build: Build) -> Form:
     """Hydra passes the whole environment on by itself."""
     options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
     # The collectives built for shared memory spin on each other: 30 times slower on shared cores.
     return Form(options, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"} if request.oversubscribed else {})
 
 
-def _openmpi(request: Request, flavor: Flavor) -> Form:
+def _openmpi(request: Request, build: Build) -> Form:
     """Open MPI 4 and 5. Counting slots is left to us: both count only what the node grants."""
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
-    options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, flavor)]
+    options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, build)]
     env = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.oversubscribed else {}
     if os.geteuid() == 0:  # containers have no other user; Open MPI refuses root unless told twice
         env |= {f"{part}_ALLOW_RUN_AS_ROOT{twice}": "1" for part in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")}
     return Form(options, env, exports=True)
 
 
-def _impi(request: Request, flavor: Flavor) -> Form:
+def _impi(request: Request, build: Build) -> Form:
     """Intel MPI finds its parts by I_MPI_ROOT; its pinning is set by variables, not options."""
     env = {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"} if request.bound else {"I_MPI_PIN": "0"}
-    return Form(_hydra_hosts(request), env, {"I_MPI_ROOT": str(flavor.mpi_home)})
+    return Form(_hydra_hosts(request), env, {"I_MPI_ROOT": str(build.mpi_home)})
 
 
-def _no_options(request: Request, flavor: Flavor) -> Form:
+def _no_options(request: Request, build: Build) -> Form:
     """A launcher whose options are not known: srun's, or the one that the user names."""
     return Form([])
 
@@ -102,12 +102,12 @@ def _hydra_hosts(request: Request) -> list[str]:
     return [*shell, "-hosts", _listed(shares)]
 
 
-def _openmpi_hosts(request: Request, flavor: Flavor) -> list[str]:
+def _openmpi_hosts(request: Request, build: Build) -> list[str]:
     """Version 5 has its own name for the variables of the launcher, which version 4 takes with the others."""
     hosts = request.hosts
     if not hosts.names:
         return []
-    launcher, agent = ("--mca", "plm_rsh_agent") if "v4." in flavor.library_version else ("--prtemca", "plm_ssh_agent")
+    launcher, agent = ("--mca", "plm_rsh_agent") if "v4." in build.library_version else ("--prtemca", "plm_ssh_agent")
     shell = [launcher, agent, hosts.shell] if hosts.shell else []
     subnet = ["--mca", "btl_tcp_if_include", hosts.subnet, launcher, "oob_tcp_if_include", hosts.subnet] if hosts.subnet else []
     return ["--host", _listed(hosts.shares(request.ranks)), *shell, *subnet]
@@ -122,7 +122,7 @@ class Kind(NamedTuple):
     `pmi`: how its ranks learn their places from ``srun``, None where its own launcher asks Slurm. `false_start`: what its launcher says when it
     fails by its own fault before it starts anything."""
 
-    form: Callable[[Request, Flavor], Form]
+    form: Callable[[Request, Build], Form]
     told_by: tuple[str, ...] = ()
     launchers: tuple[str, ...] = ()
     pmi: str | None = None

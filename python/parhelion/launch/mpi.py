@@ -1,6 +1,6 @@
 """The MPIs that are there: on this machine, in this process, and what one says that it is.
 
-A wheel's flavor is built for an ABI, and runs on whichever MPI of that ABI a machine has. The one that mpi4py is bound to comes first. An MPI of
+A wheel's build is for an ABI, and runs on whichever MPI of that ABI a machine has. The one that mpi4py is bound to comes first. An MPI of
 another ABI is looked for where mpi4py would: in this environment, and where the dynamic linker looks.
 """
 
@@ -118,7 +118,7 @@ def mpi_of(soname: str) -> Mpi:
 
 
 def name_of(version: str) -> str:
-    """An MPI as flavor.json and messages tell it: its version up to the first comma or line end, with single spaces."""
+    """An MPI as build.json and messages tell it: its version up to the first comma or line end, with single spaces."""
     return " ".join(version.split("\n")[0].split(",")[0].split())
 
 

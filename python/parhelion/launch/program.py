@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError
-from .flavor import LAUNCHER, Flavor, FlavorError, WheelFlavor, find_flavor, flavors, program_words
+from .builds import LAUNCHER, Build, BuildError, WheelBuild, find_build, usable_builds, program_words
 from .kinds import kind_of
 from .mpi import Mpi, MpiMissing, asked_version, mpi_of, name_of
 from .process import ask
@@ -25,17 +25,34 @@ from .process import ask
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 NO_SCRIPT = ("-m", "-c", "-")
 TOGETHER = (["-m", "mpi4py"], ["-m", "mpi4py.run"])
-HAS_NO = "import importlib.util, sys; sys.exit(3 * (importlib.util.find_spec(sys.argv[1]) is None))"
+# Tells the first of a module's packages, or the module, that is not found. A package is imported only where its files do not tell.
+FIND = """
+import importlib.util, sys
+from importlib.machinery import PathFinder
+spec, names = None, sys.argv[1].split(".")
+for n in range(1, len(names) + 1):
+    name, within = ".".join(names[:n]), spec and spec.submodule_search_locations
+    try:
+        spec = within and PathFinder.find_spec(name, within) or importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if not f"{sys.argv[1]}.".startswith(f"{error.name}."):
+            break
+        spec = None
+    except Exception:
+        break
+    if spec is None:
+        sys.exit(print(name or sys.argv[1]) or 3)
+"""
 LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|mpi_\w+)\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
 A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # of an MPI: its interfaces of other languages
 
 
-def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Flavor, list[str]]:
+def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, list[str]]:
     """The words to start, the MPI to start them under, and what the user should know of that. `name`: the build that was asked for."""
     python = python_words(program)
     if python:
         _refuse_missing(python)
-        return ends_together(python), find_flavor(name), []
+        return ends_together(python), find_build(name), []
     words = program_words(program)
     found = shutil.which(words[0])
     if found is None:
@@ -43,10 +60,10 @@ def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Flavor,
     linked = linked_mpi(Path(found))
     if linked is None:
         return _without_library(words, Path(found), name)
-    flavor = flavor_of_library(linked.library) if name is None else find_flavor(name)
+    build = build_of_library(linked.library) if name is None else find_build(name)
     if name is not None:
-        _refuse_another(words[0], linked.library, flavor)
-    return words, flavor if linked.is_found or isinstance(flavor, WheelFlavor) else replace(flavor, names_folder=True), []
+        _refuse_another(words[0], linked.library, build)
+    return words, build if linked.is_found or isinstance(build, WheelBuild) else replace(build, names_folder=True), []
 
 
 class Linked(NamedTuple):
@@ -57,7 +74,7 @@ class Linked(NamedTuple):
 
 
 def linked_mpi(program: Path) -> Linked | None:
-    """The MPI library that a compiled program will load here; None where it loads none. Raises `FlavorError` where that is missing.
+    """The MPI library that a compiled program will load here; None where it loads none. Raises `BuildError` where that is missing.
 
     The dynamic linker answers, so that LD_LIBRARY_PATH and what the program has built in count as they will. What it does not find is this
     environment's MPI, which the launch names to it: a program that was linked without an MPI, as Fortran's are, names no folder of one.
@@ -72,7 +89,7 @@ def linked_mpi(program: Path) -> Linked | None:
     try:
         return Linked(mpi_of(name).library, False) if place == "not found" else Linked(Path(place), True)
     except MpiMissing:
-        raise FlavorError(f"{program} is linked to {name}, which is not found: load the module of that MPI, or name its folder in LD_LIBRARY_PATH") from None
+        raise BuildError(f"{program} is linked to {name}, which is not found: load the module of that MPI, or name its folder in LD_LIBRARY_PATH") from None
 
 
 def is_compiled(program: Path) -> bool:
@@ -84,24 +101,24 @@ def is_compiled(program: Path) -> bool:
         return False
 
 
-def flavor_of_library(library: Path) -> Flavor:
+def build_of_library(library: Path) -> Build:
     """The build for that very MPI, or what is known of an MPI without one; its ``mpiexec`` is None where none lies beside it."""
-    same = [flavor for flavor in flavors().values() if flavor.mpi_library.resolve() == library.resolve()]
+    same = [build for build in usable_builds().values() if build.mpi_library.resolve() == library.resolve()]
     if same:
         return same[0]
     version = asked_version(library)
     mpi = Mpi(library, library.name, version, kind_of(version))
-    return Flavor(mpi.soname, mpi.kind, mpi.home, mpi.mpiexec, library.parent, name_of(version), mpi.soname, library.parent)
+    return Build(mpi.soname, mpi.kind, mpi.home, mpi.mpiexec, library.parent, name_of(version), mpi.soname, library.parent)
 
 
-def _without_library(words: list[str], program: Path, name: str | None) -> tuple[list[str], Flavor, list[str]]:
+def _without_library(words: list[str], program: Path, name: str | None) -> tuple[list[str], Build, list[str]]:
     compiled = is_compiled(program)
     if compiled and name is None and not os.environ.get(LAUNCHER) and _mentions_mpi(program):
         raise InputError(f"{words[0]} has an MPI inside, or loads one when it runs, and which one cannot be seen: name its launcher, such as --launcher "
-                         "/opt/mpi/bin/mpiexec, or a build with --flavor")
-    flavor = find_flavor(name)
+                         "/opt/mpi/bin/mpiexec, or a build with --build")
+    build = find_build(name)
     asked = compiled or name or os.environ.get(LAUNCHER)
-    return words, flavor, [] if asked else [f"{words[0]} is a script: it is started under the MPI of build {flavor.name}, {flavor.library_version}"]
+    return words, build, [] if asked else [f"{words[0]} is a script: it is started under the MPI of build {build.name}, {build.library_version}"]
 
 
 def _mentions_mpi(program: Path) -> bool:
@@ -110,7 +127,7 @@ def _mentions_mpi(program: Path) -> bool:
 
 
 def _refuse_missing(words: list[str]) -> None:
-    """Said once, where every rank would end with a traceback. Of a module, its package: Python asks that for the rest."""
+    """Said once, where every rank would end with a traceback."""
     at = _program_at(words)
     if words[at : at + 2] in TOGETHER:
         words = [*words[:at], *words[at + 2 :]]
@@ -119,15 +136,15 @@ def _refuse_missing(words: list[str]) -> None:
     if script is not None and not script.exists():
         raise InputError(f"there is no {script}{'' if script.is_absolute() else f' in {Path.cwd()}'}: check the path of the program")
     if words[at : at + 1] == ["-m"] and len(words) > at + 1:
-        package = words[at + 1].partition(".")[0]
-        if ask([*words[:at], "-c", HAS_NO, package]).returncode == 3:
-            raise InputError(f"{words[0]} finds no module {package}: check its name, and start where it is found, or install it for that Python")
+        found = ask([*words[:at], "-c", FIND, words[at + 1]])
+        if found.returncode == 3:
+            raise InputError(f"{words[0]} finds no module {found.stdout.strip()}: check its name, and start where it is found, or install it for that Python")
 
 
-def _refuse_another(program: str, library: Path, flavor: Flavor) -> None:
-    if library.resolve() != flavor.mpi_library.resolve():
-        raise InputError(f"{program} is linked to {library}, and flavor {flavor.name} is built for {flavor.mpi_library}, whose launcher would start "
-                         "ranks that are each alone: leave --flavor out, or link the program to that MPI")
+def _refuse_another(program: str, library: Path, build: Build) -> None:
+    if library.resolve() != build.mpi_library.resolve():
+        raise InputError(f"{program} is linked to {library}, and build {build.name} is built for {build.mpi_library}, whose launcher would start "
+                         "ranks that are each alone: leave --build out, or link the program to that MPI")
 
 
 def python_words(words: Sequence[str]) -> list[str] | None:

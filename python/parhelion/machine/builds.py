@@ -1,4 +1,4 @@
-"""What a build tells of itself: its contenders, whether mpi4py fits, and which channels its MPI, UCX and Open MPI's frameworks have chosen."""
+"""What a build tells of itself: its variants, whether mpi4py fits, and which channels its MPI, UCX and Open MPI's frameworks have chosen."""
 
 import json
 import re
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from ..launch import Flavor, FlavorError
+from ..launch import Build, BuildError
 from ..launch.mpi import MpiMissing, asked_version, mpi4py_loads, name_of
 from ..launch.process import ask
 
 Listing = dict[str, list[dict[str, str]]]
 
 
-def built_contenders(flavor: Flavor) -> Listing:
-    """Per benchmark, the contenders that the flavor's measuring program knows; empty when it cannot tell."""
+def built_variants(build: Build) -> Listing:
+    """Per benchmark, the variants that the build's measuring program knows; empty when it cannot tell."""
     try:
-        return json.loads(ask([str(flavor.program), "--list"], flavor.environment(), 30).stdout)
+        return json.loads(ask([str(build.program), "--list"], build.environment(), 30).stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
 
 
 def own_transports(listing: Listing) -> dict[str, str]:
-    """The names of the library's own contenders over all benchmarks, and why the build cannot use each ("" when it can)."""
+    """The names of the library's own variants over all benchmarks, and why the build cannot use each ("" when it can)."""
     return {entry["name"]: entry.get("unavailable", "") for entries in listing.values() for entry in entries
             if entry.get("role") == "own"}
 
@@ -41,15 +41,15 @@ TOLD = (
     ("channel of MPICH", re.compile(r"^==== ()(UCX|OFI) netmod")),
 )
 TIMEOUT_S = 60.0
-SHORTEST = ["alltoall", "--size=64", "--contenders=mpi_alltoall", "--repetitions=1", "--min-sample-s=0", "--no-bind", "--json=/dev/null"]
+SHORTEST = ["alltoall", "--size=64", "--variants=mpi_alltoall", "--repetitions=1", "--min-sample-s=0", "--no-bind", "--json=/dev/null"]
 
 
-def network(flavor: Flavor, ranks: int = 2, bind: bool = False) -> dict[str, str]:
+def network(build: Build, ranks: int = 2, bind: bool = False) -> dict[str, str]:
     """The channels between ranks, by name; empty where the MPI does not tell, or no launcher is known."""
     lines: list[str] = []
     try:
-        flavor.launch(ranks, flavor.program, SHORTEST, bind=bind, setting=ASK).run(timeout=TIMEOUT_S, on_line=lines.append)
-    except (OSError, FlavorError):
+        build.launch(ranks, build.program, SHORTEST, bind=bind, setting=ASK).run(timeout=TIMEOUT_S, on_line=lines.append)
+    except (OSError, BuildError):
         return {}
     return told(lines)
 
@@ -74,27 +74,27 @@ class Mpi4py:
     error: str | None = None
 
 
-def mpi4py_here(flavor: Flavor | None = None) -> Mpi4py:
-    """Of a Python that is started as under `flavor`'s launcher, or as it is here."""
+def mpi4py_here(build: Build | None = None) -> Mpi4py:
+    """Of a Python that is started as under `build`'s launcher, or as it is here."""
     try:
         installed = metadata.version("mpi4py")
     except metadata.PackageNotFoundError:
         return Mpi4py(None, error="mpi4py is not installed")
     try:
-        loads = mpi4py_loads(flavor.mpi4py_environment() if flavor else None)
+        loads = mpi4py_loads(build.mpi4py_environment() if build else None)
     except MpiMissing as error:
         return Mpi4py(installed, error=str(error))
     return Mpi4py(installed, loads["version"].splitlines()[0], tuple(loads["libraries"]))
 
 
-def mpi4py_matches(flavor: Flavor) -> tuple[bool, str]:
-    """Whether mpi4py, started under this flavor, loads the flavor's own MPI library and no other."""
-    found, own = mpi4py_here(flavor), flavor.mpi_library.resolve()
+def mpi4py_matches(build: Build) -> tuple[bool, str]:
+    """Whether mpi4py, started under this build, loads the build's own MPI library and no other."""
+    found, own = mpi4py_here(build), build.mpi_library.resolve()
     fits = [Path(library).resolve() for library in found.libraries] == [own]
     loads = f"mpi4py {found.installed} loads {', '.join(found.libraries) or 'no MPI'}"
     return fits, found.error or (loads if fits else f"{loads}, this build uses {own}")
 
 
-def version_here(flavor: Flavor) -> str:
+def version_here(build: Build) -> str:
     """What the MPI says that this build runs on here; of a wheel's build another one than it was made with."""
-    return name_of(asked_version(flavor.mpi_library)) or flavor.library_version
+    return name_of(asked_version(build.mpi_library)) or build.library_version

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import remedy_of_no_build
-from ..launch import Flavor, flavors, inside_launcher, usable_cores
+from ..launch import Build, usable_builds, inside_launcher, usable_cores
 from ..launch.kinds import KINDS
-from .builds import Mpi4py, built_contenders, mpi4py_here, mpi4py_matches, network, own_transports, version_here
+from .builds import Mpi4py, built_variants, mpi4py_here, mpi4py_matches, network, own_transports, version_here
 from .collect import collect
 from .launchers import Launcher, launchers, on_login_node, scheduler, why_not
 from .probes import CHECKS, Finding, most_missed, transports
@@ -17,11 +17,11 @@ MOST = 3
 
 
 @dataclass(frozen=True)
-class Build:
-    """A flavor, which version its MPI here has, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the
+class BuildCheck:
+    """A build, which version its MPI here has, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the
     network that it takes, where ranks were started."""
 
-    flavor: Flavor
+    build: Build
     version: str
     program: bool
     transports: dict[str, str]
@@ -36,7 +36,7 @@ class Examination:
     environment: dict[str, Any]
     usable_cores: int
     ranks: int
-    flavors: list[Build]
+    builds: list[BuildCheck]
     launchers: list[Launcher]
     scheduler: str
     mpi4py: Mpi4py
@@ -45,7 +45,7 @@ class Examination:
     worth_doing: list[str]
 
     def document(self) -> dict[str, Any]:
-        told = asdict(self) | {"flavors": [_build_object(build) for build in self.flavors], "scheduler": self.scheduler or None}
+        told = asdict(self) | {"builds": [_build_object(check) for check in self.builds], "scheduler": self.scheduler or None}
         return {"schema": "parhelion.doctor/1", **told}
 
 
@@ -54,20 +54,20 @@ def examine(ranks: int | None, start: bool | None = None) -> Examination:
     cores, starters = usable_cores(), launchers()
     count = ranks or max(2, cores)
     start = not on_login_node() if start is None else start
-    builds = [_build(flavor, start) for flavor in flavors().values()]
+    builds = [_build(build, start) for build in usable_builds().values()]
     findings = [check.finding() for check in CHECKS]
-    unfit = {build.flavor.name: build.mpi4py_detail for build in builds if not build.mpi4py}
+    unfit = {check.build.name: check.mpi4py_detail for check in builds if not check.mpi4py}
     return Examination(
         environment=collect(),
         usable_cores=cores,
         ranks=count,
-        flavors=builds,
+        builds=builds,
         launchers=starters,
         scheduler=scheduler(),
         mpi4py=mpi4py_here(),
         machine=findings,
-        transports=transports(findings, _usable_by_any(build.transports for build in builds)),
-        worth_doing=worth_doing([build.flavor for build in builds], unfit, starters, findings, crowd(cores, count)),
+        transports=transports(findings, _usable_by_any(check.transports for check in builds)),
+        worth_doing=worth_doing([check.build for check in builds], unfit, starters, findings, crowd(cores, count)),
     )
 
 
@@ -86,45 +86,45 @@ def _usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return together
 
 
-def _build(flavor: Flavor, start: bool) -> Build:
-    fits, detail = mpi4py_matches(flavor)
-    program = os.access(flavor.program, os.X_OK)
-    own = own_transports(built_contenders(flavor)) if program else {}
-    return Build(flavor, version_here(flavor), program, own, fits, detail, network(flavor) if program and start else {}, start)
+def _build(build: Build, start: bool) -> BuildCheck:
+    fits, detail = mpi4py_matches(build)
+    program = os.access(build.program, os.X_OK)
+    own = own_transports(built_variants(build)) if program else {}
+    return BuildCheck(build, version_here(build), program, own, fits, detail, network(build) if program and start else {}, start)
 
 
-def _build_object(build: Build) -> dict[str, Any]:
-    flavor = {key: str(value) for key, value in asdict(build.flavor).items()} | {"library_version": build.version}
-    built = {"program": build.program, "transports": sorted(build.transports), "network": build.network}
-    return {**flavor, **built, "mpi4py_matches": build.mpi4py, "mpi4py_detail": build.mpi4py_detail}
+def _build_object(check: BuildCheck) -> dict[str, Any]:
+    build = {key: str(value) for key, value in asdict(check.build).items()} | {"library_version": check.version}
+    built = {"program": check.program, "transports": sorted(check.transports), "network": check.network}
+    return {**build, **built, "mpi4py_matches": check.mpi4py, "mpi4py_detail": check.mpi4py_detail}
 
 
-def worth_doing(flavors: Sequence[Flavor], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
+def worth_doing(builds: Sequence[Build], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
     """At most three sentences, the most useful first. `unfit`: builds by name whose MPI mpi4py does not load, and why; `crowd`: where ranks
     share cores, what to say of it."""
     told = {finding.name: f"{finding.remedy} ({finding.name}, for {finding.needed_for})" for finding in findings if finding.remedy}
     missed = [told[name] for name in most_missed() if name in told]
-    candidates = [*_builds(flavors, unfit), *_launchers(flavors, found), *filter(None, [crowd]), *missed,
+    candidates = [*_builds(builds, unfit), *_launchers(builds, found), *filter(None, [crowd]), *missed,
                   "measure what you will run, such as `parhelion bench halo --quick`"]
     return candidates[:MOST]
 
 
-def _builds(flavors: Sequence[Flavor], unfit: dict[str, str]) -> Iterator[str]:
-    if not flavors:
+def _builds(builds: Sequence[Build], unfit: dict[str, str]) -> Iterator[str]:
+    if not builds:
         yield f"no build can be used here: {remedy_of_no_build()}"
-    if len(unfit) < len(flavors):
+    if len(unfit) < len(builds):
         return  # Python loads the one that fits; mpi4py's wheels know no standard ABI, whose build programs in other languages use
     for name, why in unfit.items():
         yield f"let mpi4py load the MPI of build {name} ({why}): start Python programs with `parhelion run`, or install mpi4py's wheel"
 
 
-def _launchers(flavors: Sequence[Flavor], found: Sequence[Launcher]) -> Iterator[str]:
-    for wrong in filter(None, (why_not(flavor, found) for flavor in flavors[:1])):
+def _launchers(builds: Sequence[Build], found: Sequence[Launcher]) -> Iterator[str]:
+    for wrong in filter(None, (why_not(build, found) for build in builds[:1])):
         yield f"start ranks with `parhelion run -n RANKS PROGRAM`, which takes the right launcher: {wrong}"
     srun = next((each for each in found if each.whose.startswith("Slurm") and each.offers), None)
-    if srun and flavors and KINDS[flavors[0].kind].pmi and flavors[0].kind not in srun.starts:
-        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {flavors[0].launcher} there: srun offers {srun.offers}, and "
-               f"build {flavors[0].name} needs --mpi={KINDS[flavors[0].kind].pmi}")
+    if srun and builds and KINDS[builds[0].kind].pmi and builds[0].kind not in srun.starts:
+        yield (f"in jobs of Slurm start ranks with `parhelion run`, which takes {builds[0].launcher} there: srun offers {srun.offers}, and "
+               f"build {builds[0].name} needs --mpi={KINDS[builds[0].kind].pmi}")
     here = inside_launcher()
     if here and here.size and here.size > 1:
         yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..launch import Flavor
+from ..launch import Build
 from ..launch.process import ask
 from ..launch.jobs import given, kinds_in
 from ..launch.kinds import KINDS
@@ -68,12 +68,12 @@ def on_login_node() -> bool:
     return any(map(shutil.which, SCHEDULERS)) and not given(os.environ).scheduler
 
 
-def why_not(flavor: Flavor, found: Iterable[Launcher]) -> str | None:
+def why_not(build: Build, found: Iterable[Launcher]) -> str | None:
     """Where what comes first on the path starts ranks of this build alone each; None where it fits, or nothing is there."""
     first = next((each for each in found if Path(each.path).name == "mpiexec"), None)
-    if first is None or flavor.kind in first.starts or not first.starts:
+    if first is None or build.kind in first.starts or not first.starts:
         return None
-    return f"mpiexec on the path ({first.path}) is that of {first.whose}, build {flavor.name} needs {flavor.launcher}"
+    return f"mpiexec on the path ({first.path}) is that of {first.whose}, build {build.name} needs {build.launcher}"
 
 
 def _srun(path: str, version: str) -> Launcher:

@@ -17,7 +17,7 @@ from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
 ELEMENT_BYTES = {"float32": 4, "float64": 8, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "complex64": 8, "complex128": 16}
 IN_PYTHON = "parhelion.measure.programs"
 
-# Benchmark → other library → the contenders in its plug-in of the measuring program, which `make peers` builds.
+# Benchmark → other library → the variants in its plug-in of the measuring program, which `make peers` builds.
 # PETSc's type `window` aborts with active synchronisation under Open MPI 4.1: petsc_window_active runs only where it is named.
 PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
     "halo": {"ghex": ("ghex", "ghex_staged")},
@@ -102,13 +102,13 @@ def setup(ranks: tuple[int, ...] | None, transport: tuple[str, ...], width: int,
     return [Group(each.ranks, [{**case, "transport": name} for case, name in product(each.cases, transport)]) for each in groups]
 
 
-BUFFERS = 10  # of all contenders of the alltoall together, in multiples of what one rank sends
+BUFFERS = 10  # of all variants of the alltoall together, in multiples of what one rank sends
 
 
 def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Group]:
     counts = ranks or (usual_ranks(),)
     most, largest = max(counts), max(sizes)
-    _check_memory(BUFFERS * most * most * largest, f"an alltoall of {largest} B on {most} ranks with all contenders takes",
+    _check_memory(BUFFERS * most * most * largest, f"an alltoall of {largest} B on {most} ranks with all variants takes",
                   "use smaller sizes or fewer --ranks")
     return [Group(count, [{"size": size} for size in sizes]) for count in dict.fromkeys(counts)]
 
@@ -137,20 +137,20 @@ def told_apart_by(datasets: Sequence[Path]) -> dict[Path, dict[str, str]]:
     return apart
 
 
-ARRAYS_AT_ONCE = 9  # one for each contender
+ARRAYS_AT_ONCE = 9  # one for each variant
 
 
 def ghosts(
     ranks: int | None, grid: tuple[int, ...] | None, extent: int, vdim: tuple[int, ...], element: tuple[str, ...], pattern: str,
-    contenders: Sequence[str],
+    variants: Sequence[str],
 ) -> Group:
     count = _ranks_on_grid(ranks, grid)
     sides = list(grid or balanced_grid(count, 3))
     sides += [1] * (3 - len(sides))
     rows = count * (extent**3 + 6 * extent**2) * ARRAYS_AT_ONCE
     _check_memory(rows * max(vdim) * max(ELEMENT_BYTES[kind] for kind in element), "the arrays take", "use a smaller --extent or --vdim")
-    for name in [name for name in contenders if name not in names(GHOSTS)]:
-        raise InputError(f"--contenders {name}: there are {', '.join(names(GHOSTS))}")
+    for name in [name for name in variants if name not in names(GHOSTS)]:
+        raise InputError(f"--variants {name}: there are {', '.join(names(GHOSTS))}")
     cases = [{"grid": sides, "extent": extent, "vdim": each, "element": kind, "pattern": pattern} for kind, each in product(element, vdim)]
     return Group(count, cases, module=IN_PYTHON)
 
@@ -161,23 +161,23 @@ PEERS = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, where `
 APPS = (*BY_HAND, "veros")
 # Of a row of the matrix and its vectors on all levels, of two triangles, of a node and its elements, of a cell, of a cell and the node beside it.
 BYTES = {"multigrid_cg": 27 * 12 * 2, "finite_volume": 2 * 300, "poisson": 7 * 20 + 100, "shallow_water": 13 * 8, "hydrodynamics": 26 * 8}
-AT_ONCE = 5  # contenders, the reference among them
+AT_ONCE = 5  # variants, the reference among them
 MOST_MESH = 8192
 
 
-def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, contenders: tuple[str, ...]) -> list[Group]:
-    """The compiled ones together, or where contenders are named, one group for those that have the same of them; Veros is another program."""
+def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, variants: tuple[str, ...]) -> list[Group]:
+    """The compiled ones together, or where variants are named, one group for those that have the same of them; Veros is another program."""
     every = set(names(VEROS)).union(*BY_HAND.values(), *PEERS.values()) - {"auto", "planted_fault"}
     chosen: dict[tuple[str, ...], list[dict[str, object]]] = {}
     for app in (app for app in BY_HAND if app in wanted):
         others = every - {*BY_HAND[app], *PEERS.get(app, ())}
-        chosen.setdefault(tuple(name for name in contenders if name not in others), []).append(_compiled(app, ranks, extent, mesh))
-    groups = [Group(ranks, cases, contenders=some) for some, cases in chosen.items()]
+        chosen.setdefault(tuple(name for name in variants if name not in others), []).append(_compiled(app, ranks, extent, mesh))
+    groups = [Group(ranks, cases, variants=some) for some, cases in chosen.items()]
     if "veros" in wanted:
-        groups.append(Group(ranks, [{"app": "veros"}], IN_PYTHON, tuple(name for name in contenders if name in names(VEROS))))
-    groups = [group for group in groups if group.contenders or not contenders]
+        groups.append(Group(ranks, [{"app": "veros"}], IN_PYTHON, tuple(name for name in variants if name in names(VEROS))))
+    groups = [group for group in groups if group.variants or not variants]
     if not groups:
-        raise InputError(f"--contenders {','.join(contenders)}: {', '.join(wanted)} has none of them; veros has {', '.join(names(VEROS))}")
+        raise InputError(f"--variants {','.join(variants)}: {', '.join(wanted)} has none of them; veros has {', '.join(names(VEROS))}")
     return groups
 
 

@@ -1,5 +1,5 @@
 """The gather on coarrays: programs that `make peers` built, the methods of each, their jobs (JSON), and their runs: after the other
-contenders of a launch, into the same record.
+variants of a launch, into the same record.
 
 Each method has a launch of its own; one that crashes or hangs is stopped, reported and left out from then on.
 """
@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from ..errors import writing
-from ..launch import Flavor, Launch, flavor
-from ..launch.flavor import single_threaded
+from ..launch import Build, Launch, builds as built
+from ..launch.builds import single_threaded
 from ..analyze.results import CaseResult, in_order, results
 from .measurement import Group, Measurement
 from .ranks import Follower, Ranks, RunProgress, first_words
@@ -51,13 +51,13 @@ METHODS = (  # those that may take seconds last
 
 
 @dataclass(frozen=True)
-class Build:
+class CoarrayBuild:
     """One compiler with one coarray library, and a setting of its MPI."""
 
     toolchain: str
     mpi: str
     directory: Path
-    flavor: Flavor | None  # None: the program starts its images itself …
+    build: Build | None  # None: the program starts its images itself …
     images_variable: str = ""  # … as many as this variable says
     setting: dict[str, str] = field(default_factory=dict)
 
@@ -65,37 +65,37 @@ class Build:
     def label(self) -> str:
         return f"{self.toolchain}-{self.mpi}"
 
-    def contender(self, method: Method) -> str:
+    def variant(self, method: Method) -> str:
         """Toolchain × variant × MPI, as the published table has its columns."""
         return f"{self.toolchain}/{method.name}/{self.mpi}"
 
     def launch(self, images: int, job: Path, bind: bool) -> Launch:
         program = self.directory / PROGRAM
-        if self.flavor:
-            return self.flavor.launch(images, program, [job], bind=bind, setting=self.setting)
+        if self.build:
+            return self.build.launch(images, program, [job], bind=bind, setting=self.setting)
         added, notes = single_threaded(os.environ)
         return Launch([str(program), str(job)], {**os.environ, **added, self.images_variable: str(images)}, notes)
 
 
-def builds_here() -> list[Build]:
+def builds_here() -> list[CoarrayBuild]:
     """All that is built. Under Debian's MPICH, gets and puts within a node bring old values unless it is told to take the
-    network there too: both settings are contenders, so that the table shows it."""
+    network there too: both settings are variants, so that the table shows it."""
     builds = []
-    for file in sorted(flavor.flavor_directory().glob("coarray/*/flavor.json")):
+    for file in sorted(built.build_directory().glob("coarray/*/build.json")):
         if os.access(file.parent / PROGRAM, os.X_OK):
             builds += _settings(file)
     return builds
 
 
-def _settings(file: Path) -> list[Build]:
+def _settings(file: Path) -> list[CoarrayBuild]:
     text = json.loads(file.read_text())
     toolchain, mpi = str(text["toolchain"]), str(text["name"])
     if "images_variable" in text:
-        return [Build(toolchain, mpi, file.parent, None, str(text["images_variable"]))]
-    told = flavor.load_flavor(file)
-    builds = [Build(toolchain, mpi, file.parent, told)]
+        return [CoarrayBuild(toolchain, mpi, file.parent, None, str(text["images_variable"]))]
+    told = built.load_build(file)
+    builds = [CoarrayBuild(toolchain, mpi, file.parent, told)]
     if told.kind == "mpich":
-        builds.append(Build(toolchain, f"{mpi}-nolocal", file.parent, told, setting={"MPIR_CVAR_NOLOCAL": "1"}))
+        builds.append(CoarrayBuild(toolchain, f"{mpi}-nolocal", file.parent, told, setting={"MPIR_CVAR_NOLOCAL": "1"}))
     return builds
 
 
@@ -105,9 +105,9 @@ def words_of(case: dict[str, Any]) -> int | None:
     return size // WORD if size % WORD == 0 else None
 
 
-def job_of(record: Path, launch: int, case: CaseResult, build: Build, method: Method, what: Measurement) -> dict[str, Any]:
+def job_of(record: Path, launch: int, case: CaseResult, build: CoarrayBuild, method: Method, what: Measurement) -> dict[str, Any]:
     """One case by one method; `line` is what is known of its line before."""
-    line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "contender": build.contender(method), "role": "peer"}
+    line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "variant": build.variant(method), "role": "peer"}
     return {"record": str(record), "repetitions": what.repetitions, "least_s": what.min_sample_s, "budget_s": BUDGET_S,
             "dataset": case.params["dataset"], "words": words_of(case.params), "kind": method.kind, "kept": method.kept,
             "images": method.images, "line": line}
@@ -123,30 +123,30 @@ END_S = 2.0  # to leave in order
 class Coarrays:
     """What `bench gather` starts beside its own measuring program, once per rank count."""
 
-    builds: list[Build]
-    stopped: dict[str, str] = field(default_factory=dict)  # contender → why
+    builds: list[CoarrayBuild]
+    stopped: dict[str, str] = field(default_factory=dict)  # variant → why
 
     def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
         """Append a case line for every case that the group's ranks have finished, every build and every method."""
         cases = in_order([case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks])
         for build, case, method in product(self.builds, cases, METHODS):
             progress.starting(launch, group.ranks)
-            name, here = build.contender(method), f" on {case.name.removeprefix('gather ')}"
+            name, here = build.variant(method), f" on {case.name.removeprefix('gather ')}"
             skipped, error = self._reason(case, build, name, here), None
             if not skipped and (error := self._launch(folder, what, launch, case, build, method, progress)):
                 self.stopped[name] = error + here
             if skipped or error:
                 folder.append(Case(launch, case.name, name, case.params, "peer", verified=False, error=error, skipped=skipped))
 
-    def _reason(self, case: CaseResult, build: Build, name: str, here: str) -> str | None:
+    def _reason(self, case: CaseResult, build: CoarrayBuild, name: str, here: str) -> str | None:
         if words_of(case.params) is None:
             return "the coarray program has cells of whole 32-bit words"
         if why := self.stopped.get(name):
             return f"left out after: {why}"
-        ended = [why for stopped, why in self.stopped.items() if stopped in map(build.contender, METHODS) and why.endswith(here)]
+        ended = [why for stopped, why in self.stopped.items() if stopped in map(build.variant, METHODS) and why.endswith(here)]
         return f"{len(ended)} other methods of {build.label} had to be stopped ({ended[-1]})" if len(ended) >= MOST_STOPPED else None
 
-    def _launch(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: Build, method: Method, progress: RunProgress) -> str | None:
+    def _launch(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, method: Method, progress: RunProgress) -> str | None:
         """Why it gave no figures, or None."""
         name = f"{launch}-{build.label}"
         job, log = folder.path / f"job-{name}.json", folder.path / f"launch-{name}.log"

@@ -1,7 +1,7 @@
 """A software image measured part by part, with what its loaded libraries hold; a part that cannot be had here is left out with its reason.
 
 Measured are the published alltoall, and enough of halo, gather and set-up to tell where a change comes from.
-Contenders are MPI's calls and hand-written MPI, the library's own transports through MPI and past it, and copying alone: what became slower
+Variants are MPI's calls and hand-written MPI, the library's own transports through MPI and past it, and copying alone: what became slower
 among these tells whether MPI or the machine is why.
 """
 
@@ -18,7 +18,7 @@ from rich.console import Console
 
 from ..analyze.document import exit_status
 from ..errors import InputError, what_is_missing
-from ..launch import Flavor, find_flavor
+from ..launch import Build, find_build
 from ..machine.builds import network
 from ..machine.collect import collect
 from ..mesh.demo import demo_partition
@@ -33,13 +33,13 @@ from .profile import Request, take_profile
 from .run import measure
 
 SIZES = (1, 1024, 65536, 1048576)
-CONTENDERS = {
+VARIANTS = {
     "halo": ("auto", "mpi", "shared", "hand_packed", "hand_persistent", "hand_neighbor_alltoallv", "floor_packed"),
     "gather": ("auto", "mpi", "shared", "hand_isend", "hand_neighbor_alltoallv", "floor_get"),
 }
 CELLS = 50_000
 REPETITIONS = 10
-# What runs under the profiler: no contender that spins by itself, long enough for samples.
+# What runs under the profiler: no variant that spins by itself, long enough for samples.
 PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi", "hand_packed", "hand_persistent")}
 PROFILE_REPETITIONS, QUICK_REPETITIONS, PROFILE_SAMPLE_S = 150, 60, 0.001
 PROFILE_TIMEOUT_S = 300.0
@@ -51,7 +51,7 @@ class ImageRequest:
     name: str
     folder: Path
     ranks: int
-    flavor: str | None = None
+    build: str | None = None
     launches: int = 5
     quick: bool = False
     profile: bool = True
@@ -74,8 +74,8 @@ class ImageRequest:
 
     def measurement(self, benchmark: str) -> Measurement:
         return Measurement(
-            benchmark, self.groups(benchmark), repetitions=REPETITIONS, launches=self.launches, contenders=CONTENDERS.get(benchmark, ()),
-            min_sample_s=QUICK_MIN_SAMPLE_S if self.quick else MIN_SAMPLE_S, bind=self.bind, flavor=self.flavor,
+            benchmark, self.groups(benchmark), repetitions=REPETITIONS, launches=self.launches, variants=VARIANTS.get(benchmark, ()),
+            min_sample_s=QUICK_MIN_SAMPLE_S if self.quick else MIN_SAMPLE_S, bind=self.bind, build=self.build,
             out=self.folder / benchmark, timeout=self.timeout, labels=self.labels | {"image": self.name},
             # The very first call after MPI_Init is timed before anything else is sent.
             program_options=(f"--first-size={SIZES[0]}",) if benchmark == "alltoall" else (),
@@ -83,17 +83,17 @@ class ImageRequest:
 
     def profiled(self, benchmark: str) -> Measurement:
         some = self.groups(benchmark)[0].cases
-        return Measurement(benchmark, [Group(self.ranks, [some[0], some[-2]])], contenders=PROFILED[benchmark], min_sample_s=PROFILE_SAMPLE_S,
+        return Measurement(benchmark, [Group(self.ranks, [some[0], some[-2]])], variants=PROFILED[benchmark], min_sample_s=PROFILE_SAMPLE_S,
                            repetitions=QUICK_REPETITIONS if self.quick else PROFILE_REPETITIONS)
 
 
 def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
     """Measure all parts into the folder; returns what `image.json` says, and the worst exit status of a part."""
-    flavor = find_flavor(request.flavor, measuring=True)
+    build = find_build(request.build, measuring=True)
     folder = create_folder(request.folder)
     image = Image(
         SCHEMA, request.name, datetime.now(UTC).isoformat(timespec="seconds"), without_secrets(["parhelion", *sys.argv[1:]]),
-        request.ranks, flavor.name, request.labels, collect(),
+        request.ranks, build.name, request.labels, collect(),
     )
     write_image(image, folder)
     records: list[Record] = []
@@ -110,20 +110,20 @@ def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
         console.print(told, markup=False, soft_wrap=True)
     for benchmark in PROFILED:
         with console.status(f"profiling {benchmark}"):
-            image.parts[f"profile of {benchmark}"] = _profiled(benchmark, request, flavor) if request.profile else "not asked for"
-    image.providers = network(flavor, request.ranks, request.bind)
+            image.parts[f"profile of {benchmark}"] = _profiled(benchmark, request, build) if request.profile else "not asked for"
+    image.providers = network(build, request.ranks, request.bind)
     libraries = (path for each in records for launch in each.launches for path in launch.libraries)
-    image.files = loaded_files([str(flavor.program), *map(str, libraries)])
+    image.files = loaded_files([str(build.program), *map(str, libraries)])
     write_image(image, folder)
     return image, max(map(exit_status, records), default=0)
 
 
-def _profiled(benchmark: str, request: ImageRequest, flavor: Flavor) -> str:
+def _profiled(benchmark: str, request: ImageRequest, build: Build) -> str:
     """Samples of perf; where there is none, what the watcher sees of sleeping ranks. Returns `ran`, or why there is neither."""
-    command = _command(request.profiled(benchmark), flavor)
+    command = _command(request.profiled(benchmark), build)
     reason = None
     for tool in ("perf", "watch"):
-        what = Request(command, request.ranks, flavor, tool=tool, command=flavor.program.name, bind=request.bind, timeout=PROFILE_TIMEOUT_S,
+        what = Request(command, request.ranks, build, tool=tool, command=build.program.name, bind=request.bind, timeout=PROFILE_TIMEOUT_S,
                        out=profile_folder(request.folder, benchmark), labels=request.labels | {"image": request.name})
         try:
             take_profile(what, on_line=lambda line: None)
@@ -133,9 +133,9 @@ def _profiled(benchmark: str, request: ImageRequest, flavor: Flavor) -> str:
     return reason or RAN
 
 
-def _command(what: Measurement, flavor: Flavor) -> list[str]:
+def _command(what: Measurement, build: Build) -> list[str]:
     """One launch whose record nobody keeps."""
-    return [str(flavor.program), *what.arguments(0, what.groups[0], {}), "--json=/dev/null"]
+    return [str(build.program), *what.arguments(0, what.groups[0], {}), "--json=/dev/null"]
 
 
 def loaded_files(paths: Iterable[str]) -> dict[str, LoadedFile]:

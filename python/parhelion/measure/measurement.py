@@ -18,7 +18,7 @@ class Group:
     ranks: int
     cases: list[dict[str, Any]]
     module: str | None = None  # a Python program that measures; None: phl-bench
-    contenders: tuple[str, ...] | None = None  # of these cases; None: the measurement's
+    variants: tuple[str, ...] | None = None  # of these cases; None: the measurement's
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Measurement:
     precision: float | None = None
     most_repetitions: int = 1000
     min_sample_s: float = MIN_SAMPLE_S
-    contenders: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
     seed: int = 1
     bind: bool = True
     per_node: bool = False  # count messages by the level of the machine that they stay within
-    flavor: str | None = None
+    build: str | None = None
     against: str | None = None  # interleaved A/B: another build, a checkout or a software image
-    flavors: tuple[str, ...] = ()  # each of these under each of the networks
+    builds: tuple[str, ...] = ()  # each of these under each of the networks
     networks: tuple[str, ...] = ()
     out: Path | None = None
     timeout: float = TIMEOUT_S
@@ -49,10 +49,10 @@ class Measurement:
     @property
     def combined(self) -> bool:
         """Whether it runs under several combinations of MPI and network."""
-        return bool(self.flavors or self.networks)
+        return bool(self.builds or self.networks)
 
-    def contenders_of(self, group: Group) -> tuple[str, ...]:
-        return self.contenders if group.contenders is None else group.contenders
+    def variants_of(self, group: Group) -> tuple[str, ...]:
+        return self.variants if group.variants is None else group.variants
 
     def arguments(self, launch: int, group: Group, params: dict[str, str]) -> list[str]:
         """Benchmark and options of the measuring program for one launch; `params` are added to those of every case."""
@@ -62,8 +62,8 @@ class Measurement:
             told |= {"precision": self.precision, "most_repetitions": self.most_repetitions}
         if self.against:
             told["pair"] = launch
-        if contenders := self.contenders_of(group):
-            told["contenders"] = contenders
+        if variants := self.variants_of(group):
+            told["variants"] = variants
         words = [self.benchmark, *self.program_options, *_words(told)]
         words += ["--no-bind"] * (not self.bind) + ["--per-node"] * self.per_node
         words += [f"--param={key}={value}" for key, value in params.items()]

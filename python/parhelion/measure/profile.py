@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..launch import Flavor
+from ..launch import Build
 from ..launch.process import Completed, ask, child
 from ..launch.ending import Ended
-from ..launch.flavor import program_words
+from ..launch.builds import program_words
 from ..machine.collect import collect
 from ..record.profile import Frame, How, KERNEL, Profile, ProfileError, RankProfile, SCHEMA, Stack, UNKNOWN, create_folder, write_profile
 from ..record.variables import without_secrets
@@ -45,7 +45,7 @@ class Request:
 
     program: list[str]
     ranks: int
-    flavor: Flavor
+    build: Build
     tool: str = "perf"
     frequency: int = 499
     call_graph: str = "dwarf"
@@ -67,8 +67,8 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     version, tool = perf_words(request.frequency, request.call_graph) if perf else ("", [])
     profile_id, folder = create_folder(request.program[0], request.out)
     words = ["-m", "parhelion.measure.on_rank", str(folder.resolve()), request.wanted, "--", *tool, "--", *program_words(request.program)]
-    launch = request.flavor.launch(request.ranks, sys.executable, words, bind=request.bind)
-    environment = collect() | {"mpi": request.flavor.library_version}
+    launch = request.build.launch(request.ranks, sys.executable, words, bind=request.bind)
+    environment = collect() | {"mpi": request.build.library_version}
     created = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         completed = launch.run(timeout=request.timeout, on_line=on_line)
@@ -83,7 +83,7 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
     frames = list(numbers)
     profile = Profile(
         schema=SCHEMA, profile=profile_id, created=created, argv=without_secrets(["parhelion", *sys.argv[1:]]),
-        program=without_secrets(request.program), frames=frames, flavor=request.flavor.name, labels=request.labels, environment=environment,
+        program=without_secrets(request.program), frames=frames, build=request.build.name, labels=request.labels, environment=environment,
         tool=How(request.tool, version, "cpu-clock", request.frequency, request.call_graph, request.wanted),
         ranks=[rank_profile(rank, *found, frames) for rank, found in enumerate(zip(looks, stacks, strict=True))],
         notes=notes if perf else [*notes, "no samples were taken: sleep and libraries alone are told"],

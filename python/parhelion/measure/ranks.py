@@ -106,7 +106,7 @@ class Follower:
 
 
 class RunProgress:
-    """Counts finished case × contender lines over all launches; a launch that is still to come counts as the last plan."""
+    """Counts finished case × variant lines over all launches; a launch that is still to come counts as the last plan."""
 
     def __init__(self, console: Console, benchmark: str, launches: int) -> None:
         self.launches = launches

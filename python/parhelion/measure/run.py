@@ -1,7 +1,7 @@
 """One measurement from its first launch to its last: ranks are started, their record is followed, what failed is not started again.
 
 Interleaved A/B takes turns launch by launch, so that whatever the machine does meanwhile meets both sides (Bulej et al., "Duet Benchmarking",
-ICPE 2020, run both at once; ranks that need all cores cannot). Each side writes a run of its own; both have the same label `duet`, and
+ICPE 2020, run both at once; ranks that need all cores cannot). Each side writes a run of its own; both have the same label `interleaved`, and
 launches of a pair the same number `pair`. All other sides write one run.
 """
 
@@ -15,10 +15,10 @@ from typing import NamedTuple
 from rich.console import Console
 
 from ..launch.ending import Ended
-from ..machine.builds import built_contenders
+from ..machine.builds import built_variants
 from ..machine.collect import collect
 from ..record.folder import RunFolder
-from ..record.model import Case, DUET, End, FINISHED, LEFT_OUT, Line, RecordError, UNAVAILABLE
+from ..record.model import Case, End, FINISHED, INTERLEAVED, LEFT_OUT, Line, RecordError, UNAVAILABLE
 from ..record.read import Record, read_record
 from .measurement import Measurement
 from .ranks import Follower, Ranks, RunProgress, first_words
@@ -137,19 +137,19 @@ class Run:
         return end
 
     def _unavailable(self, turn: Turn, reason: str) -> End:
-        """A row with the reason for every case and contender that cannot be measured; returns the end of the launch."""
+        """A row with the reason for every case and variant that cannot be measured; returns the end of the launch."""
         what, group, side, folder = self.what, self.what.groups[turn.group], self.sides[turn.side], self.folders[turn.side]
-        for case, (contender, role) in product(group.cases, self._contenders(turn)):
+        for case, (variant, role) in product(group.cases, self._variants(turn)):
             params = {**case, "ranks": group.ranks, **side.params}
-            folder.append(Case(turn.launch, what.benchmark, contender, params, role, verified=False, skipped=reason))
+            folder.append(Case(turn.launch, what.benchmark, variant, params, role, verified=False, skipped=reason))
         folder.append(end := End(turn.launch, UNAVAILABLE, f"{side.name}: {reason}"))
         return end
 
-    def _contenders(self, turn: Turn) -> list[tuple[str, str]]:
+    def _variants(self, turn: Turn) -> list[tuple[str, str]]:
         """With their roles, as the first build tells that can."""
-        asked = self.what.contenders_of(self.what.groups[turn.group])
+        asked = self.what.variants_of(self.what.groups[turn.group])
         for side in (self.sides[turn.side], *self.sides):
-            listed = built_contenders(side.flavor).get(self.what.benchmark, []) if side.flavor else []
+            listed = built_variants(side.build).get(self.what.benchmark, []) if side.build else []
             if chosen := [each for each in listed if each["name"] in asked or not (asked or each.get("only_by_name"))]:
                 return [(each["name"], each["role"]) for each in chosen]
         return [(name, "own") for name in asked or ("any",)]
@@ -183,7 +183,7 @@ def _folders(what: Measurement, sides: list[Side]) -> list[RunFolder]:
     command = ["parhelion", *sys.argv[1:]]
     if not what.against:
         return [RunFolder.create(what.benchmark, command, collect(), what.out, what.labels)] * len(sides)
-    common, made = {**what.labels, DUET: secrets.token_hex(4)}, list[RunFolder]()
+    common, made = {**what.labels, INTERLEAVED: secrets.token_hex(4)}, list[RunFolder]()
     named = ({**common, "image": sides[0].name}, {"image": sides[1].name, **common})
     try:
         for letter, side, labels in zip(NAMES, sides, named, strict=True):

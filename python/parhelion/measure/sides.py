@@ -19,18 +19,18 @@ from typing import Any
 import msgspec
 
 from ..errors import InputError, build_for
-from ..launch import Flavor, FlavorError, Launch, find_flavor, flavors, inside_launcher
-from ..launch.flavor import single_threaded, usual_name
+from ..launch import Build, BuildError, Launch, find_build, usable_builds, inside_launcher
+from ..launch.builds import single_threaded, usual_name
 from ..launch.jobs import Hosts, by_srun
 from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
-from ..machine.builds import built_contenders
+from ..machine.builds import built_variants
 from ..machine.collect import collect
 from .measurement import Group, Measurement
 from .ranks import first_words
 
 USUAL_MPIS = ("mpich", "openmpi", "impi")
-FLAVORS = Path("python", "parhelion", "_flavors")
+BUILDS = Path("python", "parhelion", "_builds")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Side:
     """One of those that are compared. `params` tell its cases from those of other sides of the same run; with a `reason` it cannot be started."""
 
     name: str = ""
-    flavor: Flavor | None = None
+    build: Build | None = None
     setting: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
@@ -49,11 +49,11 @@ class Side:
     def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
         if self.image:
             return self.image.launch(what, group, arguments)
-        assert self.flavor
-        program, setting = _program(self.flavor, group)
+        assert self.build
+        program, setting = _program(self.build, group)
         if group.module and self.package:
             setting |= {"PYTHONPATH": os.pathsep.join(filter(None, (str(self.package), os.environ.get("PYTHONPATH")))), "PYTHONSAFEPATH": "1"}
-        return self.flavor.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=self.setting | setting)
+        return self.build.launch(group.ranks, program[0], [*program[1:], *arguments], bind=what.bind, setting=self.setting | setting)
 
     def notes(self, what: Measurement) -> list[str]:
         return [] if self.reason else self.launch(what, what.groups[0], []).notes
@@ -61,15 +61,15 @@ class Side:
     def check(self, what: Measurement) -> Side:
         """Refuse before a run folder is made: unknown names (a build that cannot tell refuses them itself), and an MPI that has gone, which
         every rank in Python would tell with a traceback."""
-        flavor = self.flavor
-        if not flavor:
+        build = self.build
+        if not build:
             return self
-        known = [entry["name"] for entry in built_contenders(flavor).get(what.benchmark, [])]
-        named = [name for group in what.groups if group.module is None for name in what.contenders_of(group)]
+        known = [entry["name"] for entry in built_variants(build).get(what.benchmark, [])]
+        named = [name for group in what.groups if group.module is None for name in what.variants_of(group)]
         for unknown in [name for name in named if known and name not in [*known, "all"]]:
-            raise InputError(f"--contenders {unknown}: flavor {flavor.name} has {', '.join(known)}")
-        if any(group.module for group in what.groups) and not flavor.mpi_library.exists():
-            raise InputError(f"flavor {flavor.name} is built for {flavor.mpi_library}, which is not there any more: {build_for(flavor.name, again=True)}")
+            raise InputError(f"--variants {unknown}: build {build.name} has {', '.join(known)}")
+        if any(group.module for group in what.groups) and not build.mpi_library.exists():
+            raise InputError(f"build {build.name} is built for {build.mpi_library}, which is not there any more: {build_for(build.name, again=True)}")
         return self
 
 
@@ -78,9 +78,9 @@ def sides_of(what: Measurement) -> list[Side]:
     become_rank(what)
     if what.combined:
         return _combinations(what)
-    flavor = find_flavor(what.flavor, measuring=True)
-    this = Side(flavor.name, flavor).check(what)
-    return [_other(what.against, flavor.name).check(what), this] if what.against else [this]
+    build = find_build(what.build, measuring=True)
+    this = Side(build.name, build).check(what)
+    return [_other(what.against, build.name).check(what), this] if what.against else [this]
 
 
 def become_rank(what: Measurement) -> None:
@@ -109,33 +109,33 @@ def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str,
     if len(what.groups) > 1 or ranks not in (None, group.ranks):
         needed = ", ".join(str(each.ranks) for each in what.groups)
         raise InputError(f"started with {ranks} ranks, but the cases need {needed}: start that many, one count at a time, or run it without mpiexec or srun")
-    flavor = find_flavor(what.flavor, measuring=True)
-    side = Side(flavor.name, flavor).check(what)
-    program, setting = _program(flavor, group)
+    build = find_build(what.build, measuring=True)
+    side = Side(build.name, build).check(what)
+    program, setting = _program(build, group)
     program += what.arguments(0, group, side.params)
     if what.out:  # where it cannot be written, the measuring program says so on every rank
         what.out.mkdir(parents=True, exist_ok=True)
         program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
-    return program, flavor.environment() | single_threaded(os.environ)[0] | setting
+    return program, build.environment() | single_threaded(os.environ)[0] | setting
 
 
-def _program(flavor: Flavor, group: Group) -> tuple[list[str], dict[str, str]]:
+def _program(build: Build, group: Group) -> tuple[list[str], dict[str, str]]:
     """What measures, and a variable for Python: several builds may fit the MPI that such a rank loads."""
     if group.module is None:
-        return [str(flavor.program)], {}
-    return [sys.executable, "-m", group.module], {"PARHELION_FLAVOR": flavor.name}
+        return [str(build.program)], {}
+    return [sys.executable, "-m", group.module], {"PARHELION_BUILD": build.name}
 
 
 def _combinations(what: Measurement) -> list[Side]:
     """MPI by MPI, each with every network; those that cannot run carry the reason."""
     if what.against:
         raise InputError(f"--against {what.against}: a matrix compares its combinations by itself; leave out one of both")
-    if what.flavor:
-        raise InputError(f"--flavor {what.flavor}: several builds are named before the benchmark, such as `parhelion bench --flavors {what.flavor},… halo`")
-    mpis, networks = (() if names == ("all",) else names for names in (what.flavors, what.networks))
+    if what.build:
+        raise InputError(f"--build {what.build}: several builds are named before the benchmark, such as `parhelion bench --builds {what.build},… halo`")
+    mpis, networks = (() if names == ("all",) else names for names in (what.builds, what.networks))
     for unknown in [name for name in networks if name not in NETWORKS]:
         raise InputError(f"--networks {unknown}: choose from {', '.join(NETWORKS)}")
-    pairs = product(dict.fromkeys(mpis or [*USUAL_MPIS, *flavors()]), dict.fromkeys(networks or NETWORKS))
+    pairs = product(dict.fromkeys(mpis or [*USUAL_MPIS, *usable_builds()]), dict.fromkeys(networks or NETWORKS))
     sides = [_combination(mpi, network).check(what) for mpi, network in pairs]
     if all(side.reason for side in sides):
         raise InputError("no combination can run here:\n" + "\n".join(dict.fromkeys(f"{side.name}: {side.reason}" for side in sides)))
@@ -145,19 +145,19 @@ def _combinations(what: Measurement) -> list[Side]:
 def _combination(mpi: str, network: str) -> Side:
     side = Side(f"{mpi} over {network}", params={"mpi": mpi, "network": network})
     try:
-        flavor = find_flavor(mpi, measuring=True)
-    except FlavorError as error:
+        build = find_build(mpi, measuring=True)
+    except BuildError as error:
         return replace(side, reason=str(error))
-    variables, reason = network_setting(network, flavor.kind)
+    variables, reason = network_setting(network, build.kind)
     if network == "shm" and Hosts.told(os.environ).names:
         reason = reason or "the ranks are on several hosts, which share no memory: the MPI would use a network after all"
-    return replace(side, flavor=flavor, setting=variables, reason=reason)
+    return replace(side, build=build, setting=variables, reason=reason)
 
 
 def _other(text: str, here: str) -> Side:
     path = Path(text)
-    if text in flavors():
-        return Side(text, find_flavor(text, measuring=True))
+    if text in usable_builds():
+        return Side(text, find_build(text, measuring=True))
     if is_image(path):
         image = SoftwareImage.open(path.resolve(), here)
         return Side(path.name, environment={**collect(), **(image.environment or {"software": None})}, image=image)
@@ -165,24 +165,24 @@ def _other(text: str, here: str) -> Side:
         return _checkout(path.resolve(), here)
     if path.exists():
         raise InputError(f"--against {text}: the file is no image: it begins neither as SIF nor as a squashed file system does")
-    raise InputError(f"--against {text}: no flavor of that name is built here (built: {', '.join(flavors()) or 'none'}), and there is no folder and "
-                     "no file of that name: give a flavor, a checkout in which `make build` was run, or an image of Apptainer")
+    raise InputError(f"--against {text}: no build of that name is built here (built: {', '.join(usable_builds()) or 'none'}), and there is no folder and "
+                     "no file of that name: give a build, a checkout in which `make build` was run, or an image of Apptainer")
 
 
 def _checkout(path: Path, here: str) -> Side:
-    """The flavor that is measured here, or the one that the checkout has built last."""
-    folder = path / FLAVORS
-    built = flavors(folder) if folder.is_dir() else {}
+    """The build that is measured here, or the one that the checkout has built last."""
+    folder = path / BUILDS
+    built = usable_builds(folder) if folder.is_dir() else {}
     if not built:
-        raise InputError(f"--against {path}: the folder is no built checkout, for {FLAVORS} in it holds no flavor (and no image, "
+        raise InputError(f"--against {path}: the folder is no built checkout, for {BUILDS} in it holds no build (and no image, "
                          "for it has no .singularity.d): run `make build` there")
-    flavor = find_flavor(here if here in built else usual_name(folder, built), folder, measuring=True)
-    return Side(f"{path.name}/{flavor.name}", flavor, environment=collect(path), package=path / "python")
+    build = find_build(here if here in built else usual_name(folder, built), folder, measuring=True)
+    return Side(f"{path.name}/{build.name}", build, environment=collect(path), package=path / "python")
 
 
 RUNTIMES = ("apptainer", "singularity")
 PROBE_S = 300.0  # an image is unpacked where it cannot be mounted
-OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_FLAVOR", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # of this installation
+OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_BUILD", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # of this installation
 SIF_AT, SIF, SQUASHED = 32, b"SIF_MAGIC", b"hsqs"
 
 ANSWER = "parhelion-image: "
@@ -196,12 +196,12 @@ exit 3
 """
 ASK = f"""
 import json, sys
-from parhelion.launch import FlavorError, find_flavor, flavors
+from parhelion.launch import BuildError, find_build, usable_builds
 try:
-    flavor = find_flavor(sys.argv[1] if sys.argv[1] in flavors() else None, measuring=True)
-except FlavorError as error:
+    build = find_build(sys.argv[1] if sys.argv[1] in usable_builds() else None, measuring=True)
+except BuildError as error:
     sys.exit(str(error))
-told = dict(python=sys.executable, flavor=flavor.name, program=str(flavor.program))
+told = dict(python=sys.executable, build=build.name, program=str(build.program))
 try:
     from parhelion.machine.collect import collect
     told["environment"] = collect()
@@ -218,16 +218,16 @@ class SoftwareImage:
     path: Path
     runtime: str
     python: str
-    flavor: str
+    build: str
     program: str
     environment: dict[str, Any] | None = None
 
     @classmethod
     def open(cls, path: Path, wanted: str) -> SoftwareImage:
-        """The image with what is to be started in it: the `wanted` flavor where it has that. Raises `InputError`."""
+        """The image with what is to be started in it: the `wanted` build where it has that. Raises `InputError`."""
         runtime = next(filter(None, map(shutil.which, RUNTIMES)), None)
         if runtime is None:
-            raise InputError(f"--against {path}: it is an image, and neither {' nor '.join(RUNTIMES)} is on PATH: install one, or give a flavor or a checkout")
+            raise InputError(f"--against {path}: it is an image, and neither {' nor '.join(RUNTIMES)} is on PATH: install one, or give a build or a checkout")
         if Hosts.told(os.environ).names:
             raise InputError(f"--against {path}: the ranks of an image are started inside it, on this host alone: unset PARHELION_HOSTS")
         said: list[str] = []
@@ -243,9 +243,9 @@ class SoftwareImage:
         files = [Path(word.partition("=")[2]).parent for word in arguments if word.startswith("--json=")]
         binds = dict.fromkeys([*files, *(Path(case["dataset"]).resolve() for case in group.cases if "dataset" in case)])
         program = [self.program] if group.module is None else [self.python, "-m", group.module]
-        launcher = [self.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--flavor", self.flavor, *["--no-bind"] * (not what.bind)]
-        note = f"the ranks of {self.path.name} are started inside it, by its own MPI (flavor {self.flavor})"
-        return Launch([*self.words(binds), *launcher, *program, *arguments], _environment() | {"PARHELION_FLAVOR": self.flavor}, [note])
+        launcher = [self.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--build", self.build, *["--no-bind"] * (not what.bind)]
+        note = f"the ranks of {self.path.name} are started inside it, by its own MPI (build {self.build})"
+        return Launch([*self.words(binds), *launcher, *program, *arguments], _environment() | {"PARHELION_BUILD": self.build}, [note])
 
     def words(self, binds: Iterable[Path]) -> list[str]:
         """What comes before a command that is to run inside, where these folders are to be seen: by fields of CSV, which may have commas and colons."""

@@ -20,6 +20,7 @@ from ..launch.jobs import given
 from ..mesh.maps import IndexMaps, read_index_maps
 from ..placement import BetweenNodes, GraphPlacement, LandGrid, Machine, Parameters, Placement, PlacementError, Score, Stencil
 from ..placement import choose_grid, land_grid, land_grids, node_pairs, place, place_by_hand, place_graph
+from ..placement.land import within_tiles
 from ..placement.machine import MOST_RANKS, parts_of_a_node
 from ..placement.placement import each_periodic
 from .graphs import Edges, edges_of, pairs_of_parts
@@ -50,6 +51,7 @@ class Case:
     graph: Path | None = None
     mask: Path | None = None
     ranks: int | None = None
+    tile_axis: int | None = None
     neighbors: str = "faces"
     periodic: bool | tuple[bool, ...] = False
     extent: tuple[int, ...] | None = None
@@ -89,7 +91,9 @@ class Case:
             raise PlacementError(f"--mask goes with a grid of even blocks: leave out {', '.join('--' + name for name in others)}")
         if not self.mask or bool(self.grid) == bool(self.ranks):
             raise PlacementError("give --mask, and the process grid with --grid or the number of ranks with --ranks: one of the two")
-        return [land_grid(self.mask, self.grid, self.halo, self.cells)] if self.grid else land_grids(self.mask, self.ranks or 1, self.halo, self.cells)
+        if self.grid:
+            return [land_grid(self.mask, self.grid, self.halo, self.cells, self.tile_axis)]
+        return land_grids(self.mask, self.ranks or 1, self.halo, self.cells, tile_axis=self.tile_axis)
 
     @cached_property
     def land(self) -> LandGrid | None:
@@ -171,7 +175,7 @@ class Case:
         units = np.full(land.grid, nodes)
         units[land.wet] = placed.units("node")
         largest = [-(-cells // parts) for cells, parts in zip(land.cells, land.grid, strict=True)]
-        stencil = Stencil.parse(self.neighbors, len(largest)).with_halo(largest, self.halo, self._bytes_of_a_cell)
+        stencil = within_tiles(Stencil.parse(self.neighbors, len(largest)), land.tile_axis).with_halo(largest, self.halo, self._bytes_of_a_cell)
         pairs = node_pairs(units, stencil, each_periodic(self.periodic, len(largest)))
         return pairs[(pairs["from"] < nodes) & (pairs["to"] < nodes)]
 

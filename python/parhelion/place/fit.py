@@ -100,36 +100,36 @@ class HaloCase(msgspec.Struct):
     neighbors: str = "full"
     periodic: bool | tuple[bool, ...] = True
 
-    def exchange(self, contender: str) -> Exchange:
-        if contender in ("staged", "hand_staged") or contender.startswith("by_dimension:"):
+    def exchange(self, variant: str) -> Exchange:
+        if variant in ("staged", "hand_staged") or variant.startswith("by_dimension:"):
             algorithm = "staged"
         else:
-            algorithm = "node_aware" if "node_aware" in contender or contender == "hand_nodes" else "standard"
+            algorithm = "node_aware" if "node_aware" in variant or variant == "hand_nodes" else "standard"
         width = np.dtype(self.element).itemsize * self.components
         return Exchange(self.extent, self.halo, self.fields, width, algorithm, faces_only=self.neighbors == "faces")
 
 
-def fit_records(paths: Sequence[Path], contender: str) -> Fit:
-    """One fit to every halo case of a contender in these runs. Raises PlacementError where there is none."""
-    points = [point for path in paths for point in record_points(read_record(path), contender)]
+def fit_records(paths: Sequence[Path], variant: str) -> Fit:
+    """One fit to every halo case of a variant in these runs. Raises PlacementError where there is none."""
+    points = [point for path in paths for point in record_points(read_record(path), variant)]
     if not points:
-        raise PlacementError(f"no verified halo case of '{contender}' is in {', '.join(map(str, paths))}")
-    return fit(contender, [traffic for traffic, _ in points], [seconds for _, seconds in points])
+        raise PlacementError(f"no verified halo case of '{variant}' is in {', '.join(map(str, paths))}")
+    return fit(variant, [traffic for traffic, _ in points], [seconds for _, seconds in points])
 
 
-def record_points(record: Record, contender: str) -> Iterator[tuple[Traffic, float]]:
+def record_points(record: Record, variant: str) -> Iterator[tuple[Traffic, float]]:
     launches = {launch.launch: launch for launch in record.launches}
     for case in record.cases:
-        if case.contender != contender or not case.samples or not case.verified or "grid" not in case.params:
+        if case.variant != variant or not case.samples or not case.verified or "grid" not in case.params:
             continue
         try:
             halo = msgspec.convert(case.params, HaloCase)
             if len(halo.extent) != len(halo.grid):
                 raise ValueError(f"extent {halo.extent} has other dimensions than grid {halo.grid}")
             units = rank_units(launches[case.launch], halo.grid)
-            yield count(units, halo.exchange(contender), each_periodic(halo.periodic, len(halo.grid))), float(np.median(case.samples))
+            yield count(units, halo.exchange(variant), each_periodic(halo.periodic, len(halo.grid))), float(np.median(case.samples))
         except (ValueError, KeyError) as error:
-            raise PlacementError(f"{record.path}: a case of {contender} in launch {case.launch} cannot be used: {error}") from None
+            raise PlacementError(f"{record.path}: a case of {variant} in launch {case.launch} cannot be used: {error}") from None
 
 
 def rank_units(launch: Launch, grid: tuple[int, ...]) -> dict[str, np.ndarray]:

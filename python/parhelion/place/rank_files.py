@@ -7,7 +7,7 @@ from itertools import count, groupby
 from pathlib import Path
 
 from ..errors import writing
-from ..launch import FlavorError, find_flavor
+from ..launch import BuildError, find_build
 from ..launch.kinds import KINDS
 from ..placement import GraphPlacement, Numbering, Placement, PlacementError
 
@@ -65,8 +65,8 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
         # Seen with MPICH 5.0.2: a host named twice gets its list of cores from the start again.
         binding, note = "", "hydra counts a host's ranks anew at each of its lines and cannot bind them to different cores: ranks are placed by node only"
     try:
-        mpi = KINDS[find_flavor().kind].pmi or "pmi2"
-    except FlavorError:
+        mpi = KINDS[find_build().kind].pmi or "pmi2"
+    except BuildError:
         mpi = "pmi2"
     counted = ",".join(f"{host}:{ranks}" for host, ranks in Counter(hosts).items())
     return RankFile(text, LAUNCHERS[kind][1].format(file=file, binding=binding, ranks=len(hosts), mpi=mpi, hosts=counted), note)

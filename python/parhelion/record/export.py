@@ -96,7 +96,7 @@ def _run(record: Record) -> dict[str, Any]:
 
 def _who(record: Record, line: Case) -> dict[str, Any]:
     params = {f"param_{name}": _plain(value) for name, value in line.params.items()}
-    return {"run": record.id, "launch": line.launch, "name": line.name, "contender": line.contender} | params
+    return {"run": record.id, "launch": line.launch, "name": line.name, "variant": line.variant} | params
 
 
 def _case(line: Case) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import msgspec
 from ..base.files import read_bounded
 from ..errors import InputError, why, writing
 from .model import SCHEMA, Labels, Line, RecordError, Run
-from .read import FILE_NAME, Record, read_record
+from .read import FILE_NAME, Record, read_record, renamed
 from .variables import secret_labels, without_secrets
 
 DEFAULT_STORE = Path("runs")
@@ -51,7 +51,7 @@ def write_document(document: msgspec.Struct, file: Path) -> Path:
 def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[InputError], what: str) -> T:
     """A JSON document of at most `most` bytes; raises an error of this kind and changes nothing."""
     try:
-        found = msgspec.json.decode(read_bounded(file, most), type=form)
+        found = msgspec.json.decode(renamed(read_bounded(file, most)), type=form)
     except OSError as error:
         raise kind(f"this is no Parhelion {what}: cannot read {file}: {error.strerror}; give a folder with {file.name}") from None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:

@@ -40,7 +40,7 @@ class Image(msgspec.Struct):
     created: str
     argv: list[str]
     ranks: int
-    flavor: str
+    build: str
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     environment: dict[str, Any] = msgspec.field(default_factory=dict)
     providers: dict[str, str] = msgspec.field(default_factory=dict)

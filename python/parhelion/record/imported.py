@@ -174,7 +174,7 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
     """The row as a case, its time in seconds, or why it has none."""
     size, count = (next((values[name] for name in names if name in values), None) for names in (SIZES, COUNTS))
     params: dict[str, Any] = {"test": table.test, **({} if size is None else {"size": int(size)}), **table.params}
-    who: dict[str, Any] = {"launch": launch, "name": table.test, "contender": output.tool.lower(), "params": params, "role": "peer"}
+    who: dict[str, Any] = {"launch": launch, "name": table.test, "variant": output.tool.lower(), "params": params, "role": "peer"}
     if missing:
         return Case(**who, skipped=missing)
     column, seconds = _seconds(table.columns, values, size)

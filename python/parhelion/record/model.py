@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "parhelion.record/1"
 FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
-DUET = "duet"  # the label of two runs whose launches took turns; its value tells which two
+INTERLEAVED = "interleaved"  # the label of two runs whose launches alternated; its value tells which two
 LEFT_OUT = "not started, because "  # how the status of a launch begins that an earlier one's failure has ended
 UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
 
@@ -57,7 +57,7 @@ class Launch(Struct, tag="launch"):
     `cvars` are environment variables; `mpi_cvars` are what MPI's tool interface tells of alltoall, eager and rendezvous
     messages; `cold_alltoall` holds the first collective call after MPI_Init and the nine after it. `cores` tells, by host, how many
     cores its ranks have between them. `pair` numbers a launch that took turns with one of another build: that one's run has
-    the same label `duet`, and its start the same number.
+    the same label `interleaved`, and its launch the same number.
     """
 
     launch: Count
@@ -71,21 +71,21 @@ class Launch(Struct, tag="launch"):
     cvars: Any = None
     mpi_cvars: dict[str, Any] | None = None
     cold_alltoall: dict[str, Any] | None = None
-    flavor: Any = None
+    build: Any = None
     cores: dict[str, Count] | None = None
     pair: Count | None = None
     imports: dict[str, OfRanks] | None = None
 
 
 class Plan(Struct, tag="plan"):
-    """How many case × contender lines follow in this launch."""
+    """How many case × variant lines follow in this launch."""
 
     launch: Count
     cases: Count
 
 
 class Case(Struct, tag="case"):
-    """One contender on one case in one launch.
+    """One variant on one case in one launch.
 
     `samples` are seconds per exchange, the maximum over ranks; `samples_by_rank` holds every rank's own. A line
     without samples says in `error` or `skipped` why. `skew_s` is the part of each sample in which ranks were apart, some in
@@ -98,7 +98,7 @@ class Case(Struct, tag="case"):
 
     launch: Count
     name: str
-    contender: str
+    variant: str
     params: dict[str, Any] = field(default_factory=dict)
     role: str = "own"
     verified: bool | None = None

@@ -86,7 +86,7 @@ class Profile(Struct, dict=True):
     frames: list[Frame]
     ranks: list[RankProfile]
     labels: dict[str, str] = field(default_factory=dict)
-    flavor: str = ""
+    build: str = ""
     environment: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from ..base.files import unfit
-from .model import DUET, FINISHED, SCHEMA, UNAVAILABLE, Case, End, Labels, Launch, Line, Plan, RecordError, Run, complaint
+from .model import FINISHED, INTERLEAVED, SCHEMA, UNAVAILABLE, Case, End, Labels, Launch, Line, Plan, RecordError, Run, complaint
 
 FILE_NAME = "record.jsonl"
+OLDER_KEYS = {b'"contender":': b'"variant":', b'"flavor":': b'"build":', b'"duet":': b'"interleaved":'}
 _decoder = msgspec.json.Decoder(Line)
 _tags = {kind.__struct_config__.tag for kind in (Run, Launch, Plan, Case, Labels, End)}
 
@@ -74,12 +75,19 @@ def record_file(path: str | Path) -> Path:
     return file
 
 
+def renamed(text: bytes) -> bytes:
+    """Keys of JSON as older versions wrote them, by their names of today."""
+    for old, new in OLDER_KEYS.items():
+        text = text.replace(old, new)
+    return text
+
+
 def parse_line(line: bytes, file: Path, number: int) -> Any:
     """One line as its type, or `None` for a blank line or a kind of line that this version does not know."""
     if not line.strip():
         return None
     try:
-        return _decoder.decode(line)
+        return _decoder.decode(renamed(line))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         if _is_unknown_kind(line):
             return None
@@ -96,7 +104,7 @@ def _is_unknown_kind(line: bytes) -> bool:
 
 def _first_line(line: bytes, file: Path) -> Run:
     try:
-        first = _decoder.decode(line)
+        first = _decoder.decode(renamed(line))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         first = None
     if not isinstance(first, Run) or not first.schema.startswith("parhelion.record/"):
@@ -127,7 +135,7 @@ def _add(record: Record, line: Line | None, number: int) -> None:
 
 def _number_pairs(record: Record) -> None:
     """Builds that know of no pairs do not tell them: launches that took turns with another build's have that one's numbers."""
-    if DUET in record.labels:
+    if INTERLEAVED in record.labels:
         for launch in record.launches:
             launch.pair = launch.launch if launch.pair is None else launch.pair
 

@@ -18,12 +18,12 @@ COLORS = {Verdict.SLOWER: "slower", Verdict.FASTER: "faster", Verdict.NO_DIFFERE
 ICONS = {Verdict.SLOWER: "🔴 ", Verdict.FASTER: "🟢 ", Verdict.NO_DIFFERENCE: "⚪ ", Verdict.NOT_ENOUGH: "❔ "}
 CHANGES = {"behavior": "messages and choices"}
 NOTES = {
-    Kind.PAIRS: "both sides were started in turn: {} are compared pair by pair",
+    Kind.PAIRS: "launches of both sides are interleaved: {} are compared pair by pair",
     Kind.RUNS: "runs of a side differ by more than their launches do: in {} runs were compared, not launches",
     Kind.BATCHES: "one side has a single launch in {}, so a difference may come from the launch itself; measure with --launches 10",
 }
 SMALL = (
-    "in {count} of {total} timings B lies within {margin:.0%} of A, and yet 1 is outside of the 95 % interval: so it is by chance in {chance:.2g} of {total} "
+    "in {count} of {total} timings B lies within {margin:.0%} of A, although 1 is outside of the 95 % interval: chance alone does that in {chance:.2g} of {total} "
     "where nothing changed, and two runs differ by some percent of themselves; a difference counts from {least:.0%} on, at {alpha:.0%} over all timings together"
 )
 
@@ -34,7 +34,7 @@ def comparison(found: Comparison, show_all: bool, icons: bool = False) -> list[B
     shown = [row for row in found.rows if show_all or row.verdict in DIFFERENT]
     return [
         *sides,
-        *([changed("the machines; every ratio below counts that in", found.machines)] if found.machines else []),
+        *([changed("the machines differ; all ratios below include that", found.machines)] if found.machines else []),
         *([rows_table(shown, "B against A, µs per exchange; ratio above 1: B is slower", icons)] if shown else []),
         counts([found], found.rules.margin, "" if show_all else " (--all shows every case)"),
         *(note(each) for each in notes(found)),
@@ -60,8 +60,8 @@ def counts(every: Sequence[Comparison], margin: float, more: str = "") -> Text:
 def rows_table(rows: Sequence[Row], title: str = "", icons: bool = False) -> Table:
     """Medians, ratio, interval, effect size, p and verdict."""
     parameters = varying([row.case for row in rows])
-    made = [[*(text(row.case.params.get(name)) for name in parameters), row.contender, *_judged(row, icons)] for row in rows]
-    return Table([*parameters, "contender", "A", "B", "B / A", "95 % interval", "Cliff's δ", "p", "verdict"], made, len(parameters) + 1, title)
+    made = [[*(text(row.case.params.get(name)) for name in parameters), row.variant, *_judged(row, icons)] for row in rows]
+    return Table([*parameters, "variant", "A", "B", "B / A", "95 % interval", "Cliff's δ", "p", "verdict"], made, len(parameters) + 1, title)
 
 
 def _judged(row: Row, icons: bool) -> list[Word]:
@@ -78,14 +78,14 @@ def notes(found: Comparison) -> list[str]:
     told = [NOTES[kind].format(f"{count} of {len(every)} timings") for kind, count in kinds.items() if count and kind in NOTES]
     stated = sum(bool(each.states) for each in every)
     if stated:
-        told.append(f"the cores were now near and now far in {stated} of {len(every)} timings: near was compared with near, and far with far")
+        told.append(f"core-to-core latency had two states in {stated} of {len(every)} timings: near was compared with near, and far with far")
     small = [row for row in found.rows if row.verdict is Verdict.NO_DIFFERENCE and not _holds_one(row)]
     if small:
         told.append(SMALL.format(count=len(small), total=len(every), chance=0.05 * len(every), **asdict(found.rules)))
     if any(row.verdict in DIFFERENT for row in found.rows) and not kinds[Kind.PAIRS] + kinds[Kind.RUNS]:
-        told.append("one side was measured after the other: a machine that drifted meanwhile looks like a change; `bench … --against` measures both in turn")
+        told.append("one side was measured after the other: a drift of the machine looks like a change; `bench … --against` interleaves both")
     if found.count(Verdict.NOT_ENOUGH) and not any(each.single_launch for each in every):
-        told.append("where samples do not suffice, more launches help: --launches 10")
+        told.append("if samples are too few, take more launches: --launches 10")
     return told
 
 
@@ -135,7 +135,7 @@ def images_page(found: ImageComparison) -> Page:
                                   if found.causes else Text(around(found)), *section("Differences that belong to them", taken, "closed")]),
         Section("What changed", [counts(list(found.benchmarks.values()), 0.05), Text(f"{typical}. Above 1, B is slower.", "meta", "Typical ratio B / A:"),
                                  *([_figures([(figure(found, *each), each[1]) for each in found.changed[:MOST_CHANGED]])] if found.changed
-                                   else [Text("No figure changed beyond what launches differ by.")]),
+                                   else [Text("No figure changed by more than launches differ.")]),
                                  *(Text(reason, "meta", "Not compared:") for reason in found.missing),
                                  *(Text(name, "bad", "Failed in B:") for name in found.failed)]),
         *section("In the published form", published_layout(found.published, len(found.published))),
@@ -152,7 +152,7 @@ def _two(found: ImageComparison) -> Table:
     told = [each.image for each in found.images]
     channels = ["; ".join(f"{what}: {value}" for what, value in each.providers.items()) or "not told" for each in told]
     return facts([("image", *(each.image for each in told)), ("measured", *(each.created for each in told)),
-                  ("build, ranks", *(f"{each.flavor}, {each.ranks}" for each in told)),
+                  ("build, ranks", *(f"{each.build}, {each.ranks}" for each in told)),
                   *((name, *(each.labels.get(name, "–") for each in told)) for name in LABELS), ("channels", *channels),
                   ("command", *(" ".join(each.argv) for each in told))], ("", "A", "B"))
 
@@ -182,8 +182,8 @@ def multiple(value: float | None) -> str:
 
 
 def figure(found: ImageComparison, benchmark: str, row: Row) -> str:
-    """A figure by benchmark, case and contender."""
-    return f"{benchmark}, {case_label(row.case, [each.case for each in found.benchmarks[benchmark].rows])}: {row.contender}"
+    """A figure by benchmark, case and variant."""
+    return f"{benchmark}, {case_label(row.case, [each.case for each in found.benchmarks[benchmark].rows])}: {row.variant}"
 
 
 def _figures(rows: Sequence[tuple[str, Row]]) -> Table:
@@ -199,7 +199,7 @@ def profiles(found: ProfileComparison, most: int) -> list[Block]:
     made: list[Block] = [*sides, *_lone_ranks(found, most)]
     for name, (title, _) in TABLES.items():
         shown = [each for each in getattr(found, name) if each.shown][:most]
-        made.append(_shares(shown, title) if shown else Text(f"{title}: nothing beyond what sampling explains"))
+        made.append(_shares(shown, title) if shown else Text(f"{title}: no difference beyond sampling errors"))
     return [*made, changed("around them", found.changes) if found.changes else Text("nothing that was recorded changed around them")]
 
 
@@ -247,8 +247,8 @@ def history_page(found: History, store: Path) -> Page:
 def label(series: Series, among: Sequence[Series]) -> str:
     """A series by what tells it from the others of its benchmark."""
     cases = [each.case for each in among if each.benchmark == series.benchmark]
-    flavors = {each.flavor for each in among}
-    return ", ".join([series.benchmark, case_label(series.case, cases), *([series.flavor] if len(flavors) > 1 else [])]) + f": {series.contender}"
+    builds = {each.build for each in among}
+    return ", ".join([series.benchmark, case_label(series.case, cases), *([series.build] if len(builds) > 1 else [])]) + f": {series.variant}"
 
 
 def _turn(turn: Turn, found: History, most: int) -> Section:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ..errors import remedy_of_no_build
-from ..machine.doctor import Build, Examination
+from ..machine.doctor import BuildCheck, Examination
 from ..machine.probes import Finding
 from . import Block, Cell, Table, Text
 
@@ -33,22 +33,22 @@ def _cache(cache: dict) -> str:
 
 
 def _builds(found: Examination) -> list[Block]:
-    builds = [(build.flavor.name, YES if build.program else NO, build.version or build.flavor.soname, YES if build.mpi4py else NO, build.mpi4py_detail)
-              for build in found.flavors]
+    builds = [(check.build.name, YES if check.program else NO, check.version or check.build.soname, YES if check.mpi4py else NO, check.mpi4py_detail)
+              for check in found.builds]
     table = Table(("build", "phl-bench", "MPI library", "mpi4py fits", "why"), builds, 5, "MPI")
     said = [f"launcher on the path: {launcher.words()}" for launcher in found.launchers] or ["launchers on the path: none"]
     said += [found.scheduler] if found.scheduler else []
-    said += [_network(build) for build in found.flavors if build.started]
-    if not all(build.started for build in found.flavors):
+    said += [_network(check) for check in found.builds if check.started]
+    if not all(check.started for check in found.builds):
         said.append("no ranks were started, so the networks that MPIs take are not known: --start, in a job")
     told = found.mpi4py
     said.append(f"mpi4py by itself: {told.error or f'{told.installed} loads {told.library_version}'}")
     return [table if builds else Text(f"no build can be used here: {remedy_of_no_build()}"), *map(Text, said)]
 
 
-def _network(build: Build) -> str:
-    channels = "; ".join(f"{name}: {value}" for name, value in build.network.items()) or "its MPI does not tell"
-    return f"network that {build.flavor.name} takes between two ranks here: {channels}"
+def _network(check: BuildCheck) -> str:
+    channels = "; ".join(f"{name}: {value}" for name, value in check.network.items()) or "its MPI does not tell"
+    return f"network that {check.build.name} takes between two ranks here: {channels}"
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:

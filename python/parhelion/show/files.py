@@ -30,6 +30,16 @@ def html(page: Page) -> str:
     return template.substitute(title=escape(page.title), about=escape(page.about), body="\n".join(made))
 
 
+def figure(page: Page) -> str:
+    """The page's first drawing as a file, in the page's colors; empty where there is none."""
+    drawn = next((block.svg for block in page.blocks if isinstance(block, Drawing)), "")
+    template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    colors = template[template.index(":root") : template.index("* {")]
+    style = f"<style>\n{colors}svg {{ background: var(--card); font-family: system-ui, sans-serif; }}\n</style>"
+    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return drawn.replace("<svg ", f"<svg {spaces} ", 1).replace(">", f">{style}", 1)
+
+
 def _html(blocks: Sequence[Block], level: int) -> str:
     made, drawings = [], list[str]()
     for block in [*blocks, None]:
@@ -150,9 +160,10 @@ def _plain(word: Word) -> str:
     return f"{text} {pipes(word.small)}" if isinstance(word, Cell) and word.small else text
 
 
-def write(page: Page, html_file: Path | None, markdown_file: Path | None, problem: type[Exception]) -> list[Path]:
+def write(page: Page, html_file: Path | None, markdown_file: Path | None, problem: type[Exception],
+          figure_file: Path | None = None) -> list[Path]:
     """Write the files that are named; raises `problem`. What is no text is replaced."""
-    writers: list[tuple[Path | None, Callable[[Page], str]]] = [(html_file, html), (markdown_file, markdown)]
+    writers: list[tuple[Path | None, Callable[[Page], str]]] = [(html_file, html), (markdown_file, markdown), (figure_file, figure)]
     for path, writer in writers:
         if path:
             try:

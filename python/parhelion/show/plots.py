@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analyze.results import BASELINE, OWN, CaseResult, Entry, case_label, contenders, ours, some, text, varying
+from ..analyze.results import BASELINE, OWN, CaseResult, Entry, case_label, variants, ours, some, text, varying
 from ..analyze.statistics import NO_INTERVAL
 from ..analyze.words import size_text, times
 from . import Block, Drawing, Section, Text
@@ -47,7 +47,7 @@ STYLE = {
 
 
 def of_role(role: str) -> str:
-    """The key of a contender's color."""
+    """The key of a variant's color."""
     return ROLES.get(role, ROLES["peer"])
 
 
@@ -79,7 +79,7 @@ def inline(drawing: Figure, prefix: str, description: str) -> str:
 
 
 def _legend(axes: Axes, **how: Any) -> None:
-    """Above the plot; a contender's name is no formula."""
+    """Above the plot; a variant's name is no formula."""
     made = axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, **how)
     for label in made.get_texts():
         label.set_parse_math(False)
@@ -134,7 +134,7 @@ def opening(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
         _finish_opening(axes, shown, min(WIDEST, max(1.25, 1.1 * widest)))
         svg = inline(drawing, prefix, "Time of each case as a share of the fastest time by hand")
     more = [Text(f"{len(found) - len(shown)} more cases are in the table.", "meta")] if len(found) > len(shown) else []
-    return [Drawing(svg, "Time, hand-written MPI = 1; further left is faster; bars: 95 % intervals"), *more]
+    return [Drawing(svg, "Time, hand-written MPI = 1; bars: 95 % intervals"), *more]
 
 
 def _draw_role(axes: Axes, place: int, case: CaseResult, role: str) -> float:
@@ -156,19 +156,20 @@ def _finish_opening(axes: Axes, cases: Sequence[CaseResult], edge: float) -> Non
     names = varying(cases)
     axes.axvline(1, color=MUTED, linewidth=1.2)
     axes.set_xlim(0, edge)
+    axes.set_xlabel("time ÷ time of the fastest by hand: further left is faster")
     axes.set_ylim(len(cases) - 0.5, -0.5)
     labels = [", ".join(f"{name} {text(case.params.get(name))}" for name in names) or case.name for case in cases]
     axes.set_yticks(range(len(cases)), labels, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
     for place, case in enumerate(cases):
-        axes.annotate(times(case.speed(ours(case).contender)), (1.01, place), xycoords=("axes fraction", "data"), va="center", weight="bold")  # type: ignore[union-attr]
+        axes.annotate(times(case.speed(ours(case).variant)), (1.01, place), xycoords=("axes fraction", "data"), va="center", weight="bold")  # type: ignore[union-attr]
     _legend(axes, ncols=4, fontsize=7.5, handletextpad=0.2, columnspacing=1)
 
 
 def _distribution(case: CaseResult, prefix: str) -> str:
-    """Every contender on its own line: samples as points, p5 to p95 as a bar, the median as a mark."""
-    entries = [case.entries[name] for name in contenders([case]) if case.entries[name].launches]
+    """Every variant on its own line: samples as points, p5 to p95 as a bar, the median as a mark."""
+    entries = [case.entries[name] for name in variants([case]) if case.entries[name].launches]
     with figure(WIDTH, 0.75 + 0.3 * len(entries)) as drawing:
         axes = drawing.subplots()
         for place, entry in enumerate(entries):
@@ -179,18 +180,18 @@ def _distribution(case: CaseResult, prefix: str) -> str:
             low, median, high = np.quantile(samples, [0.05, 0.5, 0.95])
             axes.plot([low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="butt", zorder=3)
             axes.plot([median, median], [place - 0.36, place + 0.36], color=INK, linewidth=1.6, zorder=4)
-        axes.set_yticks(range(len(entries)), [entry.contender for entry in entries], parse_math=False)
+        axes.set_yticks(range(len(entries)), [entry.variant for entry in entries], parse_math=False)
         axes.set_ylim(len(entries) - 0.5, -0.5)
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         axes.set_xscale("log")
         axes.set_xlabel("µs per exchange (bar: 5th to 95th percentile; mark: median)")
         _plain_log(axes.xaxis)
-        return inline(drawing, prefix, "distribution of samples, one line per contender")
+        return inline(drawing, prefix, "distribution of samples, one line per variant")
 
 
 def _timeline(case: CaseResult, prefix: str) -> str | None:
-    """The library's fastest contender and the best baseline, sample by sample; beneath, the probe of the machine."""
+    """The library's fastest variant and the best baseline, sample by sample; beneath, the probe of the machine."""
     chosen = [entry for entry in (case.best(OWN), case.best(BASELINE)) if entry]
     if not chosen:
         return None
@@ -202,7 +203,7 @@ def _timeline(case: CaseResult, prefix: str) -> str | None:
             places, least, middle, greatest = envelope(np.concatenate(entry.launches) * 1e6)
             if not np.array_equal(least, greatest):
                 above.fill_between(places, least, greatest, color=color, alpha=0.2, linewidth=0)
-            above.plot(places, middle, color=color, linewidth=1.1, label=entry.contender.lstrip("_") or entry.contender)
+            above.plot(places, middle, color=color, linewidth=1.1, label=entry.variant.lstrip("_") or entry.variant)
         for end in np.cumsum([len(samples) for samples in chosen[0].launches])[:-1]:
             above.axvline(end - 0.5, color=MUTED, linewidth=0.8, linestyle=DASHED)
         above.set_yscale("log")
@@ -286,12 +287,12 @@ def _place(case: CaseResult, axis: str) -> float | None:
 def _draw(family: Sequence[CaseResult], axis: str, prefix: str) -> str:
     with figure(WIDTH, 3.1) as drawing:
         axes = drawing.subplots()
-        names = contenders(family)
+        names = variants(family)
         for number, name in enumerate(names[:MOST_LINES]):
             entries = [(place, case.entries[name]) for case in family if name in case.entries and (place := _place(case, axis)) is not None]
             _draw_line(axes, number, name, sorted((place, entry) for place, entry in entries if entry.median))
         _finish(axes, axis, len(names) - MOST_LINES)
-        return inline(drawing, prefix, f"time over {AXES[axis][1]}, one line per contender")
+        return inline(drawing, prefix, f"time over {AXES[axis][1]}, one line per variant")
 
 
 def _draw_line(axes: Axes, number: int, name: str, points: Sequence[tuple[float, Entry]]) -> None:
@@ -317,7 +318,7 @@ def _finish(axes: Axes, axis: str, left_out: int) -> None:
     else:  # 0 has no logarithm: it stands one step before 1
         axes.set_xscale("symlog", base=2, linthresh=1)
         axes.set_xlim(-0.5, places[-1] * 1.6)
-    axes.set_xlabel(AXES[axis][1] + (f" ({left_out} contenders more in the table)" if left_out > 0 else ""))
+    axes.set_xlabel(AXES[axis][1] + (f" ({left_out} variants more in the table)" if left_out > 0 else ""))
     shown = places[:: max(1, -(-len(places) // 8))]  # ticks at places that were measured
     axes.set_xticks(shown, [size_text(int(place)).removesuffix("B").strip() if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
     axes.xaxis.set_minor_locator(NullLocator())

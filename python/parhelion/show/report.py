@@ -8,21 +8,25 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_contender, ours, reasons, remarks, results, text, varying, wording
+from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_variant, ours, reasons, remarks, results, text, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
 from ..record.model import Facts, Launch, RecordError, flatten
 from ..analyze.statistics import NO_INTERVAL, Interval, geometric_mean
 from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
-from . import Block, Cell, Items, Page, Section, Table, Text, Word, facts, plots
+from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write
 from .results import breaks, every_result, form_table, matrix, published_layout, seams, section, values
 
 
-def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False) -> list[Path]:
-    """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written."""
-    return write(page(records, with_published), html, markdown, RecordError)
+def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False,
+                 figure: Path | None = None) -> list[Path]:
+    """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written, or nothing can be drawn in `figure`."""
+    made = page(records, with_published)
+    if figure and not any(isinstance(block, Drawing) for block in made.blocks):
+        raise RecordError("there is nothing to draw: no case has a verified timing of the library and of hand-written MPI; measure without --variants")
+    return write(made, html, markdown, RecordError, figure)
 
 
 def page(records: Sequence[Record], with_published: bool = False) -> Page:
@@ -66,7 +70,7 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
         *(section("Results", [Text(shared, "meta"), *every_result(record.run.benchmark, cases), *seams(cases)]) if cases else []),
         *(section("What exchanges take", [form_table(apps, fold="What they take of a step")]) if apps else []),
-        *section(f"How many times as fast as {words.base}", heat_maps(cases)),
+        *section(f"Speed relative to {words.base}", heat_maps(cases)),
         *([form_table(form, fold="In the published form")] if form else []),
         *plots.curves(cases, prefix),
         *section("Samples", plots.samples(cases, prefix)),
@@ -83,29 +87,29 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
 
 @dataclass(frozen=True)
 class Headline:
-    """The library's leading contender against the best baseline of each case; speeds are baseline / own."""
+    """The library's leading variant against the best baseline of each case; speeds are baseline / own."""
 
-    contender: str | None
+    variant: str | None
     mean: float | None
     interval: Interval
     cases: int
 
 
 def headline(cases: Sequence[CaseResult]) -> Headline:
-    """`auto` leads when it ran, since it is what users get; otherwise the contender with the best geometric mean."""
+    """`auto` leads when it ran, since it is what users get; otherwise the variant with the best geometric mean."""
     speeds = own_speeds(cases)
     leader = "auto" if "auto" in speeds else max(speeds, key=lambda name: geometric_mean(speeds[name]) or 0, default=None)
-    mean = mean_speed(of_contender(cases, leader)) if leader else (None, NO_INTERVAL)
+    mean = mean_speed(of_variant(cases, leader)) if leader else (None, NO_INTERVAL)
     return Headline(leader, *mean, len(speeds.get(leader, [])) if leader else 0)
 
 
 def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
-    """Per contender of the library, its speeds over the cases in which there is a baseline."""
+    """Per variant of the library, its speeds over the cases in which there is a baseline."""
     speeds: dict[str, list[float]] = {}
     for case in cases:
         for entry in case.entries.values():
-            if entry.role == OWN and (speed := case.speed(entry.contender)):
-                speeds.setdefault(entry.contender, []).append(speed)
+            if entry.role == OWN and (speed := case.speed(entry.variant)):
+                speeds.setdefault(entry.variant, []).append(speed)
     return speeds
 
 
@@ -132,10 +136,10 @@ def against_hand(head: Headline, words: Wording) -> str:
     low, high = head.interval
     told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(head.cases)}"
     if low is None or high is None:
-        return f"{head.contender} is {told}; samples are too few for an interval."
+        return f"{head.variant} is {told}; samples are too few for an interval."
     if low > 1:
-        return f"{head.contender} is faster: {told}."
-    return f"{head.contender} is slower: {told}." if high < 1 else f"No difference is shown between {head.contender} and {words.base}: {told}."
+        return f"{head.variant} is faster: {told}."
+    return f"{head.variant} is slower: {told}." if high < 1 else f"No difference is shown between {head.variant} and {words.base}: {told}."
 
 
 def _cases(count: int) -> str:
@@ -147,7 +151,7 @@ PLANES = (("halo", "fields"), ("dataset", "element"), ("dataset", "components"))
 
 
 def heat_maps(cases: Sequence[CaseResult]) -> list[Table]:
-    """One map per contender of the library, where two parameters span a plane that the cases fill once."""
+    """One map per variant of the library, where two parameters span a plane that the cases fill once."""
     plane = next((plane for plane in PLANES if set(plane) == set(varying(cases))), None)
     if not plane:
         return []
@@ -159,13 +163,13 @@ def heat_maps(cases: Sequence[CaseResult]) -> list[Table]:
                   title=name, kind="heat") for name in own_speeds(cases)]
 
 
-def _heat(case: CaseResult | None, contender: str) -> Cell:
-    speed = case.speed(contender) if case else None
+def _heat(case: CaseResult | None, variant: str) -> Cell:
+    speed = case.speed(variant) if case else None
     if case is None or speed is None:
         return Cell("–", title="not measured")
-    low, high = case.speed_interval(contender)
+    low, high = case.speed_interval(variant)
     span = f", 95 % interval {low:.2f}–{high:.2f}" if low is not None and high is not None else ", no interval: too few samples"
-    best = case.best_baseline.contender if case.best_baseline else ""
+    best = case.best_baseline.variant if case.best_baseline else ""
     share = max(-1.0, min(1.0, math.log(speed) / FULL_COLOR))
     return Cell(times(speed), kind="faster" if share > 0 else "slower", title=f"{speed:.2f} times as fast as {best}{span}", share=share)
 
@@ -179,22 +183,22 @@ def setup_exchanges(entry: Entry) -> float:
 def setup(cases: Sequence[CaseResult]) -> list[Block]:
     """What pattern and plan cost in exchanges of the library; nothing when none was told."""
     found = [(case, entry) for case in cases for entry in case.entries.values() if entry.role == OWN and entry.setup_s]
-    timed = [(setup_exchanges(entry), entry.contender, case_label(case, cases)) for case, entry in found if entry.median]
+    timed = [(setup_exchanges(entry), entry.variant, case_label(case, cases)) for case, entry in found if entry.median]
     if not timed:
         return []
-    most, contender, name = max(timed)
+    most, variant, name = max(timed)
     parts = ("pattern", "plan", "first")
-    rows: list[list[Word]] = [[*values(case, varying(cases)), entry.contender, *(duration(entry.setup_s.get(part)) for part in parts), duration(entry.median),
+    rows: list[list[Word]] = [[*values(case, varying(cases)), entry.variant, *(duration(entry.setup_s.get(part)) for part in parts), duration(entry.median),
                                f"{setup_exchanges(entry):.0f}" if entry.median else "–"] for case, entry in found]
-    head = [*varying(cases), "contender", "pattern", "plan", "first exchange", "steady", "set-up / steady"]
-    return [Text("Done once per pattern and plan; the last column says after how many exchanges they have cost as much as the exchanges themselves.", "meta"),
-            Table(head, rows, len(varying(cases)) + 1, fold=f"pattern and plan cost at most {most:.0f} exchanges ({contender}, {name})")]
+    head = [*varying(cases), "variant", "pattern", "plan", "first exchange", "steady", "set-up / steady"]
+    return [Text("Done once per pattern and plan; the last column is set-up as a number of exchanges.", "meta"),
+            Table(head, rows, len(varying(cases)) + 1, fold=f"pattern and plan cost at most {most:.0f} exchanges ({variant}, {name})")]
 
 
 def choices(cases: Sequence[CaseResult]) -> list[Block]:
     """What `auto` told about its choice, by case."""
     told = [(case_label(case, cases), line.explain) for case in cases for entry in case.entries.values() for line in entry.lines[:1]
-            if entry.contender == "auto" and line.explain]
+            if entry.variant == "auto" and line.explain]
     return [facts([(case, each if isinstance(each, str) else msgspec.json.encode(each).decode()) for case, each in told])] if told else []
 
 
@@ -203,27 +207,27 @@ def verification(cases: Sequence[CaseResult]) -> list[Block]:
     if not cases:
         return []
     every, told = entries(cases), list[Text]()
-    told += [Text(f"{entry.contender} on {entry.name}: {entry.error}", "bad", "FAILED:") for entry in every if entry.failed]
+    told += [Text(f"{entry.variant} on {entry.name}: {entry.error}", "bad", "FAILED:") for entry in every if entry.failed]
     unverified: dict[str, list[str]] = {}
     for entry in every:
         if entry.ran and not entry.verified and not entry.failed:
-            unverified.setdefault(entry.contender, []).append(entry.name)
-    told += [Text(f"{contender} in {_cases(len(names))} ({', '.join(dict.fromkeys(names))})", "bad", "not verified:") for contender, names in unverified.items()]
+            unverified.setdefault(entry.variant, []).append(entry.name)
+    told += [Text(f"{variant} in {_cases(len(names))} ({', '.join(dict.fromkeys(names))})", "bad", "not verified:") for variant, names in unverified.items()]
     told += [Text(f"{', '.join(names)}: {kind}: {why}") for (kind, why), names in reasons(cases).items()]
     counted = f"{sum(entry.verified for entry in every)} timings count, because every ghost was compared with its formula in the same run."
     return [Items([(each, []) for each in (Text(counted), *told)])]
 
 
 def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
-    """Percentiles and mean of every contender and case."""
+    """Percentiles and mean of every variant and case."""
     parameters = varying(cases)
     timed = [(case, entry, entry.summary) for case in cases for entry in case.entries.values() if entry.summary]
-    rows: list[list[Word]] = [[*values(case, parameters), entry.contender, str(found.count),
+    rows: list[list[Word]] = [[*values(case, parameters), entry.variant, str(found.count),
                                *map(microseconds, (found.p5, found.median, found.p95, found.p99)), found.mean_std_us,
                                *("–" if each is None else str(each) for each in (entry.lines[0].bytes, entry.lines[0].messages))]
                               for case, entry, found in timed]
     caption = f"µs per {words.of}; mean(std): the digits in brackets are the standard deviation in units of the last digits."
-    head = [*parameters, "contender", "samples", "p5", "median", "p95", "p99", "mean(std)", "bytes", "messages"]
+    head = [*parameters, "variant", "samples", "p5", "median", "p95", "p99", "mean(std)", "bytes", "messages"]
     return [Table(head, rows, len(parameters) + 1, caption=caption)] if rows else []
 
 
@@ -242,10 +246,10 @@ def method(record: Record, cases: Sequence[CaseResult]) -> Items:
 
     told = [
         f"The ranks were started {count} time{'s' if count != 1 else ''}, because a launch is a factor of its own; each launch took {samples} "
-        f"samples of every contender on every case, {exchanges} exchanges in all.",
-        "A sample is a batch of exchanges divided by their number; its time is the maximum over the ranks. Contenders took turns in an order "
+        f"samples of every variant on every case, {exchanges} exchanges in all.",
+        "A sample is a batch of exchanges divided by their number; its time is the maximum over the ranks. Variants took turns in an order "
         "drawn anew for each repetition, so that a drift of the machine met all of them alike.",
-        f"Figures are medians.{come(medians)} Few launches show little of how launches differ.",
+        f"Figures are medians.{come(medians)} With few launches, the variation between launches is hardly known.",
         f"Ratios compare times of the same run.{come(ratios)} "
         "The probe is the one-way time of a flag between ranks 0 and 1.",
         *([f"Command: {' '.join(record.run.argv)}"] if record.run.argv else []),
@@ -284,7 +288,7 @@ def launch_facts(launches: Sequence[Launch]) -> Facts:
     """What the ranks themselves told; launches that told the same are named once."""
     told: dict[tuple[str, str], list[int]] = {}
     for launch in launches:
-        every = {"flavor": launch.flavor, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
+        every = {"build": launch.build, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
                  "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries,
                  "control variables": launch.cvars}
         for fact in flatten(every):
@@ -352,4 +356,4 @@ def _ghosts() -> Table:
 def _published(title: str, unit: str, names: tuple[str, ...], cells: dict[tuple[tuple[str, ...], str], Word]) -> Table:
     columns, rows = list(dict.fromkeys(column for _, column in cells)), list(dict.fromkeys(row for row, _ in cells))
     made = [[*row, *(cells.get((row, column), "–") for column in columns)] for row in rows]
-    return Table((*names, *columns), made, len(names), caption=f"{unit}. Another machine, so ratios are what can be compared.", fold=title)
+    return Table((*names, *columns), made, len(names), caption=f"{unit}. Measured on another machine: compare ratios only.", fold=title)

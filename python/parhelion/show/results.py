@@ -1,9 +1,9 @@
-"""What a record tells, as blocks: results by case and contender, sweeps, tables in published forms, and what went wrong."""
+"""What a record tells, as blocks: results by case and variant, sweeps, tables in published forms, and what went wrong."""
 
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, constant, contenders, entries, in_order, mean_speed, of_contender, reasons, remarks, results, text, varying, with_seam, wording
+from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, constant, variants, entries, in_order, mean_speed, of_variant, reasons, remarks, results, text, varying, with_seam, wording
 from ..analyze.document import PublishedForm, applications, by_level, published_form
 from ..analyze.sweep import FIGURES, LEAST_SIZES, WORDS, Matrix, MatrixRow, PublishedRow, Sweep, sweep
 from ..record.read import Record, failed
@@ -15,7 +15,7 @@ from ..record.profile import Profile, RankProfile
 from . import Block, Cell, Section, Table, Text, Word, note
 
 Fits = Callable[[Table], bool]
-SMALL_HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric; a wider terminal shows every contender"
+SMALL_HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric; a wider terminal shows every variant"
 AUTO = "auto"
 FASTEST = {"floor": "floor", OWN: "fastest own", BASELINE: "fastest by hand", PEER: "fastest peer"}
 MOST_TABLES, MOST_ROWS = 3, 60
@@ -42,7 +42,7 @@ def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
 
 def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
     """Of the gather where several sets, or coarrays, are to be put beside each other."""
-    several = len({text(case.params.get("dataset")) for case in cases}) > 1 or any("/" in name for name in contenders(cases))
+    several = len({text(case.params.get("dataset")) for case in cases}) > 1 or any("/" in name for name in variants(cases))
     form = published_form(record.run.benchmark, in_order(cases)) if record.run.benchmark == "ghosts" or several else None
     form = None if record.run.benchmark == "halo" else form
     parts = ("interpreter_s", "numpy_s", "mpi4py_and_mpi_init_s", "parhelion_s")
@@ -74,20 +74,20 @@ def failures(record: Record) -> list[Block]:
 
 
 def troubles(cases: Sequence[CaseResult]) -> list[Block]:
-    """Each reason once, with the contenders that it met."""
+    """Each reason once, with the variants that it met."""
     kinds = {"failed": ("bad", "FAILED:"), "skipped": ("dim", "skipped:")}
     return [Text(f"{', '.join(sorted(names))}: {why}", *kinds[kind]) for (kind, why), names in reasons(cases).items()]
 
 
 def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits) -> list[Table]:
-    """All contenders in as few tables as fit, or a short one where that would be too many."""
-    names = [name for name in contenders(cases) if any(name in case.entries and not case.entries[name].skipped for case in cases)]
-    names = names or contenders(cases)
-    return _in_tables(names, lambda some: _of_contenders(benchmark, cases, some), fits) or [short_table(benchmark, cases)]
+    """All variants in as few tables as fit, or a short one where that would be too many."""
+    names = [name for name in variants(cases) if any(name in case.entries and not case.entries[name].skipped for case in cases)]
+    names = names or variants(cases)
+    return _in_tables(names, lambda some: _of_variants(benchmark, cases, some), fits) or [short_table(benchmark, cases)]
 
 
 def _in_tables(names: Sequence[str], table: Callable[[Sequence[str]], Table], fits: Fits) -> list[Table]:
-    """As few tables of all contenders as fit; none where that would be too many."""
+    """As few tables of all variants as fit; none where that would be too many."""
     for count in range(1, MOST_TABLES + 1):
         size = -(-len(names) // count)
         parts = [table(names[first : first + size]) for first in range(0, len(names), size)]
@@ -96,10 +96,10 @@ def _in_tables(names: Sequence[str], table: Callable[[Sequence[str]], Table], fi
     return []
 
 
-def _of_contenders(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
+def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
     rows, words = in_order(cases), wording(benchmark)
     ratio = f"; ×: times as fast as {words.base}" if words.compared else ""
-    means = [mean_speed(of_contender(rows, name)) for name in names]
+    means = [mean_speed(of_variant(rows, name)) for name in names]
     foot: list[list[Word]] = [["geomean", *[""] * (len(varying(cases)) - 1), *(_speed(*mean) for mean in means)]]
     return _case_table(benchmark, cases, names, [[_cell(case, name) for name in names] for case in rows],
                        f"µs per {words.of}, median{ratio}; below: 95 % confidence intervals",
@@ -126,14 +126,14 @@ def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
     roles = [role for role in FASTEST if any(case.of_role(role) for case in cases)]
     cells = [[_auto(case), *(_fastest(case, role) for role in roles)] for case in rows]
     own = _speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))
-    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_contender(rows, AUTO))), *(own if role == OWN else "" for role in roles)]
+    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_variant(rows, AUTO))), *(own if role == OWN else "" for role in roles)]
     return _case_table(benchmark, cases, [AUTO, *(FASTEST[role] for role in roles)], cells, SMALL_HELP.format(words.of, words.base), [foot], "tight")
 
 
 def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[Table]:
-    """Of cases with a seam (`--seam`): what it costs each contender, or `auto` alone where all would be too wide."""
+    """Of cases with a seam (`--seam`): what it costs each variant, or `auto` alone where all would be too wide."""
     found = with_seam(cases)
-    names = [name for name in contenders(cases) if any(name in ratios for _, ratios in found)]
+    names = [name for name in variants(cases) if any(name in ratios for _, ratios in found)]
     parameters = [name for name in varying(cases) if name != "seam"]
 
     def table(names: Sequence[str]) -> Table:
@@ -157,8 +157,8 @@ def _fastest(case: CaseResult, role: str) -> Word:
     entry = case.best(role)
     if entry is None:
         return "–"
-    speed = f" {_speed(case.speed(entry.contender)).text}" if role in (OWN, PEER) else ""
-    return Cell(microseconds(entry.median) + speed, entry.contender)
+    speed = f" {_speed(case.speed(entry.variant)).text}" if role in (OWN, PEER) else ""
+    return Cell(microseconds(entry.median) + speed, entry.variant)
 
 
 def _speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> Cell:
@@ -180,30 +180,30 @@ def _cell(case: CaseResult, name: str) -> Word:
 
 
 def every_result(benchmark: str, cases: Sequence[CaseResult]) -> list[Block]:
-    """A row per case and contender, and geometric means over the cases."""
-    words, parameters, names = wording(benchmark), varying(cases), contenders(cases)
+    """A row per case and variant, and geometric means over the cases."""
+    words, parameters, names = wording(benchmark), varying(cases), variants(cases)
     ratio = f", and how many times as fast as {words.base}" if words.compared else ""
-    head = [*parameters, "contender", "role", "µs", *(["× by hand"] if words.compared else [])]
+    head = [*parameters, "variant", "role", "µs", *(["× by hand"] if words.compared else [])]
     rows = [_result(case, case.entries[name], parameters, words.compared) for case in cases for name in names if name in case.entries]
-    fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} contender{'s' if len(names) != 1 else ''}"
+    fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} variant{'s' if len(names) != 1 else ''}"
     made: list[Block] = [Table(head, rows, len(parameters) + 1, caption=f"Median, µs per {words.of}{ratio}; small: 95 % confidence intervals. "
                                "Bold: fastest of its case.", fold=fold)]
     if len(cases) > 1 and any(case.best_baseline for case in cases):
-        means = [(name, *mean_speed(of_contender(cases, name))) for name in names]
-        made.append(Table(("contender", "× by hand", "95 % interval"), [[name, times(mean), times_ends(ends)] for name, mean, ends in means],
-                          fold="Geometric mean over all cases, of every contender"))
+        means = [(name, *mean_speed(of_variant(cases, name))) for name in names]
+        made.append(Table(("variant", "× by hand", "95 % interval"), [[name, times(mean), times_ends(ends)] for name, mean, ends in means],
+                          fold="Geometric mean over all cases, of every variant"))
     return made
 
 
 def _result(case: CaseResult, entry: Entry, parameters: Sequence[str], compared: bool) -> list[Word]:
-    who = Cell(entry.contender, kind=entry.role)
+    who = Cell(entry.variant, kind=entry.role)
     time: Word = FAILED if entry.failed else Cell("skipped", kind="dim")
     if entry.summary and not entry.failed:
         low, high = entry.summary.interval
         known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "no interval: too few samples"
         time = Cell(microseconds(entry.median), known, "good" if case.fastest is entry else "", entry.median)
-    speed = case.speed(entry.contender)
-    ratio = [Cell(times(speed), times_ends(case.speed_interval(entry.contender)), sort=speed or 0.0)] if compared else []
+    speed = case.speed(entry.variant)
+    ratio = [Cell(times(speed), times_ends(case.speed_interval(entry.variant)), sort=speed or 0.0)] if compared else []
     return [*values(case, parameters), who, entry.role, time, *ratio]
 
 
@@ -213,8 +213,8 @@ def matrix(benchmark: str, found: Matrix) -> list[Block]:
     for row in found.rows:
         if row.reason:
             reasons_of.setdefault(row.reason, []).append(f"{row.mpi} over {row.network}")
-    title = f"{benchmark}, {found.contender}: {found.ran} of {len(found.rows)} combinations ran"
-    caption = f"µs per {wording(benchmark).of}, median; all contenders and cases: see the report or --json"
+    title = f"{benchmark}, {found.variant}: {found.ran} of {len(found.rows)} combinations ran"
+    caption = f"µs per {wording(benchmark).of}, median; all variants and cases: see the report or --json"
     table = Table(("MPI", "network", *found.columns), [[row.mpi, row.network, *_of_combination(row)] for row in found.rows], 2, title, caption)
     return [table, *(Text(f"{', '.join(who)}: {why}", "note", "cannot run:") for why, who in reasons_of.items())]
 
@@ -253,19 +253,19 @@ def breaks(found: Sweep) -> list[Block]:
 
 
 ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # from the inside out
-LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors as the exchange owes them; own rank: copies; "
+LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors, before a transport combines them; own rank: copies; "
           "busiest node: what leaves it")
 
 
 def levels(cases: Sequence[CaseResult]) -> list[Block]:
-    """A row per case and contender that told its messages by level of the machine (`--per-node`)."""
-    found = [(case, entry.contender, told) for case in in_order(cases) for entry in case.entries.values() if (told := by_level(entry))]
+    """A row per case and variant that told its messages by level of the machine (`--per-node`)."""
+    found = [(case, entry.variant, told) for case in in_order(cases) for entry in case.entries.values() if (told := by_level(entry))]
     if not found:
         return []
     told_of = {name for _, _, told in found for name, sums in told.items() if any(sums.values())}
     names, parameters = [name for name in ORDER if name in told_of], varying(cases)
-    rows = [[*values(case, parameters), contender, *(_sums(told.get(name, {})) for name in names)] for case, contender, told in found]
-    return [Table([*parameters, "contender", *(name.replace("_", " ") for name in names)], rows, len(parameters) + 1, "messages by level", LEVELS)]
+    rows = [[*values(case, parameters), variant, *(_sums(told.get(name, {})) for name in names)] for case, variant, told in found]
+    return [Table([*parameters, "variant", *(name.replace("_", " ") for name in names)], rows, len(parameters) + 1, "messages by level", LEVELS)]
 
 
 def _sums(told: dict[str, int]) -> str:
@@ -273,7 +273,7 @@ def _sums(told: dict[str, int]) -> str:
 
 
 def worst(cases: Sequence[CaseResult]) -> list[Entry]:
-    """Contenders whose values were wrong, or that broke down."""
+    """Variants whose values were wrong, or that broke down."""
     return [entry for entry in entries(cases) if entry.failed]
 
 
@@ -291,7 +291,7 @@ def profile_blocks(profile: Profile, most: int = 15) -> list[Block]:
     made: list[Block] = [Text(f"{profile.profile}: {len(profile.ranks)} ranks of {' '.join(profile.program)}, {profile.samples} samples")]
     made += map(note, profile.notes)
     if (waited := waiting_share(profile.ranks)) > MUCH_WAITING:
-        made.append(note(f"for {percent(waited, 0)} of their time the ranks waited for cores that others had; shares leave that out"))
+        made.append(note(f"for {percent(waited, 0)} of their time the ranks waited for busy cores; shares exclude that time"))
     if profile.samples:
         found = tables(profile)
         made += [Section("share of the time, by part", [_shares(found["parts"], most)]),

@@ -5,7 +5,7 @@ overlaps and with this library's put in its place from outside.
 Here is what the command line needs to know of them, without MPI.
 """
 
-# The contenders of each role.
+# The variants of each role.
 GHOSTS = {
     "own": ["auto", "auto_from_cpp", "shared", "staged_shared", "mpi"],
     "baseline": ["published_hindexed", "packed_persistent", "mpi4py_isend", "planted_fault"],

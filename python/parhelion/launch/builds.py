@@ -1,4 +1,4 @@
-"""Flavors: one build of Parhelion per MPI, each in a directory told by ``flavor.json``; and how ranks are started under one."""
+"""Builds: one build of Parhelion per MPI, each in a directory told by ``build.json``; and how ranks are started under one."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def launcher_named(words: str | None) -> Iterator[None]:
         os.environ[LAUNCHER] = before
 
 
-class FlavorError(InputError, RuntimeError):
-    """A flavor is not built, or its description cannot be used."""
+class BuildError(InputError, RuntimeError):
+    """A build is missing, or its description cannot be used."""
 
 
 class Launch(NamedTuple):
@@ -54,7 +54,7 @@ class Launch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Flavor:
+class Build:
     """A build against one MPI. Paths are absolute.
 
     `kind` (a key of `KINDS`) says how `mpiexec` wants its options; None where that MPI has no launcher of its own.
@@ -73,7 +73,7 @@ class Flavor:
 
     @property
     def program(self) -> Path:
-        """The measuring program ``phl-bench`` of this flavor."""
+        """The measuring program ``phl-bench`` of this build."""
         return self.directory / "phl-bench"
 
     @property
@@ -88,7 +88,7 @@ class Flavor:
 
     @property
     def mpi_library(self) -> Path:
-        """The MPI library that this flavor's programs load."""
+        """The MPI library that this build's programs load."""
         return self.library_dir / self.soname
 
     def launch(
@@ -104,7 +104,7 @@ class Flavor:
         setting: Mapping[str, str] | None = None,
     ) -> Launch:
         """Command line and environment that start `ranks` ranks of `program`: with the launcher that PARHELION_LAUNCHER names, as it is; inside
-        a job with its scheduler's ``srun``; else with ``mpiexec``. Raises `FlavorError` where there is none of them.
+        a job with its scheduler's ``srun``; else with ``mpiexec``. Raises `BuildError` where there is none of them.
 
         `bind`: one rank on one core, where there are cores enough. `env` (``os.environ`` by default) is the environment to start from, and is
         overruled by `setting` alone, which reaches ranks on other hosts too. `options` go to the launcher as they are. `cores`, of a host, defaults
@@ -124,7 +124,7 @@ class Flavor:
         words, told = self._starter(base, None if options else job, request)
         if words is None:
             if self.mpiexec is None:
-                raise FlavorError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known"
+                raise BuildError(f"the MPI of this program, {self.mpi_library} ({self.library_version}), has no mpiexec that is known"
                                   f"{''.join(f'; {each}' for each in told)}: say how ranks are started, such as --launcher 'srun --mpi=pmi2', or {LAUNCHER}")
             words, told = [str(self.mpiexec), *form.words(added)], told + request.notes()
         argv = [*words, *options, "-n", str(ranks), *program_words([os.fspath(word) for word in (program, *args)])]
@@ -145,11 +145,11 @@ class Flavor:
             try:
                 return shlex.split(env[LAUNCHER]), []
             except ValueError as error:
-                raise FlavorError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
+                raise BuildError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
         return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
 
     def mpi4py_environment(self) -> dict[str, str]:
-        """Makes mpi4py load this flavor's MPI: its wheels choose their build, too, by the library that this variable names."""
+        """Makes mpi4py load this build's MPI: its wheels choose their build, too, by the library that this variable names."""
         return {"MPI4PY_LIBMPI": str(self.mpi_library)}
 
     def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -159,7 +159,7 @@ class Flavor:
         return {"LD_LIBRARY_PATH": folders} if inherited or self.names_folder else {}
 
 
-class WheelFlavor(Flavor):
+class WheelBuild(Build):
     """A build for an ABI. Which MPI it runs on is looked for when it is first asked: ranks, which have one, never ask."""
 
     def __init__(self, name: str, library_version: str, soname: str, directory: Path) -> None:
@@ -175,7 +175,7 @@ class WheelFlavor(Flavor):
     def is_here(self) -> bool:
         try:
             return bool(self._mpi())
-        except FlavorError:
+        except BuildError:
             return False
 
     @property
@@ -186,7 +186,7 @@ class WheelFlavor(Flavor):
         try:
             return mpi_of(self.soname)
         except MpiMissing as error:
-            raise FlavorError(f"flavor {self.name} cannot run: {error}") from error
+            raise BuildError(f"build {self.name} cannot run: {error}") from error
 
     @property
     def names_folder(self) -> bool:
@@ -194,57 +194,57 @@ class WheelFlavor(Flavor):
         return not self._mpi().by_linker
 
 
-def flavor_directory() -> Path:
-    """Where the build puts flavors: ``_flavors`` in the package."""
-    return Path(__file__).resolve().parent.parent / "_flavors"
+def build_directory() -> Path:
+    """Where builds are: ``_builds`` in the package."""
+    return Path(__file__).resolve().parent.parent / "_builds"
 
 
-def load_flavor(file: str | os.PathLike) -> Flavor:
-    """The flavor told by a ``flavor.json``. Relative paths in it are relative to its directory; one without paths is a wheel's."""
+def load_build(file: str | os.PathLike) -> Build:
+    """The build told by a ``build.json``. Relative paths in it are relative to its directory; one without paths is a wheel's."""
     file = Path(file).resolve()
     try:
         text = json.loads(file.read_text())
         words = {key: str(text[key]) for key in ("name", "library_version", "soname")}
         if "mpi_home" not in text:
-            return WheelFlavor(**words, directory=file.parent)
+            return WheelBuild(**words, directory=file.parent)
         kind, mpi_home, library_dir = str(text["kind"]), _absolute(file.parent, text["mpi_home"]), _absolute(file.parent, text["library_dir"])
         mpiexec = _absolute(file.parent, text["mpiexec"]) if text["mpiexec"] else None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FlavorError(f"{file} does not describe a flavor ({error!r}): {build_for('mpich', again=True)}") from error
+        raise BuildError(f"{file} does not describe a build ({error!r}): {build_for('mpich', again=True)}") from error
     if kind not in KINDS:
-        raise FlavorError(f"{file}: kind of MPI is {kind!r}, known are {', '.join(KINDS)}")
-    return Flavor(words["name"], kind, mpi_home, mpiexec, library_dir, words["library_version"], words["soname"], file.parent)
+        raise BuildError(f"{file}: kind of MPI is {kind!r}, known are {', '.join(KINDS)}")
+    return Build(words["name"], kind, mpi_home, mpiexec, library_dir, words["library_version"], words["soname"], file.parent)
 
 
-def built_flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
-    """Every flavor that is built, by name, also a wheel's whose MPI is not here. Ranks use this: nothing is looked for."""
-    found = Path(directory or flavor_directory()).glob("*/flavor.json")
-    return {flavor.name: flavor for flavor in map(load_flavor, sorted(found))}
+def installed_builds(directory: str | os.PathLike | None = None) -> dict[str, Build]:
+    """Every build, by name, also a wheel's whose MPI is not here. Ranks use this: nothing is looked for."""
+    found = Path(directory or build_directory()).glob("*/build.json")
+    return {build.name: build for build in map(load_build, sorted(found))}
 
 
-def flavors(directory: str | os.PathLike | None = None) -> dict[str, Flavor]:
-    """Every flavor that is built and whose MPI is here, by name; empty when none is."""
-    return {name: flavor for name, flavor in built_flavors(directory).items() if flavor.is_here}
+def usable_builds(directory: str | os.PathLike | None = None) -> dict[str, Build]:
+    """Every build whose MPI is here, by name; empty when none is."""
+    return {name: build for name, build in installed_builds(directory).items() if build.is_here}
 
 
-def find_flavor(name: str | None = None, directory: str | os.PathLike | None = None, *, measuring: bool = False) -> Flavor:
-    """The flavor of that name; without one, that of PARHELION_FLAVOR, else the one built last, else the only one there is.
+def find_build(name: str | None = None, directory: str | os.PathLike | None = None, *, measuring: bool = False) -> Build:
+    """The build of that name; without one, that of PARHELION_BUILD, else the one built last, else the only one there is.
 
     With `measuring`, its measuring program must be there too.
     """
-    directory = Path(directory or flavor_directory())
-    built = built_flavors(directory)
-    name = name or os.environ.get("PARHELION_FLAVOR") or usual_name(directory, built)
+    directory = Path(directory or build_directory())
+    built = installed_builds(directory)
+    name = name or os.environ.get("PARHELION_BUILD") or usual_name(directory, built)
     if name not in built:
-        wanted = "a default flavor" if name is None else f"flavor {name!r}"
-        raise FlavorError(f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): {build_for(name or 'mpich')}")
+        wanted = "a default build" if name is None else f"build {name!r}"
+        raise BuildError(f"{wanted} is not built in {directory} (built: {', '.join(built) or 'none'}): {build_for(name or 'mpich')}")
     if measuring and not os.access(built[name].program, os.X_OK):
-        raise FlavorError(f"flavor {name} has no {built[name].program}: {build_for(name, again=True, bench=True)}")
+        raise BuildError(f"build {name} has no {built[name].program}: {build_for(name, again=True, bench=True)}")
     return built[name]
 
 
-def usual_name(directory: Path, built: Mapping[str, Flavor]) -> str | None:
-    """In a checkout the flavor built last; of a wheel the one that mpi4py's MPI can run."""
+def usual_name(directory: Path, built: Mapping[str, Build]) -> str | None:
+    """In a checkout the build built last; of a wheel the one that mpi4py's MPI can run."""
     try:
         last = (directory / "default").read_text().strip()
     except OSError:
@@ -254,13 +254,13 @@ def usual_name(directory: Path, built: Mapping[str, Flavor]) -> str | None:
     try:
         soname = bound_mpi().soname
     except MpiMissing as error:
-        raise FlavorError(str(error)) from error
-    return next((name for name, flavor in built.items() if flavor.soname == soname), None)
+        raise BuildError(str(error)) from error
+    return next((name for name, build in built.items() if build.soname == soname), None)
 
 
-def default_flavor(directory: str | os.PathLike | None = None) -> Flavor:
-    """The flavor that is used where none is named, see `find_flavor`."""
-    return find_flavor(directory=directory)
+def default_build(directory: str | os.PathLike | None = None) -> Build:
+    """The build that is used where none is named, see `find_build`."""
+    return find_build(directory=directory)
 
 
 def _absolute(base: Path, text: str) -> Path:
@@ -290,12 +290,12 @@ def run(
     program: str | os.PathLike,
     args: Sequence[str | os.PathLike] = (),
     *,
-    flavor: Flavor | None = None,
+    build: Build | None = None,
     timeout: float | None = None,
     cwd: str | os.PathLike | None = None,
     on_line: Callable[[str], None] | None = None,
     **how: Any,
 ) -> Completed:
-    """Start `ranks` ranks of `program` under `flavor` (the default one), with `Flavor.launch`'s other options, and wait. After `timeout` seconds
+    """Start `ranks` ranks of `program` under `build` (the default one), with `Build.launch`'s other options, and wait. After `timeout` seconds
     every rank is ended. Output streams to ours, or line by line to `on_line`."""
-    return (flavor or default_flavor()).launch(ranks, program, args, **how).run(timeout=timeout, cwd=cwd, on_line=on_line)
+    return (build or default_build()).launch(ranks, program, args, **how).run(timeout=timeout, cwd=cwd, on_line=on_line)
