@@ -182,6 +182,30 @@ CASE(
     }
 }
 
+CASE("after it is prepared, the first exchange or sum of arrays waits for nobody but neighbors") {
+    const Communicator comm(MPI_COMM_WORLD);
+    const bool reads = comm.rank() == 0 && comm.size() > 1;
+    std::vector<global_index> ghosts(reads ? 1 : 0, 2);  // of rank 1
+    for (const Route& route : all_routes()) {
+        if (!takes_any_array(route)) continue;
+        CAPTURE(route.transport);
+        const IndexMap map(IndexedDomain(2, ghosts, comm), {route.transport});
+        std::vector<double> x(static_cast<std::size_t>(map.size()), comm.rank() + 1);
+        std::vector<int> pairs(2 * x.size(), 1);
+        map.prepare({x, {pairs, 2}});
+        map.prepare_shared({x});
+        map.prepare({x, {pairs, 2}});  // nothing is left to do
+        if (comm.rank() < 2) {         // the others leave it out
+            map.forward({x, {pairs, 2}});
+            map.reverse({x, {pairs, 2}}, Reduction::sum);
+            map.sum_shared({x});
+            EXPECT_EQ(x.back(), reads ? 6 : comm.rank() + 1);
+            EXPECT_EQ(x.front(), comm.rank() == 1 ? 6 : comm.rank() + 1);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 CASE("pointers, vectors and views are arrays of a map, and vectors tell their size") {
     const Communicator comm(MPI_COMM_WORLD);
     const global_index next = (comm.rank() + 1) % comm.size();
@@ -258,4 +282,22 @@ CASE("a message that goes in several chunks arrives as one, and so do several fo
             EXPECT_TRUE(found);
             ++i;
         }
+    RepeatedExchange exchange(comm);
+    const auto length = [](int from, int to) { return static_cast<std::size_t>(from + 6 * to); };
+    for (int round = 0; round < 2; ++round) {
+        exchange.outgoing().parts.clear();
+        for (int to = 0; to < comm.size(); ++to)
+            std::ranges::copy(letter(comm.rank(), to, length(comm.rank(), to)),
+                              exchange.outgoing().add(to, length(comm.rank(), to)));
+        EXPECT_TRUE(collectively(comm, "a test", [&] { return exchange.run(1, message); }));
+        ASSERT_EQ(exchange.received().size(), static_cast<std::size_t>(comm.size()));
+        for (int from = 0; from < comm.size(); ++from) {
+            const auto& part = exchange.received()[static_cast<std::size_t>(from)];
+            const auto expected = letter(from, comm.rank(), length(from, comm.rank()));
+            EXPECT_EQ(part.rank, from);
+            ASSERT_EQ(part.bytes, expected.size());
+            EXPECT_TRUE(
+                std::ranges::equal(expected, std::span(exchange.bytes_of(part), part.bytes)));
+        }
+    }
 }

@@ -45,16 +45,23 @@ CartesianDomain some_domain(Random& random, const std::vector<global_index>& ext
     return {extents, options};
 }
 
+// Axis d of a grid is axis axes[d] of the one whose cells have the values.
+using Axes = std::vector<int>;
+const Axes as_they_are{0, 1, 2};
+
 // Cells of a box get their values, in an array of which `first` is the first cell.
 void write_box(WatchedBytes& memory, const Field& field, std::size_t block, const Box& box,
-               const Coordinates& first, int salt, bool expected) {
+               const Coordinates& first, int salt, bool expected, const Axes& axes = as_they_are) {
     for_each_cell(box, [&](const Coordinates& x) {
+        Coordinates there{};
+        for (std::size_t d = 0; d < axes.size(); ++d)
+            there[static_cast<std::size_t>(axes[d])] = x[d];
         for (int c = 0; c < field.components; ++c) {
             std::byte* at = field.blocks[block].first + c * field.stride_of_components(block);
             for (std::size_t d = 0; d < max_dimensions; ++d)
                 at += (x[d] - first[d]) * field.blocks[block].strides[d];
             write_bits(expected ? memory.expected(at) : at,
-                       static_cast<std::size_t>(field.element.size), key(x, c, salt));
+                       static_cast<std::size_t>(field.element.size), key(there, c, salt));
         }
     });
 }
@@ -62,17 +69,17 @@ void write_box(WatchedBytes& memory, const Field& field, std::size_t block, cons
 // One array per block of a domain; every byte beside owned cells must stay as it is.
 class GridValues {
 public:
-    GridValues(const CartesianDomain& domain, Element element, int components, Order order,
-               Memory memory)
-        : domain_(domain) {
+    GridValues(const CartesianDomain& domain, Element element, const ArrayLayout& layout,
+               Memory memory, const Axes& axes = as_they_are)
+        : domain_(domain), axes_(axes) {
         std::vector<std::byte*> starts;
         for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
-            byte_count bytes = byte_count{element.size} * components;
-            for (global_index extent : array_extents(domain, {}, b)) bytes *= extent;
+            byte_count bytes = byte_count{element.size} * layout.components;
+            for (global_index extent : array_extents(domain, layout, b)) bytes *= extent;
             memory_.emplace_back(bytes, memory);
             starts.push_back(memory_.back().data());
         }
-        field_ = view_blocks(domain, starts, element, {order, components});
+        field_ = view_blocks(domain, starts, element, layout);
     }
     const Field& field() const { return field_; }
     void clear() {
@@ -83,7 +90,7 @@ public:
         for (std::size_t b = 0; b < memory_.size(); ++b) {
             const int block = static_cast<int>(b);
             write_box(memory_[b], field_, b, domain_.owned(block), first_of(domain_, field_, block),
-                      salt, expected);
+                      salt, expected, axes_);
             if (!expected) memory_[b].expect_as_is();
         }
     }
@@ -94,13 +101,16 @@ public:
 
 private:
     const CartesianDomain& domain_;
+    const Axes axes_;
     std::vector<WatchedBytes> memory_;
     Field field_;
 };
 
 }  // namespace
 
-CASE("over every transport, grids move to any other process grid, splits and blocks, and back") {
+CASE(
+    "over every transport, grids move to any other process grid, splits, blocks and order of axes, "
+    "and back") {
     int turn = 0;
     for_random_cases(4, [&](Random& random) {
         const std::vector<global_index> all{random.between(1, 14), random.between(1, 9),
@@ -109,24 +119,47 @@ CASE("over every transport, grids move to any other process grid, splits and blo
         Stagger points;
         for (std::size_t d = 0; d < extents.size(); ++d)
             points.along[d] = static_cast<std::int16_t>(random.chance(30));
+        Axes axes = as_they_are;
+        axes.resize(extents.size());
+        const bool turned = random.chance(70);
+        for (std::size_t d = axes.size(); turned && d > 1; --d)
+            std::swap(axes[d - 1], axes[random.next() % d]);
+        std::vector<global_index> permuted;
+        Stagger permuted_points;
+        for (std::size_t d = 0; d < axes.size(); ++d) {
+            const auto there = static_cast<std::size_t>(axes[d]);
+            permuted.push_back(extents[there]);
+            permuted_points.along[d] = points.along[there];
+        }
         const CartesianDomain from = some_domain(random, extents).staggered(points),
-                              to = some_domain(random, extents).staggered(points);
+                              to = some_domain(random, permuted).staggered(permuted_points);
         const int arrays = random.between(1, 3);
         for (const Route& route : routes_for(turn++, 2)) {
             if (!takes_any_array(route)) continue;
             CAPTURE(route.transport);
-            Redistribution redistribute(from, to, {route.transport});
+            Redistribution redistribute(from, to, {route.transport},
+                                        axes == as_they_are && random.chance(50) ? Axes() : axes);
             std::vector<GridValues> before, after;
             std::vector<Move> moves;
             before.reserve(3), after.reserve(3);
             for (int f = 0; f < arrays; ++f) {
                 const Element element =
                     all_elements()[static_cast<std::size_t>(turn + f) % all_elements().size()];
-                const auto order = [&] { return random.chance(50) ? Order::c : Order::fortran; };
-                before.emplace_back(from, element, 1 + f, order(), Memory::ordinary);
-                after.emplace_back(to, element, 1 + f, order(), Memory::ordinary);
+                const auto layout = [&] {
+                    ArrayLayout made{random.chance(50) ? Order::c : Order::fortran, 1 + f};
+                    if (random.chance(50)) {  // padded
+                        made.array_halo = 0;
+                        for (int d = 0; d < from.dimensions(); ++d)
+                            made.array_halo.lower[d] = random.between(0, 1),
+                            made.array_halo.upper[d] = random.between(0, 3);
+                    }
+                    return made;
+                };
+                before.emplace_back(from, element, layout(), Memory::ordinary);
+                after.emplace_back(to, element, layout(), Memory::ordinary, axes);
                 moves.push_back({before.back().field(), after.back().field()});
             }
+            if (random.chance(50)) redistribute.prepare(moves);
             for (int round = 0; round < 4; ++round) {
                 const bool forward = round % 2 == 0;
                 for (auto& each : forward ? before : after) each.clear(), each.write(round, false);
@@ -155,7 +188,7 @@ CASE("one rank gets a whole grid from its owners, and gives it back") {
             all_elements()[static_cast<std::size_t>(turn++) % all_elements().size()];
         const int root = random.between(0, comm.size() - 1), components = random.between(1, 3);
         const auto order = [&] { return random.chance(50) ? Order::c : Order::fortran; };
-        GridValues blocks(domain, element, components, order(), Memory::ordinary);
+        GridValues blocks(domain, element, {order(), components}, Memory::ordinary);
         Box box;
         byte_count bytes = byte_count{element.size} * components;
         for (int d = 0; d < domain.dimensions(); ++d) bytes *= box.hi[d] = domain.axis(d).extent;
@@ -200,6 +233,7 @@ CASE(
             if (!takes_any_array(route)) continue;
             CAPTURE(route.transport);
             Redistribution redistribute(from, to, {route.transport});
+            const bool prepared = random.chance(50);
             std::vector<double> u(before.size()), v(after.size(), -1);
             std::vector<std::int32_t> k(3 * before.size()), l(3 * after.size(), -1);
             for (std::size_t i = 0; i < before.size(); ++i) {
@@ -212,6 +246,7 @@ CASE(
             const auto k_before = k;
             const Move moves[] = {{view(from, u.data()), view(to, v.data())},
                                   {view(from, k.data(), 3), view(to, l.data(), 3)}};
+            if (prepared) redistribute.prepare(moves);
             redistribute.forward(moves);
             for (std::size_t i = 0; i < after.size(); ++i) {
                 EXPECT_EQ(v[i], static_cast<double>(after[i]) + 0.5);
@@ -230,6 +265,12 @@ CASE(
     const Communicator comm(MPI_COMM_WORLD);
     const CartesianDomain a{{12, 4}}, b{{12, 5}}, c{{12, 4}, {.halo = 0}};
     EXPECT_TRUE(holds(error_of([&] { Redistribution(a, b); }), "different extents"));
+    EXPECT_TRUE(holds(error_of([&] { Redistribution(a, c, {}, {1, 0}); }), "different extents"));
+    EXPECT_TRUE(holds(error_of([&] { Redistribution(a, c, {}, {0, 0}); }), "no permutation"));
+    if (comm.size() > 1)
+        EXPECT_TRUE(holds(
+            error_of([&] { Redistribution(a, c, {}, comm.rank() == 0 ? Axes{} : Axes{0, 1}); }),
+            "the number of axes is 0 on rank 0"));
     EXPECT_TRUE(holds(error_of([&] { Redistribution(IndexedDomain(2, {}), IndexedDomain(3, {})); }),
                       "domains of the same cells"));
     const auto twice = IndexedDomain::with_owned_ids(

@@ -68,10 +68,10 @@ CASE(
         return exchange.explain();
     };
     EXPECT_TRUE(goes("by_dimension:mpi", domain, fields));
-    EXPECT_TRUE(holds(told("by_dimension:mpi"), "; 3 messages"));
+    EXPECT_TRUE(holds(told("by_dimension:mpi"), "sends 3 messages"));
     const bool several_nodes = comm.node().size() < comm.size();
     EXPECT_EQ(goes("far_by_dimension:mpi", domain, fields), several_nodes);
-    if (several_nodes) EXPECT_TRUE(holds(told("far_by_dimension:mpi"), "; 4 messages"));
+    if (several_nodes) EXPECT_TRUE(holds(told("far_by_dimension:mpi"), "sends 4 messages"));
 }
 
 CASE("dimensions in any order and grouping bring every ghost") {

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"(?:#|//|!|/\*) ([\w.]+\.\w+)(, continued)?(?: \*/)?\n")
 BEFORE = re.compile(r"(?:#|//|!) before: ")
-WITH_EXAMPLES = ("README.md", "docs/start.md")  # the first programs that one sees
+WITH_EXAMPLES = ("docs/start.md",)  # the first programs that one sees
 
 
 def blocks(page: str, *languages: str) -> list[str]:

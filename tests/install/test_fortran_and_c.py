@@ -9,8 +9,8 @@ import pytest
 from parhelion import launch
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAVOR = launch.default_flavor()
-TREE = ROOT / "build" / FLAVOR.name
+BUILD = launch.default_build()
+TREE = ROOT / "build" / BUILD.name
 EXPECTED = "equal to the serial result"
 
 PROJECT = """cmake_minimum_required(VERSION 3.24)
@@ -28,6 +28,33 @@ int main(void) { return printf("%s\\n", phl_version()) < 0; }
 """
 
 
+FIRST_CALL = {
+    "c": """#include <parhelion/phl.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+    phl_index_map map = NULL;
+    MPI_Init(&argc, &argv);
+    phl_index_map_create(MPI_COMM_WORLD, 10, 0, NULL, NULL, &map);
+    puts(phl_last_error());
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 0);
+}
+""",
+    "f90": """use mpi
+use parhelion
+type(index_map) :: map
+integer :: code
+character(900) :: message
+call MPI_Init(code)
+call map%init(MPI_COMM_WORLD, 10, stat=code, errmsg=message)
+print '(a)', trim(message)
+flush (6)
+stop
+end
+""",
+}
+
+
 def execute(*command: str | Path, cwd: Path, **env: str) -> str:
     environment = {**os.environ, **env}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=240)
@@ -42,7 +69,7 @@ def tool(name: str) -> str:
 
 def output_of(program: Path, directory: Path, ranks: int) -> str:
     lines: list[str] = []
-    done = launch.run(ranks, program, (), flavor=FLAVOR, cwd=directory, timeout=120, on_line=lines.append)
+    done = launch.run(ranks, program, (), build=BUILD, cwd=directory, timeout=120, on_line=lines.append)
     assert done.ok, "\n".join(lines)
     return "\n".join(lines)
 
@@ -65,6 +92,19 @@ def test_cmake_finds_the_fortran_and_c_interfaces(prefix, tmp_path):
     execute(tool("cmake"), "--build", "build", cwd=tmp_path)
     assert EXPECTED in output_of(tmp_path / "build" / "heat_disk", tmp_path, 3)
     assert output_of(tmp_path / "build" / "version", tmp_path, 1).strip().startswith("0.")
+
+
+@pytest.mark.parametrize("language", FIRST_CALL)
+def test_a_program_of_another_mpi_is_told_both_and_the_remedy(language, tmp_path):
+    other, name = ("mpich", "MPICH") if "openmpi" in BUILD.name else ("openmpi", "Open MPI")
+    wrapper = shutil.which({"c": "mpicc", "f90": "mpif90"}[language] + f".{other}") or pytest.skip(f"skipped: no wrapper of {name} (Debian: apt install lib{other}-dev)")
+    source = tmp_path / f"first.{language}"
+    source.write_text(FIRST_CALL[language])
+    libraries = [*(["-lparhelion_fortran"] if language == "f90" else []), "-lparhelion"]
+    execute(wrapper, f"-I{ROOT / 'include'}", f"-I{TREE / 'fortran' / 'modules'}", source, "-o", "first", f"-L{BUILD.directory}", f"-Wl,-rpath,{BUILD.directory}", *libraries,
+            cwd=tmp_path)
+    said = subprocess.run([tmp_path / "first"], capture_output=True, text=True, timeout=60).stdout
+    assert f"this program was linked with {name}" in said and "was built for" in said and "make install MPI=" in said, said
 
 
 def test_pkg_config_finds_the_fortran_interface(prefix, tmp_path):

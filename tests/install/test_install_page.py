@@ -10,8 +10,8 @@ from parhelion import launch
 
 from snippets import ROOT, promised_output, write_files
 
-FLAVOR = launch.default_flavor()
-TREE = ROOT / "build" / FLAVOR.name
+BUILD = launch.default_build()
+TREE = ROOT / "build" / BUILD.name
 PAGE = (ROOT / "docs" / "install.md").read_text()
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
 
@@ -51,7 +51,7 @@ def run(request, home, tmp_path):
 
     def execute(text, **variables):
         env = {key: value for key, value in os.environ.items() if not key.startswith(("CMAKE_CXX_COMPILER_L", "CMAKE_C_COMPILER_L"))}
-        env |= {"HOME": str(home), "PATH": f"{tools}:{FLAVOR.mpi_home}/bin:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja",
+        env |= {"HOME": str(home), "PATH": f"{tools}:{BUILD.mpi_home}/bin:{os.environ['PATH']}", "CMAKE_GENERATOR": "Ninja",
                 "CC": "cc", "CXX": "c++", "MPICH_CC": names["cc"], "MPICH_CXX": names["c++"], "OMPI_CC": names["cc"],
                 "OMPI_CXX": names["c++"]} | variables
         done = subprocess.run(["bash", "-e", "-c", text], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=280)
@@ -65,7 +65,7 @@ def check(folder, *programs):
     """Each prints what the README promises, found by nothing but its own run path."""
     for program in programs:
         lines: list[str] = []
-        done = launch.run(2, folder / program, (), flavor=FLAVOR, cwd=folder, timeout=120, on_line=lines.append)
+        done = launch.run(2, folder / program, (), build=BUILD, cwd=folder, timeout=120, on_line=lines.append)
         assert done.ok and lines == promised_output(program), "\n".join(lines)
         found = subprocess.run(["ldd", folder / program], capture_output=True, text=True, check=True).stdout
         assert "not found" not in found
@@ -133,7 +133,7 @@ def configure(folder, text):
     env = {key: value for key, value in os.environ.items() if not key.startswith("CMAKE_")} | {"PARHELION_SOURCE": str(ROOT)}
     tools = ROOT / ".venv" / "tools"
     done = subprocess.run([tools / "cmake", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", "-S", folder, "-B", folder / "build",
-                           f"-DMPI_HOME={FLAVOR.mpi_home}"], env=env, capture_output=True, text=True, timeout=200)
+                           f"-DMPI_HOME={BUILD.mpi_home}"], env=env, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -157,7 +157,7 @@ def test_the_example_of_a_parent_project_configures_and_has_its_targets(tmp_path
 def test_the_header_for_all_has_all(home, tmp_path):
     include = home / "parhelion" / "include"
     (tmp_path / "all.cpp").write_text("#include <parhelion/parhelion.hpp>\n")
-    wrapper = FLAVOR.mpi_home / "bin" / "mpicxx" if hasattr(FLAVOR.mpi_home, "joinpath") else f"{FLAVOR.mpi_home}/bin/mpicxx"
+    wrapper = BUILD.mpi_home / "bin" / "mpicxx" if hasattr(BUILD.mpi_home, "joinpath") else f"{BUILD.mpi_home}/bin/mpicxx"
     read = subprocess.run([wrapper, "-std=c++20", "-MM", f"-I{include}", tmp_path / "all.cpp"], capture_output=True, text=True, check=True).stdout
     missing = [header for header in include.rglob("*.hpp") if str(header) not in read]
     assert not missing

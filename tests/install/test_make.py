@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAVORS = "python/parhelion/_flavors"
-OF_THE_USER = ["build/CMakeCache.txt", "build/notes.txt", "build/debug/CMakeCache.txt", "build/debug/lib/x.so", f"{FLAVORS}/own/flavor.json"]
-OF_MAKE = ["build/mpich/mpi.cmake", "build/mpich/CMakeCache.txt", "build/peers/made-by-make", f"{FLAVORS}/mpich/made-by-make",
-           f"{FLAVORS}/mpich/flavor.json"]
+BUILDS = "python/parhelion/_builds"
+OF_THE_USER = ["build/CMakeCache.txt", "build/notes.txt", "build/debug/CMakeCache.txt", "build/debug/lib/x.so", f"{BUILDS}/own/build.json"]
+OF_MAKE = ["build/mpich/mpi.cmake", "build/mpich/CMakeCache.txt", "build/peers/made-by-make", f"{BUILDS}/mpich/made-by-make",
+           f"{BUILDS}/mpich/build.json"]
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ def test_clean_removes_what_make_built_and_no_other_build(tree):
 
 
 def test_clean_leaves_no_empty_folders_and_needs_none(tree):
-    for name in ("build", FLAVORS):
+    for name in ("build", BUILDS):
         shutil.rmtree(tree / name)
     assert make(tree, "clean").returncode == 0
     write(tree, OF_MAKE, [".venv/stamps/venv"])
     assert make(tree, "distclean").returncode == 0
-    assert left(tree, ["build", FLAVORS, ".venv"]) == []
+    assert left(tree, ["build", BUILDS, ".venv"]) == []
 
 
 def test_an_environment_of_the_user_is_left_alone(tree):

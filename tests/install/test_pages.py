@@ -13,18 +13,23 @@ from parhelion.cli.main import root as command_line
 
 from snippets import BEFORE, BLOCK, NAMED, ROOT, blocks, files, runs
 
-FLAVOR = launch.default_flavor()
+BUILD = launch.default_build()
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
-WITH_PROGRAMS = ("docs/tutorial-grid.md", "docs/tutorial-mesh.md", "docs/from-your-loop.md")
+WITH_PROGRAMS = ("docs/mesh-to-ghosts.md", "docs/tutorial-grid.md", "docs/tutorial-mesh.md", "docs/from-your-loop.md")
 # Run elsewhere, with what they need around them: test_readme.py, test_install_page.py, test_interface_examples.py.
-ELSEWHERE = ("README.md", "docs/start.md", "docs/install.md", "docs/ghost-arrays.md")
+ELSEWHERE = ("docs/start.md", "docs/install.md", "docs/ghost-arrays.md")
+# Whole programs that a page shows in pieces, and ends of programs that would teach nothing there, with what they print.
+EXAMPLES = {"docs/tutorial-mesh.md": [ROOT / "examples" / name for name in ("poisson.cpp", "poisson.f90", "volumes.py")]}
+ENDS = {"docs/from-your-loop.md": ("after.cpp", "parhelion run -n 2 build/after", ["right: 1 1 1 1 1 1"])}
 COMPILED = {".cpp": ("mpicxx", "-std=c++20"), ".c": ("mpicc", "-std=c99"), ".f90": ("gfortran", "-std=f2018")}
-TREE = ROOT / "build" / FLAVOR.name
+TREE = ROOT / "build" / BUILD.name
 
 # What fragments of a page need that it speaks of and does not show.
 AROUND = {
+    "README.md": "def update(u): pass",
+    "docs/transports.md": "",
+    "docs/gather.md": "",
     "docs/seams.md": "",
-    "docs/index.md": "domain = ph.CartesianDomain((16, 12)); u = domain.zeros()",
     "docs/python.md": """comm = MPI.COMM_WORLD
 def update_interior(u): pass
 wanted = [1000 * ((comm.rank + 1) % comm.size) + 7, 1000 * ((comm.rank + 1) % comm.size)] if comm.size > 1 else []
@@ -58,12 +63,12 @@ def around_python(page, text):
 
 
 def start(words, folder):
-    """Output of a command as a page shows it: ranks by the launcher of the flavor, Python and `parhelion` those that run the tests."""
+    """Output of a command as a page shows it: ranks by the launcher of the build, Python and `parhelion` those that run the tests."""
     lines: list[str] = []
     if Path(words[0]).name == "mpiexec":
         ranks, program, *arguments = int(words[2]), *words[3:]
         program = sys.executable if Path(program).name == "python" else str(folder / program)
-        done = launch.run(ranks, program, arguments, flavor=FLAVOR, cwd=folder, timeout=120, on_line=lines.append)
+        done = launch.run(ranks, program, arguments, build=BUILD, cwd=folder, timeout=120, on_line=lines.append)
         assert done.ok, "\n".join(lines)
         return lines
     command = {"python": [sys.executable], "parhelion": [sys.executable, "-m", "parhelion"]}[words[0]]
@@ -78,10 +83,10 @@ def compile_all(folder, sources):
     for source in sources:
         compiler, standard = COMPILED[source.suffix]
         program = f"{source.stem}_fortran" if (source.with_suffix(".cpp") in sources and source.suffix == ".f90") else source.stem
-        path = compiler if compiler == "gfortran" else f"{FLAVOR.mpi_home}/bin/{compiler}"
+        path = compiler if compiler == "gfortran" else f"{BUILD.mpi_home}/bin/{compiler}"
         library = ["-lparhelion_fortran", "-lparhelion", "-lmpi"] if source.suffix == ".f90" else ["-lparhelion"]
-        folders = [f"-I{ROOT / 'include'}", f"-I{TREE / 'include'}", f"-I{TREE / 'fortran' / 'modules'}", f"-L{FLAVOR.directory}", f"-L{FLAVOR.library_dir}",
-                   f"-Wl,-rpath,{FLAVOR.directory}", f"-Wl,-rpath,{FLAVOR.library_dir}"]
+        folders = [f"-I{ROOT / 'include'}", f"-I{TREE / 'include'}", f"-I{TREE / 'fortran' / 'modules'}", f"-L{BUILD.directory}", f"-L{BUILD.library_dir}",
+                   f"-Wl,-rpath,{BUILD.directory}", f"-Wl,-rpath,{BUILD.library_dir}"]
         done = subprocess.run([path, standard, "-O1", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", source, "-o", folder / "build" / program, *folders, *library],
                               capture_output=True, text=True, timeout=280)
         assert done.returncode == 0, done.stderr
@@ -90,20 +95,26 @@ def compile_all(folder, sources):
 @pytest.mark.parametrize("page", WITH_PROGRAMS)
 def test_the_programs_of_a_page_print_what_it_says(page, tmp_path):
     shown = files(page)
+    shown |= {source.name: source.read_text() for source in EXAMPLES.get(page, ())}
+    commands = runs(page)
+    if page in ENDS:
+        name, *run = ENDS[page]
+        shown[name] += (Path(__file__).parent / name).read_text()
+        commands.append(tuple(run))
     for name, text in shown.items():
         (tmp_path / name).write_text(text)
     compiled = [tmp_path / name for name in shown if Path(name).suffix in COMPILED]
     if compiled and not (TREE / "include" / "parhelion" / "version.hpp").exists():
         pytest.skip(f"skipped: {TREE} is not there: the package was not built by make")
-    fortran = (FLAVOR.directory / "libparhelion_fortran.so").exists()
+    fortran = (BUILD.directory / "libparhelion_fortran.so").exists()
     compile_all(tmp_path, [source for source in compiled if fortran or source.suffix != ".f90"])
-    for command, expected in runs(page):
+    for command, expected in commands:
         program = tmp_path / command.split()[-1]
         if "build/" in command and not program.exists():
             continue  # no Fortran here
         printed = start(shlex.split(command), tmp_path)
         assert printed == expected or not expected, command
-    assert runs(page), "nothing would have been run"
+    assert commands, "nothing would have been run"
 
 
 @pytest.mark.parametrize("page", AROUND)
@@ -117,11 +128,14 @@ def test_every_block_of_a_language_is_a_file_or_run_or_marked_as_shown_alone(pag
     known = page in (*WITH_PROGRAMS, *ELSEWHERE)
     bare = [text for name, text in BLOCK.findall((ROOT / page).read_text()) if name in {"python", "cpp", "c", "fortran"} and not NAMED.match(text)]
     assert known or page in (*AROUND, *COMPILED_FRAGMENTS) or bare == []
-    assert page not in WITH_PROGRAMS or all(BEFORE.match(text) for text in bare)
+    whole = "".join(source.read_text() for source in EXAMPLES.get(page, ()))
+    assert page not in WITH_PROGRAMS or all(BEFORE.match(text) or text in whole for text in bare)
 
 
-# What each fragment of docs/fortran.md speaks of without declaring it.
-FORTRAN_NAMES = (
+# What each fragment in Fortran speaks of without declaring it.
+FORTRAN_NAMES = {"README.md": (
+    "integer :: comm, first(3), last(3), step\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, allocatable, target :: u(:, :, :)\nexternal :: update",
+), "docs/fortran.md": (
     "",
     "integer :: comm, kind(20), count(20)\ntype(index_map) :: map\nreal, target :: density(20), velocity(3, 20), force(20)",
     "integer :: comm, all_nodes_of_cells(8, 10), nodes(8, 5)\ntype(index_map) :: cells, points",
@@ -137,18 +151,21 @@ FORTRAN_NAMES = (
     "integer :: comm\ntype(halo_exchange) :: exchange",
     "integer :: comm\ntype(cartesian_domain) :: domain\nreal, dimension(5, 5, 5), target :: fx, fy, fz, gx, gy, gz, dt_x, dt_y, dt_z",
     "integer :: comm\ntype(cartesian_domain) :: rows, columns\ntype(field_list) :: list, other\nreal, target :: u(4, 4), v(4, 4)",
+    "integer :: comm, n, count, ranks(9), from(9)\nreal, allocatable :: x(:, :)\ninteger, allocatable :: ids(:)",
     "integer :: comm, rank, nx, ny\ntype(cartesian_domain) :: domain\ntype(field_list) :: list\nreal :: u(4, 4)",
     "integer :: comm\ntype(halo_exchange) :: exchange\nreal, target :: hits(4)\nexternal :: nearer",
     "integer :: comm\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, target :: u(4, 4), v(4, 4)",
-)
+)}
 COMPILED_FRAGMENTS = {
+    "README.md": ("cpp", "template <class Array> void update(Array&);\nvoid fragment() {{ {body} }}"),
     "docs/ghost-arrays.md": ("cpp", "void update_interior(std::vector<std::array<double, 5>>&);\n{includes}\nvoid fragment() {{ {body} }}"),
     "docs/placement.md": ("cpp", "void fragment() {{ {body} }}"),
     "docs/tour.md": ("cpp", "using namespace parhelion; void fragment(CartesianDomain domain, double* u) {{ {body} }}"),
     "docs/gather.md": ("cpp", "void fragment(const parhelion::IndexMap& map) {{ {body} }}"),
-    "docs/c.md": ("c", "#include <stdio.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u,\n"
+    "docs/c.md": ("c", "#include <stdio.h>\n#include <stdlib.h>\nvoid fragment(MPI_Comm comm, const int64_t* extents, phl_cartesian domain, phl_exchange exchange, double* p, double* u,\n"
                   "    double* fx, double* fy, phl_point_sums sums, phl_redistribution move, phl_cartesian rows, phl_cartesian columns,\n"
-                  "    const phl_field* before, const phl_field* after, const phl_field* field, double* whole) {{ {body} }}"),
+                  "    const phl_field* before, const phl_field* after, const phl_field* field, double* whole,\n"
+                  "    phl_migration migration, int64_t n, int64_t came, const int32_t* to, double* position, int64_t* name, int32_t* senders) {{ {body} }}"),
     "docs/fortran.md": ("f90", ""),
 }
 
@@ -167,20 +184,21 @@ def test_compiled_fragments_of_a_page_are_right_for_a_compiler(page, tmp_path):
     source = tmp_path / f"fragments.{kind}"
     source.write_text(text)
     compiler, standard = COMPILED[f".{kind}"]
-    done = subprocess.run([f"{FLAVOR.mpi_home}/bin/{compiler}", standard, "-fsyntax-only", "-fopenmp", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX",
+    done = subprocess.run([f"{BUILD.mpi_home}/bin/{compiler}", standard, "-fsyntax-only", "-fopenmp", "-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX",
                            f"-I{ROOT / 'include'}", f"-I{TREE / 'include'}", source], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
 
 
-def test_fortran_fragments_are_right_for_a_compiler(tmp_path):
+@pytest.mark.parametrize("page", FORTRAN_NAMES)
+def test_fortran_fragments_are_right_for_a_compiler(page, tmp_path):
     if not (TREE / "fortran" / "modules" / "parhelion.mod").exists():
         pytest.skip(f"skipped: {TREE} holds no Fortran interface (Debian: apt install gfortran)")
     text = ""
-    for number, block in enumerate(blocks("docs/fortran.md", "fortran")):
+    for number, block in enumerate(blocks(page, "fortran")):
         lines = [line for line in block.splitlines() if line.strip() and not line.startswith("use ")]
         declared = [line for line in lines if "::" in line.split("!")[0]]
         body = [line for line in lines if line not in declared]
-        text += "\n".join([f"subroutine fragment_{number}(comm)", "use parhelion", "use, intrinsic :: iso_c_binding, only: c_funloc", "implicit none", *declared, FORTRAN_NAMES[number], *body, "end subroutine\n"])
+        text += "\n".join([f"subroutine fragment_{number}(comm)", "use parhelion", "use, intrinsic :: iso_c_binding, only: c_funloc", "implicit none", *declared, FORTRAN_NAMES[page][number], *body, "end subroutine\n"])
     source = tmp_path / "fragments.f90"
     source.write_text(text)
     done = subprocess.run(["gfortran", "-ffree-line-length-none", "-fsyntax-only", f"-I{TREE / 'fortran' / 'modules'}", source], capture_output=True, text=True, timeout=100)

@@ -1,8 +1,9 @@
-"""The examples of the README and of the first page run as they stand there and print what is said."""
+"""The examples of the first page run as they stand there and print what is said; the README is short, and the site begins as it does."""
 
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,14 @@ from parhelion import launch
 
 from snippets import ROOT, WITH_EXAMPLES, blocks, promised_output, runs, write_files
 
-FLAVOR = launch.default_flavor()
-TREE = ROOT / "build" / FLAVOR.name
+BUILD = launch.default_build()
+TREE = ROOT / "build" / BUILD.name
 RANKS = 2
 
 
 def output_of(program: Path | str, directory: Path, *args: str) -> list[str]:
     lines: list[str] = []
-    done = launch.run(RANKS, program, args, flavor=FLAVOR, cwd=directory, timeout=120, on_line=lines.append)
+    done = launch.run(RANKS, program, args, build=BUILD, cwd=directory, timeout=120, on_line=lines.append)
     assert done.ok, "\n".join(lines)
     return lines
 
@@ -33,7 +34,7 @@ def execute(*command: str, cwd: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["heat.py", "assemble.py"])
-def test_the_python_examples_print_what_the_readme_says(program, tmp_path):
+def test_the_python_examples_print_what_the_page_says(program, tmp_path):
     write_files(tmp_path, program)
     assert output_of(sys.executable, tmp_path, program) == promised_output(program)
 
@@ -53,7 +54,7 @@ def test_commands_for_programs_in_python_run_as_they_stand(page, tmp_path):
         assert (done.returncode, done.stdout.splitlines()) == (0, output), done.stderr
 
 
-def test_the_compiled_examples_build_against_an_installation_and_print_what_the_readme_says(tmp_path):
+def test_the_compiled_examples_build_against_an_installation_and_print_what_the_page_says(tmp_path):
     if not (TREE / "cmake_install.cmake").exists():
         pytest.skip(f"{TREE} is not there: the package was not built by make")
     cmake, prefix = tool("cmake"), tmp_path / "prefix"
@@ -75,4 +76,11 @@ def test_the_commands_that_the_readme_names_exist():
 
 
 def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 100
+
+
+def test_the_site_begins_with_the_programs_of_the_readme():
+    index = (ROOT / "docs" / "index.md").read_text()
+    shown = blocks("README.md", "python", "cpp", "fortran")
+    assert len(shown) == 3
+    assert [text for text in shown if textwrap.indent(text, "    ") not in index] == []

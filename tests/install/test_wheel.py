@@ -32,7 +32,7 @@ def installed(request, tmp_path_factory):
     python = python_of(version)
     if python is None:
         pytest.skip(f"skipped: no Python {version} with headers is here")
-    if MPIS[mpi] not in {flavor.soname for flavor in packable().values()}:
+    if MPIS[mpi] not in {build.soname for build in packable().values()}:
         pytest.skip(f"skipped: nothing is built for {MPIS[mpi]} (make build MPI={mpi})")
     if mpi == "debian" and not shutil.which("mpiexec.openmpi"):
         pytest.skip("skipped: Debian's Open MPI is not installed (Debian: apt install libopenmpi-dev)")
@@ -70,8 +70,8 @@ def test_two_ranks_exchange(installed, tmp_path):
     write_files(tmp_path, "heat.py")
     said = execute(*started(env, mpi), venv / "bin" / "python", "heat.py", env=env, cwd=tmp_path)
     assert promised_output("heat.py")[0] in said
-    flavor = "import parhelion._core as core; print(core.__file__)"
-    assert f"/_flavors/{'openmpi' if '40' in MPIS[mpi] else 'mpich'}/" in execute(venv / "bin" / "python", "-c", flavor, env=env)
+    build = "import parhelion._core as core; print(core.__file__)"
+    assert f"/_builds/{'openmpi' if '40' in MPIS[mpi] else 'mpich'}/" in execute(venv / "bin" / "python", "-c", build, env=env)
 
 
 def test_it_imports_with_numpy_and_mpi4py_alone_and_commands_name_their_extra(installed):
@@ -106,7 +106,7 @@ def test_measuring_is_started_by_any_launcher(installed, tmp_path):
     words = ["bench", "halo", "--halo", "1", "--fields", "1", "--quick", "--repetitions", "2", "--ranks", "2", "--extent", "8", "--out", "run"]
     said = execute(*started(env, mpi), venv / "bin" / "parhelion", *words, env=env | {"PYTHONPATH": str(packages)}, cwd=tmp_path)
     assert said.count("record: run/record.jsonl") == 1
-    [program] = [each for each in venv.glob("lib/python*/site-packages/parhelion/_flavors/*/phl-bench") if "abi" not in each.parts
+    [program] = [each for each in venv.glob("lib/python*/site-packages/parhelion/_builds/*/phl-bench") if "abi" not in each.parts
                  and ("openmpi" in each.parts) == ("40" in MPIS[mpi])]
     words = ["halo", "--extent", "8", "--halo", "1", "--fields", "1", "--repetitions", "2", "--json", tmp_path / "record"]
     execute(*started(env, mpi), program, *words, env=env, cwd=tmp_path)
@@ -115,7 +115,7 @@ def test_measuring_is_started_by_any_launcher(installed, tmp_path):
 
 def test_a_program_in_fortran_is_started_by_any_launcher(installed, tmp_path):
     venv, env, mpi = installed
-    if not shutil.which("gfortran") or not list(venv.glob("lib/python*/site-packages/parhelion/_flavors/*/libparhelion_fortran.so.*")):
+    if not shutil.which("gfortran") or not list(venv.glob("lib/python*/site-packages/parhelion/_builds/*/libparhelion_fortran.so.*")):
         pytest.skip("skipped: gfortran is not installed")
     write_files(tmp_path, "ring.f90")
     execute("gfortran", "ring.f90", "-o", "ring_fortran", *config(venv, env, "--fflags", "--libs"), env=env, cwd=tmp_path)
@@ -149,15 +149,15 @@ def test_programs_of_the_standard_abi_are_built_against_its_library(installed, t
         pytest.skip("skipped: nothing is built for libmpi_abi.so.1 (make build MPI=abi)")
     write_files(tmp_path, "ring.c", "heat.cpp", "ring.f90")
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
-    flags, libs = (config(venv, env, option, "--flavor", "abi") for option in ("--cflags", "--libs"))
+    flags, libs = (config(venv, env, option, "--build", "abi") for option in ("--cflags", "--libs"))
     execute("mpicc_abi", *flags, "ring.c", "-o", "ring", *libs, env=env, cwd=tmp_path)
     execute("mpicxx_abi", "-std=c++20", *flags, "heat.cpp", "-o", "heat", *libs, env=env, cwd=tmp_path)
     programs = ["ring", "heat"]
     if shutil.which("gfortran"):
-        execute("gfortran", "ring.f90", "-o", "ring_fortran", *config(venv, env, "--fflags", "--libs", "--flavor", "abi"), env=env, cwd=tmp_path)
+        execute("gfortran", "ring.f90", "-o", "ring_fortran", *config(venv, env, "--fflags", "--libs", "--build", "abi"), env=env, cwd=tmp_path)
         programs.append("ring_fortran")
     told = cmake(venv, env, tmp_path, venv / "bin" / "mpicxx_abi")
-    assert "FLAVOR abi" in told
+    assert "BUILD abi" in told
     for program in (*programs, "build/ring"):
         said = execute(*started(env, mpi), tmp_path / program, env=env, cwd=tmp_path)
         assert set(promised_output(Path(program).name)) <= set(said.splitlines()), program
@@ -169,7 +169,7 @@ project(outside LANGUAGES C CXX)
 find_package(parhelion 0.1 REQUIRED)
 add_executable(ring ring.c)
 target_link_libraries(ring PRIVATE parhelion::parhelion)
-message(STATUS "FLAVOR ${parhelion_FLAVOR}")
+message(STATUS "BUILD ${parhelion_BUILD}")
 """
 
 
@@ -190,7 +190,7 @@ def test_cmake_takes_the_library_of_the_mpi_that_it_finds(installed, tmp_path):
     write_files(tmp_path, "ring.c")
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
     told = cmake(venv, env, tmp_path, Path("/usr" if mpi == "debian" else venv, "bin", f"mpicxx{'.openmpi' if mpi == 'debian' else ''}"))
-    assert f"FLAVOR {'openmpi' if '40' in MPIS[mpi] else 'mpich'}" in told
+    assert f"BUILD {'openmpi' if '40' in MPIS[mpi] else 'mpich'}" in told
     said = execute(*started(env, mpi), tmp_path / "build" / "ring", env=env, cwd=tmp_path)
     assert set(promised_output("ring")) <= set(said.splitlines())
 

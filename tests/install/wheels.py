@@ -35,19 +35,19 @@ def execute(*words: str | Path, env: dict[str, str], cwd: Path | None = None, st
     return done.stdout + done.stderr
 
 
-def packable() -> dict[str, launch.Flavor]:
-    """Flavors that are built, with their module."""
-    return {name: flavor for name, flavor in launch.built_flavors().items() if list(flavor.directory.glob("_core*.so"))}
+def packable() -> dict[str, launch.Build]:
+    """Builds that are built, with their module."""
+    return {name: build for name, build in launch.installed_builds().items() if list(build.directory.glob("_core*.so"))}
 
 
 @functools.cache
 def wheel(python: str = sys.executable) -> Path:
-    """Of all flavors that are built for the ABIs; packed, and for another Python compiled, by the script of `make wheel`."""
-    flavors = [name for name in ("mpich", "openmpi", "abi") if name in packable()]
-    if not flavors or not (ROOT / ".venv" / "stamps" / "wheel").exists():
+    """Of all builds that are built for the ABIs; packed, and for another Python compiled, by the script of `make wheel`."""
+    builds = [name for name in ("mpich", "openmpi", "abi") if name in packable()]
+    if not builds or not (ROOT / ".venv" / "stamps" / "wheel").exists():
         pytest.skip("skipped: nothing to pack was built by make")
     out = Path(tempfile.mkdtemp(prefix="parhelion-wheel-"))
-    done = subprocess.run([sys.executable, SCRIPT, "--python", python, "--out", out, *flavors], capture_output=True, text=True, timeout=1200)
+    done = subprocess.run([sys.executable, SCRIPT, "--python", python, "--out", out, *builds], capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     return Path(done.stdout.splitlines()[-1])
 

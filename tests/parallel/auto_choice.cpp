@@ -308,7 +308,7 @@ CASE("a UCX that makes no worker is left out with its reason") {
     const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"),
         list("PARHELION_AUTO", "+ucx");
     const std::string told = made();
-    EXPECT_TRUE(holds(told, "ucx left out: "));
+    EXPECT_TRUE(holds(told, "\n  ucx") && holds(told, "left out: "));
     EXPECT_TRUE(holds(told, "transport ucx cannot be used here: ucp_"));
 }
 

@@ -147,7 +147,7 @@ def test_names_without_a_comment_are_found(tmp_path, text, missing):
 def test_every_environment_variable_is_on_its_page():
     page = (ROOT / "docs" / "environment.md").read_text()
     sources = [path for folder in ("src", "c", "python/parhelion") for path in (ROOT / folder).rglob("*") if path.suffix in {".cpp", ".hpp", ".py"}]
-    named = {name for path in sources if "_flavors" not in path.parts for name in re.findall(r'"(PARHELION_[A-Z_]+)"', path.read_text())}
+    named = {name for path in sources if "_builds" not in path.parts for name in re.findall(r'"(PARHELION_[A-Z_]+)"', path.read_text())} - {"PARHELION_FLAVOR"}  # in records of before
     assert len(named) > 15 and sorted(name for name in named if f"`{name}`" not in page) == []
 
 

@@ -20,13 +20,13 @@ def main() -> int:
     parser = ranks.parser(__doc__)
     parser.add_argument("--transport", required=True)
     options = parser.parse_args()
-    flavor = ranks.launch.load_flavor(options.flavor_file)
-    if flavor.kind not in LAUNCHER:
-        ranks.skip(f"the launcher of {flavor.kind} ends all ranks when one is killed")
+    build = ranks.launch.load_build(options.build_file)
+    if build.kind not in LAUNCHER:
+        ranks.skip(f"the launcher of {build.kind} ends all ranks when one is killed")
     failures = [
         failure
         for place, victim in [("between", 0), ("amid", 1), ("amid", RANKS - 1), ("first", 1), ("exit", 2), ("early", 2), ("2", 1), ("5", 2)]
-        for failure in lose(options, LAUNCHER[flavor.kind], place, victim)
+        for failure in lose(options, LAUNCHER[build.kind], place, victim)
     ]
     print("\n".join(failures) or "passed")
     return 1 if failures else 0

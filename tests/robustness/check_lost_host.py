@@ -32,13 +32,13 @@ def main() -> int:
     parser.add_argument("--every", action="store_true", help="on two to four hosts, ranks spread evenly and unevenly")
     options = parser.parse_args()
     on_hosts.need_hosts()
-    flavor = ranks.launch.load_flavor(options.flavor_file)
-    if flavor.kind not in LAUNCHER:
-        ranks.skip(f"the launcher of {flavor.kind} ends all ranks when one is killed")
-    launcher = [*LAUNCHER[flavor.kind], *SURVIVING.get(flavor.kind, [])]
+    build = ranks.launch.load_build(options.build_file)
+    if build.kind not in LAUNCHER:
+        ranks.skip(f"the launcher of {build.kind} ends all ranks when one is killed")
+    launcher = [*LAUNCHER[build.kind], *SURVIVING.get(build.kind, [])]
     failures = []
     # MPICH 5.0 crashes in MPI_Start of a message to a rank on another host that has ended.
-    for place in ("between", "amid", *(["early"] if flavor.kind != "mpich" else [])):
+    for place in ("between", "amid", *(["early"] if build.kind != "mpich" else [])):
         failures += lose_alone(options, launcher, place)
     if options.transport.startswith(("mpi", "node_aware")):
         for spread, victim in EVERY if options.every else USUAL:

@@ -1,6 +1,7 @@
 // Mistakes that were silent, or hung, and what is told of them: reading and writing while an
 // exchange is under way, stale ghosts, ranks that make different set-up calls, and calls that a
 // rank leaves out.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -288,6 +289,29 @@ CASE(
                                : "are in CartesianDomain (its call 1)"));
             EXPECT_TRUE(
                 holds(told.text, "rank " + std::to_string(comm.size() - 1) + " has not called"));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+CASE("who has waited five seconds for others in a collective call says where all are, once") {
+    const MPI_Comm world = own_world();
+    const Communicator all(MPI_COMM_WORLD);
+    if (all.size() < 2) return;
+    for (const bool first_call : {true, false}) {
+        CAPTURE(first_call);
+        testing::internal::CaptureStderr();
+        if (is_last(all)) std::this_thread::sleep_for(std::chrono::milliseconds(6000));
+        if (first_call) const Communicator comm(world);
+        else CartesianDomain({64}, {.halo = 1}, world);
+        const std::string told = testing::internal::GetCapturedStderr();
+        CAPTURE(told);
+        const bool tells = first_call ? !is_last(all) : all.rank() == 0;
+        EXPECT_EQ(tells, holds(told, "not all ranks have come within 5 s"));
+        EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), tells);
+        if (tells && !first_call) {
+            EXPECT_TRUE(holds(told, "in CartesianDomain (its call "));
+            EXPECT_TRUE(holds(told, "rank " + std::to_string(all.size() - 1) + " has not called"));
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }

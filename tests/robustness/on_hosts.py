@@ -22,7 +22,7 @@ def run(options, spread: tuple[int, ...], *args: object, env: dict | None = None
     """The program with so many ranks on each host; ended after the time limit."""
     names = ",".join(f"phl{host}:{ranks_there}" for host, ranks_there in enumerate(spread, start=1))
     launch = ["env", f"PARHELION_HOSTS={names}", sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"),
-              "--flavor-file", options.flavor_file, "--ranks", str(sum(spread)), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
+              "--build-file", options.build_file, "--ranks", str(sum(spread)), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
               *wrap, options.program, *map(str, args)]
     start = "import sys; from parhelion.machine.hosts import run_on_hosts; sys.exit(run_on_hosts(int(sys.argv[1]), sys.argv[2:]))"
     return subprocess.run([sys.executable, "-c", start, str(len(spread)), *launch], env={**os.environ, **(env or {})}, text=True, timeout=options.timeout + 20,

@@ -14,7 +14,7 @@ SKIPPED = 77  # exit status that CTest takes for "skipped"
 
 def parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--flavor-file", required=True)
+    parser.add_argument("--build-file", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--timeout", type=float, default=90, help="seconds until a job is ended")
     return parser
@@ -33,7 +33,7 @@ def run(options, ranks, args=(), *, launcher_options=(), wrap=(), env=None, bind
         ranks,
         program,
         arguments,
-        flavor=launch.load_flavor(options.flavor_file),
+        build=launch.load_build(options.build_file),
         bind=bind,
         env={**os.environ, **(env or {})},
         options=list(launcher_options),

@@ -255,6 +255,17 @@ CASE("threads that share large copies change no value, over every transport") {
     }
 }
 
+CASE("threads look together at cells that a neighbor reads twice") {
+    const int ranks = Communicator(MPI_COMM_WORLD).size();
+    CartesianOptions options{.halo = HaloWidth({96, 0, 0}, {40, 0, 0}),
+                             .process_grid = {ranks, 1, 1}};
+    options.periodic.along[0] = true;
+    const CartesianDomain domain({96 * ranks, 16, 16}, options);
+    Work work(domain, "mpi", 0, {.threads = 2});
+    EXPECT_EQ(work.round_trip(Direction::forward, 0), "");
+    work.exchange().check();
+}
+
 CASE("numbers of threads that make no sense are refused by all ranks") {
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     const bool odd = Communicator(MPI_COMM_WORLD).rank() == Communicator(MPI_COMM_WORLD).size() - 1;

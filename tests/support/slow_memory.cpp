@@ -1,14 +1,17 @@
 #include "support/slow_memory.hpp"
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -252,7 +255,55 @@ private:
 
 }  // namespace
 
+DriverAgainstUs::DriverAgainstUs() {
+    const char* const file = std::getenv("PARHELION_CUDA");
+    void* const library = file == nullptr ? nullptr : dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    const auto find = [&](auto& function, const char* name) {
+        function =
+            reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    };
+#define PARHELION_FIND(type, name, symbol, parameters) find(name, #symbol);
+    PARHELION_AGAINST_US(PARHELION_FIND)
+#undef PARHELION_FIND
+}
+
+const DriverAgainstUs& driver_against_us() {
+    static const DriverAgainstUs instance;
+    return instance;
+}
+
+namespace {
+
+// Memory of the device that the driver against us has.
+std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes) {
+    const DriverAgainstUs& driver = driver_against_us();
+    unsigned long long hidden = 0;
+    driver.make_current();
+    const int status = driver.allocate(&hidden, bytes);
+    void* context = nullptr;
+    driver.pop_context(&context);
+    if (status != 0) throw std::bad_alloc();
+    auto* const first = reinterpret_cast<std::byte*>(hidden);
+    std::byte* const seen = driver.seen(first);
+    const std::lock_guard lock(machine().mutex);
+    machine().seen[number(seen)] = {first, bytes};
+    return {seen, [hidden, &driver](std::byte* given_back) {
+                {
+                    const std::lock_guard also(machine().mutex);
+                    machine().seen.erase(number(given_back));
+                }
+                void* popped = nullptr;
+                driver.make_current();
+                driver.free(hidden);
+                driver.pop_context(&popped);
+            }};
+}
+
+}  // namespace
+
 std::shared_ptr<std::byte> allocate_slow(std::size_t bytes) {
+    if (driver_against_us()) return allocate_on_device(bytes);
     const int descriptor = memfd_create("slow", MFD_CLOEXEC);
     if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
         throw std::bad_alloc();
@@ -287,12 +338,14 @@ Field as_slow(Field view) {
 }
 
 void register_slow_executors(bool host) {
+    if (driver_against_us()) return;
     const auto make = [] { return std::make_shared<SlowExecutor>(); };
     register_executor(MemorySpace::device, make);
     if (host) register_executor(MemorySpace::host, make);
 }
 
 void seed_slow_executors(std::uint64_t seed) {
+    if (driver_against_us()) driver_against_us().set_seed(seed);
     const std::lock_guard lock(machine().mutex);
     machine().random = Random(seed);
 }

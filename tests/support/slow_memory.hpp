@@ -9,6 +9,35 @@
 
 namespace test {
 
+// Calls of the driver that is against us (tests/device/against_us.cpp), and what it tells tests.
+#define PARHELION_AGAINST_US(X)                                         \
+    X(int, make_current, against_us_make_current, ())                   \
+    X(int, pop_context, cuCtxPopCurrent_v2, (void**))                   \
+    X(int, allocate, cuMemAlloc_v2, (unsigned long long*, std::size_t)) \
+    X(int, free, cuMemFree_v2, (unsigned long long))                    \
+    X(int, create_stream, cuStreamCreate, (void**, unsigned))           \
+    X(int, destroy_stream, cuStreamDestroy_v2, (void*))                 \
+    X(int, synchronize_stream, cuStreamSynchronize, (void*))            \
+    X(int, copy, cuMemcpyDtoDAsync_v2,                                  \
+      (unsigned long long, unsigned long long, std::size_t, void*))     \
+    X(std::byte*, seen, against_us_seen, (std::byte*))                  \
+    X(void, set_seed, against_us_seed, (std::uint64_t))                 \
+    X(std::size_t, contexts, against_us_contexts, ())                   \
+    X(void, fail, against_us_fail, (long long))                         \
+    X(long long, left, against_us_left, ())                             \
+    X(void, capture, against_us_capture, (void*, int))                  \
+    X(std::uint64_t, launches, against_us_launches, ())
+
+/// The driver that PARHELION_CUDA names; false: none.
+struct DriverAgainstUs {
+    DriverAgainstUs();
+#define PARHELION_DECLARE(type, name, symbol, parameters) type(*name) parameters = nullptr;
+    PARHELION_AGAINST_US(PARHELION_DECLARE)
+#undef PARHELION_DECLARE
+    explicit operator bool() const { return allocate != nullptr; }
+};
+const DriverAgainstUs& driver_against_us();
+
 /// `bytes` bytes in two places: where the test writes and looks, and, as arrays of
 /// MemorySpace::device, where touching them ends the process.
 std::shared_ptr<std::byte> allocate_slow(std::size_t bytes);

@@ -45,7 +45,8 @@ inline std::vector<Route> routes_asked_for(const char* list) {
 inline void add_slow_routes(std::vector<Route>& routes) {
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() && info.scope != Scope::own_rank &&
-            info.traits.reach[1] != Reach::none)
+            info.traits.reach[1] != Reach::none &&
+            (info.traits.reach[1] != Reach::own_messages || !driver_against_us()))
             routes.push_back({paired(info), Memory::slow});
     routes.push_back({"auto", Memory::slow});
 }
@@ -60,6 +61,10 @@ inline bool takes_any_array(const Route& route) {
 inline std::vector<Route> all_routes() {
     if (const char* list = std::getenv("PARHELION_TEST_ROUTES")) return routes_asked_for(list);
     std::vector<Route> routes;
+    if (driver_against_us()) {
+        add_slow_routes(routes);
+        return routes;
+    }
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() &&
             (info.scope != Scope::own_rank || Communicator(MPI_COMM_WORLD).size() == 1))

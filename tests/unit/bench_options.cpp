@@ -57,16 +57,15 @@ CASE("sizes have units and ranges, and data sets need no option's name") {
 CASE(
     "options of all benchmarks, and the file of the record, which alone may differ between ranks") {
     const Request asked = read_words(words_of(
-        "setup --json here --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
+        "setup --json here --repetitions 3 --no-bind --param mpi=x=y --variants plan --seed 7"));
     EXPECT_EQ(asked.record, "here");
-    EXPECT_EQ(
-        asked.job.arguments,
-        words_of("setup --repetitions 3 --no-bind --param mpi=x=y --contenders plan --seed 7"));
+    EXPECT_EQ(asked.job.arguments,
+              words_of("setup --repetitions 3 --no-bind --param mpi=x=y --variants plan --seed 7"));
     const Job& job = asked.job;
     EXPECT_EQ(job.repetitions, 3);
     EXPECT_FALSE(job.bind);
     EXPECT_EQ(job.params["mpi"], "x=y");
-    EXPECT_EQ(job.contenders, std::vector<std::string>{"plan"});
+    EXPECT_EQ(job.variants, std::vector<std::string>{"plan"});
     EXPECT_EQ(read_words(words_of("halo --ranks 3")).job.ranks, 3);
     EXPECT_EQ(read_words(words_of("alltoall --first-size 8K")).cold_bytes, 8192);
 }

@@ -257,3 +257,48 @@ CASE("rows and listed cells of every width are copied, and nothing beside them")
             ASSERT_EQ(listed, expected_listed);
         }
 }
+
+CASE("mirrored rows are copied element by element backward, and with the opposite sign") {
+    const auto check = [](const Loops& loops, byte_count width, byte_count rows, bool from_end,
+                          auto&& change) {
+        const byte_count row = rows * width, ds[2] = {row + 5 * width, from_end ? -width : width},
+                         ss[2] = {row + 3 * width, -ds[1]};
+        const Bytes src = some_bytes(static_cast<std::size_t>(3 * ss[0]), Scalar::uint8, 8);
+        Bytes dst(static_cast<std::size_t>(3 * ds[0]), std::byte{0x5a}), expected = dst;
+        for (byte_count p = 0; p < 3; ++p)
+            for (byte_count r = 0; r < rows; ++r) {
+                std::byte* const to = expected.data() + p * ds[0] + width + r * width;
+                std::memcpy(to, src.data() + p * ss[0] + width + (rows - 1 - r) * width,
+                            static_cast<std::size_t>(width));
+                change(to, width);
+            }
+        const byte_count last = (rows - 1) * width;
+        loops.strided(dst.data() + width + (from_end ? last : 0),
+                      src.data() + width + (from_end ? 0 : last), 3, rows, ds, ss, width);
+        CAPTURE(width);
+        CAPTURE(rows);
+        ASSERT_EQ(dst, expected);
+    };
+    for (const Kernels* each : kernels_here())
+        for (const bool from_end : {false, true})
+            for (byte_count rows = 1; rows < 80; ++rows) {
+                CAPTURE(std::string(each->name));
+                for (const byte_count width : {1, 2, 4, 8, 12, 16, 24})
+                    check(*each, width, rows, from_end, [](std::byte*, byte_count) {});
+                for (const Scalar scalar : all_scalars)
+                    for (const byte_count values : {1, 2, 3}) {
+                        const byte_count size = size_of(scalar);
+                        check(*each->negating(scalar), values * size, rows, from_end,
+                              [&](std::byte* at, byte_count width) {
+                                  for (byte_count i = 0; i < width; i += size)
+                                      test::with_type({scalar, 0}, [&]<class T>(T value) {
+                                          std::memcpy(&value, at + i, sizeof value);
+                                          if constexpr (std::is_integral_v<T>)
+                                              value = static_cast<T>(0u - value);
+                                          else value = -value;
+                                          std::memcpy(at + i, &value, sizeof value);
+                                      });
+                              });
+                    }
+            }
+}

@@ -122,7 +122,70 @@ static void between_one_and_all(phl_index_map map, const int64_t* owned_ids, int
     }
 }
 
+/* A ring of two cells per rank, each between its ghosts, of arrays with levels between. */
+static void places(void) {
+    const int64_t cells = 2 * ranks, first = 2 * rank;
+    const int64_t owned_ids[2] = {first, first + 1},
+                  ghost_ids[2] = {(first + cells - 1) % cells, (first + 2) % cells};
+    const int32_t at[2] = {1, 2}, ghosts_at[2] = {0, 3}, twice[2] = {1, 1};
+    phl_index_map ring = NULL, map = NULL;
+    GOOD(phl_index_map_create_with_ids(MPI_COMM_WORLD, 2, owned_ids, 2, ghost_ids, 1, NULL, &ring));
+    GOOD(phl_index_map_create_placed(ring, 2, at, 2, ghosts_at, &map));
+    double x[3][5];
+    for (int level = 0; level < 3; ++level)
+        for (int i = 0; i < 5; ++i) x[level][i] = 100 * level + (double)(first + i - 1);
+    phl_values values = {.element = {PHL_FLOAT64, 3, 0},
+                         .owned = {x, 4, sizeof(double)},
+                         .component_stride = sizeof x[0]};
+    GOOD(phl_map_forward(map, &values, 1));
+    for (int level = 0; level < 3; ++level)
+        for (int i = 0; i < 5; ++i) {
+            const int64_t id = i == 4 ? first + 3 : (first + i - 1 + cells) % cells;
+            CHECK(x[level][i] == 100 * level + (double)id);
+        }
+    int32_t told[2], ghosts_told[2];
+    GOOD(phl_index_map_places(map, told, ghosts_told));
+    CHECK(told[0] == 1 && told[1] == 2 && ghosts_told[0] == 0 && ghosts_told[1] == 3);
+    values.owned.count = 3;
+    FAILS(phl_map_forward(map, &values, 1), PHL_ERROR_VALUE, "places up to 3");
+    FAILS(phl_collate(map, 0, values.element, values.owned, values.owned), PHL_ERROR_VALUE,
+          "the map has places");
+    FAILS(phl_index_map_places(ring, told, NULL), PHL_ERROR_VALUE, "no places");
+    GOOD(phl_index_map_free(&map));
+    FAILS(phl_index_map_create_placed(ring, 2, twice, 2, ghosts_at, &map), PHL_ERROR_VALUE,
+          "two cells have the place 1");
+    GOOD(phl_index_map_free(&ring));
+}
+
+/* The last point of each rank is the first one of the next. */
+static void neighbor_lists(void) {
+    if (ranks < 3) return;
+    const int32_t neighbors[2] = {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
+    const int64_t counts[2] = {1, 1}, none_first[2] = {0, 1}, first_only[2] = {1, 0};
+    const int32_t shared[2] = {0, 2}, sent[1] = {1}, received[1] = {2};
+    phl_index_map map = NULL;
+    GOOD(phl_index_map_create_from_neighbors(MPI_COMM_WORLD, 2, neighbors, counts, shared, NULL,
+                                             NULL, NULL, &map));
+    int32_t x[3] = {10 * rank, 10 * rank + 1, 10 * rank + 2};
+    phl_values values = {.element = {PHL_INT32, 1, 0}, .owned = {x, 3, 0}};
+    GOOD(phl_map_reduce_shared(map, PHL_SUM, &values, 1));
+    CHECK(x[0] == 10 * rank + 10 * neighbors[0] + 2 && x[1] == 10 * rank + 1);
+    CHECK(x[2] == 10 * rank + 2 + 10 * neighbors[1]);
+    GOOD(phl_index_map_free(&map));
+    GOOD(phl_index_map_create_from_neighbors(MPI_COMM_WORLD, 2, neighbors, none_first, sent,
+                                             first_only, received, NULL, &map));
+    GOOD(phl_map_forward(map, &values, 1));
+    CHECK(x[2] == 10 * neighbors[0] + 1);
+    GOOD(phl_index_map_free(&map));
+    FAILS(phl_index_map_create_from_neighbors(MPI_COMM_WORLD, 2, neighbors,
+                                              rank == 0 ? none_first : counts, shared, NULL, NULL,
+                                              NULL, &map),
+          PHL_ERROR_VALUE, "lists of a pair of ranks have equal lengths");
+}
+
 void test_derived_maps(void) {
+    places();
+    neighbor_lists();
     from_one_root(0);
     from_one_root(ranks - 1);
     rows_of_entries();

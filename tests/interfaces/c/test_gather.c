@@ -98,9 +98,10 @@ static void several_at_once(phl_index_map map) {
             ((float*)z)[2 * i + 1] = (float)round;
             for (int c = 0; c < 3; ++c) y[i * gap + c] = (int8_t)byte_of(id, c, round);
         }
-        const phl_values arrays[3] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}},
-                                      {{PHL_INT8, 3, 0}, {y, owned, gap}, {g, ghosts, gap}},
-                                      {{PHL_FLOAT32, 2, 0}, {z, all, 0}, {0}}};
+        const phl_values arrays[3] = {
+            {.element = {PHL_FLOAT64, 1, 0}, .owned = {x, all, 0}},
+            {.element = {PHL_INT8, 3, 0}, .owned = {y, owned, gap}, .ghosts = {g, ghosts, gap}},
+            {.element = {PHL_FLOAT32, 2, 0}, .owned = {z, all, 0}}};
         if (round < 3) GOOD(phl_map_forward(map, arrays, 3));
         else {
             GOOD(phl_map_begin_forward(map, arrays, 3));
@@ -128,8 +129,8 @@ static void several_back(phl_index_map map) {
     const int64_t owned = owned_by(rank), all = owned + ghosts;
     double* x = calloc((size_t)all + 1, sizeof(double));
     int32_t* y = calloc(2 * (size_t)all + 1, sizeof(int32_t));
-    const phl_values arrays[2] = {{{PHL_FLOAT64, 1, 0}, {x, all, 0}, {0}},
-                                  {{PHL_INT32, 2, 0}, {y, all, 0}, {0}}};
+    const phl_values arrays[2] = {{.element = {PHL_FLOAT64, 1, 0}, .owned = {x, all, 0}},
+                                  {.element = {PHL_INT32, 2, 0}, .owned = {y, all, 0}}};
     for (int round = 1; round <= 2; ++round) {
         for (int i = 0; i < ghosts; ++i)
             x[owned + i] = 1, y[2 * (owned + i)] = 2, y[2 * (owned + i) + 1] = -3;

@@ -3,11 +3,12 @@
 
 static void bad_ghosts(void) {
     phl_index_map map = NULL;
-    const int64_t own = first_of(rank), outside = first_of(ranks), negative = -1;
+    const int64_t own = rank, outside = first_of(ranks), negative = -1;
     const int last = ranks - 1;
-    if (owned_by(0) > 0)
-        FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == 0, &own, NULL, &map),
-              PHL_ERROR_VALUE, "owns");
+    FAILS(phl_index_map_create_with_ids(MPI_COMM_WORLD, 1, &own, rank == 0, &own, 0, NULL, &map),
+          PHL_ERROR_VALUE, "owns");
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 1, 1, &own, NULL, &map)); /* which is not bad */
+    GOOD(phl_index_map_free(&map));
     FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), rank == last, &outside, NULL, &map),
           PHL_ERROR_VALUE, "outside");
     FAILS(phl_index_map_create(MPI_COMM_WORLD, owned_by(rank), 1, &negative, NULL, &map),

@@ -66,6 +66,40 @@ static void move_grids(void) {
     FAILS(phl_redistribution_create_cartesian(NULL, NULL, NULL, NULL), PHL_ERROR_HANDLE, "null");
 }
 
+/* Axes change places, from an array with a padded last axis. */
+static void transpose(void) {
+    const int64_t extents[2] = {nx, ny}, swapped[2] = {ny, nx};
+    const int32_t axes[2] = {1, 0}, wrong[2] = {1, 1};
+    const phl_cartesian_options options = {.process_grid = {ranks, 1}};
+    phl_cartesian rows = NULL, columns = NULL;
+    phl_redistribution move = NULL;
+    static double u[nx][ny + 2], v[ny * nx];
+    int64_t lower[2], upper[2];
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &rows));
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, swapped, &options, &columns));
+    GOOD(phl_redistribution_create_permuted(rows, columns, axes, NULL, &move));
+    GOOD(phl_cartesian_owned(rows, 0, lower, upper));
+    for (int64_t x = lower[0]; x < upper[0]; ++x)
+        for (int64_t y = 0; y < ny; ++y) u[x - lower[0]][y] = value(x, y);
+    const phl_field from = {.element = {.scalar = PHL_FLOAT64},
+                            .own_halo = 1,
+                            .halo_upper = {0, 2},
+                            .cells = u},
+                    to = {.element = {.scalar = PHL_FLOAT64}, .cells = v};
+    GOOD(phl_redistribution_prepare(move, &from, &to, 1));
+    GOOD(phl_redistribution_forward(move, &from, &to, 1));
+    GOOD(phl_cartesian_owned(columns, 0, lower, upper));
+    for (int64_t y = lower[0]; y < upper[0]; ++y)
+        for (int64_t x = 0; x < nx; ++x) CHECK(v[(y - lower[0]) * nx + x] == value(x, y));
+    GOOD(phl_redistribution_free(&move));
+    FAILS(phl_redistribution_create_permuted(rows, columns, wrong, NULL, &move), PHL_ERROR_VALUE,
+          "no permutation");
+    FAILS(phl_redistribution_create_permuted(rows, columns, NULL, NULL, &move), PHL_ERROR_VALUE,
+          "different extents");
+    GOOD(phl_cartesian_free(&rows));
+    GOOD(phl_cartesian_free(&columns));
+}
+
 /* To the last rank and back: points of two blocks on each rank, with two components, in both
  * orders. */
 static void gather_and_scatter(void) {
@@ -174,7 +208,7 @@ static void own_reductions(void) {
               least =
                   rank > 0 ? 1 : 0; /* by point: 0 is nearest to the last rank, 1 to the first */
     if (rank > 0) hits[0] = (hit){70.0 + rank, rank, 0}, hits[1] = (hit){50.0 - rank, rank, 0};
-    const phl_values values = {element, {hits, 2, 0}, {0}};
+    const phl_values values = {.element = element, .owned = {hits, 2, 0}};
     hit kept[2] = {hits[0], hits[1]};
     GOOD(phl_map_reverse(map, closest, &values, 1));
     if (rank == 0) CHECK(hits[0].who == best && hits[1].who == 0);
@@ -182,7 +216,7 @@ static void own_reductions(void) {
     GOOD(phl_map_reduce_shared(map, closest, &values, 1));
     CHECK(hits[least].who == best && hits[1 - least].who == 0);
     CHECK(ranks == 1 || combined > 0);
-    const phl_values other = {{PHL_FLOAT64, 1, 0}, {kept, 2, 0}, {0}};
+    const phl_values other = {.element = {PHL_FLOAT64, 1, 0}, .owned = {kept, 2, 0}};
     FAILS(phl_map_reverse(map, closest, &other, 1), PHL_ERROR_TYPE,
           "define one for these elements");
     const int number = closest;
@@ -263,6 +297,50 @@ static void owners_decide(void) {
     free(cells);
     GOOD(phl_index_map_free(&owners));
     GOOD(phl_index_map_free(&map));
+}
+
+/* Row i of rank r goes to rank i - 1: the first is dropped, the last one goes to the last rank. */
+static void rows_move(void) {
+    enum { most = 64 };
+    int32_t to[most], sources[most];
+    struct {
+        double x[2];
+        int64_t id;
+    } rows[most];
+    int64_t ids[most], received = -1;
+    const int count = ranks + 1;
+    phl_migration migration = NULL;
+    GOOD(phl_migration_create(MPI_COMM_WORLD, &migration));
+    for (int step = 0; step < 2; ++step) {
+        for (int i = 0; i < count; ++i) {
+            to[i] = i - 1, ids[i] = 100 * rank + i + step, rows[i].id = -1;
+            rows[i].x[0] = (double)ids[i], rows[i].x[1] = -1;
+        }
+        const phl_values arrays[2] = {
+            {.element = {PHL_INT64, 1, 0}, .owned = {.first = ids, .count = most}},
+            {.element = {PHL_FLOAT64, 2, 0}, .owned = {rows, most, sizeof rows[0]}}};
+        GOOD(phl_migration_send(migration, count, to, arrays, 2, &received));
+        CHECK(received == ranks);
+        GOOD(phl_migration_receive(migration, arrays, 2, sources));
+        for (int r = 0; r < ranks; ++r)
+            CHECK(ids[r] == 100 * r + rank + 1 + step && rows[r].x[0] == (double)ids[r] &&
+                  rows[r].x[1] == -1 && rows[r].id == -1 && sources[r] == r);
+    }
+    phl_values few = {.element = {PHL_INT64, 1, 0}, .owned = {ids, 0, 0}};
+    FAILS(phl_migration_receive(migration, &few, 1, NULL), PHL_ERROR_TYPE,
+          "int64 × 1, float64 × 2");
+    FAILS(phl_migration_send(migration, count, to, &few, 1, NULL), PHL_ERROR_VALUE, "0 rows");
+    few.owned.count = most;
+    to[1] = rank == 0 ? ranks : 0;
+    FAILS(phl_migration_send(migration, count, to, &few, 1, NULL), PHL_ERROR_VALUE,
+          "row 1 goes to rank");
+    FAILS(phl_migration_send(migration, rank == 0, NULL, &few, 1, NULL), PHL_ERROR_VALUE, "ranks");
+    to[1] = 0;
+    GOOD(phl_migration_send(migration, count, to, &few, 1, &received));
+    CHECK(received == ranks);
+    GOOD(phl_migration_free(&migration));
+    CHECK(migration == NULL);
+    FAILS(phl_migration_send(migration, 0, NULL, &few, 1, NULL), PHL_ERROR_HANDLE, "migration");
 }
 
 /* Two cells each, and the next rank's first one as a ghost. */
@@ -363,12 +441,14 @@ static void all_are_told(void) {
 
 void test_moves(void) {
     move_grids();
+    transpose();
     gather_and_scatter();
     move_cells();
     sum_points(0);
     sum_points(1);
     own_reductions();
     owners_decide();
+    rows_move();
     read_folder();
     read_keys();
     sum_points_of_blocks();

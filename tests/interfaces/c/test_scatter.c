@@ -64,7 +64,9 @@ static void shared_points(void) {
     double x[2] = {0.1 * (rank + 1), 0.7 * (rank + 1)}, expected[2] = {0.1, 0.7}; /* by point */
     if (rank > 0) x[0] = 0.7 * (rank + 1), x[1] = 0.1 * (rank + 1);
     for (int r = 1; r < ranks; ++r) expected[0] += 0.1 * (r + 1), expected[1] += 0.7 * (r + 1);
-    const phl_values values = {{PHL_FLOAT64, 1, 0}, {x, 2, 0}, {0}};
+    const phl_values values = {.element = {PHL_FLOAT64, 1, 0}, .owned = {x, 2, 0}};
+    GOOD(phl_map_prepare(map, &values, 1));
+    GOOD(phl_map_prepare_shared(map, &values, 1)); /* neither moves anything */
     GOOD(phl_map_reduce_shared(map, PHL_SUM, &values, 1));
     CHECK(x[rank > 0] == expected[0] && x[rank == 0] == expected[1]);
     GOOD(phl_map_begin_reduce_shared(map, PHL_MAX, &values, 1));
@@ -77,8 +79,41 @@ static void shared_points(void) {
     GOOD(phl_index_map_free(&map));
 }
 
+/* Of the points of the ranks behind it, a rank has those as ghosts, of which one counts, then the
+ * other. */
+static void masked_ghosts(void) {
+    phl_index_map map = NULL, some = NULL;
+    const int64_t next = (rank + 1) % ranks, ids[2] = {2 * next + 1, 2 * next};
+    GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, rank == 0 ? 0 : 2, ids, NULL, &map));
+    const int ghosts = rank == 0 ? 0 : 2;
+    for (int turn = 0; turn < 3; ++turn) {
+        int16_t counts[4] = {1, 0, 0, 0};
+        double x[4] = {2 * rank, 2 * rank + 1, -1, -1};
+        const phl_values mask = {{PHL_INT16, 1, 0}, {counts, 2 + ghosts, 0}, {0}},
+                         values = {{PHL_FLOAT64, 1, 0}, {x, 2 + ghosts, 0}, {0}};
+        counts[2 + turn % 2] = 256;
+        GOOD(turn == 0 ? phl_index_map_create_only(map, &mask, &some)
+                       : phl_index_map_update(some, &mask));
+        GOOD(phl_map_forward(some, &values, 1));
+        if (ghosts > 0) CHECK(x[2 + turn % 2] == (double)ids[turn % 2] && x[3 - turn % 2] == -1);
+        GOOD(phl_map_begin_reverse(some, PHL_SUM, &values, 1));
+        FAILS(phl_index_map_update(some, &mask), PHL_ERROR_VALUE, "under way");
+        GOOD(phl_map_end_reverse(some, &values, 1));
+        const int odd = turn % 2 == 0, given = (rank + ranks - 1) % ranks != 0 ? 2 : 1;
+        CHECK(x[odd] == given * (2 * rank + odd) && x[!odd] == 2 * rank + !odd);
+    }
+    const phl_values wrong = {{PHL_FLOAT64, 1, 0}, {&(double){0}, 1, 0}, {0}};
+    FAILS(phl_index_map_update(some, &wrong), PHL_ERROR_VALUE, "cells");
+    FAILS(phl_index_map_update(map, &wrong), PHL_ERROR_VALUE, "no subset");
+    FAILS(phl_index_map_create_only(map, NULL, &some), PHL_ERROR_VALUE, "mask");
+    FAILS(phl_index_map_add_ghosts(some, 0, NULL), PHL_ERROR_VALUE, "subset");
+    GOOD(phl_index_map_free(&some));
+    GOOD(phl_index_map_free(&map));
+}
+
 void test_scatter(void) {
     shared_points();
+    if (ranks > 1) masked_ghosts();
     phl_index_map map = make_map();
     for (int components = 1; components <= 3; ++components) {
         for (int reduction = PHL_SUM; reduction <= PHL_OR; ++reduction) {

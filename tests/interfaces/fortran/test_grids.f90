@@ -19,6 +19,57 @@ contains
     call exchange_folded(pivot_center)
     call exchange_cube()
     call exchange_around_land()
+    call exchange_padded()
+  end subroutine
+
+  !> Arrays with more layers on the upper sides, every second value along y of another one, and a depth of the lower sides alone.
+  subroutine exchange_padded()
+    type(cartesian_domain) :: domain
+    type(halo_exchange) :: exchange, below
+    type(field_list) :: list
+    real(real64), allocatable, target :: u(:, :), v(:, :, :)
+    integer :: a(2), b(2), cells(2), i, j, c, stat
+    character(200) :: message
+    cells = [3 * ranks, 4]
+    call domain%init(world, cells, halo=1, periodic=[.true., .true.])
+    call domain%owned(a, b)
+    allocate (u(a(1) - 1:b(1) + 4, a(2) - 1:b(2) + 2), v(a(1) - 1:b(1) + 1, 2 * (b(2) - a(2)) + 5, 2))
+    call list%add(u, array_halo=[1, 1, 4, 2])
+    call list%add(v(:, ::2, :))
+    call exchange%init(domain, fields=list)
+    call fill()
+    call exchange%forward()
+    do j = a(2) - 1, b(2) + 1
+      do i = a(1) - 1, b(1) + 1
+        call check(nint(u(i, j)) == value(i, j), 'a padded array')
+        do c = 1, 2
+          call check(nint(v(i, 2 * (j - a(2)) + 3, c)) == c * value(i, j), 'a section with steps')
+        end do
+      end do
+    end do
+    call check(all(u(b(1) + 2:, :) == -1) .and. all(u(:, b(2) + 2:) == -1) .and. all(v(:, 2::2, :) == -1), 'padding stays')
+    call below%init(exchange, fields=[1], depth=[1, 1, 0, 0])
+    call fill()
+    call below%forward(u)
+    call check(all(nint(u(a(1) - 1:b(1), a(2) - 1)) == [(value(i, a(2) - 1), i=a(1) - 1, b(1))]), 'lower sides')
+    call check(all(u(b(1) + 1:, :) == -1) .and. all(u(:, b(2) + 1:) == -1), 'upper sides stay')
+    call exchange%init(domain, u, array_halo=[1, 1, 4], stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'all lower sides') > 0, 'three layers of two dimensions')
+  contains
+    integer function value(i, j)
+      integer, intent(in) :: i, j
+      value = 100 * modulo(i - 1, cells(1)) + modulo(j - 1, cells(2)) + 1
+    end function
+    subroutine fill()
+      u = -1
+      v = -1
+      do j = a(2), b(2)
+        do i = a(1), b(1)
+          u(i, j) = value(i, j)
+          v(i, 2 * (j - a(2)) + 3, :) = [1, 2] * value(i, j)
+        end do
+      end do
+    end subroutine
   end subroutine
 
   !> The second of ranks + 1 places is land.
@@ -489,6 +540,11 @@ contains
     call empty(q)
     call thin%forward()
     call check(all(q(:, width + 1:size(q, 2) - width, :) == p(:, width + 1:size(q, 2) - width, :)), 'a depth for each dimension')
+    call thin%init(listed, faces_only=.true.)
+    call empty(q)
+    call thin%forward()
+    call check(all(q(:, width + 1:size(q, 2) - width, :) == p(:, width + 1:size(q, 2) - width, :)), 'across faces')
+    call check(all(q(:width, :width, :) == -1), 'corners that a subset leaves')
     call thin%init(listed, fields=[11], stat=stat, errmsg=message)
     call check(stat /= 0 .and. index(message, 'no field 11 in this exchange: it has fields 1 to 10') > 0, 'no such field')
     call thin%init(listed, depth=[1, 1, 1], stat=stat, errmsg=message)

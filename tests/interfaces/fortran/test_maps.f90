@@ -21,6 +21,104 @@ contains
     call several_at_once()
     call replaced()
     call shared_points()
+    if (ranks > 1) call masked_ghosts()
+    call places_in_blocks()
+    call neighbor_lists()
+  end subroutine
+
+  !> A ring of blocks of two cells, two on each rank, with a ghost at both ends, in arrays with and without levels between.
+  subroutine places_in_blocks()
+    type(index_map) :: ring, map
+    integer :: ghosts(4), places(4), ghost_places(4), level, status
+    character(200) :: message
+    integer :: depth(4, 2)
+    real(real64), target :: padded(6, 5, 2)
+    ghosts = 1 + modulo([4 * rank - 1, 4 * rank + 2, 4 * rank + 1, 4 * rank + 4], 4 * ranks)
+    call ring%init(world, 4, ghosts)                     ! own cells among them where there is one rank
+    call ring%init(world, 4 * rank + [1, 2, 3, 4], ghosts)
+    call map%place(ring, [2, 3, 6, 7], [1, 4, 5, 8], shape=[4, 2], components_dim=2)
+    depth = -1
+    depth(2:3, :) = reshape(4 * rank + [1, 2, 3, 4], [2, 2])
+    padded = -1
+    do level = 1, 3
+      padded(2:3, level, :) = 10 * depth(2:3, :) + level
+    end do
+    call map%forward(depth, padded(1:4, 1:3, :))
+    call check(all(depth([1, 4], :) == reshape(ghosts, [2, 2])), 'ghosts among owned cells')
+    do level = 1, 3
+      call check(all(nint(padded([1, 4], level, :)) == 10 * reshape(ghosts, [2, 2]) + level), 'ghosts of levels')
+    end do
+    call check(all(padded(5:, :, :) == -1) .and. all(padded(:, 4:, :) == -1), 'padding stays as it is')
+    depth = 1
+    call map%reverse(phl_sum, depth)
+    call check(all(depth(2:3, :) == 2), 'sums in places')
+    call map%places(places, ghost_places)
+    call check(all(places == [2, 3, 6, 7]) .and. all(ghost_places == [1, 4, 5, 8]), 'places')
+    call map%forward(padded, stat=status, errmsg=message)
+    call check(status /= 0 .and. index(message, 'pass arrays of the extents') > 0, 'other extents')
+    call map%place(ring, [2, 3, 6, 6], [1, 4, 5, 8], stat=status, errmsg=message)
+    call check(status /= 0 .and. index(message, 'two cells have the place') > 0, 'one place of two cells')
+  end subroutine
+
+  !> The last point of each rank is the first one of the next.
+  subroutine neighbor_lists()
+    type(index_map) :: map
+    integer :: left, right, x(3), before_sum(3, 0:ranks - 1), r, status
+    character(200) :: message
+    if (ranks == 1) return
+    left = modulo(rank - 1, ranks)
+    right = modulo(rank + 1, ranks)
+    if (ranks == 2) then
+      call map%from_neighbor_lists(world, [right], [2], merge([1, 3], [3, 1], rank == 0))
+    else
+      call map%from_neighbor_lists(world, [left, right], [1, 1], [1, 3])
+    end if
+    do r = 0, ranks - 1
+      before_sum(:, r) = 10 * r + [1, 2, 3]
+    end do
+    x = before_sum(:, rank)
+    call map%sum_shared(x)
+    call check(x(1) == before_sum(1, rank) + before_sum(3, left), 'sum with the left')
+    call check(x(2) == before_sum(2, rank), 'a point of one rank')
+    call check(x(3) == before_sum(3, rank) + before_sum(1, right), 'sum with the right')
+    if (ranks == 2) then
+      call map%from_neighbor_lists(world, [right], [2], [1, 2], received_counts=[1], received=[3], stat=status, errmsg=message)
+      call check(status /= 0 .and. index(message, 'lists 2 cells to send') > 0, 'two sent and one received')
+    else
+      call map%from_neighbor_lists(world, [left, right], [0, 1], [2], received_counts=[1, 0], received=[3])
+      x = before_sum(:, rank)
+      call map%gather(x)
+      call check(x(3) == before_sum(2, left), 'received from the left')
+    end if
+  end subroutine
+
+  !> Each rank has the two points of the next rank as ghosts, one of which counts, then the other.
+  subroutine masked_ghosts()
+    type(index_map) :: map, some
+    integer :: next, turn, stat
+    logical :: mask(4)
+    real(real64) :: x(4)
+    character(200) :: message
+    next = mod(rank + 1, ranks)
+    call map%init(world, 2, [2 * next + 2, 2 * next + 1])
+    do turn = 0, 2
+      mask = [.true., .false., mod(turn, 2) == 0, mod(turn, 2) == 1]
+      if (turn == 0) call some%only(map, mask)
+      if (turn > 0) call some%update(mask(:2), mask(3:))
+      x = [2 * rank + 1, 2 * rank + 2, -1, -1]
+      call some%gather(x)
+      call check(all(x(3:) == merge([2 * next + 2, 2 * next + 1], [-1, -1], mask(3:))), 'ghosts that count')
+      x(3:) = 100
+      call some%begin_reverse(phl_sum, x)
+      call some%update(mask, stat=stat, errmsg=message)
+      call check(stat /= 0 .and. index(message, 'under way') > 0, 'a mask that changes too early')
+      call some%end_reverse(x)
+      call check(all(x(:2) == [2 * rank + 1, 2 * rank + 2] + merge(100, 0, mask([4, 3]))), 'what ghosts that count give')
+    end do
+    call some%update(x, stat=stat, errmsg=message)
+    call check(stat == phl_error_type .and. index(message, 'one integer or bool') > 0, 'a mask of real numbers')
+    call map%update(mask, stat=stat, errmsg=message)
+    call check(stat /= 0 .and. index(message, 'no subset') > 0, 'a map that is no subset')
   end subroutine
 
   !> Every rank holds points 1 and 2, which rank 0 owns; all get the sum, in the order of ranks.
@@ -42,6 +140,8 @@ contains
       expected = expected + 0.1_real64 * ids * (r + 1)
     end do
     most = rank
+    call map%prepare(x)
+    call map%prepare_shared(x)   ! neither moves anything
     call map%sum_shared(x)
     call check(all(x == expected), 'sum of shared points')
     call map%begin_reduce_shared(phl_max, most)

@@ -96,7 +96,7 @@ contains
     type(index_map) :: map
     integer :: status, i, cell(1)
     character(300) :: message
-    call map%init(world, 3, [3 * rank + 1], status, message)
+    call map%init(world, 3 * rank + [1, 2, 3], [3 * rank + 1], self_ghosts=.false., stat=status, errmsg=message)
     call check_failure('own ghost', status, phl_error_value, message, 'which this rank owns')
     call map%init(world, 3, [3 * ranks + 1], status, message)
     call check_failure('ghost beyond the end', status, phl_error_value, message, 'outside')

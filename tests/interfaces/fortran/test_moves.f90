@@ -18,6 +18,7 @@ contains
   subroutine run_moves()
     call move_grids([0, 0])
     call move_grids([1, 1])
+    call transpose_grids()
     call move_blocks()
     call gather_and_scatter([0, 0])
     call gather_and_scatter([1, 0])
@@ -26,6 +27,7 @@ contains
     call sum_of_points()
     call own_reductions()
     call owners_decide()
+    call rows_move()
     call miss_a_folder()
     call keys_of_a_file()
     call sum_points_of_blocks()
@@ -94,6 +96,35 @@ contains
     call move%free()
     call move%forward(u, v, stat=status, errmsg=message)
     call check_failure('a redistribution that was freed', status, phl_error_handle, message, 'null')
+  end subroutine
+
+  !> Dimensions change places, two fields in one message.
+  subroutine transpose_grids()
+    type(cartesian_domain) :: rows, columns
+    type(redistribution) :: move
+    type(field_list) :: from, to
+    real(real64), allocatable, target :: u(:, :), v(:, :), w(:, :)
+    integer :: a(2), b(2), i, j, status
+    character(300) :: message
+    call rows%init(world, extent, halo=0, process_grid=[1, ranks])
+    call columns%init(world, extent(2:1:-1), halo=0, process_grid=[1, ranks])
+    call move%init(rows, columns, axes=[2, 1])
+    call rows%owned(a, b)
+    allocate (u(a(1):b(1), a(2):b(2)))
+    do j = a(2), b(2)
+      u(:, j) = [(100 * i + j, i = a(1), b(1))]
+    end do
+    call columns%owned(a, b)
+    allocate (v(a(1):b(1), a(2):b(2)), w(a(1):b(1), a(2):b(2)))
+    call from%add(u)
+    call to%add(w)
+    call move%prepare(u, v, from=from, to=to)
+    call move%forward(u, v, from=from, to=to)
+    do j = a(2), b(2)
+      call check(all(nint(v(:, j)) == [(100 * j + i, i = a(1), b(1))]) .and. all(v(:, j) == w(:, j)), 'a transposed column')
+    end do
+    call move%init(rows, columns, axes=[1, 1], stat=status, errmsg=message)
+    call check_failure('a dimension twice', status, phl_error_value, message, 'no permutation')
   end subroutine
 
   !> From one block on each rank to two.
@@ -295,6 +326,44 @@ contains
     ! The low half of 2^32 is rank 0.
     call map%push(owners, [1_int64], [2_int64**32], stat=status, errmsg=message)
     call check_failure('a rank beyond 32 bits', status, phl_error_value, message, 'does not exist')
+  end subroutine
+
+  !> Row i of rank r goes to rank i - 2: the first is dropped. Arrays are longer than their rows.
+  subroutine rows_move()
+    type(migration) :: migrate
+    real(real64) :: x(3, 2 * ranks + 4)
+    integer :: id(ranks + 1), ranks_of(2, ranks + 1), sources(ranks), i, r, received, status
+    character(300) :: message
+    call migrate%init(world)
+    id = [(100 * rank + i, i = 1, ranks + 1)]
+    x = -1
+    do i = 1, ranks + 1
+      x(:, i) = id(i) + [0, 1000, 2000]
+    end do
+    ranks_of(1, :) = [(i - 2, i = 1, ranks + 1)]
+    call migrate%send(ranks_of(1, :), received, x, id)
+    call check(received == ranks, 'rows that came')
+    x = -1
+    call migrate%receive(x, id, sources=sources)
+    do r = 1, ranks
+      call check(id(r) == 100 * (r - 1) + rank + 2 .and. all(nint(x(:, r)) == id(r) + [0, 1000, 2000]), 'a row that came')
+      call check(sources(r) == r - 1, 'where a row came from')
+    end do
+    call check(all(nint(x(:, ranks + 1:)) == -1), 'rows behind those that came')
+    call migrate%receive(x, x, stat=status, errmsg=message)
+    call check_failure('other arrays', status, phl_error_type, message, 'other arrays than were sent')
+    call migrate%send([2_int64**32], received, x, stat=status, errmsg=message)
+    call check_failure('a rank beyond 32 bits', status, phl_error_value, message, 'does not exist')
+    call migrate%send([(0, i = 1, ranks + 2)], received, id, stat=status, errmsg=message)
+    call check_failure('fewer rows than ranks', status, phl_error_value, message, 'to move')
+    if (ranks > 1) then
+      if (rank == 0) call migrate%send([0], received, x, stat=status, errmsg=message)
+      if (rank > 0) call migrate%send([0], received, id, stat=status, errmsg=message)
+      call check_failure('other arrays on a rank', status, phl_error_value, message, 'differ between ranks')
+    end if
+    call migrate%send([0], received, id)
+    call check(received == merge(ranks, 0, rank == 0), 'rows that came after mistakes')
+    call migrate%free()
   end subroutine
 
   !> Those that are there: sets/check_sets.f90.

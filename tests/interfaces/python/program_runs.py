@@ -1,4 +1,4 @@
-"""Runs a program of tests on some ranks of a flavor, once, and keeps what each of its tests said."""
+"""Runs a program of tests on some ranks of a build, once, and keeps what each of its tests said."""
 
 import ast
 import functools
@@ -16,30 +16,30 @@ TIME_LIMIT = 240
 ENVIRONMENT = {"OMPI_MCA_btl": "^ofi"}
 
 
-def python_flavors() -> list[launch.Flavor]:
-    """The flavors that are built with their Python module."""
-    return [flavor for flavor in launch.flavors().values() if list(flavor.directory.glob("_core*.so"))]
+def python_builds() -> list[launch.Build]:
+    """The builds that are built with their Python module."""
+    return [build for build in launch.usable_builds().values() if list(build.directory.glob("_core*.so"))]
 
 
-def run(flavor: launch.Flavor, ranks: int, program: str, *args: str, time_limit: float = TIME_LIMIT, **env: str):
+def run(build: launch.Build, ranks: int, program: str, *args: str, time_limit: float = TIME_LIMIT, **env: str):
     """(Completed, output) of `program` on `ranks` ranks."""
     lines: list[str] = []
     environment = {**os.environ, **ENVIRONMENT, **env}
-    done = launch.run(ranks, program, args, flavor=flavor, env=environment, timeout=time_limit, on_line=lines.append)
+    done = launch.run(ranks, program, args, build=build, env=environment, timeout=time_limit, on_line=lines.append)
     return done, "\n".join(lines)
 
 
-def run_python(flavor: launch.Flavor, ranks: int, *args: str, **env: str):
-    return run(flavor, ranks, sys.executable, *args, **env)
+def run_python(build: launch.Build, ranks: int, *args: str, **env: str):
+    return run(build, ranks, sys.executable, *args, **env)
 
 
 def cases() -> Iterator[tuple[str, str, int, str]]:
-    """(program, flavor, ranks, test) for every test of every program on each of its rank counts."""
+    """(program, build, ranks, test) for every test of every program on each of its rank counts."""
     for path in sorted(PROGRAMS.glob("[a-z]*.py")):
         ranks_of_program, tests = declared(path)
-        for flavor in python_flavors():
+        for build in python_builds():
             for ranks in ranks_of_program:
-                yield from ((path.stem, flavor.name, ranks, test) for test in tests)
+                yield from ((path.stem, build.name, ranks, test) for test in tests)
 
 
 def declared(path: Path) -> tuple[tuple[int, ...], list[str]]:
@@ -51,9 +51,9 @@ def declared(path: Path) -> tuple[tuple[int, ...], list[str]]:
 
 
 @functools.cache
-def failures(program: str, flavor_name: str, ranks: int) -> tuple[dict[str, str], str]:
+def failures(program: str, build_name: str, ranks: int) -> tuple[dict[str, str], str]:
     """What each test that came to its end said (empty: passed), and why the others did not."""
-    done, output = run_python(launch.flavors()[flavor_name], ranks, str(PROGRAMS / f"{program}.py"))
+    done, output = run_python(launch.usable_builds()[build_name], ranks, str(PROGRAMS / f"{program}.py"))
     results = [json.loads(line.partition("RESULT ")[2]) for line in output.splitlines() if "RESULT {" in line]
     end = f"ended by the time limit of {TIME_LIMIT} s" if done.timed_out else f"exit status {done.returncode}"
     return {result["test"]: result["failure"] for result in results}, f"{end} before this test was done:\n{output[-6000:]}"

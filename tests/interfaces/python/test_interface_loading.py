@@ -1,4 +1,4 @@
-"""Importing the package, and finding the flavor for mpi4py's MPI."""
+"""Importing the package, and finding the build for mpi4py's MPI."""
 
 import os
 import re
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from program_runs import python_flavors, run_python
+from program_runs import python_builds, run_python
 
 KNOW_ONLY = """
 import mpi4py, sys
 mpi4py.rc.initialize = False
 from parhelion.native import loader
-known = loader.built_flavors()
-loader.built_flavors = lambda: {name: known[name] for name in sys.argv[1].split(",") if name}
+known = loader.installed_builds()
+loader.installed_builds = lambda: {name: known[name] for name in sys.argv[1].split(",") if name}
 import parhelion as ph
 try:
     ph.CartesianDomain
@@ -32,15 +32,15 @@ def python(code, *args, **env):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
-def bound_to(flavor):
+def bound_to(build):
     """Variables with which mpi4py takes this MPI and no other."""
-    path = f"{flavor.library_dir}{os.pathsep}{os.environ.get('LD_LIBRARY_PATH', '')}"
-    return {"MPI4PY_MPIABI": "openmpi" if flavor.kind == "openmpi" else "mpich", "LD_LIBRARY_PATH": path}
+    path = f"{build.library_dir}{os.pathsep}{os.environ.get('LD_LIBRARY_PATH', '')}"
+    return {"MPI4PY_MPIABI": "openmpi" if build.kind == "openmpi" else "mpich", "LD_LIBRARY_PATH": path}
 
 
-def two_flavors():
-    """Two flavors whose MPIs cannot stand in for each other."""
-    by_soname = {flavor.soname: flavor for flavor in python_flavors()}
+def two_builds():
+    """Two builds whose MPIs cannot stand in for each other."""
+    by_soname = {build.soname: build for build in python_builds()}
     if len(by_soname) < 2:
         pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
     return list(by_soname.values())[:2]
@@ -56,8 +56,8 @@ def test_importing_the_package_imports_neither_numpy_nor_mpi4py():
 
 def test_using_the_package_imports_nothing_heavy_besides_numpy_and_mpi4py():
     heavy = "{'scipy', 'rich', 'click', 'matplotlib', 'h5py', 'meshio', 'jinja2', 'duckdb', 'msgspec'}"
-    flavor = python_flavors()[0]
-    done = python(f"import sys, parhelion; parhelion.Exchange; print(*sorted(set(sys.modules) & {heavy}))", **bound_to(flavor))
+    build = python_builds()[0]
+    done = python(f"import sys, parhelion; parhelion.Exchange; print(*sorted(set(sys.modules) & {heavy}))", **bound_to(build))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 
@@ -67,15 +67,15 @@ def test_names_that_do_not_exist_are_attribute_errors():
     assert "Exchagne" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
-def test_the_flavor_of_mpi4pys_library_is_loaded(flavor):
-    names = ",".join(built.name for built in python_flavors())
-    done = python(KNOW_ONLY, names, **bound_to(flavor))
-    assert f"LOADED {flavor.directory}" in done.stdout, done.stdout + done.stderr
+@pytest.mark.parametrize("build", python_builds(), ids=lambda build: build.name)
+def test_the_build_of_mpi4pys_library_is_loaded(build):
+    names = ",".join(built.name for built in python_builds())
+    done = python(KNOW_ONLY, names, **bound_to(build))
+    assert f"LOADED {build.directory}" in done.stdout, done.stdout + done.stderr
 
 
 def test_an_mpi_that_parhelion_is_not_built_for_is_refused_with_the_remedy():
-    for there, missing in (two_flavors(), reversed(two_flavors())):
+    for there, missing in (two_builds(), reversed(two_builds())):
         done = python(KNOW_ONLY, there.name, **bound_to(missing))
         assert "REFUSED mpi4py is bound to" in done.stdout, done.stdout + done.stderr
         named = re.search(r"make build MPI=([^\s`]+)", done.stdout)[1]  # one that make fetches, or the compiler of one that is there
@@ -84,18 +84,18 @@ def test_an_mpi_that_parhelion_is_not_built_for_is_refused_with_the_remedy():
 
 
 def test_the_refusal_is_the_same_on_every_rank():
-    there, missing = two_flavors()
+    there, missing = two_builds()
     done, output = run_python(missing, 2, "-c", KNOW_ONLY, there.name)
     assert done.ok and output.count("REFUSED mpi4py is bound to") == 2, output
 
 
 def test_a_package_without_any_build_says_so():
-    done = python(KNOW_ONLY, "", **bound_to(python_flavors()[0]))
+    done = python(KNOW_ONLY, "", **bound_to(python_builds()[0]))
     assert "REFUSED" in done.stdout and "not built for any MPI" in done.stdout and "make build" in done.stdout
 
 
 def test_two_mpis_in_one_process_are_refused():
-    used, other = two_flavors()
+    used, other = two_builds()
     code = f"import ctypes; ctypes.CDLL({str(other.mpi_library)!r})\n" + KNOW_ONLY
     done = python(code, used.name, **bound_to(used))
     assert "REFUSED two MPIs" in done.stdout, done.stdout + done.stderr
@@ -104,22 +104,22 @@ def test_two_mpis_in_one_process_are_refused():
 
 
 def test_ranks_that_see_only_themselves_are_refused_unless_that_is_meant():
-    flavor = next((flavor for flavor in python_flavors() if flavor.kind == "mpich"), None)
-    if flavor is None:
+    build = next((build for build in python_builds() if build.kind == "mpich"), None)
+    if build is None:
         pytest.skip("needs a build for MPICH: the variables of this test would confuse other MPIs")
     others = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "4"}
-    done = python("import parhelion; parhelion.Exchange", **bound_to(flavor), **others)
+    done = python("import parhelion; parhelion.Exchange", **bound_to(build), **others)
     assert done.returncode == 1 and "rank 1 of 4" in done.stderr and "sees 1 rank" in done.stderr, done.stderr
-    assert re.search(rf"{flavor.mpi_library.parent.parent.resolve()}/bin/mpiexec\S* -n 4", done.stderr)
-    meant = python("import parhelion as ph; ph.CartesianDomain((4, 4)); print('made')", **bound_to(flavor), **others, PARHELION_ALONE="1")
+    assert re.search(rf"{build.mpi_library.parent.parent.resolve()}/bin/mpiexec\S* -n 4", done.stderr)
+    meant = python("import parhelion as ph; ph.CartesianDomain((4, 4)); print('made')", **bound_to(build), **others, PARHELION_ALONE="1")
     assert "made" in meant.stdout, meant.stderr
 
 
 def test_an_mpich_that_is_offered_pmix_alone_is_refused_before_it_starts():
-    flavor = next((flavor for flavor in python_flavors() if flavor.kind == "mpich"), None)
-    if flavor is None:
+    build = next((build for build in python_builds() if build.kind == "mpich"), None)
+    if build is None:
         pytest.skip("needs a build for MPICH: it is MPICH that does not understand PMIx")
     step = {"SLURM_PROCID": "0", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4", "PMIX_RANK": "0", "PMIX_NAMESPACE": "slurm.pmix.1.0"}
-    done = python("import parhelion; parhelion.Exchange", **bound_to(flavor), **step)
+    done = python("import parhelion; parhelion.Exchange", **bound_to(build), **step)
     assert done.returncode == 1 and "does not understand PMIx" in done.stderr and "srun --mpi=pmi2 -n 4" in done.stderr, done.stderr
     assert "Abort(" not in done.stderr

@@ -1,18 +1,18 @@
 """Every test of the programs beside this file, on ranks of every MPI that Parhelion is built for."""
 
 import pytest
-from program_runs import cases, failures, python_flavors
+from program_runs import cases, failures, python_builds
 
 
 def test_the_python_module_is_built():
-    assert python_flavors(), "no flavor has a Python module: run `make build`"
+    assert python_builds(), "no build has a Python module: run `make build`"
 
 
 CASES = [pytest.param(*case, id="-".join(map(str, case))) for case in cases()]
 
 
-@pytest.mark.parametrize(("program", "flavor", "ranks", "name"), CASES)
-def test_on_ranks(program, flavor, ranks, name):
-    results, otherwise = failures(program, flavor, ranks)
+@pytest.mark.parametrize(("program", "build", "ranks", "name"), CASES)
+def test_on_ranks(program, build, ranks, name):
+    results, otherwise = failures(program, build, ranks)
     failure = results.get(name, otherwise)
     assert not failure, failure

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import parhelion
 import pytest
-from program_runs import python_flavors, run_python
+from program_runs import python_builds, run_python
 
 PACKAGE = Path(parhelion.__file__).parent
 
@@ -26,9 +26,9 @@ print("MISSING", [text for name in ph.__all__ for text in missing(name, getattr(
 """
 
 
-@pytest.mark.parametrize("flavor", python_flavors(), ids=lambda flavor: flavor.name)
-def test_a_build_has_a_stub_of_its_native_module(flavor):
-    told = {node.name for node in ast.parse((flavor.directory / "_core.pyi").read_text()).body if isinstance(node, ast.ClassDef)}
+@pytest.mark.parametrize("build", python_builds(), ids=lambda build: build.name)
+def test_a_build_has_a_stub_of_its_native_module(build):
+    told = {node.name for node in ast.parse((build.directory / "_core.pyi").read_text()).body if isinstance(node, ast.ClassDef)}
     assert {"Exchange", "IndexMap", "PointSums", "Redistribution", "Step"} <= told
 
 
@@ -40,5 +40,5 @@ def test_the_stub_of_the_package_names_what_it_exports():
 
 
 def test_every_public_name_can_be_had_and_has_a_docstring():
-    _, output = run_python(python_flavors()[0], 1, "-c", UNDOCUMENTED)
+    _, output = run_python(python_builds()[0], 1, "-c", UNDOCUMENTED)
     assert "MISSING []" in output, output

@@ -1,6 +1,6 @@
 """Every partition set in FOLDER, and new random ones, through every language: run_all.py FOLDER [--seed N] [--ranks 3,17,144].
 
-Uses the programs that `make test` has built for the flavor built last. Exit status 1 when a value was wrong.
+Uses the programs that `make test` has built for the build built last. Exit status 1 when a value was wrong.
 """
 
 import argparse
@@ -13,15 +13,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
 
-from parhelion.launch import default_flavor, run  # noqa: E402
+from parhelion.launch import default_build, run  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import random_sets  # noqa: E402
 
 
-def programs(flavor):
-    built = ROOT / "build" / flavor.name / "tests" / "interfaces"
+def programs(build):
+    built = ROOT / "build" / build.name / "tests" / "interfaces"
     found = {name: [built / f"check_sets_{name}"] for name in ("cpp", "c", "fortran")}
     found["python"] = [ROOT / ".venv/bin/python", Path(__file__).with_name("check_sets.py")]
     return found
@@ -33,15 +33,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--ranks", default="1,2,3,7,16,48,144")
     given = parser.parse_args()
-    flavor, failed = default_flavor(), 0
+    build, failed = default_build(), 0
     with tempfile.TemporaryDirectory() as place:
         sys.argv[1:] = [str(given.seed), place, *given.ranks.split(",")]
         random_sets.main()
         sets = [each for each in sorted([*given.folder.glob("*-*"), *Path(place).iterdir()]) if re.search(r"-\d+$", each.name)]
         for each in sorted(sets, key=lambda folder: int(folder.name.rpartition("-")[2])):
-            for language, command in programs(flavor).items():
+            for language, command in programs(build).items():
                 lines: list[str] = []
-                done = run(int(each.name.rpartition("-")[2]), command[0], [*command[1:], each], flavor=flavor, timeout=400, on_line=lines.append)
+                done = run(int(each.name.rpartition("-")[2]), command[0], [*command[1:], each], build=build, timeout=400, on_line=lines.append)
                 good = done.ok and any(line.endswith(": right") for line in lines)
                 failed += not good
                 print(f"{each.name:20} {language:8} {'right' if good else 'WRONG: ' + ' | '.join(lines[-3:])} {done.seconds:6.1f} s", flush=True)

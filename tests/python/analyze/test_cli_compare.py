@@ -24,7 +24,7 @@ ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}
 def store(tmp_path, monkeypatch):
     """A store with A, another like it, and one that is 5 % slower; work happens beside it."""
     monkeypatch.chdir(tmp_path)
-    common = {"launches": 8, "drift": 0.005, "contenders": ("auto", "hand_packed")}
+    common = {"launches": 8, "drift": 0.005, "variants": ("auto", "hand_packed")}
     synthetic.write_record(Path("runs/a-halo"), seed=1, environment=ENVIRONMENT, **common)
     synthetic.write_record(Path("runs/b-halo"), seed=2, environment=ENVIRONMENT, **common)
     synthetic.write_record(Path("runs/c-halo"), seed=3, scale=1.05, environment=ENVIRONMENT | {"host": "there"}, **common)
@@ -97,7 +97,7 @@ def test_the_user_chooses_what_fails(sides, fail_on, status):
 
 def test_a_folder_of_runs_counts_as_one_side(store):
     for name in ("d", "e"):
-        synthetic.write_record(store / "sides" / name, launches=2, contenders=("auto", "hand_packed"))
+        synthetic.write_record(store / "sides" / name, launches=2, variants=("auto", "hand_packed"))
     result = parhelion("compare", store / "sides", "runs/a-halo", "--json", "out.json")
     assert json.loads(Path("out.json").read_text())["A"]["launches"] == 4, result.output
 
@@ -107,7 +107,7 @@ def test_control_variables_libraries_and_messages_that_changed_are_named():
         if line["type"] == "launch":
             line["cvars"] = {"MPIR_CVAR_ALLTOALL": "bruck"}
             line["libraries"] = ["/opt/other/libmpi.so.40"]
-        if line["type"] == "case" and line["contender"] == "auto":
+        if line["type"] == "case" and line["variant"] == "auto":
             line.update(messages=6, explain="transport staged_shared, chosen automatically; 1 messages")
 
     edit("runs/b-halo", change)
@@ -120,13 +120,13 @@ def test_control_variables_libraries_and_messages_that_changed_are_named():
 
 
 def test_a_value_that_became_wrong_fails_whatever_the_timings_say():
-    edit("runs/b-halo", lambda line: line.update(verified=False) if line.get("contender") == "auto" else None)
+    edit("runs/b-halo", lambda line: line.update(verified=False) if line.get("variant") == "auto" else None)
     result = parhelion("compare", "runs/a-halo", "runs/b-halo", "--fail-on", "never")
     assert result.exit_code == 1 and "failed in B" in result.output
 
 
 def test_what_one_side_alone_measured_is_named(store):
-    synthetic.write_record(store / "f", launches=4, contenders=("auto", "xpmem"))
+    synthetic.write_record(store / "f", launches=4, variants=("auto", "xpmem"))
     result = parhelion("compare", "runs/a-halo", store / "f")
     assert "only in A: hand_packed on halo" in result.output and "only in B: xpmem on halo" in result.output
 
@@ -134,7 +134,7 @@ def test_what_one_side_alone_measured_is_named(store):
 @pytest.mark.parametrize("other", ["missing", "runs/g-gather", "runs/h-halo"])
 def test_what_cannot_be_compared_is_refused(store, other):
     synthetic.write_record(store / "g-gather", benchmark="gather")
-    synthetic.write_record(store / "h-halo", contenders=("nobody",))
+    synthetic.write_record(store / "h-halo", variants=("nobody",))
     result = parhelion("compare", "runs/a-halo", other)
     assert result.exit_code == 2 and "Error:" in result.output
 
@@ -143,7 +143,7 @@ def test_calibration_tells_both_rates_of_both_designs():
     result = parhelion("compare", "runs/a-halo", "--json", "out.json")
     assert result.exit_code == 0, result.output
     found = json.loads(Path("out.json").read_text())["designs"]
-    assert [each["design"] for each in found] == ["one after the other", "in turn, pair by pair"]
+    assert [each["design"] for each in found] == ["one after the other", "interleaved, pair by pair"]
     for each in found:
         assert each["launches"] == 4 and each["cases"] == 8 and each["splits"] == 2
         assert each["false_pairs"] == 0 and each["found_pairs"] == 1
@@ -152,10 +152,10 @@ def test_calibration_tells_both_rates_of_both_designs():
 def test_calibration_sees_a_drift_between_runs_that_pairs_do_not(store):
     """Nothing changed, but the machine became slower by 3 % at the middle of the launches."""
     def slower(line):
-        if line.get("contender") and line["launch"] >= 4:
+        if line.get("variant") and line["launch"] >= 4:
             line.update(samples=[1.03 * sample for sample in line["samples"]], samples_by_rank=[])
 
-    synthetic.write_record(store / "drifted", launches=8, drift=0.002, contenders=("auto",))
+    synthetic.write_record(store / "drifted", launches=8, drift=0.002, variants=("auto",))
     edit(store / "drifted", slower)
     parhelion("compare", store / "drifted", "--json", "out.json")
     after, in_turn = json.loads(Path("out.json").read_text())["designs"]
@@ -195,11 +195,11 @@ def test_another_machine_is_compared_as_it_is_and_what_differs_is_said_first(tim
         assert 0 <= text.index("elsewhere") < text.index("hand_packed")
 
 
-def test_both_runs_of_a_duet_are_compared_pair_by_pair():
+def test_both_interleaved_runs_are_compared_pair_by_pair():
     """The machine's pace changes by 15 % from pair to pair, which both of a pair share."""
     def in_pairs(line):
         if line["type"] == "run":
-            line["labels"] = {"duet": "one"}
+            line["labels"] = {"interleaved": "one"}
         if line["type"] == "launch":
             line["pair"] = line["launch"]
         if line["type"] == "case":
@@ -212,7 +212,7 @@ def test_both_runs_of_a_duet_are_compared_pair_by_pair():
         result = parhelion("compare", "runs/a-halo", f"runs/{other}-halo", "--json", "out.json")
         cases = json.loads(Path("out.json").read_text())["cases"]
         assert {(case["verdict"], case["compared"]) for case in cases} == {(wanted, "pairs of launches")}, result.output
-    edit("runs/c-halo", lambda line: line.update(labels={"duet": "another"}) if line["type"] == "run" else None)
+    edit("runs/c-halo", lambda line: line.update(labels={"interleaved": "another"}) if line["type"] == "run" else None)
     parhelion("compare", "runs/a-halo", "runs/c-halo", "--json", "out.json")
     assert {case["verdict"] for case in json.loads(Path("out.json").read_text())["cases"]} == {"not enough samples"}
 
@@ -270,7 +270,7 @@ def test_an_exported_sample_is_the_recorded_one():
     with open("out.csv") as file:
         first = next(csv.DictReader(file))
     case = read_record("runs/a-halo").cases[0]
-    assert float(first["seconds"]) == case.samples[0] and first["contender"] == case.contender
+    assert float(first["seconds"]) == case.samples[0] and first["variant"] == case.variant
 
 
 @pytest.mark.parametrize("words", [["--file", "out.xls"], ["--file", "/nowhere/out.csv"], ["nothing", "--file", "out.csv"]])
@@ -279,9 +279,9 @@ def test_an_export_that_cannot_be_made_is_refused(words):
 
 
 def test_the_store_answers_questions_in_sql():
-    result = parhelion("runs", "query", "select contender, count(*) n from samples group by all order by all", "--json", "-")
+    result = parhelion("runs", "query", "select variant, count(*) n from samples group by all order by all", "--json", "-")
     document = json.loads(result.stdout)
-    assert document["columns"] == ["contender", "n"]
+    assert document["columns"] == ["variant", "n"]
     assert document["rows"] == [["auto", 2880], ["hand_packed", 2880]]
 
 
@@ -313,7 +313,7 @@ def test_a_rank_that_was_nearly_as_slow_before_has_not_become_slow(before, after
 
 def test_a_rank_that_became_slower_than_the_others_is_named():
     def change(line):
-        if line["type"] == "case" and line["contender"] == "auto":
+        if line["type"] == "case" and line["variant"] == "auto":
             line["samples_by_rank"][1] = [2 * sample for sample in line["samples_by_rank"][1]]
             line["samples"] = [max(each) for each in zip(*line["samples_by_rank"], strict=True)]
 
@@ -336,14 +336,14 @@ def test_controls_that_the_mpi_tells_itself_are_compared():
     assert ranks == [{"name": "MPI's own MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "first": "512", "second": "256"}]
 
 
-def test_relative_to_a_contender_a_machine_that_is_now_fast_and_now_slow_hides_nothing(store):
+def test_relative_to_a_variant_a_machine_that_is_now_fast_and_now_slow_hides_nothing(store):
     """Both sides drift by 15 %; only `auto` was made 5 % slower."""
-    common = {"launches": 10, "drift": 0.15, "spread": 0.02, "contenders": ("auto", "hand_packed")}
+    common = {"launches": 10, "drift": 0.15, "spread": 0.02, "variants": ("auto", "hand_packed")}
     for name, seed in (("first", 11), ("second", 12)):
         synthetic.write_record(store / name, seed=seed, **common)
 
     def slow_auto(line):
-        if line.get("contender") == "auto":
+        if line.get("variant") == "auto":
             line.update(samples=[1.05 * sample for sample in line["samples"]], samples_by_rank=[])
 
     edit(store / "second", slow_auto)
@@ -351,13 +351,13 @@ def test_relative_to_a_contender_a_machine_that_is_now_fast_and_now_slow_hides_n
     parhelion("compare", store / "first", store / "second", "--relative-to", "hand_packed", "--json", "relative.json")
     absolute, relative = (json.loads(Path(f"{name}.json").read_text())["cases"] for name in ("absolute", "relative"))
     assert {case["verdict"] for case in absolute} == {"not enough samples"}
-    assert {case["verdict"] for case in relative} == {"slower"} and {case["contender"] for case in relative} == {"auto"}
+    assert {case["verdict"] for case in relative} == {"slower"} and {case["variant"] for case in relative} == {"auto"}
     assert all(case["ratio"] == pytest.approx(1.05, abs=0.02) for case in relative)
 
 
-def test_relative_times_are_in_the_contenders_own_order_of_magnitude():
+def test_relative_times_are_in_the_variants_own_order_of_magnitude():
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--relative-to", "hand_packed", "--json", "relative.json")
-    parhelion("compare", "runs/a-halo", "runs/b-halo", "--contenders", "auto", "--json", "absolute.json")
+    parhelion("compare", "runs/a-halo", "runs/b-halo", "--variants", "auto", "--json", "absolute.json")
     medians = [[case["median_s"][0] for case in json.loads(Path(f"{name}.json").read_text())["cases"]] for name in ("relative", "absolute")]
     assert medians[0] == pytest.approx(medians[1], rel=0.05)
 

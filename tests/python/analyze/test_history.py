@@ -12,7 +12,7 @@ from parhelion.analyze.results import CaseResult
 from parhelion.cli.main import root
 from parhelion.analyze.history import Series, change_points
 
-CONTENDERS = ("auto", "hand_packed")
+VARIANTS = ("auto", "hand_packed")
 
 
 def parhelion(*words):
@@ -25,7 +25,7 @@ def parhelion(*words):
 def write_store(folder, scales, **how):
     """A run a day, each `scale` times as slow; its revision tells the scale."""
     for day, scale in enumerate(scales, start=1):
-        run = synthetic.write_record(folder / f"r{day:02}", launches=3, seed=day, scale=scale, drift=0.01, contenders=CONTENDERS,
+        run = synthetic.write_record(folder / f"r{day:02}", launches=3, seed=day, scale=scale, drift=0.01, variants=VARIANTS,
                                      environment={"software": {"revision": f"at {scale}"}}, **how)
         lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
         lines[0]["created"] = f"2026-01-{day:02}T12:00:00+00:00"
@@ -72,7 +72,7 @@ def test_the_page_has_a_plot_of_every_figure_that_changed(slowed, tmp_path):
 
 @pytest.mark.parametrize(("words", "status", "changes"), [
     (("--least", "20%"), 0, 0), (("--since", "2026-01-12"), 0, 0), (("--since", "2026-01-11"), 1, 8), (("--fail-on", "never"), 0, 8),
-    (("--contenders", "auto"), 1, 4), (("--case", "halo=1", "--case", "fields=4"), 1, 2), (("--benchmark", "gather"), 0, 0),
+    (("--variants", "auto"), 1, 4), (("--case", "halo=1", "--case", "fields=4"), 1, 2), (("--benchmark", "gather"), 0, 0),
     (("--labeled", "image=x"), 0, 0),
 ])
 def test_the_user_chooses_what_counts(slowed, words, status, changes):
@@ -95,7 +95,7 @@ def test_noise_and_a_single_slow_run_are_no_change(tmp_path, scales):
 def test_builds_against_several_mpis_are_series_of_their_own(tmp_path):
     store = write_store(tmp_path, [1.0] * 8)
     for run in sorted(store.iterdir())[::2]:
-        text = Path(run, "record.jsonl").read_text().replace('"flavor": "synthetic"', '"flavor": "other"')
+        text = Path(run, "record.jsonl").read_text().replace('"build": "synthetic"', '"build": "other"')
         Path(run, "record.jsonl").write_text(text)
     _, document = found(store)
     assert (document["figures"], document["too_few_runs"]) == (16, 16)

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.cli.main import root
 
 LATE = """
@@ -22,14 +22,14 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 }
 """
 BENCH = ("bench", "halo", "--ranks", "2", "--extent", "16", "--halo", "1", "--fields", "1", "--quick", "--launches", "4",
-         "--contenders", "mpi,hand_packed")
+         "--variants", "mpi,hand_packed")
 
 pytestmark = pytest.mark.timeout(120)
 
 
 def measure(folder, **variables):
     """A short run of the real measuring program with these variables set."""
-    if default_flavor().kind != "mpich":
+    if default_build().kind != "mpich":
         pytest.skip("the variables are MPICH's")
     with pytest.MonkeyPatch.context() as patch:
         for name, value in variables.items():
@@ -61,7 +61,7 @@ def test_another_algorithm_and_another_network_are_named(plain, tmp_path):
 
 
 def test_a_library_from_elsewhere_and_a_rank_that_sleeps_in_it_are_named(plain, tmp_path):
-    compiler = default_flavor().mpi_home / "bin" / "mpicc"
+    compiler = default_build().mpi_home / "bin" / "mpicc"
     if not compiler.exists() or not shutil.which("cc"):
         pytest.skip("no mpicc beside the embedded MPI, or no C compiler")
     (tmp_path / "late.c").write_text(LATE)

@@ -131,7 +131,7 @@ def test_the_interval_of_the_median_over_launches_covers_it_as_often_as_it_says(
 @pytest.mark.parametrize(("own", "baselines"), [(1, 1), (1, 6), (8, 6)])
 @pytest.mark.parametrize("launches", [3, 10])
 def test_the_interval_of_best_over_best_covers_it_although_both_were_chosen(own, baselines, launches):
-    """All contenders are alike in truth, which is where choosing the best errs most: neither ratio nor interval lean to a side."""
+    """All variants are alike in truth, which is where choosing the best errs most: neither ratio nor interval lean to a side."""
     rng = np.random.default_rng(SEED)
     print("seed", SEED)
     found = []

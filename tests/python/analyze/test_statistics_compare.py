@@ -31,7 +31,7 @@ def verdict(first, second):
     return judge([difference(first, second)])[0].verdict
 
 
-# The true rates are 0 to 4 %, as the grid in docs/measuring.md shows with more comparisons; of 150, 8 % would be met once in 50 runs at 4 %.
+# The true rates are 0 to 4 %, as docs/error-rates.csv shows with more comparisons; of 150, 8 % would be met once in 50 runs at 4 %.
 @pytest.mark.parametrize(("noise", "in_turn"), [*((noise, False) for noise in NOISES if noise != "drift"), ("drift", True)])
 @pytest.mark.parametrize("starts", [(2, 2), (3, 3), (10, 10), (3, 10)])
 def test_sides_in_which_nothing_changed_are_rarely_called_different(noise, starts, in_turn):
@@ -158,8 +158,8 @@ def test_samples_without_any_spread_are_compared(scale, wanted):
     assert verdict([launch(1e-6, np.nan)] * 3, [launch(scale * 1e-6, np.nan)] * 3) is wanted
 
 
-def in_pairs(values, order, duet="d"):
-    return [launch(values[number], np.nan, pair=(duet, number)) for number in order]
+def in_pairs(values, order, common="d"):
+    return [launch(values[number], np.nan, pair=(common, number)) for number in order]
 
 
 def test_starts_are_paired_by_number_in_whatever_order_they_were_made():
@@ -168,7 +168,7 @@ def test_starts_are_paired_by_number_in_whatever_order_they_were_made():
     assert found.kind is Kind.PAIRS and found.units == (3, 3) and found.ratio == pytest.approx(1.5) and found.p < 1e-9
 
 
-def test_starts_of_different_duets_are_no_pairs():
+def test_starts_of_different_comparisons_are_no_pairs():
     paces = dict(enumerate((1.0, 1.1, 1.2)))
     assert difference(in_pairs(paces, (0, 1, 2)), in_pairs(paces, (0, 1, 2), "e")).kind is Kind.LAUNCHES
 

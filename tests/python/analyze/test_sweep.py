@@ -16,7 +16,7 @@ from parhelion.record.read import read_record
 POWERS = [2**power for power in range(23)]
 
 
-def sweep(folder, seconds, sizes=POWERS, launches=3, spread=0.02, seed=1, samples=10, cvars=None, contender="mpi_alltoall", **labels):
+def sweep(folder, seconds, sizes=POWERS, launches=3, spread=0.02, seed=1, samples=10, cvars=None, variant="mpi_alltoall", **labels):
     """A record in which a call of `size` bytes takes `seconds(size)`."""
     rng = np.random.default_rng(seed)
     lines = [synthetic.run_line("alltoall", labels=labels)]
@@ -27,7 +27,7 @@ def sweep(folder, seconds, sizes=POWERS, launches=3, spread=0.02, seed=1, sample
         for size in sizes:
             times = (seconds(size) * np.exp(rng.normal(0, spread, samples))).tolist()
             lines.append({"type": "case", "launch": launch, "name": f"alltoall {size} B", "params": {"ranks": 2, "size": size},
-                          "contender": contender, "role": "baseline", "verified": True, "samples": times, "iterations": 1,
+                          "variant": variant, "role": "baseline", "verified": True, "samples": times, "iterations": 1,
                           "samples_by_rank": [times, times], "setup_s": {"first": 2 * seconds(size)}})
         lines.append({"type": "end", "launch": launch, "status": "ok"})
     folder.mkdir(parents=True)
@@ -127,7 +127,7 @@ def test_the_document_holds_layout_changes_and_limits(tmp_path):
     document = bench_document(record)
     assert len(document["published"]) == len(POWERS)
     (curve,) = document["sweep"]
-    assert curve["contender"] == "mpi_alltoall" and curve["changes"][0]["variables"] == ["MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE"]
+    assert curve["variant"] == "mpi_alltoall" and curve["changes"][0]["variables"] == ["MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE"]
     assert curve["limits"] == [{"name": "MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "bytes": 256, "seen": True}]
 
 

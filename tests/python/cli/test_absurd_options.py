@@ -20,23 +20,23 @@ SECONDS = 30
 QUICK = ["--quick", "--repetitions", "2", "--launches", "1"]
 # How a command is called so that nothing but the value in question is odd. The program of `simulate` is not there: status 3.
 CALLS = {
-    "bench apps": ["--app", "multigrid_cg,finite_volume", "--ranks", "2", "--extent", "4", "--mesh", "4", *QUICK, "--flavor", "none"],
+    "bench apps": ["--app", "multigrid_cg,finite_volume", "--ranks", "2", "--extent", "4", "--mesh", "4", *QUICK, "--build", "none"],
     "bench halo": ["--ranks", "2", "--extent", "4", "--halo", "1", "--fields", "1", *QUICK],
     "bench gather": ["set-2", *QUICK],
     "bench alltoall": ["--ranks", "2", "--size", "1", *QUICK],
-    "bench ghosts": ["--ranks", "2", "--extent", "2", "--vdim", "1", *QUICK, "--flavor", "none"],
+    "bench ghosts": ["--ranks", "2", "--extent", "2", "--vdim", "1", *QUICK, "--build", "none"],
     "bench setup": ["--ranks", "1", "--extent", "4", *QUICK],
     "compare": ["run", "run"],
-    "config": ["--flavor", "none"],
-    "demo": ["--ranks", "2", "--mesh-cells", "5000", "--flavor", "none"],
+    "config": ["--build", "none"],
+    "demo": ["--ranks", "2", "--mesh-cells", "5000", "--build", "none"],
     "doctor": [],
-    "bench image": ["x", "--flavor", "none"],
-    "model fit": ["run", "--contender", "hand_packed", "--file", "fit.json"],
+    "bench image": ["x", "--build", "none"],
+    "model fit": ["run", "--variant", "hand_packed", "--file", "fit.json"],
     "model predict": ["--parameters", "figures.json", "--grid", "2x2", "--topology", "node:2 core:2", "--extent", "4x4"],
     "model published": [],
     "partition": ["mesh.vtk", "--parts", "1"],
     "place": ["--grid", "4", "--nodes", "2"],
-    "profile run": ["--ranks", "1", "--flavor", "none", "true"],
+    "profile run": ["--ranks", "1", "--build", "none", "true"],
     "profile show": ["profile.json"],
     "report": ["run"],
     "run": ["--ranks", "1", "true"],
@@ -80,8 +80,8 @@ def workplace(tmp_path, monkeypatch):
     home = tmp_path / "one" / "two"
     home.mkdir(parents=True)
     monkeypatch.chdir(home)
-    synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
-    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+    synthetic.write_build(tmp_path / "builds" / "synthetic")
+    monkeypatch.setattr("parhelion.launch.builds.build_directory", lambda: tmp_path / "builds")
     synthetic.write_record(home / "run", launches=2, repetitions=4, cases=synthetic.halo_cases((1,), (1,)))
     tetra = [("tetra", [[0, 1, 2, 3]])]
     meshio.Mesh([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tetra).write(home / "mesh.vtk")
@@ -129,11 +129,11 @@ def odd_calls(name, command):
 
 def files_outside(home):
     top = home.parents[1]
-    return {path for path in top.rglob("*") if path.is_file() and home not in path.parents and "flavors" not in path.parts}
+    return {path for path in top.rglob("*") if path.is_file() and home not in path.parents and "builds" not in path.parts}
 
 
 # Options that name a file to write may name any; so `../../x` is no fault there.
-WRITES = {"--json", "--csv", "--out", "--html", "--markdown", "--speedscope", "--file", "--picture", "--rank-file", "--parameters", "--build", "--report"}
+WRITES = {"--json", "--csv", "--out", "--html", "--markdown", "--speedscope", "--file", "--picture", "--rank-file", "--parameters", "--build-folder", "--report", "--figure"}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -162,6 +162,6 @@ def test_pipes_and_devices_are_not_waited_for(workplace):
 
 
 def test_a_build_whose_mpi_is_gone_is_refused_before_ranks_in_python_start(workplace):
-    done = invoke(["bench", "ghosts", *CALLS["bench ghosts"], "--flavor", "synthetic"])
+    done = invoke(["bench", "ghosts", *CALLS["bench ghosts"], "--build", "synthetic"])
     assert done.exit_code == 2 and "libmpi.so, which is not there any more" in " ".join(done.output.split()), done.output
     assert not (workplace / "runs").exists()

@@ -23,15 +23,15 @@ SHARED = PACKAGE.parent.parent / "shared" / "data"
 
 
 @pytest.fixture
-def flavor(tmp_path, monkeypatch):
-    """Builds a synthetic flavor; what is given is Python source that its measuring program runs."""
+def build(tmp_path, monkeypatch):
+    """Builds a synthetic build; what is given is Python source that its measuring program runs."""
 
     def build(**source):
-        synthetic.write_flavor(tmp_path / "flavors" / "synthetic", **source)
-        monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+        synthetic.write_build(tmp_path / "builds" / "synthetic", **source)
+        monkeypatch.setattr("parhelion.launch.builds.build_directory", lambda: tmp_path / "builds")
 
     monkeypatch.chdir(tmp_path)
-    for name in ("PARHELION_FLAVOR", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
+    for name in ("PARHELION_BUILD", "PMI_RANK", "OMPI_COMM_WORLD_RANK"):
         monkeypatch.delenv(name, raising=False)
     build()
     return build
@@ -64,7 +64,7 @@ def test_every_command_takes_json(command):
     assert "--json" in parhelion(*command, "--help").output
 
 
-def test_bench_halo_measures_the_published_cases(flavor):
+def test_bench_halo_measures_the_published_cases(build):
     result = parhelion("bench", "halo", "--quick", "--ranks", "2", "--json", "out.json")
     assert result.exit_code == 0, result.output
     document = json.loads(Path("out.json").read_text())
@@ -76,36 +76,36 @@ def test_bench_halo_measures_the_published_cases(flavor):
     assert "hand_packed" in result.output and re.search(r"^(│ geo|)mean ", result.output, re.MULTILINE)
 
 
-def test_json_on_standard_output_stands_alone(flavor):
+def test_json_on_standard_output_stands_alone(build):
     result = parhelion("bench", "halo", "--quick", "--halo", "1", "--fields", "1", "--json", "-")
     assert json.loads(result.stdout)["benchmark"] == "halo"
     assert "hand_packed" in result.stderr
 
 
-def test_every_launch_is_a_start_of_the_ranks(flavor):
+def test_every_launch_is_a_start_of_the_ranks(build):
     parhelion("bench", "halo", "--halo", "1", "--fields", "1,2", "--out", "run")
     record = read_record("run")
     assert [launch.launch for launch in record.launches] == [0, 1, 2]
     assert record.run.environment["cpu"]["usable_threads"] >= 1
 
 
-def test_contenders_repetitions_seed_and_labels_reach_the_ranks(flavor):
-    parhelion("bench", "halo", "--contenders", "auto,hand_packed", "--repetitions", "7", "--launches", "1", "--seed", "9",
+def test_variants_repetitions_seed_and_labels_reach_the_ranks(build):
+    parhelion("bench", "halo", "--variants", "auto,hand_packed", "--repetitions", "7", "--launches", "1", "--seed", "9",
               "--halo", "1", "--fields", "1", "--label", "image=v1", "--out", "run")
     record, (job,) = read_record("run"), jobs("run")
-    assert {case.contender for case in record.cases} == {"auto", "hand_packed"}
+    assert {case.variant for case in record.cases} == {"auto", "hand_packed"}
     assert all(len(case.samples) == 7 for case in record.cases)
     assert (job["seed"], record.labels) == (9, {"image": "v1"})
 
 
-def test_work_to_overlap_with_reaches_the_ranks(flavor):
+def test_work_to_overlap_with_reaches_the_ranks(build):
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--launches", "1", "--overlap", "50", "--uneven", "0.5", "--out", "run")
     assert result.exit_code == 0, result.output
     (case,) = jobs("run")[0]["cases"]
     assert (case["work_us"], case["uneven"]) == (50, 0.5)
 
 
-def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(flavor):
+def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(build):
     parhelion("bench", "halo", "--halo", "1,2", "--fields", "1", "--seam", "fold", "--seed", "2", "--out", "run")
     asked = {(case["halo"], case.get("seam")) for case in jobs("run")[0]["cases"]}
     assert asked == {(1, None), (1, "fold"), (2, None), (2, "fold")}
@@ -120,10 +120,10 @@ def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(
         assert [round(float(ratio), 1) for ratio in re.findall(r"×(\S+)", row)] == [pytest.approx(1 + halo, rel=0.1)] * 7, table
 
 
-def test_the_same_seed_gives_the_same_order_of_cases(flavor):
+def test_the_same_seed_gives_the_same_order_of_cases(build):
     orders = []
     for run, seed in (("a", 3), ("b", 3), ("c", 4)):
-        parhelion("bench", "halo", "--launches", "1", "--repetitions", "2", "--contenders", "auto", "--seed", seed, "--out", run)
+        parhelion("bench", "halo", "--launches", "1", "--repetitions", "2", "--variants", "auto", "--seed", seed, "--out", run)
         orders.append(jobs(run)[0]["cases"])
     assert orders[0] == orders[1] != orders[2]
 
@@ -140,8 +140,8 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
         (["bench", "halo", "--extent", "8,8", "--grid", "1x1x2"], "give one, or as many"),
         (["bench", "halo", "--extent", "2000000,2000000,2000000"], "GiB"),
         (["bench", "halo", "--element", "quad"], "no element type"),
-        (["bench", "halo", "--flavor", "nope"], "not built"),
-        (["bench", "halo", "--contenders", "nope"], "flavor synthetic has auto"),
+        (["bench", "halo", "--build", "nope"], "not built"),
+        (["bench", "halo", "--variants", "nope"], "build synthetic has auto"),
         (["bench", "halo", "--label", "image"], "KEY=VALUE"),
         (["bench", "halo", "--json", "/nowhere/out.json"], "cannot write --json"),
         (["bench", "halo", "--out", "/dev/null/run"], "cannot make the run folder"),
@@ -158,14 +158,14 @@ def test_the_same_seed_gives_the_same_order_of_cases(flavor):
         (["bench", "halos"], "No such command"),
     ],
 )
-def test_bad_input_ends_with_one_message_and_status_2(flavor, words, message):
+def test_bad_input_ends_with_one_message_and_status_2(build, words, message):
     result = parhelion(*words)
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
 
 
-def test_bench_gather_starts_the_rank_count_of_each_set(flavor, tmp_path):
+def test_bench_gather_starts_the_rank_count_of_each_set(build, tmp_path):
     sets = [write_dataset(tmp_path / "sets" / name, ranks) for name, ranks in (("a-3", 3), ("b-2", 2), ("c-2", 2), ("d-1", 1))]
     result = parhelion("bench", "gather", *sets, "--quick", "--out", "run", "--json", "out.json")
     assert result.exit_code == 0, result.output
@@ -174,7 +174,7 @@ def test_bench_gather_starts_the_rank_count_of_each_set(flavor, tmp_path):
     assert {(Path(each["dataset"]).name, each["ranks"]) for each in params} == {("a-3", 3), ("b-2", 2), ("c-2", 2), ("d-1", 1)}
 
 
-def test_surplus_files_of_a_set_are_ignored(flavor, tmp_path):
+def test_surplus_files_of_a_set_are_ignored(build, tmp_path):
     folder = write_dataset(tmp_path / "mesh-2", 2)
     (folder / "data003").write_bytes(b"left over")
     assert parhelion("bench", "gather", folder, "--quick", "--out", "run").exit_code == 0
@@ -182,7 +182,7 @@ def test_surplus_files_of_a_set_are_ignored(flavor, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "own id", "negative", "absurd"])
-def test_a_damaged_set_is_refused_by_name_before_anything_starts(flavor, tmp_path, damage):
+def test_a_damaged_set_is_refused_by_name_before_anything_starts(build, tmp_path, damage):
     folder = write_dataset(tmp_path / "mesh-2", 2)
     file = folder / "data002"
     match damage:
@@ -202,51 +202,51 @@ def test_a_damaged_set_is_refused_by_name_before_anything_starts(flavor, tmp_pat
     assert not Path("runs").exists()
 
 
-def test_a_rank_count_that_does_not_match_the_set_is_refused(flavor, tmp_path):
+def test_a_rank_count_that_does_not_match_the_set_is_refused(build, tmp_path):
     result = parhelion("bench", "gather", write_dataset(tmp_path / "mesh-2", 2), "--ranks", "3")
     assert result.exit_code == 2 and "mesh-2" in result.output
 
 
-def test_a_wrong_value_gives_status_1(flavor):
-    flavor(each="if line.get('contender') == 'auto': line.update(verified=False, error='7 elements were wrong')",
+def test_a_wrong_value_gives_status_1(build):
+    build(each="if line.get('variant') == 'auto': line.update(verified=False, error='7 elements were wrong')",
            after="sys.exit(1)")
     result = parhelion("bench", "halo", "--quick", "--halo", "1", "--fields", "1", "--json", "out.json")
     assert result.exit_code == 1
     assert "FAILED" in result.output and result.output.count("7 elements were wrong") == 1
     cases = json.loads(Path("out.json").read_text())["cases"]
-    assert [case["contender"] for case in cases if not case["verified"]] == ["auto"]
+    assert [case["variant"] for case in cases if not case["verified"]] == ["auto"]
 
 
-def test_what_the_ranks_refuse_is_said_once_and_gives_status_2(flavor):
-    flavor(before="for rank in range(4): print(f'[{rank}] phl-bench: halo 9 is too wide: use 4', file=sys.stderr)\nsys.exit(2)")
+def test_what_the_ranks_refuse_is_said_once_and_gives_status_2(build):
+    build(before="for rank in range(4): print(f'[{rank}] phl-bench: halo 9 is too wide: use 4', file=sys.stderr)\nsys.exit(2)")
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1")
     assert result.exit_code == 2
     assert result.output.count("halo 9 is too wide: use 4") == 1
     assert result.output.count("Error") == 1
 
 
-def test_a_command_that_fails_leaves_no_empty_document(flavor):
+def test_a_command_that_fails_leaves_no_empty_document(build):
     Path("older.json").write_text("{}")
     Path("linked.json").symlink_to("new.json")
     for name in ("out.json", "older.json", "linked.json"):
-        assert parhelion("bench", "halo", "--flavor", "nope", "--json", name).exit_code == 2
+        assert parhelion("bench", "halo", "--build", "nope", "--json", name).exit_code == 2
     assert sorted(path.name for path in Path().glob("*.json")) == ["linked.json", "older.json"]
     assert Path("older.json").read_text() == "{}" and not Path("linked.json").exists()
 
 
-def test_a_crash_keeps_every_finished_case_and_gives_status_3(flavor):
-    flavor(each="if line.get('contender') == 'mpi_neighbor': record.write('{\"type'); record.flush(); os.kill(os.getpid(), 11)")
+def test_a_crash_keeps_every_finished_case_and_gives_status_3(build):
+    build(each="if line.get('variant') == 'mpi_neighbor': record.write('{\"type'); record.flush(); os.kill(os.getpid(), 11)")
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--out", "run", "--json", "out.json")
     assert result.exit_code == 3
     assert "SIGSEGV" in result.output
     record = read_record("run")
-    assert [case.contender for case in record.cases] == ["auto", "mpi"]
+    assert [case.variant for case in record.cases] == ["auto", "mpi"]
     assert not record.notes
     assert json.loads(Path("out.json").read_text())["failures"][0]["status"] == "killed by SIGSEGV"
 
 
-def test_ranks_that_hang_are_stopped_and_finished_cases_kept(flavor):
-    flavor(each="if line.get('contender') == 'mpi_neighbor': time.sleep(100)")
+def test_ranks_that_hang_are_stopped_and_finished_cases_kept(build):
+    build(each="if line.get('variant') == 'mpi_neighbor': time.sleep(100)")
     start = time.monotonic()
     result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--quick", "--timeout", "1", "--out", "run")
     assert time.monotonic() - start < 30
@@ -256,8 +256,8 @@ def test_ranks_that_hang_are_stopped_and_finished_cases_kept(flavor):
 
 def start_command(tmp_path, *words):
     code = f"""
-import parhelion.launch.flavor as flavor, pathlib, sys
-flavor.flavor_directory = lambda: pathlib.Path({str(tmp_path / "flavors")!r})
+import parhelion.launch.builds as build, pathlib, sys
+build.build_directory = lambda: pathlib.Path({str(tmp_path / "builds")!r})
 from parhelion.cli.main import main
 sys.argv = ["parhelion", *{[str(word) for word in words]!r}]
 main()
@@ -282,8 +282,8 @@ def wait_for_cases(run, count):
     raise AssertionError("no case was written")
 
 
-def test_a_run_killed_in_the_middle_leaves_a_record_that_opens(flavor, tmp_path):
-    flavor(each="time.sleep(0.05)")
+def test_a_run_killed_in_the_middle_leaves_a_record_that_opens(build, tmp_path):
+    build(each="time.sleep(0.05)")
     process = start_command(tmp_path, "bench", "halo", "--out", "run")
     wait_for_cases(tmp_path / "run", 3)
     process.kill()
@@ -291,8 +291,8 @@ def test_a_run_killed_in_the_middle_leaves_a_record_that_opens(flavor, tmp_path)
     assert len(read_record(tmp_path / "run").cases) >= 3
 
 
-def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(flavor, tmp_path):
-    flavor(each="time.sleep(0.05)", before="open('pid', 'w').write(str(os.getpid()))")
+def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(build, tmp_path):
+    build(each="time.sleep(0.05)", before="open('pid', 'w').write(str(os.getpid()))")
     process = start_command(tmp_path, "bench", "halo", "--out", "run")
     wait_for_cases(tmp_path / "run", 3)
     process.send_signal(signal.SIGINT)
@@ -304,7 +304,7 @@ def test_an_interrupt_stops_the_ranks_and_keeps_what_is_there(flavor, tmp_path):
     assert not Path("/proc", (tmp_path / "pid").read_text()).exists()
 
 
-def test_the_demo_ends_with_tables_and_a_report(flavor):
+def test_the_demo_ends_with_tables_and_a_report(build):
     result = parhelion("demo", "--mesh-cells", "5000", "--json", "out.json")
     assert result.exit_code == 0, result.output
     document = json.loads(Path("out.json").read_text())
@@ -321,7 +321,7 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
     from parhelion.show.results import summary
 
     names = ("auto", *(f"transport_{number}" for number in range(transports)), *synthetic.BASELINES)
-    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, contenders=names))
+    record = read_record(synthetic.write_record(tmp_path / "run", launches=1, variants=names))
     console = Console(width=width, record=True, file=io.StringIO())
     terminal.show(console, summary(record, lambda table: terminal.width(console, table) <= console.width))
     shown = console.export_text()
@@ -337,7 +337,7 @@ def test_80_columns_hold_the_floor_ours_the_fastest_by_hand_and_the_fastest_peer
     from parhelion.show.results import summary
 
     names = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.PEERS)
-    record = read_record(synthetic.write_record(tmp_path / "run", contenders=names))
+    record = read_record(synthetic.write_record(tmp_path / "run", variants=names))
     console = Console(width=80, record=True, file=io.StringIO())
     terminal.show(console, summary(record, lambda table: terminal.width(console, table) <= console.width))
     table = console.export_text().partition("µs per")[0]
@@ -355,7 +355,7 @@ def test_80_columns_hold_the_longest_name_whole(tmp_path):
     from parhelion.show.terminal import rich_table
 
     names = ("auto", "mpi_neighbor", "hand_persistent_merged", "floor_packed")
-    record = read_record(synthetic.write_record(tmp_path / "run", contenders=names))
+    record = read_record(synthetic.write_record(tmp_path / "run", variants=names))
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(rich_table(short_table("halo", results(record.cases))))
     assert console.export_text().count("hand_persistent_merged") == 4
@@ -390,7 +390,7 @@ def test_a_strange_environment_keeps_nobody_from_the_figures(tmp_path, environme
     assert remarks(record, results(record.cases))
 
 
-def test_the_doctor_tries_out_what_transports_need(flavor):
+def test_the_doctor_tries_out_what_transports_need(build):
     result = parhelion("doctor", "--ranks", "100", "--json", "out.json")
     assert result.exit_code == 0, result.output
     document = json.loads(Path("out.json").read_text())
@@ -399,7 +399,7 @@ def test_the_doctor_tries_out_what_transports_need(flavor):
     assert all(finding["works"] or finding["detail"] for finding in told.values())
     assert told["xpmem"]["works"] == os.access("/dev/xpmem", os.R_OK | os.W_OK)
     assert 1 <= len(document["worth_doing"]) <= 3 and any("share cores" in words for words in document["worth_doing"])
-    assert [build["network"] for build in document["flavors"]] == [{}]  # this one's program says nothing
+    assert [build["network"] for build in document["builds"]] == [{}]  # this one's program says nothing
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the published partitions are not beside the checkout")
@@ -427,8 +427,8 @@ def test_there_are_twelve_commands_and_the_common_ones_come_first():
 def test_options_of_a_measurement_stand_in_panels():
     text = parhelion("bench", "halo", "--help").output
     panels = dict(zip(re.findall(r"^(\w[\w ]+):$", text, re.MULTILINE), re.split(r"^\w[\w ]+:$", text, flags=re.MULTILINE)[1:], strict=True))
-    assert list(panels) == ["Cases", "Work between begin and end", "Contenders and samples", "Builds and ranks", "Output", "Help"]
-    assert "--fields" in panels["Cases"] and "--repetitions" in panels["Contenders and samples"] and "--json" in panels["Output"]
+    assert list(panels) == ["Cases", "Work between begin and end", "Variants and samples", "Builds and ranks", "Output", "Help"]
+    assert "--fields" in panels["Cases"] and "--repetitions" in panels["Variants and samples"] and "--json" in panels["Output"]
     assert max(panel.count("\n  --") for panel in panels.values()) <= 12
 
 

@@ -35,8 +35,8 @@ REQUIRED = [
     ],
 )
 def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, monkeypatch):
-    synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
-    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+    synthetic.write_build(tmp_path / "builds" / "synthetic")
+    monkeypatch.setattr("parhelion.launch.builds.build_directory", lambda: tmp_path / "builds")
     monkeypatch.setattr("parhelion.errors.in_checkout", lambda: False)
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: REQUIRED)
     monkeypatch.chdir(tmp_path)
@@ -49,7 +49,7 @@ def test_the_line_that_installs_it_is_said(package, install, call, tmp_path, mon
     assert refused.exit_code == 2, refused.exc_info
     told = " ".join(refused.output.split())
     assert f"-m pip install {install}" in told and "parhelion" not in told.partition("pip install")[2], refused.output
-    assert "Every contender" not in refused.output  # `demo` says it before it measures
+    assert "Every variant" not in refused.output  # `demo` says it before it measures
 
 
 def test_an_environment_without_pip_is_told_of_uv(monkeypatch):

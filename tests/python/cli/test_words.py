@@ -1,5 +1,6 @@
 """One word for one thing: what commands say, against each other and against docs/vocabulary.md."""
 
+import ast
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -14,8 +15,8 @@ VOCABULARY = Path(__file__).resolve().parents[3] / "docs" / "vocabulary.md"
 
 # What was or is said elsewhere, and the word here.
 FORBIDDEN = {
-    r"(?<!srun )--mpi\b|--mpis\b|--build\b(?= FLAVOR)": "--flavor",
-    r"--transports\b": "--contenders",
+    r"(?<!srun )--mpi\b|--mpis\b|--flavors?\b": "--build",
+    r"--transports\b|--contenders?\b": "--variants",
     r"--sizes\b": "--size",
     r"--not-periodic\b|--periodic-along\b|--wrap\b": "--periodic",
     r"--stencil\b": "--neighbors",
@@ -115,6 +116,31 @@ def test_many_options_stand_in_panels():
     for name, command in ALL.items():
         if len(command.params) > 12:
             assert "\nOptions:" not in help_of(name), name
+
+
+# Terms that were our own: the field has others.
+OUR_OWN = re.compile(r"\b(flavou?rs?|contenders?|duets?(?! Benchmarking)|wisdom|postbox(es)?|parcels?|akin)\b|left behind", re.IGNORECASE)
+ROOT = VOCABULARY.parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.ipynb"))]
+SOURCES = sorted((ROOT / "python" / "parhelion").rglob("*.py"))
+
+
+def strings(source):
+    """Texts in a source, docstrings among them; names alone are code."""
+    found = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return " ".join(text for text in found if not text.isidentifier())
+
+
+@pytest.mark.parametrize("file", [*PAGES, *SOURCES], ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_page_and_no_string_has_a_term_of_our_own(file):
+    text = file.read_text()
+    found = OUR_OWN.search(text if file in PAGES else strings(text))
+    assert not found, f"{file} says {found[0]!r}: docs/vocabulary.md has the field's term"
+
+
+@pytest.mark.parametrize("text", ["the flavor built last", "a duet of runs", "buffers that were Left behind", "Contender"])
+def test_a_planted_term_is_found(text):
+    assert OUR_OWN.search(text) and OUR_OWN.search(strings(f'def f():\n    """{text}"""' if " " in text else f'print("{text} 1")'))
 
 
 def planted(*declarations, **settings):

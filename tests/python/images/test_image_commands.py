@@ -13,7 +13,7 @@ from measured import built
 from perf import perf_works
 from synthetic import write_dataset
 
-from parhelion.launch import find_flavor
+from parhelion.launch import find_build
 from parhelion.analyze.images import ImageComparison, causes, compare_images
 from parhelion.record.image import RAN, read_image
 from parhelion.machine.builds import told
@@ -68,7 +68,7 @@ class Page(HTMLParser):
 def two(tmp_path_factory):
     """A pair of images of which the other is 1.5 times as slow, under another MPI, with a nasty name."""
     folder = tmp_path_factory.mktemp("two")
-    return image(folder / "a"), image(folder / "b", scale=1.5, seed=2, mpi=OPEN_MPI, flavor="openmpi", name=EVIL)
+    return image(folder / "a"), image(folder / "b", scale=1.5, seed=2, mpi=OPEN_MPI, build="openmpi", name=EVIL)
 
 
 def test_the_page_is_whole_self_contained_and_escapes_what_was_recorded(two, tmp_path):
@@ -132,7 +132,7 @@ def measure(tmp_path_factory):
         with pytest.MonkeyPatch.context() as patch:
             for key, value in variables.items():
                 patch.setenv(key, str(value))
-            result = parhelion("bench", "image", name, "--out", folder / name, "--flavor", "mpich", "--ranks", 2, "--quick", "--launches", 1,
+            result = parhelion("bench", "image", name, "--out", folder / name, "--build", "mpich", "--ranks", 2, "--quick", "--launches", 1,
                                "--dataset", cells, "--label", "network=local")
         assert result.exit_code == 0, result.output
         return folder / name
@@ -172,7 +172,7 @@ def test_a_control_variable_of_a_real_image_is_named_first(plain, measure, tmp_p
 
 @pytest.mark.timeout(400)
 def test_a_rank_that_sleeps_in_a_loaded_library_is_named_first(plain, measure, tmp_path):
-    compiler = find_flavor("mpich").mpi_home / "bin" / "mpicc"
+    compiler = find_build("mpich").mpi_home / "bin" / "mpicc"
     if not compiler.exists() or not shutil.which("cc"):
         pytest.skip("no mpicc beside the embedded MPI, or no C compiler")
     (tmp_path / "late.c").write_text(LATE)
@@ -191,5 +191,5 @@ def test_without_perf_the_sleep_of_ranks_is_told_all_the_same(measure, tmp_path,
 
 def test_a_folder_that_is_taken_is_left_alone(tmp_path):
     (tmp_path / "kept").touch()
-    result = parhelion("bench", "image", "x", "--out", tmp_path, "--flavor", "mpich")
+    result = parhelion("bench", "image", "x", "--out", tmp_path, "--build", "mpich")
     assert result.exit_code == 2 and "is not empty" in result.output

@@ -12,11 +12,11 @@ from parhelion import launch
 from parhelion.launch import jobs
 from parhelion.launch.keeper import descendants
 
-BUILT = launch.flavors()
-each_flavor = pytest.mark.parametrize("flavor", BUILT.values(), ids=BUILT.keys())
+BUILT = launch.usable_builds()
+each_build = pytest.mark.parametrize("build", BUILT.values(), ids=BUILT.keys())
 
 
-def write_flavor(directory: Path, name: str, kind: str = "mpich", **changes) -> Path:
+def write_build(directory: Path, name: str, kind: str = "mpich", **changes) -> Path:
     directory = directory / name
     directory.mkdir()
     text = {
@@ -28,126 +28,126 @@ def write_flavor(directory: Path, name: str, kind: str = "mpich", **changes) -> 
         "library_version": "MPICH Version: 5.0.2",
         "soname": "libmpi.so.12",
     }
-    (directory / "flavor.json").write_text(json.dumps(text | changes))
-    return directory / "flavor.json"
+    (directory / "build.json").write_text(json.dumps(text | changes))
+    return directory / "build.json"
 
 
-def flavor_of(tmp_path: Path, kind: str) -> launch.Flavor:
-    return launch.load_flavor(write_flavor(tmp_path, f"a-{kind}", kind))
+def build_of(tmp_path: Path, kind: str) -> launch.Build:
+    return launch.load_build(write_build(tmp_path, f"a-{kind}", kind))
 
 
-def test_flavors_lists_every_description_by_name(tmp_path):
-    write_flavor(tmp_path, "mpich")
-    write_flavor(tmp_path, "site", kind="openmpi")
-    assert {name: flavor.kind for name, flavor in launch.flavors(tmp_path).items()} == {
+def test_builds_lists_every_description_by_name(tmp_path):
+    write_build(tmp_path, "mpich")
+    write_build(tmp_path, "site", kind="openmpi")
+    assert {name: build.kind for name, build in launch.usable_builds(tmp_path).items()} == {
         "mpich": "mpich",
         "site": "openmpi",
     }
 
 
-def test_relative_paths_of_a_flavor_start_at_its_directory(tmp_path):
-    file = write_flavor(tmp_path, "mpich", mpi_home="../..", mpiexec="../../bin/mpiexec", library_dir="../../lib")
-    flavor = launch.load_flavor(file)
-    assert flavor.mpiexec == tmp_path.parent / "bin" / "mpiexec"
-    assert flavor.mpi_library == tmp_path.parent / "lib" / "libmpi.so.12"
+def test_relative_paths_of_a_build_start_at_its_directory(tmp_path):
+    file = write_build(tmp_path, "mpich", mpi_home="../..", mpiexec="../../bin/mpiexec", library_dir="../../lib")
+    build = launch.load_build(file)
+    assert build.mpiexec == tmp_path.parent / "bin" / "mpiexec"
+    assert build.mpi_library == tmp_path.parent / "lib" / "libmpi.so.12"
 
 
-def test_the_flavor_built_last_is_the_default(tmp_path, monkeypatch):
-    monkeypatch.delenv("PARHELION_FLAVOR", raising=False)
+def test_the_build_built_last_is_the_default(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARHELION_BUILD", raising=False)
     for name in ("mpich", "other"):
-        write_flavor(tmp_path, name)
+        write_build(tmp_path, name)
     (tmp_path / "default").write_text("other\n")
-    assert launch.default_flavor(tmp_path).name == "other"
+    assert launch.default_build(tmp_path).name == "other"
 
 
 def test_the_environment_chooses_the_default_before_the_build_does(tmp_path, monkeypatch):
-    monkeypatch.setenv("PARHELION_FLAVOR", "mpich")
+    monkeypatch.setenv("PARHELION_BUILD", "mpich")
     for name in ("mpich", "other"):
-        write_flavor(tmp_path, name)
+        write_build(tmp_path, name)
     (tmp_path / "default").write_text("other\n")
-    assert launch.default_flavor(tmp_path).name == "mpich"
+    assert launch.default_build(tmp_path).name == "mpich"
 
 
-def test_a_flavor_that_is_not_built_is_refused_with_the_command_that_builds_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("PARHELION_FLAVOR", "openmpi")
-    write_flavor(tmp_path, "mpich")
-    with pytest.raises(launch.FlavorError, match=r"built: mpich.*make build MPI=openmpi"):
-        launch.default_flavor(tmp_path)
+def test_a_build_that_is_not_built_is_refused_with_the_command_that_builds_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARHELION_BUILD", "openmpi")
+    write_build(tmp_path, "mpich")
+    with pytest.raises(launch.BuildError, match=r"built: mpich.*make build MPI=openmpi"):
+        launch.default_build(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"name": 1}'])
 def test_a_broken_description_is_refused_by_path(tmp_path, text):
-    file = tmp_path / "flavor.json"
+    file = tmp_path / "build.json"
     file.write_text(text)
-    with pytest.raises(launch.FlavorError, match="flavor.json"):
-        launch.load_flavor(file)
+    with pytest.raises(launch.BuildError, match="build.json"):
+        launch.load_build(file)
 
 
 def test_an_unknown_kind_of_mpi_is_refused(tmp_path):
-    with pytest.raises(launch.FlavorError, match="'lam'"):
-        launch.load_flavor(write_flavor(tmp_path, "lam", kind="lam"))
+    with pytest.raises(launch.BuildError, match="'lam'"):
+        launch.load_build(write_build(tmp_path, "lam", kind="lam"))
 
 
 def test_fewer_than_one_rank_is_refused(tmp_path):
     with pytest.raises(ValueError, match="ranks is 0"):
-        flavor_of(tmp_path, "mpich").launch(0, "a.out")
+        build_of(tmp_path, "mpich").launch(0, "a.out")
 
 
 def test_more_ranks_than_a_launcher_can_start_are_refused(tmp_path):
     with pytest.raises(ValueError, match="at most 131072"):
-        flavor_of(tmp_path, "mpich").launch(2**31 - 1, "a.out")
+        build_of(tmp_path, "mpich").launch(2**31 - 1, "a.out")
 
 
 @pytest.mark.parametrize("kind", ["mpich", "openmpi", "impi"])
 def test_program_and_arguments_end_the_command_line(tmp_path, kind):
-    argv = flavor_of(tmp_path, kind).launch(3, "a.out", ["-x", "y z"]).argv
+    argv = build_of(tmp_path, kind).launch(3, "a.out", ["-x", "y z"]).argv
     assert argv[0] == "/opt/some-mpi/bin/mpiexec"
     assert argv[-5:] == ["-n", "3", "a.out", "-x", "y z"]
 
 
 def test_mpich_binds_ranks_that_have_a_core_each(tmp_path):
-    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", cores=2, env={})
+    launched = build_of(tmp_path, "mpich").launch(2, "a.out", cores=2, env={})
     assert launched.argv[1:3] == ["-bind-to", "core"]
     assert "MPIR_CVAR_DEVICE_COLLECTIVES" not in launched.env
 
 
 def test_mpich_leaves_ranks_that_share_cores_unbound_and_says_so(tmp_path):
-    launched = flavor_of(tmp_path, "mpich").launch(3, "a.out", cores=2, env={})
+    launched = build_of(tmp_path, "mpich").launch(3, "a.out", cores=2, env={})
     assert "-bind-to" not in launched.argv
     assert launched.env["MPIR_CVAR_DEVICE_COLLECTIVES"] == "none"
     assert "3 ranks share 2 cores and are not bound" in launched.notes
 
 
 def test_openmpi_yields_and_oversubscribes_where_ranks_share_cores(tmp_path):
-    launched = flavor_of(tmp_path, "openmpi").launch(3, "a.out", cores=2, env={})
+    launched = build_of(tmp_path, "openmpi").launch(3, "a.out", cores=2, env={})
     assert " ".join(launched.argv[1:5]) == "--map-by :OVERSUBSCRIBE --bind-to none"
     assert launched.env["OMPI_MCA_mpi_yield_when_idle"] == "1"
 
 
 def test_openmpi_passes_each_added_variable_to_the_ranks(tmp_path):
-    launched = flavor_of(tmp_path, "openmpi").launch(2, "a.out", cores=2, env={"HOME": "/"})
+    launched = build_of(tmp_path, "openmpi").launch(2, "a.out", cores=2, env={"HOME": "/"})
     exported = {after for word, after in zip(launched.argv, launched.argv[1:]) if word == "-x"}
     assert exported == set(launched.env) - {"HOME"}
 
 
 def test_intel_mpi_is_told_its_prefix_even_when_another_is_set(tmp_path):
-    launched = flavor_of(tmp_path, "impi").launch(2, "a.out", env={"I_MPI_ROOT": "/opt/other"})
+    launched = build_of(tmp_path, "impi").launch(2, "a.out", env={"I_MPI_ROOT": "/opt/other"})
     assert launched.env["I_MPI_ROOT"] == "/opt/some-mpi"
 
 
-def test_the_flavors_own_library_comes_first_in_an_inherited_search_path(tmp_path):
-    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", env={"LD_LIBRARY_PATH": "/opt/other/lib"})
+def test_the_builds_own_library_comes_first_in_an_inherited_search_path(tmp_path):
+    launched = build_of(tmp_path, "mpich").launch(2, "a.out", env={"LD_LIBRARY_PATH": "/opt/other/lib"})
     assert launched.env["LD_LIBRARY_PATH"] == "/opt/some-mpi/lib:/opt/other/lib"
 
 
 def test_ranks_get_one_thread_each_and_the_user_is_told(tmp_path):
-    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", env={})
+    launched = build_of(tmp_path, "mpich").launch(2, "a.out", env={})
     assert launched.env["OMP_NUM_THREADS"] == "1"
     assert any("OMP_NUM_THREADS" in note and "set to 1" in note for note in launched.notes)
 
 
 def test_thread_counts_from_the_user_are_kept_and_told(tmp_path):
-    launched = flavor_of(tmp_path, "mpich").launch(2, "a.out", env={"OMP_NUM_THREADS": "4"})
+    launched = build_of(tmp_path, "mpich").launch(2, "a.out", env={"OMP_NUM_THREADS": "4"})
     assert launched.env["OMP_NUM_THREADS"] == "4"
     assert "OMP_NUM_THREADS=4 kept from the environment" in launched.notes
 
@@ -200,28 +200,28 @@ def test_a_step_that_such_a_shell_starts_has_no_terminal():
 
 def test_the_launcher_that_is_named_is_taken_as_it_is(tmp_path):
     for kind in ("mpich", "cray", "other"):
-        flavor = launch.load_flavor(write_flavor(tmp_path, kind, kind))
+        build = launch.load_build(write_build(tmp_path, kind, kind))
         env = {"PARHELION_LAUNCHER": "srun --mpi=cray_shasta 'a b'", "SLURM_JOB_ID": "7", "PARHELION_HOSTS": "a,b"}
-        launched = flavor.launch(2, "a.out", cores=8, env=env)
+        launched = build.launch(2, "a.out", cores=8, env=env)
         assert launched.argv == ["srun", "--mpi=cray_shasta", "a b", "-n", "2", "a.out"]
         assert launched.false_start is None
-        assert flavor.launch(2, "a.out", options=["-l"], env=env).argv[3:6] == ["-l", "-n", "2"]
-    with pytest.raises(launch.FlavorError, match="PARHELION_LAUNCHER=srun ' is no command line"):
-        flavor.launch(2, "a.out", env={"PARHELION_LAUNCHER": "srun '"})
+        assert build.launch(2, "a.out", options=["-l"], env=env).argv[3:6] == ["-l", "-n", "2"]
+    with pytest.raises(launch.BuildError, match="PARHELION_LAUNCHER=srun ' is no command line"):
+        build.launch(2, "a.out", env={"PARHELION_LAUNCHER": "srun '"})
 
 
 @pytest.mark.parametrize(("offered", "told"), [(["cray_shasta"], None), (["pmi2"], "srun offers no cray_shasta"), (None, "has no mpiexec that is known: say")])
 def test_an_mpi_without_a_launcher_is_started_by_srun_or_asks_for_one(tmp_path, monkeypatch, offered, told):
-    flavor = launch.load_flavor(write_flavor(tmp_path, "site", "cray", mpiexec="", library_version="MPI VERSION : CRAY MPICH version 8.1.25"))
-    assert flavor.mpiexec is None and "launcher of MPI VERSION" in flavor.launcher
+    build = launch.load_build(write_build(tmp_path, "site", "cray", mpiexec="", library_version="MPI VERSION : CRAY MPICH version 8.1.25"))
+    assert build.mpiexec is None and "launcher of MPI VERSION" in build.launcher
     monkeypatch.setattr(jobs, "offered", lambda: frozenset(offered or ()))
     env = {} if offered is None else {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": "8"}
     if told is None:
-        assert flavor.launch(2, "a.out", env=env).argv[:4] == ["srun", "--overlap", "--export=ALL", "--mpi=cray_shasta"]
+        assert build.launch(2, "a.out", env=env).argv[:4] == ["srun", "--overlap", "--export=ALL", "--mpi=cray_shasta"]
         return
-    with pytest.raises(launch.FlavorError, match=told) as raised:
-        flavor.launch(2, "a.out", env=env)
-    assert "--launcher 'srun --mpi=pmi2', or PARHELION_LAUNCHER" in str(raised.value) and str(flavor.mpi_library) in str(raised.value)
+    with pytest.raises(launch.BuildError, match=told) as raised:
+        build.launch(2, "a.out", env=env)
+    assert "--launcher 'srun --mpi=pmi2', or PARHELION_LAUNCHER" in str(raised.value) and str(build.mpi_library) in str(raised.value)
 
 
 def test_cores_are_counted_at_least_one_and_at_most_the_hardware_threads():
@@ -241,9 +241,9 @@ def test_an_open_mpi_launcher_that_fails_by_its_own_fault_is_started_again(tmp_p
     fault = "The PMIx server's listener thread failed to start. We cannot"
     script.write_text(f'#!/bin/sh\necho x >> {tmp_path}/tries\n[ $(wc -l < {tmp_path}/tries) = 3 ] || {{ echo "{fault}" >&2; exit 1; }}\n')
     script.chmod(0o755)
-    flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "openmpi", mpiexec=str(script)))
+    build = launch.load_build(write_build(tmp_path, "wheel", "openmpi", mpiexec=str(script)))
     lines = []
-    done = launch.run(2, "program", flavor=flavor, on_line=lines.append if heard == "line by line" else None)
+    done = launch.run(2, "program", build=build, on_line=lines.append if heard == "line by line" else None)
     said = capfd.readouterr().err
     assert done.returncode == 0 and said.count("starting again") == 2
     assert (len(lines) == 2) == (heard == "line by line") and said.count("We cannot") == 2 - len(lines)
@@ -253,8 +253,8 @@ def test_a_program_that_fails_is_not_started_again(tmp_path):
     script = tmp_path / "mpiexec"
     script.write_text(f"#!/bin/sh\necho x >> {tmp_path}/tries\nexit 1\n")
     script.chmod(0o755)
-    flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "openmpi", mpiexec=str(script)))
-    assert launch.run(2, "program", flavor=flavor).returncode == 1
+    build = launch.load_build(write_build(tmp_path, "wheel", "openmpi", mpiexec=str(script)))
+    assert launch.run(2, "program", build=build).returncode == 1
     assert (tmp_path / "tries").read_text() == "x\n"
 
 
@@ -298,8 +298,8 @@ def is_running(pid: int) -> bool:
     ],
 )
 def test_a_program_in_python_runs_under_the_python_that_starts_it(tmp_path, program, started):
-    flavor = launch.load_flavor(write_flavor(tmp_path, "wheel", "mpich"))
-    argv = flavor.launch(2, program[0], program[1:]).argv
+    build = launch.load_build(write_build(tmp_path, "wheel", "mpich"))
+    argv = build.launch(2, program[0], program[1:]).argv
     assert argv[-len(started) - 1 :] == ["2", *started]
 
 
@@ -312,56 +312,56 @@ def test_a_program_that_does_not_exist_is_an_error_at_once():
         launch.run_command(["/nonexistent/program"])
 
 
-def said(flavor: launch.Flavor, ranks: int, program: str, directory: Path, **options) -> list[str]:
+def said(build: launch.Build, ranks: int, program: str, directory: Path, **options) -> list[str]:
     """What each rank gave to `say`, sorted. Through files: launchers may mix the ranks' output lines."""
     say = f"import os, pathlib; say = lambda *w: pathlib.Path({str(directory)!r}, str(os.getpid())).write_text(str(w))"
     lines: list[str] = []
     arguments = ["-c", f"{say}\n{program}"]
-    done = launch.run(ranks, sys.executable, arguments, flavor=flavor, timeout=60, on_line=lines.append, **options)
+    done = launch.run(ranks, sys.executable, arguments, build=build, timeout=60, on_line=lines.append, **options)
     assert done.ok, "\n".join(lines)
     return sorted(path.read_text() for path in directory.iterdir())
 
 
-@each_flavor
+@each_build
 @pytest.mark.parametrize("ranks", [1, 2, 5])
-def test_every_rank_starts_and_knows_its_place(flavor, ranks, tmp_path):
+def test_every_rank_starts_and_knows_its_place(build, ranks, tmp_path):
     program = "from parhelion.launch import inside_launcher; say(*inside_launcher()[:2])"
-    assert said(flavor, ranks, program, tmp_path) == [str((rank, ranks)) for rank in range(ranks)]
+    assert said(build, ranks, program, tmp_path) == [str((rank, ranks)) for rank in range(ranks)]
 
 
-@each_flavor
-def test_mpi4py_loads_the_flavors_own_mpi_and_no_other(flavor, tmp_path):
+@each_build
+def test_mpi4py_loads_the_builds_own_mpi_and_no_other(build, tmp_path):
     program = (
         "from mpi4py import MPI; maps = open('/proc/self/maps').read().split()\n"
         "found = sorted({word for word in maps if '/libmpi.so' in word})\n"
         "say(MPI.COMM_WORLD.size, ' '.join(MPI.Get_library_version().split()), *found)"
     )
-    lines = said(flavor, 2, program, tmp_path)
+    lines = said(build, 2, program, tmp_path)
     assert len(lines) == 2
     for line in lines:
-        assert line.startswith(f"(2, '{flavor.library_version}")
+        assert line.startswith(f"(2, '{build.library_version}")
         assert line.count("libmpi.so") == 1
-        assert os.path.realpath(flavor.mpi_library) in line
+        assert os.path.realpath(build.mpi_library) in line
 
 
-@each_flavor
+@each_build
 @pytest.mark.skipif(launch.usable_cores() < 2, reason="binding is seen with two cores or more")
-def test_bound_ranks_stand_on_cores_of_their_own(flavor, tmp_path):
-    masks = said(flavor, 2, "say(sorted(os.sched_getaffinity(0)))", tmp_path)
+def test_bound_ranks_stand_on_cores_of_their_own(build, tmp_path):
+    masks = said(build, 2, "say(sorted(os.sched_getaffinity(0)))", tmp_path)
     assert len(set(masks)) == 2
 
 
-@each_flavor
+@each_build
 @pytest.mark.skipif(launch.usable_cores() < 2, reason="binding is seen with two cores or more")
-def test_ranks_may_be_left_unbound(flavor, tmp_path):
-    masks = said(flavor, 2, "say(sorted(os.sched_getaffinity(0)))", tmp_path, bind=False)
+def test_ranks_may_be_left_unbound(build, tmp_path):
+    masks = said(build, 2, "say(sorted(os.sched_getaffinity(0)))", tmp_path, bind=False)
     assert set(masks) == {str((sorted(os.sched_getaffinity(0)),))}
 
 
-@each_flavor
-def test_ranks_that_hang_are_ended_at_the_time_limit(flavor, tmp_path):
+@each_build
+def test_ranks_that_hang_are_ended_at_the_time_limit(build, tmp_path):
     program = f"import os, pathlib, time; pathlib.Path({str(tmp_path)!r}, str(os.getpid())).touch(); time.sleep(600)"
-    done = launch.run(3, sys.executable, ["-c", program], flavor=flavor, timeout=5, on_line=lambda line: None)
+    done = launch.run(3, sys.executable, ["-c", program], build=build, timeout=5, on_line=lambda line: None)
     assert done.timed_out
     pids = [int(path.name) for path in tmp_path.iterdir()]
     assert len(pids) == 3

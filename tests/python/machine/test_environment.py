@@ -58,12 +58,12 @@ def test_every_variable_of_our_own_is_recorded():
 
 
 @pytest.mark.parametrize("benchmark", ["halo", "ghosts"])
-@pytest.mark.parametrize("name", built() or [pytest.param("none", marks=pytest.mark.skip(reason="no flavor is built"))])
+@pytest.mark.parametrize("name", built() or [pytest.param("none", marks=pytest.mark.skip(reason="nothing is built"))])
 def test_no_line_of_a_real_record_holds_a_planted_secret(tmp_path, name, benchmark):
     harmless = {key: KNOWN[key] for key in ("OMP_WAIT_POLICY", "PARHELION_KERNELS")}  # what no MPI stumbles over
     extra = {**{name: UNKNOWN[name] for name in ("SLURM_JOB_COMMENT", "MY_NOTE", "MY_UCX_NOTE")}, **NAMED_SECRETS, **harmless, "UCX_LOG_FILE_FILTER": "https://planted:word@host/x"}
-    what = ["--extent", "4"] if benchmark == "ghosts" else ["--extent", "4x4x4", "--halo", "1", "--fields", "1", "--contenders", "mpi"]
-    done = parhelion("bench", benchmark, "--flavor", name, "--ranks", "2", "--launches", "1", "--repetitions", "2", *what, "--out", "run",
+    what = ["--extent", "4"] if benchmark == "ghosts" else ["--extent", "4x4x4", "--halo", "1", "--fields", "1", "--variants", "mpi"]
+    done = parhelion("bench", benchmark, "--build", name, "--ranks", "2", "--launches", "1", "--repetitions", "2", *what, "--out", "run",
                      cwd=tmp_path, timeout=200, **extra)
     assert done.returncode == 0, done.stdout + done.stderr
     text = (tmp_path / "run" / "record.jsonl").read_text()
@@ -115,7 +115,7 @@ def test_records_and_profiles_keep_the_command_line_without_its_secrets(tmp_path
     assert b"planted" not in folder.record.read_bytes()
 
 
-@pytest.mark.skipif(not built() or not perf_works(), reason=f"no flavor is built, or {NO_SAMPLES}")
+@pytest.mark.skipif(not built() or not perf_works(), reason=f"nothing is built, or {NO_SAMPLES}")
 def test_a_profile_names_its_program_without_secrets(tmp_path):
     done = parhelion("profile", "run", "--ranks", "1", "--out", "profile", "--", sys.executable, "-c", "sum(range(10**7))", "--token", "planted",
                      cwd=tmp_path, timeout=120)

@@ -7,7 +7,7 @@ import pytest
 from measured import document, need_build, parhelion
 from synthetic import write_dataset
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.launch.jobs import Hosts
 from parhelion.machine.hosts import reason_against
 from parhelion.machine.hosts_relay import Cables
@@ -50,12 +50,12 @@ def test_the_exit_status_is_the_commands(possible, tmp_path):
 def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "alltoall", "--quick", "--ranks", "4", "--size", "1,5000",
-                     "--contenders", "mpi_alltoall,bruck,node_aware", "--repetitions", "3", "--out", "run", "--json", "out.json",
+                     "--variants", "mpi_alltoall,bruck,node_aware", "--repetitions", "3", "--out", "run", "--json", "out.json",
                      cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (launch,) = read_record(tmp_path / "run").launches
     assert launch.hosts == ["phl1", "phl1", "phl2", "phl2"]
-    cases = {(case["contender"], case["params"]["size"]): case for case in document(tmp_path)["cases"]}
+    cases = {(case["variant"], case["params"]["size"]): case for case in document(tmp_path)["cases"]}
     assert len(cases) == 6 and all(case["verified"] for case in cases.values())
     assert cases["node_aware", 1]["messages"] == 1 and cases["node_aware", 5000]["bytes"] == 4 * 5000
 
@@ -63,29 +63,29 @@ def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_p
 def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
-                     "--fields", "1", "--contenders", "auto,mpi,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
+                     "--fields", "1", "--variants", "auto,mpi,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
                      cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
-    assert {case["contender"] for case in found["cases"]} == {"auto", "mpi", "hand_packed", "hand_nodes"}
+    assert {case["variant"] for case in found["cases"]} == {"auto", "mpi", "hand_packed", "hand_nodes"}
     assert all(case["verified"] for case in found["cases"])
-    between = {case["contender"]: case["traffic_by_level"] for case in found["cases"]}
+    between = {case["variant"]: case["traffic_by_level"] for case in found["cases"]}
     # 26 neighbors, of which 18 lie to the left or the right, on the other host: as many messages, unless they are joined.
     assert between["hand_packed"]["other_node"] == {"messages": 36, "bytes": 2 * 2 * 10 * 10 * 4}
     assert between["hand_packed"]["busiest_node"] == {"messages": 18, "bytes": 2 * 10 * 10 * 4}
     assert between["hand_nodes"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 10 * 10 * 4}
     assert between["auto"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 8 * 8 * 4}  # images of a cell travel once
     assert between["auto"]["own_rank"]["bytes"] > 0
-    assert [each["contender"] for each in found["not_run"]] == ["shared"]
+    assert [each["variant"] for each in found["not_run"]] == ["shared"]
 
 
 def test_a_gather_in_three_steps_by_hand_sends_one_message_from_host_to_host(possible, tmp_path):
     need_build()
     rows = write_dataset(tmp_path / "row-4", 4)
-    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--contenders", "node_aware(mpi),hand_nodes", "--repetitions", "3",
+    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--variants", "node_aware(mpi),hand_nodes", "--repetitions", "3",
                      "--per-node", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    cases = {case["contender"]: case for case in document(tmp_path)["cases"]}
+    cases = {case["variant"]: case for case in document(tmp_path)["cases"]}
     assert set(cases) == {"node_aware(mpi)", "hand_nodes"} and all(case["verified"] for case in cases.values())
     # Each rank sends its first cell to the one before it: rank 2 to rank 1, rank 0 to rank 3.
     assert cases["hand_nodes"]["traffic_by_level"]["other_node"] == {"messages": 2, "bytes": 2 * 4}
@@ -95,12 +95,12 @@ def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(pos
     need_build()
     names = ["mpi", "ucx", "shared+mpi", "shared+ucx", "xpmem+mpi", "xpmem+ucx"]
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "4", "--extent", "8", "--halo", "1",
-                     "--fields", "1", "--contenders", ",".join(names), "--repetitions", "3", "--json", "out.json",
+                     "--fields", "1", "--variants", ",".join(names), "--repetitions", "3", "--json", "out.json",
                      cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
-    ran = {case["contender"]: case for case in found["cases"]}
-    not_run = {each["contender"]: each["skipped"] for each in found["not_run"]}
+    ran = {case["variant"]: case for case in found["cases"]}
+    not_run = {each["variant"]: each["skipped"] for each in found["not_run"]}
     assert {*ran, *not_run} == set(names) and {"mpi", "shared+mpi"} <= set(ran)
     assert all(case["verified"] for case in ran.values()) and all(not_run.values())
 
@@ -167,7 +167,7 @@ def test_a_slow_cable_delays_what_follows_and_what_comes_from_elsewhere():
 def test_three_hosts_are_joined_without_a_bridge_and_take_ranks_as_told(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "3", "--once", "env", "PARHELION_HOSTS=phl1:1,phl2:3,phl3:1", sys.executable, "-m", "parhelion", "bench", "alltoall",
-                     "--quick", "--ranks", "5", "--size", "5000", "--contenders", "mpi_alltoall", "--repetitions", "3", "--out", "run",
+                     "--quick", "--ranks", "5", "--size", "5000", "--variants", "mpi_alltoall", "--repetitions", "3", "--out", "run",
                      cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (launch,) = read_record(tmp_path / "run").launches
@@ -196,5 +196,5 @@ def test_a_limited_cable_takes_no_more_than_its_bandwidth(possible, tmp_path):
 def test_launchers_are_told_the_hosts(monkeypatch):
     need_build()
     env = {"PARHELION_HOSTS": "a,b", "PARHELION_REMOTE_SHELL": "/shell", "PARHELION_SUBNET": "10.0.0.0/8", "PATH": "/bin"}
-    words = default_flavor().launch(4, "program", env=env).argv
+    words = default_build().launch(4, "program", env=env).argv
     assert "/shell" in words and any(word in ("a,b", "a:2,b:2") for word in words)

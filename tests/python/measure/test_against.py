@@ -16,7 +16,7 @@ from measured import ROOT, need_build, parhelion
 from rich.console import Console
 from synthetic import jobs
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.launch.keeper import descendants
 from parhelion.cli.main import root
 from parhelion.analyze.document import failed
@@ -32,24 +32,24 @@ TWICE = "import functools; synthetic.launch_lines = functools.partial(synthetic.
 ONCE_ONLY = "import os\nif job['launch'] > 0: sys.exit('phl-bench: planted')"
 
 
-def name_flavor(folder, name, **program):
-    synthetic.write_flavor(folder, **program)
-    facts = json.loads((folder / "flavor.json").read_text())
-    (folder / "flavor.json").write_text(json.dumps(facts | {"name": name}))
+def name_build(folder, name, **program):
+    synthetic.write_build(folder, **program)
+    facts = json.loads((folder / "build.json").read_text())
+    (folder / "build.json").write_text(json.dumps(facts | {"name": name}))
     (folder.parent / "default").write_text(name)
 
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
     """Runs the command over made-up builds `one` (the usual one) and `two`; their measuring programs begin with what is given."""
-    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: tmp_path / "flavors")
+    monkeypatch.setattr("parhelion.launch.builds.build_directory", lambda: tmp_path / "builds")
     monkeypatch.chdir(tmp_path)
-    for name in ("PARHELION_FLAVOR", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PARHELION_HOSTS"):
+    for name in ("PARHELION_BUILD", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PARHELION_HOSTS"):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words, one="pass", two="pass"):
         for name, before in (("two", two), ("one", one)):
-            name_flavor(tmp_path / "flavors" / name, name, before=before)
+            name_build(tmp_path / "builds" / name, name, before=before)
         return CliRunner().invoke(root, list(map(str, words)), prog_name="parhelion")
 
     return run
@@ -64,7 +64,7 @@ def test_both_builds_take_turns_and_write_runs_that_belong_together(bench):
     assert done.exit_code == 0, done.output
     assert Path("order").read_text() == "ABBAABBA" and "A first in every other one" in done.output
     first, second = both()
-    assert first.labels["duet"] == second.labels["duet"] and first.id != second.id
+    assert first.labels["interleaved"] == second.labels["interleaved"] and first.id != second.id
     assert [each.labels["image"] for each in (first, second)] == ["two", "one"] and first.labels["note"] == second.labels["note"] == "x"
     assert [[launch.pair for launch in each.launches] for each in (first, second)] == [[0, 1, 2, 3]] * 2
     for number, told in enumerate(zip(jobs("runs/A"), jobs("runs/B"), strict=True)):
@@ -88,7 +88,7 @@ def test_the_comparison_says_how_this_build_differs_from_the_other(bench, slow, 
 
 def test_another_checkout_is_measured_with_what_it_has_built(bench, tmp_path):
     for name in ("one", "last"):
-        name_flavor(tmp_path / "before/python/parhelion/_flavors" / name, name, before=TOLD.format(name[0]))
+        name_build(tmp_path / "before/python/parhelion/_builds" / name, name, before=TOLD.format(name[0]))
     subprocess.run(["git", "init", "-q", tmp_path / "before"], check=True)
     done = bench(*HALO, "--launches", "1", "--against", "before")
     assert done.exit_code == 0, done.output
@@ -98,8 +98,8 @@ def test_another_checkout_is_measured_with_what_it_has_built(bench, tmp_path):
 
 
 @pytest.mark.parametrize(("against", "says"), [
-    ("three", "no flavor of that name is built here (built: one, two), and there is no folder and no file"),
-    ("empty", "python/parhelion/_flavors in it holds no flavor"), ("text", "the file is no image"),
+    ("three", "no build of that name is built here (built: one, two), and there is no folder and no file"),
+    ("empty", "python/parhelion/_builds in it holds no build"), ("text", "the file is no image"),
     ("v1.sif", "neither apptainer nor singularity is on PATH"),
 ])
 def test_what_cannot_be_measured_against_is_refused_with_what_was_tried(bench, tmp_path, monkeypatch, against, says):
@@ -111,14 +111,14 @@ def test_what_cannot_be_measured_against_is_refused_with_what_was_tried(bench, t
     assert done.exit_code == 2 and says in " ".join(done.output.split()) and not Path("runs").exists()
 
 
-def test_a_folder_named_as_a_flavor_is_meant_when_it_is_written_as_a_path(bench, tmp_path):
+def test_a_folder_named_as_a_build_is_meant_when_it_is_written_as_a_path(bench, tmp_path):
     (tmp_path / "two").mkdir()
     assert bench(*HALO, "--launches", "1", "--against", "two").exit_code == 0
-    assert "holds no flavor" in " ".join(bench(*HALO, "--against", "./two").output.split())
+    assert "holds no build" in " ".join(bench(*HALO, "--against", "./two").output.split())
 
 
 def test_a_matrix_and_a_launcher_of_ones_own_do_not_go_together_with_it(bench, monkeypatch):
-    done = bench("bench", "--flavors", "one,two", "--networks", "default", *HALO[1:], "--against", "two")
+    done = bench("bench", "--builds", "one,two", "--networks", "default", *HALO[1:], "--against", "two")
     assert done.exit_code == 2 and "a matrix compares its combinations" in done.output
     monkeypatch.setenv("PMI_RANK", "0")
     monkeypatch.setenv("PMI_SIZE", "2")
@@ -174,8 +174,8 @@ def test_no_second_run_no_first_one(bench):
 
 SLOWLY = "time.sleep(0.02)"
 START = """
-import parhelion.launch.flavor as flavor, pathlib, sys
-flavor.flavor_directory = lambda: pathlib.Path("flavors")
+import parhelion.launch.builds as build, pathlib, sys
+build.build_directory = lambda: pathlib.Path("builds")
 from parhelion.cli.main import main
 sys.argv = ["parhelion", *sys.argv[1:]]
 main()
@@ -190,9 +190,9 @@ def heard():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_after_a_signal_both_runs_can_be_read_and_nothing_runs(tmp_path, number):
     for name in ("two", "one"):
-        name_flavor(tmp_path / "flavors" / name, name, each=SLOWLY)
+        name_build(tmp_path / "builds" / name, name, each=SLOWLY)
     env = os.environ | {"PYTHONPATH": str(ROOT / "python")}
-    env.pop("PARHELION_FLAVOR", None)
+    env.pop("PARHELION_BUILD", None)
     started = subprocess.Popen([sys.executable, "-c", START, *HALO, "--launches", "9", "--against", "two"], cwd=tmp_path, env=env,
                                stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=heard)
     record, deadline = tmp_path / "runs" / "B" / "record.jsonl", time.monotonic() + 60
@@ -215,7 +215,7 @@ echo "$@" >> {log}
 shift
 while [ "$1" = --mount ]; do shift 2; done
 case "$1" in *.sif) shift ;; *) exit 8 ;; esac
-[ -z "$PYTHONPATH$PARHELION_FLAVOR" ] || [ "$1" != sh ] || exit 7
+[ -z "$PYTHONPATH$PARHELION_BUILD" ] || [ "$1" != sh ] || exit 7
 {inside} exec "$@"
 """
 
@@ -234,12 +234,12 @@ def stand_in(folder, inside):
 def test_an_image_is_measured_by_its_own_mpi_inside_it(tmp_path, benchmark):
     need_build()
     env = stand_in(tmp_path, f"PYTHONPATH={ROOT / 'python'} PATH={Path(sys.executable).parent}:$PATH")
-    auto = ("--contenders", "auto")
+    auto = ("--variants", "auto")
     done = parhelion("bench", *benchmark, "--ranks", "2", "--launches", "2", "--repetitions", "6", *auto, "--against", "v1.sif", "--out", "runs",
                      cwd=tmp_path, timeout=200, **env)
     assert done.returncode in (0, 1) and "not enough samples" in done.stdout, done.stdout + done.stderr
     first, second = (read_record(tmp_path / "runs" / letter) for letter in "AB")
-    assert first.labels["image"] == "v1.sif" and second.labels["image"] == default_flavor().name
+    assert first.labels["image"] == "v1.sif" and second.labels["image"] == default_build().name
     assert len(first.cases) == len(second.cases) == 2 and all(case.verified for case in first.cases + second.cases)
     raw = [json.loads(line) for line in (tmp_path / "runs" / "A" / "record.jsonl").read_text().splitlines()]
     assert [line["pair"] for line in raw if line["type"] == "launch"] == [0, 1]

@@ -26,8 +26,8 @@ def measured(tmp_path_factory):
 
 def test_every_way_is_measured_and_verified_at_every_size_and_rank_count(measured):
     cases = document(measured[0])["cases"]
-    seen = {(case["params"]["ranks"], case["params"]["size"], case["contender"]) for case in cases}
-    left_out = {each["contender"] for each in document(measured[0])["not_run"]}
+    seen = {(case["params"]["ranks"], case["params"]["size"], case["variant"]) for case in cases}
+    left_out = {each["variant"] for each in document(measured[0])["not_run"]}
     assert seen == {(ranks, size, way) for ranks in (2, 3) for size in (1, 1000) for way in WAYS - left_out}
     assert left_out <= {"mpi_alltoall_init"}
     assert all(case["verified"] and len(case["samples"]) == 4 and case["median_s"] > 0 for case in cases)
@@ -55,23 +55,23 @@ def test_the_mpi_tells_control_variables(measured):
     assert any("alltoall" in name.lower() for name in told)
 
 
-def test_a_contender_with_a_wrong_byte_fails_the_run(tmp_path):
-    done = parhelion("bench", "alltoall", "--quick", "--ranks", "2", "--size", "100", "--contenders", "mpi_alltoall,planted_fault",
+def test_a_variant_with_a_wrong_byte_fails_the_run(tmp_path):
+    done = parhelion("bench", "alltoall", "--quick", "--ranks", "2", "--size", "100", "--variants", "mpi_alltoall,planted_fault",
                      "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 1 and "FAILED" in done.stdout
-    verdicts = {case["contender"]: (case["verified"], case["median_s"] is None) for case in document(tmp_path)["cases"]}
+    verdicts = {case["variant"]: (case["verified"], case["median_s"] is None) for case in document(tmp_path)["cases"]}
     assert verdicts == {"mpi_alltoall": (True, False), "planted_fault": (False, True)}
 
 
 def test_precision_takes_more_samples_until_the_limit(tmp_path):
-    done = parhelion("bench", "alltoall", "--launches", "1", "--ranks", "2", "--size", "8", "--contenders", "mpi_alltoall", "--precision",
+    done = parhelion("bench", "alltoall", "--launches", "1", "--ranks", "2", "--size", "8", "--variants", "mpi_alltoall", "--precision",
                      "0.001%", "--most-repetitions", "25", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [len(case["samples"]) for case in document(tmp_path)["cases"]] == [25]
 
 
 def test_precision_that_is_easily_reached_takes_no_more(tmp_path):
-    done = parhelion("bench", "alltoall", "--launches", "1", "--ranks", "1", "--size", "4M", "--contenders", "mpi_alltoall", "--precision",
+    done = parhelion("bench", "alltoall", "--launches", "1", "--ranks", "1", "--size", "4M", "--variants", "mpi_alltoall", "--precision",
                      "99%", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert 20 <= len(document(tmp_path)["cases"][0]["samples"]) <= 100
@@ -80,13 +80,13 @@ def test_precision_that_is_easily_reached_takes_no_more(tmp_path):
 def test_ranks_on_pretended_nodes_talk_through_one_message_per_node(tmp_path):
     if not document_of_nodes(tmp_path):
         pytest.skip("skipped: this MPI does not pretend to be on several nodes")
-    way = next(case for case in document(tmp_path)["cases"] if case["contender"] == "node_aware")
+    way = next(case for case in document(tmp_path)["cases"] if case["variant"] == "node_aware")
     assert way["verified"] and "2 nodes" in way["explain"] and way["messages"] == 1
 
 
 def document_of_nodes(folder):
     """True when MPICH split five ranks into two groups that share no memory, as far as MPI tells."""
-    done = parhelion("bench", "alltoall", "--quick", "--ranks", "5", "--size", "24", "--contenders", "mpi_alltoall,node_aware",
+    done = parhelion("bench", "alltoall", "--quick", "--ranks", "5", "--size", "24", "--variants", "mpi_alltoall,node_aware",
                      "--repetitions", "3", "--json", "out.json", cwd=folder, MPIR_CVAR_NUM_CLIQUES="2")
     assert done.returncode == 0, done.stderr
     return "2 nodes" in str([case["explain"] for case in document(folder)["cases"]])
@@ -95,7 +95,7 @@ def document_of_nodes(folder):
 @pytest.mark.parametrize(("words", "message"), [
     (["--size", "0"], "from 1 to"), (["--size", "1T"], "list of sizes"), (["--precision", "7"], "between 0 and 100"),
     (["--first-size", "1,2"], "give one"), (["--ranks", "2000", "--size", "1G"], "smaller sizes"),
-    (["--contenders", "nobody"], "has mpi_alltoall"),
+    (["--variants", "nobody"], "has mpi_alltoall"),
 ])
 def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, words, message):
     done = parhelion("bench", "alltoall", *words, cwd=tmp_path)
@@ -109,7 +109,7 @@ def test_setup_is_measured_stage_by_stage_as_ranks_grow(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     cases = document(tmp_path)["cases"]
     stages = {"mpi_init", "mpi_comm_dup", "communicator", "pattern", "plan", "first_exchange", "later_exchange"}
-    seen = {(case["params"]["ranks"], case["params"]["transport"], case["contender"]) for case in cases}
+    seen = {(case["params"]["ranks"], case["params"]["transport"], case["variant"]) for case in cases}
     assert seen == {(ranks, way, stage) for ranks in (1, 2, 3) for way in ("auto", "mpi") for stage in stages}
-    assert all(case["verified"] and len(case["samples"]) == (1 if case["contender"] == "mpi_init" else 3) for case in cases)
+    assert all(case["verified"] and len(case["samples"]) == (1 if case["variant"] == "mpi_init" else 3) for case in cases)
     assert all(case["time_over_best_baseline"] is None for case in cases)

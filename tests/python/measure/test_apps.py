@@ -15,14 +15,14 @@ from parhelion.analyze.document import applications, over_hand_written, share
 from parhelion.analyze.results import results
 from parhelion.record.model import Case as Line
 
-built = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
+built = pytest.mark.skipif(not launch.usable_builds(), reason="nothing is built: run `make build`")
 with_veros = pytest.mark.skipif(find_spec("veros") is None, reason="Veros is not installed: run `make apps`")
 COMPILED = ("--app", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics", "--extent", "8", "--mesh", "16")
 
 
 def has(library):
     """Whether the build that measures has it beside its program."""
-    return (launch.find_flavor(measuring=True).program.parent / library).exists()
+    return (launch.find_build(measuring=True).program.parent / library).exists()
 
 
 def compiled_here():
@@ -43,7 +43,7 @@ def bench(folder, *words):
 def test_every_way_of_an_application_is_verified_and_its_exchange_timed(tmp_path, ranks):
     done, document = bench(tmp_path, *COMPILED, "--ranks", ranks)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = {(entry["params"]["app"], entry["contender"]): entry for entry in document["cases"]}
+    found = {(entry["params"]["app"], entry["variant"]): entry for entry in document["cases"]}
     peers = {peer for peer in PEERS["poisson"] if has(f"libphl_peer_{peer}.so")}
     assert set(found) == {(app, way) for app in compiled_here() for way in ("auto", *BY_HAND[app])} | {("poisson", peer) for peer in peers}
     assert ("shallow_water" in compiled_here()) != ("Fortran" in str(document["not_run"]))
@@ -63,27 +63,27 @@ def test_every_way_of_an_application_is_verified_and_its_exchange_timed(tmp_path
 
 @built
 def test_a_wrong_bit_ends_in_status_1(tmp_path):
-    done, document = bench(tmp_path, *COMPILED, "--ranks", "2", "--contenders", "auto,planted_fault")
+    done, document = bench(tmp_path, *COMPILED, "--ranks", "2", "--variants", "auto,planted_fault")
     assert done.returncode == 1 and "FAILED" in done.stdout
-    verdicts = {(entry["params"]["app"], entry["contender"]): entry["verified"] for entry in document["cases"]}
+    verdicts = {(entry["params"]["app"], entry["variant"]): entry["verified"] for entry in document["cases"]}
     assert verdicts == {(app, way): way == "auto" for app in compiled_here() for way in ("auto", "planted_fault")}
 
 
 @built
 def test_ways_that_some_applications_lack_are_measured_where_they_are(tmp_path):
-    done, document = bench(tmp_path, "--app", "hydrodynamics,finite_volume", "--extent", "4", "--mesh", "4", "--ranks", "2", "--contenders",
+    done, document = bench(tmp_path, "--app", "hydrodynamics,finite_volume", "--extent", "4", "--mesh", "4", "--ranks", "2", "--variants",
                            "hand_isend,hand_sendrecv")
     assert done.returncode == 0, done.stdout + done.stderr
-    found = {(entry["params"]["app"], entry["contender"]) for entry in document["cases"]}
+    found = {(entry["params"]["app"], entry["variant"]) for entry in document["cases"]}
     assert found == {("hydrodynamics", "hand_isend"), ("hydrodynamics", "hand_sendrecv"), ("finite_volume", "hand_isend")}
 
 
 @built
 @with_veros
 def test_veros_has_the_same_state_with_either_exchange_and_a_fault_is_noticed(tmp_path):
-    done, document = bench(tmp_path, "--app", "veros", "--ranks", "2", "--contenders", "auto,hand_sendrecv,planted_fault")
+    done, document = bench(tmp_path, "--app", "veros", "--ranks", "2", "--variants", "auto,hand_sendrecv,planted_fault")
     assert done.returncode == 1, done.stdout + done.stderr
-    found = {entry["contender"]: entry for entry in document["cases"]}
+    found = {entry["variant"]: entry for entry in document["cases"]}
     assert {name: entry["verified"] for name, entry in found.items()} == {"auto": True, "hand_sendrecv": True, "planted_fault": False}
     assert found["auto"]["exchange_s"] > 0 and found["auto"]["exchange_lines"] < found["hand_sendrecv"]["exchange_lines"]
     assert "wrong" in found["planted_fault"]["error"]
@@ -92,7 +92,7 @@ def test_veros_has_the_same_state_with_either_exchange_and_a_fault_is_noticed(tm
 @pytest.mark.parametrize(
     ("words", "says"),
     [(("--app", "pigeon"), "no application"), (("--mesh", "12"), "power of two"), (("--extent", "8x8"), "2 numbers"), (("--extent", "0"), "from 1"),
-     (("--contenders", "pigeon", "--app", "multigrid_cg"), "pigeon"), (("--app", "finite_volume", "--contenders", "hand_sendrecv"), "none of them"),
+     (("--variants", "pigeon", "--app", "multigrid_cg"), "pigeon"), (("--app", "finite_volume", "--variants", "hand_sendrecv"), "none of them"),
      (("--app", "veros", "--ranks", "11"), "veros")],
 )
 @built
@@ -111,8 +111,8 @@ def test_columns_of_veros_are_divided_evenly_or_not_at_all():
     assert process_grid(11) is None
 
 
-def lines(contender, role, step, exchange, setup):
-    return Line(0, "app", contender, {"app": "app", "ranks": 2, "extent": [4]}, role, verified=True, samples=[step] * 9,
+def lines(variant, role, step, exchange, setup):
+    return Line(0, "app", variant, {"app": "app", "ranks": 2, "extent": [4]}, role, verified=True, samples=[step] * 9,
                 exchange_s=list(exchange), exchange_lines=7, setup_s={"plan": setup, "first": 9.0})
 
 

@@ -13,7 +13,7 @@ from parhelion.analyze.results import Entry
 from parhelion.record.model import Case as Line
 from parhelion.analyze.document import bandwidths
 
-pytestmark = pytest.mark.skipif(not launch.flavors(), reason="no flavor is built: run `make build`")
+pytestmark = pytest.mark.skipif(not launch.usable_builds(), reason="nothing is built: run `make build`")
 SMALL = ("--quick", "--extent", "4", "--repetitions", "2")
 
 
@@ -24,15 +24,15 @@ def bench(folder, *words):
     return done, document
 
 
-def test_every_contender_is_verified_and_timed_on_every_case(tmp_path):
+def test_every_variant_is_verified_and_timed_on_every_case(tmp_path):
     done, document = bench(tmp_path, "--ranks", "2", "--vdim", "2,5")
     assert done.returncode == 0, done.stdout + done.stderr
-    every = set(names(GHOSTS)) - ONLY_BY_NAME - {entry["contender"] for entry in document["not_run"]}
+    every = set(names(GHOSTS)) - ONLY_BY_NAME - {entry["variant"] for entry in document["not_run"]}
     assert {"auto", "published_hindexed", "packed_persistent", "mpi4py_isend", "floor_in_process"} <= every
     by_case = {}
     for entry in document["cases"]:
         assert entry["verified"] is True and entry["median_s"] > 0 and len(entry["samples"]) == 2
-        by_case.setdefault(entry["params"]["vdim"], set()).add(entry["contender"])
+        by_case.setdefault(entry["params"]["vdim"], set()).add(entry["variant"])
     assert by_case == {2: every, 5: every}
     assert all("petsc4py" in entry["skipped"] for entry in document["not_run"])
     assert "OMP_NUM_THREADS" in done.stderr and "set to 1" in done.stderr
@@ -41,32 +41,32 @@ def test_every_contender_is_verified_and_timed_on_every_case(tmp_path):
     assert "imports, slowest rank" in done.stdout
 
 
-def test_contenders_of_a_case_agree_on_bytes(tmp_path):
-    _, document = bench(tmp_path, "--ranks", "3", "--vdim", "3", "--contenders", "auto,published_hindexed,floor_in_process", "--per-node")
-    by_level = {entry["contender"]: entry.get("traffic_by_level") for entry in document["cases"]}
+def test_variants_of_a_case_agree_on_bytes(tmp_path):
+    _, document = bench(tmp_path, "--ranks", "3", "--vdim", "3", "--variants", "auto,published_hindexed,floor_in_process", "--per-node")
+    by_level = {entry["variant"]: entry.get("traffic_by_level") for entry in document["cases"]}
     assert by_level["floor_in_process"] is None and by_level["auto"]["other_node"] == {"messages": 0, "bytes": 0}
     assert sum(level["bytes"] for level in by_level["auto"].values()) == 3 * 2 * 4 * 4 * 3 * 8
-    sent = {entry["contender"]: entry["bytes"] for entry in document["cases"]}
+    sent = {entry["variant"]: entry["bytes"] for entry in document["cases"]}
     assert set(sent.values()) == {2 * 4 * 4 * 3 * 8}, sent
 
 
 def test_all_from_one_pulls_from_rank_0_alone(tmp_path):
-    done, document = bench(tmp_path, "--ranks", "3", "--vdim", "1", "--pattern", "all-from-one", "--contenders", "auto,mpi4py_isend")
+    done, document = bench(tmp_path, "--ranks", "3", "--vdim", "1", "--pattern", "all-from-one", "--variants", "auto,mpi4py_isend")
     assert done.returncode == 0, done.stdout + done.stderr
     params = document["cases"][0]["params"]
     assert params["pattern"] == "all-from-one" and params["rows_moved_total"] == 2 * params["rows_moved"] == 2 * 56
 
 
 def test_a_wrong_value_ends_in_status_1(tmp_path):
-    done, document = bench(tmp_path, "--ranks", "2", "--vdim", "2", "--contenders", "auto,planted_fault")
+    done, document = bench(tmp_path, "--ranks", "2", "--vdim", "2", "--variants", "auto,planted_fault")
     assert done.returncode == 1
-    verdicts = {entry["contender"]: entry["verified"] for entry in document["cases"]}
+    verdicts = {entry["variant"]: entry["verified"] for entry in document["cases"]}
     assert verdicts == {"auto": True, "planted_fault": False} and "FAILED" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [(("--ranks", "3", "--grid", "2x2"), "make them agree"), (("--contenders", "pigeon"), "pigeon"), (("--vdim", "0"), "from 1"),
+    [(("--ranks", "3", "--grid", "2x2"), "make them agree"), (("--variants", "pigeon"), "pigeon"), (("--vdim", "0"), "from 1"),
      (("--extent", "1024", "--vdim", "100000"), "GiB"), (("--pattern", "none"), "none")],
 )
 def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, words, says):
@@ -76,7 +76,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, wor
 
 def test_threads_that_the_user_has_set_are_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    done, _ = bench(tmp_path, "--ranks", "1", "--vdim", "1", "--contenders", "auto")
+    done, _ = bench(tmp_path, "--ranks", "1", "--vdim", "1", "--variants", "auto")
     record = (tmp_path / "run" / "record.jsonl").read_text().splitlines()
     launched = next(line for line in map(json.loads, record) if line["type"] == "launch")
     assert "OMP_NUM_THREADS=3 kept" in done.stderr and launched["cvars"]["OMP_NUM_THREADS"] == "3"

@@ -18,8 +18,8 @@ from parhelion.record.read import read_record
 
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
 START = """
-import parhelion.launch.flavor as flavor, pathlib, sys
-flavor.flavor_directory = lambda: pathlib.Path("flavors")
+import parhelion.launch.builds as build, pathlib, sys
+build.build_directory = lambda: pathlib.Path("builds")
 from parhelion.cli.main import main
 sys.argv = ["parhelion", "bench", "halo", "--launches", "3", "--out", sys.argv[1]]
 main()
@@ -31,7 +31,7 @@ HALVES = "text = json.dumps(line); record.write(text[:40]); record.flush(); time
 @pytest.mark.timeout(120)
 def test_killed_with_all_ranks_at_random_moments_the_store_holds_every_finished_case(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    synthetic.write_flavor(tmp_path / "flavors" / "synthetic", each=HALVES)
+    synthetic.write_build(tmp_path / "builds" / "synthetic", each=HALVES)
     rng = random.Random(7)
     finished = {}
     for number in range(6):

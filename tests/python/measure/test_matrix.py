@@ -18,17 +18,17 @@ def fake(tmp_path, monkeypatch):
 
     from parhelion.cli.main import root
 
-    flavors = tmp_path / "flavors"
-    monkeypatch.setattr("parhelion.launch.flavor.flavor_directory", lambda: flavors)
+    builds = tmp_path / "builds"
+    monkeypatch.setattr("parhelion.launch.builds.build_directory", lambda: builds)
     monkeypatch.chdir(tmp_path)
-    for name in ("PARHELION_FLAVOR", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PARHELION_HOSTS"):
+    for name in ("PARHELION_BUILD", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PARHELION_HOSTS"):
         monkeypatch.delenv(name, raising=False)
 
     def run(*words, **before):
         for kind in ("mpich", "openmpi"):
-            synthetic.write_flavor(flavors / kind, kind=kind, before=before.get(kind, ""))
-            facts = json.loads((flavors / kind / "flavor.json").read_text())
-            (flavors / kind / "flavor.json").write_text(json.dumps(facts | {"name": kind}))
+            synthetic.write_build(builds / kind, kind=kind, before=before.get(kind, ""))
+            facts = json.loads((builds / kind / "build.json").read_text())
+            (builds / kind / "build.json").write_text(json.dumps(facts | {"name": kind}))
         return CliRunner().invoke(root, ["bench", *map(str, words)], prog_name="parhelion")
 
     return run
@@ -43,7 +43,7 @@ def combinations(folder):
 
 
 def test_every_combination_has_a_row_and_what_cannot_run_a_reason(fake, tmp_path):
-    done = fake("--flavors", "mpich,openmpi,nowhere", "--networks", "ucx,shm", *HALO)
+    done = fake("--builds", "mpich,openmpi,nowhere", "--networks", "ucx,shm", *HALO)
     assert done.exit_code == 0, done.output
     found = combinations(tmp_path)
     assert set(found) == {(mpi, network) for mpi in ("mpich", "openmpi", "nowhere") for network in ("ucx", "shm")}
@@ -56,7 +56,7 @@ def test_every_combination_has_a_row_and_what_cannot_run_a_reason(fake, tmp_path
 
 def test_the_variables_of_a_network_reach_the_ranks_and_one_report_is_written(fake, tmp_path):
     seen = "open('seen', 'a').write(repr([os.environ.get(n) for n in ('MPIR_CVAR_CH4_NETMOD', 'OMPI_MCA_pml')]))"
-    done = fake("--flavors", "mpich,openmpi", "--networks", "ucx", *HALO, mpich=seen, openmpi=seen)
+    done = fake("--builds", "mpich,openmpi", "--networks", "ucx", *HALO, mpich=seen, openmpi=seen)
     assert done.exit_code == 0, done.output
     assert {"['ucx', None]", "[None, 'ucx']"} == set((tmp_path / "seen").read_text().replace("][", "]\n[").splitlines())
     page = (tmp_path / "run" / "report.html").read_text()
@@ -64,7 +64,7 @@ def test_the_variables_of_a_network_reach_the_ranks_and_one_report_is_written(fa
 
 
 def test_ranks_that_do_not_start_are_a_row_with_what_they_said(fake, tmp_path):
-    done = fake("--flavors", "mpich,openmpi", "--networks", "default", *HALO, openmpi="sys.exit('phl-bench: no such fabric')")
+    done = fake("--builds", "mpich,openmpi", "--networks", "default", *HALO, openmpi="sys.exit('phl-bench: no such fabric')")
     assert done.exit_code == 0, done.output
     assert "no such fabric" in combinations(tmp_path)["openmpi", "default"]
     assert combinations(tmp_path)["mpich", "default"] is None
@@ -73,7 +73,7 @@ def test_ranks_that_do_not_start_are_a_row_with_what_they_said(fake, tmp_path):
 def test_ranks_that_break_down_later_fail_the_command_and_keep_their_cases(fake, tmp_path):
     broken = "import itertools; c = itertools.count(); synthetic.launch_lines = (lambda f: lambda job: " \
         "(l if next(c) < 5 else os._exit(9) for l in f(job)))(synthetic.launch_lines)"
-    done = fake("--flavors", "mpich,openmpi", "--networks", "default", *HALO, openmpi=broken)
+    done = fake("--builds", "mpich,openmpi", "--networks", "default", *HALO, openmpi=broken)
     assert done.exit_code == 3, done.output
     assert combinations(tmp_path) == {("mpich", "default"): None, ("openmpi", "default"): None}
 
@@ -81,7 +81,7 @@ def test_ranks_that_break_down_later_fail_the_command_and_keep_their_cases(fake,
 def test_combinations_take_turns_in_an_order_drawn_anew(fake, tmp_path):
     orders = []
     for seed in ("1", "2"):
-        fake("--flavors", "mpich,openmpi", "--networks", "default,ucx", "halo", "--ranks", "2", "--halo", "1", "--fields", "1", "--launches", "2",
+        fake("--builds", "mpich,openmpi", "--networks", "default,ucx", "halo", "--ranks", "2", "--halo", "1", "--fields", "1", "--launches", "2",
              "--repetitions", "3", "--seed", seed, "--out", f"run{seed}")
         record = read_record(tmp_path / f"run{seed}")
         params = {case.launch: (case.params["mpi"], case.params["network"]) for case in record.cases}
@@ -91,8 +91,8 @@ def test_combinations_take_turns_in_an_order_drawn_anew(fake, tmp_path):
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["--networks", "telex", "halo"], "choose from default"), (["--flavors", "nowhere", "halo"], "no combination can run"),
-    (["--flavors", "mpich", "halo", "--flavor", "mpich"], "bench --flavors mpich"),
+    (["--networks", "telex", "halo"], "choose from default"), (["--builds", "nowhere", "halo"], "no combination can run"),
+    (["--builds", "mpich", "halo", "--build", "mpich"], "bench --builds mpich"),
 ])
 def test_a_matrix_that_cannot_be_is_refused(fake, words, message):
     done = fake(*words)
@@ -113,8 +113,8 @@ def test_real_builds_measure_over_ucx_and_tcp(tmp_path):
     mpis = built("mpich", "openmpi", "impi")
     if not mpis:
         pytest.skip("skipped: none of mpich, openmpi, impi is built")
-    done = parhelion("bench", "--flavors", ",".join(mpis), "--networks", "ucx,tcp", "alltoall", "--quick", "--ranks", "2",
-                     "--size", "1,64K", "--repetitions", "3", "--contenders", "mpi_alltoall,node_aware", "--json", "out.json",
+    done = parhelion("bench", "--builds", ",".join(mpis), "--networks", "ucx,tcp", "alltoall", "--quick", "--ranks", "2",
+                     "--size", "1,64K", "--repetitions", "3", "--variants", "mpi_alltoall,node_aware", "--json", "out.json",
                      cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     found = combinations(tmp_path)

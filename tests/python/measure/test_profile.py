@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from perf import NO_SAMPLES, perf_works
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.cli.main import root
 from parhelion.record.profile import Profile, ProfileError, read_profile
 from parhelion.analyze.profile import compare_profiles
@@ -53,7 +53,7 @@ def built(tmp_path_factory):
     """The program, and the library that it calls, in two folders; the second one's works a hundred times as long, so that
     it is seen on cores that are shared, too."""
     folder = tmp_path_factory.mktemp("program")
-    compiler = default_flavor().mpi_home / "bin" / "mpicc"
+    compiler = default_build().mpi_home / "bin" / "mpicc"
     if not compiler.exists() or not shutil.which("cc"):
         pytest.skip("no mpicc beside the embedded MPI, or no C compiler")
     for place, rounds in (("here", 2000), ("elsewhere", 200_000)):
@@ -133,7 +133,7 @@ def test_a_library_that_was_loaded_from_elsewhere_is_named(built, plain, tmp_pat
 @needs_perf
 @pytest.mark.timeout(120)
 def test_another_algorithm_and_another_network_are_named(built, tmp_path):
-    if default_flavor().kind != "mpich":
+    if default_build().kind != "mpich":
         pytest.skip("the variables are MPICH's")
     network = {"MPIR_CVAR_NOLOCAL": "1"}
     first = take(

@@ -6,19 +6,19 @@ import sys
 import pytest
 from measured import need_build
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.record.read import read_record
 
-CASE = ("halo", "--extent", "8", "--halo", "1", "--fields", "1", "--repetitions", "3", "--contenders", "auto,hand_packed")
+CASE = ("halo", "--extent", "8", "--halo", "1", "--fields", "1", "--repetitions", "3", "--variants", "auto,hand_packed")
 
 
 @pytest.fixture
 def program(tmp_path):
     need_build()
-    flavor = default_flavor()
+    build = default_build()
 
     def run(*words):
-        start = flavor.launch(2, flavor.program, words, bind=False)
+        start = build.launch(2, build.program, words, bind=False)
         return subprocess.run(start.argv, env=start.env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
 
     return run
@@ -35,7 +35,7 @@ def test_with_a_file_it_writes_a_record_that_can_be_read(program, tmp_path):
     for launch in "01":
         assert program(*CASE, "--launch", launch, "--json", "out").returncode == 0
     record = read_record(tmp_path / "out")
-    assert [case.contender for case in record.cases] == ["auto", "hand_packed"] * 2 and [each.launch for each in record.launches] == [0, 1]
+    assert [case.variant for case in record.cases] == ["auto", "hand_packed"] * 2 and [each.launch for each in record.launches] == [0, 1]
     assert record.run.benchmark == "halo" and record.run.argv[:2] == ["phl-bench", "halo"]
 
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_measured_is_refused_once_and_by_all_ranks(program, words
 
 def by_launcher(tmp_path, ranks, *words):
     """`parhelion bench` where a launcher starts it as its ranks."""
-    start = default_flavor().launch(ranks, sys.executable, ("-m", "parhelion", "bench", *words), bind=False)
+    start = default_build().launch(ranks, sys.executable, ("-m", "parhelion", "bench", *words), bind=False)
     return subprocess.run(start.argv, env=start.env, cwd=tmp_path, capture_output=True, text=True, timeout=60)
 
 

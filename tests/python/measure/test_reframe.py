@@ -20,11 +20,11 @@ pytestmark = [
 
 def run(tmp_path, *words):
     """ReFrame on the halo check of one width and one field, with a measuring program that makes its figures up."""
-    synthetic.write_flavor(tmp_path / "flavors" / "synthetic")
+    synthetic.write_build(tmp_path / "builds" / "synthetic")
     shim = tmp_path / "bin" / "parhelion"
     shim.parent.mkdir(exist_ok=True)
-    shim.write_text(f"#!{sys.executable}\nimport sys\nfrom parhelion.launch import flavor\n"
-                    f"flavor.flavor_directory = lambda: __import__('pathlib').Path({str(tmp_path / 'flavors')!r})\n"
+    shim.write_text(f"#!{sys.executable}\nimport sys\nimport parhelion.launch.builds as build\n"
+                    f"build.build_directory = lambda: __import__('pathlib').Path({str(tmp_path / 'builds')!r})\n"
                     "from parhelion.cli.main import main\nsys.argv[0] = 'parhelion'\nmain()\n")
     shim.chmod(0o755)
     env = {**os.environ, "PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "", "RFM_COLORIZE": "0"}

@@ -16,8 +16,8 @@ from parhelion.record.model import Case
 def test_rows_from_python_under_several_networks_are_cases_of_their_own(tmp_path):
     need_build()
     mpi = (built("mpich", "openmpi") or pytest.skip("skipped: neither mpich nor openmpi is built"))[0]
-    done = parhelion("bench", "--flavors", mpi, "--networks", "default,tcp", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2",
-                     "--contenders", "mpi4py_isend", "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120)
+    done = parhelion("bench", "--builds", mpi, "--networks", "default,tcp", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2",
+                     "--variants", "mpi4py_isend", "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = document(tmp_path)["cases"]
     assert {(case["params"]["mpi"], case["params"]["network"]) for case in cases} == {(mpi, "default"), (mpi, "tcp")}
@@ -28,7 +28,7 @@ def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):
     """UCX within shared memory alone, which cannot tell of a lost rank: as on a machine whose only network is its own."""
     need_build()
     mpi = (built("mpich", "openmpi") or pytest.skip("skipped: neither mpich nor openmpi is built"))[0]
-    done = parhelion("bench", "halo", "--flavor", mpi, "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1", "--contenders", "auto,ucx",
+    done = parhelion("bench", "halo", "--build", mpi, "--ranks", "2", "--extent", "8", "--halo", "1", "--fields", "1", "--variants", "auto,ucx",
                      "--launches", "1", "--repetitions", "3", "--json", "out.json", cwd=tmp_path, timeout=120, UCX_TLS="posix,self")
     assert done.returncode == 0, done.stdout + done.stderr
     told = document(tmp_path)
@@ -41,7 +41,7 @@ def test_a_transport_that_finds_no_network_is_left_out_and_no_failure(tmp_path):
 def test_rows_from_python_go_on_until_they_are_precise(tmp_path, precision, most, expected):
     """Whether they are is looked at after every fifth sample, from the twentieth on, which is the first to tell."""
     need_build()
-    done = parhelion("bench", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2", "--contenders", "auto", "--launches", "1", "--repetitions", "6",
+    done = parhelion("bench", "ghosts", "--ranks", "2", "--extent", "4", "--vdim", "2", "--variants", "auto", "--launches", "1", "--repetitions", "6",
                      *precision, "--most-repetitions", most, "--json", "out.json", cwd=tmp_path, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {len(case["samples"]) for case in document(tmp_path)["cases"]} <= expected
@@ -62,7 +62,7 @@ def test_two_data_sets_of_one_name_are_measured_shown_and_compared_apart(tmp_pat
     for place in ("metis", "scotch"):
         synthetic.write_dataset(tmp_path / place / "mesh-2", 2)
     for run in ("one", "two"):
-        done = parhelion("bench", "gather", "metis/mesh-2", "scotch/mesh-2", "--contenders", "auto", "--launches", "2", "--repetitions", "6", "--out", run,
+        done = parhelion("bench", "gather", "metis/mesh-2", "scotch/mesh-2", "--variants", "auto", "--launches", "2", "--repetitions", "6", "--out", run,
                          cwd=tmp_path, timeout=100)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "metis" in done.stdout and "scotch" in done.stdout
@@ -95,19 +95,19 @@ def test_ranks_share_cores_where_all_of_them_have_fewer_between_them(tmp_path, r
 @pytest.mark.parametrize("benchmark", [("halo", "--extent", "8", "--halo", "1", "--fields", "1"), ("ghosts", "--extent", "4", "--vdim", "2")])
 def test_the_ranks_tell_how_many_cores_they_have_between_them(tmp_path, benchmark):
     need_build()
-    done = parhelion("bench", *benchmark, "--ranks", "2", "--contenders", "auto", "--quick", "--repetitions", "2", "--out", "run", cwd=tmp_path, timeout=60)
+    done = parhelion("bench", *benchmark, "--ranks", "2", "--variants", "auto", "--quick", "--repetitions", "2", "--out", "run", cwd=tmp_path, timeout=60)
     assert done.returncode == 0, done.stderr
     launch = read_record(tmp_path / "run").launches[0]
     assert set(launch.cores) == set(launch.hosts) and 1 <= min(launch.cores.values()) <= len({cpu for cpus in launch.binding for cpu in cpus})
 
 
-def entry(contender, role, **launches):
-    lines = [Case(int(number[1:]), "x", contender, {}, role, verified=True, samples=samples) for number, samples in launches.items()]
-    return Entry("x", {}, contender, role, lines)
+def entry(variant, role, **launches):
+    lines = [Case(int(number[1:]), "x", variant, {}, role, verified=True, samples=samples) for number, samples in launches.items()]
+    return Entry("x", {}, variant, role, lines)
 
 
 def test_ratios_pair_the_samples_of_the_same_start():
-    """A start that gave no samples of one contender shifts none of those after it."""
+    """A start that gave no samples of one variant shifts none of those after it."""
     slow, fast = [2.0] * 10, [1.0] * 10
     own = entry("auto", "own", s0=fast, s1=slow, s2=fast, s3=[])
     base = entry("hand_packed", "baseline", s0=fast, s1=slow, s3=fast, s2=fast)

@@ -9,7 +9,7 @@ import synthetic
 from click.testing import CliRunner
 from measured import need_build, parhelion
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.analyze.results import remarks, skew
 from parhelion.analyze.results import results
 from parhelion.cli.main import root
@@ -33,17 +33,17 @@ def measured(folder, *words, **variables):
     done = parhelion("bench", *words, "--ranks", "2", "--launches", "1", "--repetitions", "10", "--out", "run", cwd=folder, timeout=100, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     record = read_record(folder / "run")
-    return {case.contender: case for case in record.cases}, done.stdout, results(record.cases)
+    return {case.variant: case for case in record.cases}, done.stdout, results(record.cases)
 
 
 def test_a_rank_that_sleeps_is_skew_and_the_exchange_with_all_ranks_in_it_is_not_slow(tmp_path):
     need_build()
-    compiler = default_flavor().mpi_home / "bin" / "mpicc"
-    if default_flavor().kind != "mpich" or not compiler.exists() or not shutil.which("cc"):
+    compiler = default_build().mpi_home / "bin" / "mpicc"
+    if default_build().kind != "mpich" or not compiler.exists() or not shutil.which("cc"):
         pytest.skip("skipped: the rank's variable is MPICH's, or there is no compiler")
     (tmp_path / "late.c").write_text(LATE)
     subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "late.c", "-o", tmp_path / "liblate.so"], check=True)
-    what = ("halo", "--extent", "16", "--halo", "1", "--fields", "1", "--contenders", "hand_packed,staged_shared")
+    what = ("halo", "--extent", "16", "--halo", "1", "--fields", "1", "--variants", "hand_packed,staged_shared")
     lines, said, found = measured(tmp_path, *what, LD_PRELOAD=str(tmp_path / "liblate.so"))
     late, right = (skew(found[0].entries[name]) for name in ("hand_packed", "staged_shared"))
     assert late.apart > 1e-3 and late.rank == 1 and late.share >= 0.75 and late.matters
@@ -55,18 +55,18 @@ def test_a_rank_that_sleeps_is_skew_and_the_exchange_with_all_ranks_in_it_is_not
 
 def test_rows_from_python_tell_the_same(tmp_path):
     need_build()
-    lines, _, _ = measured(tmp_path, "ghosts", "--extent", "4", "--vdim", "2", "--contenders", "auto,mpi4py_isend")
+    lines, _, _ = measured(tmp_path, "ghosts", "--extent", "4", "--vdim", "2", "--variants", "auto,mpi4py_isend")
     for line in lines.values():
         assert len(line.skew_s) == len(line.last_rank) == len(line.samples) == 10
         assert set(line.last_rank) <= {0, 1} and all(apart <= 2 * whole + 1e-3 for apart, whole in zip(line.skew_s, line.samples, strict=True))
 
 
 def record_with(folder, apart, last, samples=20, role_of="auto"):
-    """A record in which ranks of one contender are apart for a share of each sample."""
-    run = synthetic.write_record(folder, launches=1, ranks=4, contenders=("auto", "hand_packed"), cases=synthetic.halo_cases((1,), (1,)), repetitions=samples)
+    """A record in which ranks of one variant are apart for a share of each sample."""
+    run = synthetic.write_record(folder, launches=1, ranks=4, variants=("auto", "hand_packed"), cases=synthetic.halo_cases((1,), (1,)), repetitions=samples)
     lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
     for line in lines:
-        if line.get("contender") == role_of:
+        if line.get("variant") == role_of:
             line |= {"skew_s": [apart * sample for sample in line["samples"]], "last_rank": [last(number) for number in range(samples)]}
     (run / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return run

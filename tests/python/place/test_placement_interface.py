@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parhelion.launch import default_flavor
+from parhelion.launch import default_build
 from parhelion.placement import Machine, Numbering, PlacementError, Stencil, choose_grid, place, place_by_hand, place_graph
 
 
@@ -43,7 +43,7 @@ def test_one_method_can_be_taken_as_it_is():
 
 def test_every_method_has_a_row_on_its_page():
     page = (Path(__file__).resolve().parents[3] / "docs/placement.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \|", page.partition("## The portfolio")[2].partition("\n## ")[0], re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|", page.partition("## The methods")[2].partition("\n## ")[0], re.MULTILINE)
     assert rows == [member.name for member in place((4, 4), Machine("node:4", ranks_per_node=4)).members]
 
 
@@ -136,7 +136,7 @@ if world.rank == 0:
 def test_communicators_are_placed_from_python(tmp_path):
     program = tmp_path / "placed.py"
     program.write_text(PROGRAM)
-    argv, env, *_ = default_flavor().launch(4, sys.executable, [str(program)], bind=False)
+    argv, env, *_ = default_build().launch(4, sys.executable, [str(program)], bind=False)
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))

@@ -56,6 +56,21 @@ def test_edges_are_those_between_wet_places():
     assert edges == expected
 
 
+def test_tiles_have_no_halo_between_them():
+    tiles = np.stack([OCEAN, ~OCEAN])
+    found = land_grid(tiles, (2, 6, 4), 2, tile_axis=0)
+    apart = [land_grid(tile, (6, 4), 2) for tile in tiles]
+    assert (found.halo, found.ranks) == (apart[0].halo, sum(each.ranks for each in apart))
+    expected = []
+    for each in apart:
+        first = len(expected)
+        expected += [{first + other: size for other, size in sent.items()} for sent in each.edges(Stencil.parse("full", 2), [False] * 2, 2, 8)]
+    assert found.edges(Stencil.parse("full", 3), [False] * 3, 2, 8) == expected
+    listed = land_grids(tiles, 8, 2, tile_axis=0)
+    assert listed and all(each.ranks == 8 for each in listed)
+    assert listed[0].halo == min(each.halo for each in listed) <= land_grids(tiles, 8, 2)[0].halo
+
+
 def test_the_command_tells_how_many_ranks_a_grid_needs(mask):
     made = document("--mask", mask, "--grid", "6x4")
     wet = wet_places((6, 4))
@@ -83,6 +98,8 @@ def test_only_traffic_between_wet_places_is_placed(mask, tmp_path):
     assert sum(each["bytes_in_pairs"] for each in made["node_pairs"]) == leaving
     assert (made["grid"], made["ranks"]) == ([6, 4], ranks)
     assert "with land" in place("--mask", mask, "--nodes", 2, "--ranks-per-node", 6).output
+    strips = document("--mask", mask, "--grid", "6x1", "--tile-axis", 0, "--nodes", 2, "--ranks-per-node", "3")
+    assert strips["node_pairs"] == [] and strips["scores"]["automatic"]["node"]["jsum_bytes"] == 0
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
@@ -94,6 +111,7 @@ def test_only_traffic_between_wet_places_is_placed(mask, tmp_path):
     (["--grid", "6x4", "--cells", "30x40"], "give each cell a value"),
     (["--grid", "6x4", "--nodes", "2", "--ranks-per-node", "2"], "make them agree"),
     (["--ranks", "5000"], "start fewer ranks"),
+    (["--grid", "6x4", "--tile-axis", "2"], "name one from 0 on"),
 ])
 def test_mistakes_are_told(mask, arguments, says):
     result = place("--mask", mask, *arguments)

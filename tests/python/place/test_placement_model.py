@@ -99,7 +99,7 @@ def test_the_model_can_be_fitted_to_a_record_and_used(tmp_path):
     for halo in (1, 2, 4):
         params = {"grid": [2, 2], "extent": [32, 32], "halo": halo, "fields": 1, "element": "float64", "components": 1,
                   "neighbors": "full", "periodic": True}
-        lines.append({"type": "case", "launch": 0, "name": f"h{halo}", "contender": "mpi", "params": params,
+        lines.append({"type": "case", "launch": 0, "name": f"h{halo}", "variant": "mpi", "params": params,
                       "verified": True, "samples": [1e-5 * halo] * 3})
     (tmp_path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = CliRunner().invoke(root, ["model", "fit", str(tmp_path), "--file", str(tmp_path / "fit.json")])

@@ -134,7 +134,7 @@ def test_a_network_takes_the_time_that_the_busiest_node_needs(program, placement
 def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     done = CliRunner().invoke(root, ["model", "simulate", "--topology", "node:4 core:8", "--ranks-per-node", "8", "--grid", "4x4x2",
                                      "--extent", "24x24x24", "--halo", "2", "--fields", "4", "--numberings", "XYZ",
-                                     "--contenders", "mpi,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])
+                                     "--variants", "mpi,node_aware", "--picture", str(tmp_path / "plot.svg"), "--json", str(tmp_path / "out.json")])
     assert done.exit_code == 0, done.output
     cells = json.loads((tmp_path / "out.json").read_text())["cells"]
     assert [cell["transport"] for cell in cells] == ["mpi", "node_aware"]
@@ -148,7 +148,7 @@ def test_placement_beats_blocked_order_where_the_network_decides(tmp_path):
     [
         (["--halo", "1,2", "--fields", "1"], "do not make pairs", 2),
         (["--grid", "3x3x3", "--topology", "node:2 core:4", "--ranks-per-node", "4"], "27 points but the machine 8 ranks", 2),
-        (["--contenders", "shared"], "'shared' is no simulated transport: choose from mpi, node_aware", 2),
+        (["--variants", "shared"], "'shared' is no simulated transport: choose from mpi, node_aware", 2),
     ],
 )
 @needs_simgrid

@@ -16,7 +16,7 @@ def text_of(*patterns: str) -> str:
 
 INTERFACES = {
     "C++": text_of("include/parhelion/**/*.hpp", "include/parhelion/core/options.h"),
-    "Python": text_of("python/parhelion/*.pyi", "python/parhelion/_flavors/*/_core.pyi", *(f"python/parhelion/{room}/*.py" for room in ("domain", "exchange", "ghosts"))),
+    "Python": text_of("python/parhelion/*.pyi", "python/parhelion/_builds/*/_core.pyi", *(f"python/parhelion/{room}/*.py" for room in ("domain", "exchange", "ghosts"))),
     "C": text_of("include/parhelion/phl.h", "include/parhelion/core/options.h"),
     "Fortran": text_of("fortran/*.fypp", "include/parhelion/core/options.h"),
 }

@@ -55,10 +55,10 @@ CASES = {
 
 def whole_record(benchmark):
     """The lines of a small record with everything in it."""
-    contenders = ("mpi_alltoall", "hand_packed") if benchmark == "alltoall" else ("auto", "mpi", "hand_packed")
+    variants = ("mpi_alltoall", "hand_packed") if benchmark == "alltoall" else ("auto", "mpi", "hand_packed")
     lines = [synthetic.run_line(benchmark, labels={"image": "a"}, environment={"cpu": {"usable_cores": 2}, "load": "0.1 0.1"})]
     for launch in range(2):
-        lines += synthetic.launch_lines(synthetic.job(benchmark, launch=launch, repetitions=4, cases=CASES[benchmark](), contenders=contenders))
+        lines += synthetic.launch_lines(synthetic.job(benchmark, launch=launch, repetitions=4, cases=CASES[benchmark](), variants=variants))
     for line in lines:
         if line["type"] == "launch":
             line["hosts"] = ["a", "a"]

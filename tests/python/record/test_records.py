@@ -20,8 +20,8 @@ from parhelion.record.model import End, Labels
 from parhelion.record.model import schema_text
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-CONTENDERS = len(synthetic.OWN) + len(synthetic.BASELINES)
-CASES = 3 * len(synthetic.halo_cases()) * CONTENDERS  # lines of a run of three launches
+VARIANTS = len(synthetic.OWN) + len(synthetic.BASELINES)
+CASES = 3 * len(synthetic.halo_cases()) * VARIANTS  # lines of a run of three launches
 
 
 @pytest.fixture
@@ -55,6 +55,16 @@ def test_every_case_and_launch_is_read(run):
     assert not record.notes
 
 
+def test_records_with_the_keys_of_older_versions_are_read_alike(run):
+    new = read_record(run)
+    edit(run, lambda lines: [line.replace('"variant":', '"contender":').replace('"build":', '"flavor":') for line in lines])
+    edit(run, lambda lines: [json.dumps(json.loads(lines[0]) | {"labels": {"duet": "one"}}) + "\n", *lines[1:]])
+    old = read_record(run)
+    assert old.labels["interleaved"] == "one"
+    assert '"variant"' not in (run / "record.jsonl").read_text() and old.cases == new.cases
+    assert [launch.build for launch in old.launches] == [launch.build for launch in new.launches] == ["synthetic"] * 3
+
+
 def test_a_last_line_without_its_end_is_left_out_and_noted(run):
     edit(run, lambda lines: [*lines[:5], lines[5][:40]])
     record = read_record(run)
@@ -79,7 +89,7 @@ def test_a_record_cut_at_any_place_after_its_first_line_holds_every_finished_cas
         "[]\n",
         "\x00\x01\n",
         '{"type": "case", "launch": 0}\n',
-        '{"type": "case", "launch": -1, "name": "a", "contender": "b"}\n',
+        '{"type": "case", "launch": -1, "name": "a", "variant": "b"}\n',
         '{"type": "launch", "launch": 0, "ranks": "two"}\n',
         "[" * 100_000 + "\n",
     ],
@@ -208,24 +218,24 @@ def test_launches_of_a_case_are_joined(run):
 
 def test_the_best_baseline_has_a_ratio_of_one(run):
     for case in results(read_record(run).cases):
-        assert case.relative(case.best_baseline.contender) == 1.0
+        assert case.relative(case.best_baseline.variant) == 1.0
         assert case.relative("auto") == pytest.approx(1 / 1.4, rel=0.1)
         low, high = case.speed_interval("auto")
         assert low < case.speed("auto") < high
 
 
-def test_a_wrong_value_takes_a_contender_out_of_the_ratios(run):
+def test_a_wrong_value_takes_a_variant_out_of_the_ratios(run):
     edit(run, lambda lines: [*lines, case_line(run, verified=False)])
     case = next(case for case in results(read_record(run).cases) if any(e.failed for e in case.entries.values()))
     assert case.entries["auto"].failed and not case.entries["auto"].verified
-    assert case.relative("auto") is None and case.fastest.contender != "auto"
+    assert case.relative("auto") is None and case.fastest.variant != "auto"
 
 
-def test_a_skipped_contender_did_not_fail(run):
-    edit(run, lambda lines: [*lines, case_line(run, contender="xpmem", verified=False, samples=[], samples_by_rank=[],
+def test_a_skipped_variant_did_not_fail(run):
+    edit(run, lambda lines: [*lines, case_line(run, variant="xpmem", verified=False, samples=[], samples_by_rank=[],
                                                skipped="there is no /dev/xpmem")])
     document = bench_document(read_record(run))
-    assert [(entry["contender"], entry["skipped"]) for entry in document["not_run"]] == [("xpmem", "there is no /dev/xpmem")]
+    assert [(entry["variant"], entry["skipped"]) for entry in document["not_run"]] == [("xpmem", "there is no /dev/xpmem")]
     assert all(entry["verified"] for entry in document["cases"])
 
 
@@ -237,9 +247,9 @@ def test_the_document_keeps_its_contract(run):
         assert entry["verified"] is True
         assert entry["ci95_s"][0] <= entry["median_s"] <= entry["ci95_s"][1]
         assert len(entry["samples"]) == 90
-        by_case.setdefault((entry["name"], json.dumps(entry["params"], sort_keys=True)), []).append(entry["contender"])
+        by_case.setdefault((entry["name"], json.dumps(entry["params"], sort_keys=True)), []).append(entry["variant"])
     assert len(by_case) == 4
-    assert all(len(names) == len(set(names)) == CONTENDERS for names in by_case.values())
+    assert all(len(names) == len(set(names)) == VARIANTS for names in by_case.values())
     json.dumps(document, allow_nan=False)
 
 

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from html import escape, unescape
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 import synthetic
@@ -127,6 +128,23 @@ def test_runs_of_one_benchmark_have_titles_of_their_own(tmp_path):
         assert page.count(f"<h2>{title}</h2>") == 1 and markdown.count(f"## {title}\n") == 1
 
 
+def test_the_first_figure_is_a_picture_of_its_own(tmp_path):
+    run = read_record(synthetic.write_record(tmp_path / "run", cases=ONE))
+    write_report([run], None, None, figure=tmp_path / "speed.svg")
+    picture = (tmp_path / "speed.svg").read_text()
+    root = ElementTree.fromstring(picture)
+    used = set(re.findall(r"var\((--\w+)\)", picture))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg" and "by hand" in "".join(root.itertext())
+    assert {"--own", "--baseline"} <= used <= set(re.findall(r"(--\w+):", picture))
+
+
+def test_a_figure_of_nothing_is_refused(tmp_path):
+    run = read_record(synthetic.write_record(tmp_path / "run", cases=ONE, variants=["hand_packed"]))
+    with pytest.raises(RecordError, match="nothing to draw"):
+        write_report([run], None, None, figure=tmp_path / "speed.svg")
+    assert not (tmp_path / "speed.svg").exists()
+
+
 def test_the_heat_map_tells_how_many_times_as_fast(report):
     assert re.search(r'<td class="faster" title="1\.[34]\d times as fast as hand_packed, 95 % interval', report[0])
 
@@ -139,7 +157,7 @@ def test_markdown_tables_have_as_many_cells_in_every_row(report):
 
 
 def test_what_a_record_holds_is_escaped(tmp_path):
-    run = synthetic.write_record(tmp_path / "run", environment={EVIL: EVIL}, cases=[{"halo": 1, "neighbors": EVIL}], contenders=[EVIL], run=EVIL)
+    run = synthetic.write_record(tmp_path / "run", environment={EVIL: EVIL}, cases=[{"halo": 1, "neighbors": EVIL}], variants=[EVIL], run=EVIL)
     labels = {"type": "labels", "labels": {EVIL: EVIL}}
     end = {"type": "end", "launch": 2, "status": EVIL, "message": EVIL + "$\\alpha$ | `x`"}
     with (run / "record.jsonl").open("a") as file:
@@ -151,8 +169,8 @@ def test_what_a_record_holds_is_escaped(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a_$x$_b", "_underscore", "$", "ünïcode 漢", ""])
-def test_strange_names_of_contenders_are_drawn_as_they_are(tmp_path, name):
-    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, cases=ONE, contenders=[name, "hand_packed"]))
+def test_strange_names_of_variants_are_drawn_as_they_are(tmp_path, name):
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", launches=1, cases=ONE, variants=[name, "hand_packed"]))
     assert name in Page(html).text
 
 
@@ -165,13 +183,13 @@ def test_a_run_without_any_case_has_a_page_that_says_so(tmp_path):
     assert "0 samples" in markdown
 
 
-def test_failed_and_skipped_contenders_are_named_with_their_reason(tmp_path):
+def test_failed_and_skipped_variants_are_named_with_their_reason(tmp_path):
     run = synthetic.write_record(tmp_path / "run", launches=1, cases=ONE)
     lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
     for line in lines:
-        if line.get("contender") == "mpi":
+        if line.get("variant") == "mpi":
             line.update(verified=False, samples=[], samples_by_rank=[], error="3 elements were wrong")
-        if line.get("contender") == "mpi_neighbor":
+        if line.get("variant") == "mpi_neighbor":
             line.update(verified=False, samples=[], samples_by_rank=[], skipped="this MPI has none")
     (run / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     html, markdown = written(tmp_path, run)
@@ -189,7 +207,7 @@ def test_few_samples_give_a_page_too(tmp_path, count):
 @pytest.mark.timeout(120)
 def test_a_hundred_thousand_samples_make_a_small_page(tmp_path):
     run = synthetic.write_record(tmp_path / "run", launches=2, repetitions=25_000, cases=ONE,
-                                 contenders=("auto", "hand_packed"))
+                                 variants=("auto", "hand_packed"))
     start = time.monotonic()
     html, _ = written(tmp_path, run)
     print(f"{time.monotonic() - start:.1f} s, {len(html):,} bytes")
@@ -223,7 +241,7 @@ def drawn(record):
 
 def test_times_over_message_size_are_drawn_once_per_combination_of_the_rest(tmp_path):
     sizes = [{"size": size, "element": element} for size in (0, 1, 8, 4 * 2**20) for element in ("int32", "float64")]
-    found = curves_of(tmp_path, sizes, contenders=("auto", "hand_packed"))["Message size"]
+    found = curves_of(tmp_path, sizes, variants=("auto", "hand_packed"))["Message size"]
     assert [each.caption for each in found] == ["element float64", "element int32"]
     for each in found:
         assert ">auto<" in each.svg and ">hand_packed<" in each.svg and ">4 Mi<" in each.svg
@@ -239,17 +257,17 @@ def test_scaling_is_drawn_over_the_number_of_ranks(tmp_path):
 
 def test_many_combinations_are_left_out_with_their_number(tmp_path):
     cases = [{"size": size, "seed": seed} for size in (1, 2, 4) for seed in range(15)]
-    *found, said = curves_of(tmp_path, cases, contenders=("auto",), repetitions=3)["Message size"]
+    *found, said = curves_of(tmp_path, cases, variants=("auto",), repetitions=3)["Message size"]
     assert len(found) == 12 and said.text.startswith("3 more such plots are left out")
 
 
 def test_figures_stand_in_the_form_in_which_others_were_published(tmp_path):
-    record = read_record(synthetic.write_record(tmp_path / "halo", launches=1, contenders=("auto",)))
+    record = read_record(synthetic.write_record(tmp_path / "halo", launches=1, variants=("auto",)))
     form = published_form("halo", in_order(results(record.cases)))
     median = next(case for case in results(record.cases) if case.params["halo"] == case.params["fields"] == 1).entries["auto"].median
     assert form.head == ["halo", "fields", "auto"] and form.rows[0] == ["1", "1", f"{median * 1e4:.4g}"]
     ghosts = [{"vdim": 6, "element": "float64", "pattern": "faces", "rows_claimed": 60, "rows_moved": 50, "rows_moved_total": 100}]
-    record = read_record(synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, contenders=("own",)))
+    record = read_record(synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, variants=("own",)))
     (row,) = published_form("ghosts", results(record.cases)).rows
     time = results(record.cases)[0].entries["own"].median
     assert row[:8] == ["2", "6", "float64", "faces", "60", "–", "50", "own"] and row[8].endswith(f"[{time * 1e3:.3g}ms]")
@@ -281,9 +299,9 @@ MANY = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.PEER
 
 @pytest.fixture(scope="module")
 def wide_page(tmp_path_factory):
-    """A page with more contenders than fit beside each other, and published tables."""
+    """A page with more variants than fit beside each other, and published tables."""
     tmp_path = tmp_path_factory.mktemp("wide")
-    run = synthetic.write_record(tmp_path / "run", cases=synthetic.halo_cases((1, 2, 4, 5), (1, 2, 4, 8)), contenders=MANY)
+    run = synthetic.write_record(tmp_path / "run", cases=synthetic.halo_cases((1, 2, 4, 5), (1, 2, 4, 8)), variants=MANY)
     write_report([read_record(run)], tmp_path / "report.html", None, with_published=True)
     return (tmp_path / "report.html").read_text()
 
@@ -294,8 +312,8 @@ def forms_page(tmp_path_factory):
     tmp_path = tmp_path_factory.mktemp("forms")
     ghosts = [{"vdim": 6, "element": "float64", "pattern": "faces", "rows_claimed": 60, "rows_moved": 50, "rows_moved_total": 100}]
     apps = [{"app": app, "extent": [256] * 3} for app in ("multigrid_cg", "finite_volume")]
-    runs = [synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, contenders=("auto", "hand_packed")),
-            synthetic.write_record(tmp_path / "apps", launches=1, benchmark="apps", cases=apps, contenders=("auto", "hand_isend", "hand_neighbor_alltoallv"))]
+    runs = [synthetic.write_record(tmp_path / "ghosts", launches=1, benchmark="ghosts", cases=ghosts, variants=("auto", "hand_packed")),
+            synthetic.write_record(tmp_path / "apps", launches=1, benchmark="apps", cases=apps, variants=("auto", "hand_isend", "hand_neighbor_alltoallv"))]
     record = runs[1] / "record.jsonl"
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     told = [line | {"exchange_s": [t / 10 for t in line["samples"]], "exchange_lines": 10} if line["type"] == "case" else line for line in lines]
@@ -314,7 +332,7 @@ def test_the_page_opens_with_one_figure_and_then_the_verdicts(wide_page):
 
 def test_marks_stand_where_their_times_are(tmp_path):
     """Ours takes 1 / 1.4 of the time by hand, give or take the noise; the axis ends at 1.25, and the mark for 1 is at 1 / 1.25 of its length."""
-    cases = in_order(results(read_record(synthetic.write_record(tmp_path / "run", contenders=("auto", "hand_packed"), cases=ONE)).cases))
+    cases = in_order(results(read_record(synthetic.write_record(tmp_path / "run", variants=("auto", "hand_packed"), cases=ONE)).cases))
     (figure,) = plots.opening(cases, "x")
     assert isinstance(figure, Drawing)
     marks = {role: [float(place) for place in re.findall(rf'<use [^>]*x="([\d.]+)"[^>]*style="fill: var\(--{role}\)', figure.svg)] for role in ("own", "baseline")}
@@ -325,7 +343,7 @@ def test_marks_stand_where_their_times_are(tmp_path):
 
 
 def test_a_difference_that_is_not_shown_is_not_claimed(tmp_path):
-    cases = results(read_record(synthetic.write_record(tmp_path / "run", contenders=("auto", "hand_packed"), scale=1.0)).cases)
+    cases = results(read_record(synthetic.write_record(tmp_path / "run", variants=("auto", "hand_packed"), scale=1.0)).cases)
     words = wording("halo")
     faster = headline(cases)
     assert "is faster" in against_hand(faster, words)
@@ -334,7 +352,7 @@ def test_a_difference_that_is_not_shown_is_not_claimed(tmp_path):
 
 
 def test_cases_without_one_by_hand_make_no_figure(tmp_path):
-    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", cases=ONE, contenders=("auto",)))
+    html, _ = written(tmp_path, synthetic.write_record(tmp_path / "run", cases=ONE, variants=("auto",)))
     assert "hand-written MPI = 1" not in html and "timings, every value verified" in " ".join(Page(html).text.split())
 
 

@@ -1,5 +1,5 @@
 """Error rates of `compare` over launches × noise × effect, on sides that are made up with a known truth:
-`python tests/python/support/error_rates.py [images | RUN]` prints the tables that docs/measuring.md and docs/images.md show.
+`python tests/python/support/error_rates.py [images | RUN]` prints the rows of docs/error-rates.csv and those of docs/image-error-rates.csv.
 """
 
 import sys
@@ -56,7 +56,7 @@ def other_machines(comparisons: int, seed: int, starts: Sequence[tuple[int, int]
 
 
 def real_grid(cases: Sequence[list[Launch]]) -> Iterator[Cell]:
-    """Cells of one's own launches, each case and contender by itself, for all equal numbers of launches that there are enough for."""
+    """Cells of one's own launches, each case and variant by itself, for all equal numbers of launches that there are enough for."""
     available = min(map(len, cases), default=0)
     for design in (ONE_AFTER_THE_OTHER, IN_TURN):
         for counts in STARTS:

@@ -11,22 +11,22 @@ from parhelion.record.profile import Frame, How, Profile, RankProfile, SCHEMA as
 
 MPICH = "MPICH Version:      5.0.2\nMPICH Device:  ch4"
 OPEN_MPI = "Open MPI v5.0.11, package: somebody's"
-CONTENDERS = ("mpi", "hand_packed", "shared")
+VARIANTS = ("mpi", "hand_packed", "shared")
 FILES = {"/usr/lib/libmpi.so.12": LoadedFile(1000, "aa"), "/usr/lib/libucp.so.0": LoadedFile(10, "bb"), "/usr/lib/libc.so.6": LoadedFile(20, "cc")}
 
 
-def image(folder, *, scale=1.0, seed=1, mpi=MPICH, flavor="mpich", variables=None, ranks_variables=None, libraries=(), own=None, files=None,
+def image(folder, *, scale=1.0, seed=1, mpi=MPICH, build="mpich", variables=None, ranks_variables=None, libraries=(), own=None, files=None,
           environment=None, providers=None, sleeping=0.0, shares=None, name=None, launches=8):
     """An image with the benchmark halo and its profile; the rest is what differs."""
     surroundings = {"host": "here", "cpu": {"model": "Some CPU"}, "variables": variables or {}, **(environment or {})}
-    run = synthetic.write_record(folder / "halo", launches=launches, contenders=CONTENDERS, seed=seed, scale=scale, environment=surroundings)
-    launch = {"mpi": {"library_version": mpi}, "flavor": flavor, "libraries": [*FILES, *libraries], "mpi_cvars": own or {},
+    run = synthetic.write_record(folder / "halo", launches=launches, variants=VARIANTS, seed=seed, scale=scale, environment=surroundings)
+    launch = {"mpi": {"library_version": mpi}, "build": build, "libraries": [*FILES, *libraries], "mpi_cvars": own or {},
               "cvars": {**(variables or {}), **(ranks_variables or {})}, "binding": [[0], [1]]}
     lines = [json.loads(line) for line in (run / "record.jsonl").read_text().splitlines()]
     told = [line | launch if line["type"] == "launch" else line for line in lines]
     (run / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in told))
     write_profile(folder, sleeping, shares or {"/usr/lib/libmpi.so.12": 0.8, "/usr/lib/libc.so.6": 0.2})
-    write_image(Image(SCHEMA, name or folder.name, "2026-01-01T00:00:00+00:00", ["parhelion"], 2, flavor, {}, surroundings, providers or {},
+    write_image(Image(SCHEMA, name or folder.name, "2026-01-01T00:00:00+00:00", ["parhelion"], 2, build, {}, surroundings, providers or {},
                       FILES | (files or {}), {"halo": RAN}), folder)
     return folder
 

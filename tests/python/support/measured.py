@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from parhelion.launch import FlavorError, default_flavor, flavors
+from parhelion.launch import BuildError, default_build, usable_builds
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def built(*names):
     """The builds among `names` that can measure; all when no name is given."""
-    return [name for name, flavor in flavors().items() if os.access(flavor.program, os.X_OK) and name in (names or flavors())]
+    return [name for name, build in usable_builds().items() if os.access(build.program, os.X_OK) and name in (names or usable_builds())]
 
 
 def need_build():
     """Skip where nothing is built."""
     try:
-        default_flavor()
-    except FlavorError as error:
+        default_build()
+    except BuildError as error:
         pytest.skip(f"skipped: {error}")
 
 

@@ -37,20 +37,20 @@ def case_lines(job, samples=None, spread=0.05, scale=1.0, drift=0.0):
     for case in job["cases"]:
         sizes = [case.get(name, 1) for name in ("halo", "fields")]
         cost = 20e-6 * np.prod([size if isinstance(size, int) else 1 for size in sizes]) ** 0.9
-        for contender in job["contenders"] or (*OWN, *BASELINES):
-            ranks = cost * scale * shift * SPEED.get(contender, 1.5) * np.exp(rng.normal(0, spread, (job["ranks"], number)))
-            yield case_line(job, case, contender, ranks, rng)
+        for variant in job["variants"] or (*OWN, *BASELINES):
+            ranks = cost * scale * shift * SPEED.get(variant, 1.5) * np.exp(rng.normal(0, spread, (job["ranks"], number)))
+            yield case_line(job, case, variant, ranks, rng)
 
 
-def case_line(job, case, contender, by_rank, rng):
+def case_line(job, case, variant, by_rank, rng):
     """One case line."""
     return {
         "type": "case", "launch": job["launch"], "name": job["benchmark"], "params": case | {"ranks": job["ranks"]} | job.get("params", {}),
-        "contender": contender, "role": ROLES.get(contender, "baseline"), "verified": True,
+        "variant": variant, "role": ROLES.get(variant, "baseline"), "verified": True,
         "error": None, "skipped": None, "setup_s": {"pattern": 4e-4, "plan": 1e-4, "first": 9e-5}, "iterations": 8,
         "samples": by_rank.max(axis=0).tolist(), "samples_by_rank": by_rank.tolist(),
         "probe_ns": rng.choice([50.0, 210.0], by_rank.shape[1]).tolist(), "bytes": 196608, "messages": 26,
-        "explain": "transport xpmem, chosen automatically; 26 messages" if contender == "auto" else None,
+        "explain": "transport xpmem, chosen automatically; 26 messages" if variant == "auto" else None,
     }
 
 
@@ -60,24 +60,24 @@ def launch_lines(job, **how):
     cases = list(case_lines(job, **how))
     yield {"type": "launch", "launch": job["launch"], "ranks": job["ranks"], "mpi": mpi, "mpi_init_s": 0.05,
            "libraries": ["/usr/lib/libmpi.so.12"], "binding": [[0], [1]], "hosts": ["here"], "cvars": {"A": "1"},
-           "flavor": "synthetic", "arguments": job.get("arguments")}
+           "build": "synthetic", "arguments": job.get("arguments")}
     yield {"type": "plan", "launch": job["launch"], "cases": len(cases)}
     yield from cases
     yield {"type": "end", "launch": job["launch"], "status": "ok"}
 
 
-def job(benchmark="halo", ranks=2, launch=0, seed=1, repetitions=30, cases=None, contenders=()):
+def job(benchmark="halo", ranks=2, launch=0, seed=1, repetitions=30, cases=None, variants=()):
     """A job as the command line writes it."""
     return {"benchmark": benchmark, "ranks": ranks, "launch": launch, "seed": seed, "repetitions": repetitions,
-            "contenders": list(contenders), "cases": halo_cases() if cases is None else cases}
+            "variants": list(variants), "cases": halo_cases() if cases is None else cases}
 
 
-LISTS = ("grid", "extent", "contenders")
+LISTS = ("grid", "extent", "variants")
 
 
 def asked(words):
     """The job that the options of phl-bench tell, and the file of the record."""
-    job, file, section, common = {"benchmark": words[0], "contenders": [], "cases": [], "params": {}, "arguments": words}, None, {}, None
+    job, file, section, common = {"benchmark": words[0], "variants": [], "cases": [], "params": {}, "arguments": words}, None, {}, None
     for word in words[1:]:
         name, _, text = word.removeprefix("--").partition("=")
         key = "work_us" if name == "overlap" else name.replace("-", "_")
@@ -91,7 +91,7 @@ def asked(words):
             job["cases"].append(section)
         else:
             parts = [_value(part) for part in text.split(",")]
-            into = job if key in ("ranks", "launch", "seed", "repetitions", "contenders", "pair", "precision", "min_sample_s") else section
+            into = job if key in ("ranks", "launch", "seed", "repetitions", "variants", "pair", "precision", "min_sample_s") else section
             into[key] = parts if name in LISTS or len(parts) > 1 else parts[0]
     job["cases"] = job["cases"] or [section]
     random.Random(f"{job['seed']}/{job['launch']}").shuffle(job["cases"])
@@ -113,7 +113,7 @@ def jobs(folder):
 
 def write_record(folder: Path, launches=3, benchmark="halo", run=None, environment=None, **how) -> Path:
     """A whole run folder; `how` goes to `case_lines` and `job`."""
-    asked = {key: how.pop(key) for key in ("ranks", "seed", "repetitions", "cases", "contenders") if key in how}
+    asked = {key: how.pop(key) for key in ("ranks", "seed", "repetitions", "cases", "variants") if key in how}
     lines = [run_line(benchmark, run or folder.name, environment=environment or {}, created="2026-01-01T00:00:00+00:00")]
     for launch in range(launches):
         lines += launch_lines(job(benchmark, launch=launch, **asked), **how)
@@ -150,8 +150,8 @@ with open(file, "a") as record:
 """
 
 
-def write_flavor(folder: Path, before="", each="pass", after="", kind="mpich"):
-    """A flavor whose measuring program makes its figures up; Python source is put in before, between and after them."""
+def write_build(folder: Path, before="", each="pass", after="", kind="mpich"):
+    """A build whose measuring program makes its figures up; Python source is put in before, between and after them."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [{"name": name, "role": "own"} for name in (*OWN, *BASELINES, "xpmem")]
     listing = json.dumps({"halo": names, "gather": names})
@@ -160,7 +160,7 @@ def write_flavor(folder: Path, before="", each="pass", after="", kind="mpich"):
     _write_program(folder / "mpiexec", '#!/bin/sh\nwhile [ "$1" != -n ]; do shift; done\nshift 2\nexec "$@"\n')
     description = {"name": "synthetic", "kind": kind, "mpi_home": ".", "mpiexec": "mpiexec", "library_dir": ".",
                    "library_version": "Synthetic MPI", "soname": "libmpi.so"}
-    (folder / "flavor.json").write_text(json.dumps(description))
+    (folder / "build.json").write_text(json.dumps(description))
     (folder.parent / "default").write_text("synthetic")
     return folder
 

@@ -168,9 +168,9 @@ def check_adjoint(rng, transport, case=domain_of):
     assert not wrong, (transport, domain.extents, domain.halo, stagger, sign, model.folds, model.periodic, wrong[:5])
 
 
-def check_sums(rng, transport):
+def check_sums(rng, transport, case=domain_of):
     """All that hold a point, not around it, have the sum of what they had."""
-    domain, stagger, model = domain_of(rng)
+    domain, stagger, model = case(rng)
     if not any(stagger) and all(fold.pivot == "corner" for fold in model.folds):
         return
     sign = int(rng.choice([1, -1]))

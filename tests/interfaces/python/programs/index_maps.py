@@ -52,6 +52,88 @@ def test_owners_get_what_all_ghosts_hold():
     assert (flags[: map.owned] == np.where(count > 0, 4, 0)).all()
 
 
+def test_ghosts_lie_among_owned_cells_of_arrays_with_and_without_levels():
+    cells = 2 * COMM.size
+    mine, around = np.arange(2) + 2 * COMM.rank, (np.array([-1, 2]) + 2 * COMM.rank) % cells
+    ring = ph.IndexMap.pull(mine, around)
+    map = ring.placed([5, 6], [4, 7], shape=(2, 4), components_axis=1)
+    assert [list(each) for each in map.places] == [[5, 6], [4, 7]] and ring.places is None
+    flat, levels = np.full((2, 4), -1), np.full((2, 6, 4), -1.0)[:, ::2]
+    flat[1, 1:3], levels[1, :, 1:3] = mine, mine + np.arange(3)[:, None] / 4
+    for _ in range(2):
+        map.forward(flat, levels)
+        assert (flat[1] == [around[0], *mine, around[1]]).all() and (flat[0] == -1).all()
+        assert (levels[1] == flat[1] + np.arange(3)[:, None] / 4).all() and (levels[0] == -1).all()
+        flat[1, [0, 3]], levels = -7, levels.copy()
+    flat[:] = 1
+    map.reverse("sum", flat)
+    assert (flat[1, 1:3] == 2).all() and (np.delete(flat.ravel(), [5, 6]) == 1).all()
+    refused(ValueError, map.forward, np.zeros((2, 5)), says="cells along a dimension")
+    refused(ValueError, map.forward, flat, flat[1:], says="cells along a dimension")
+    refused(ValueError, map.forward, flat, flat[::-1], says="share memory")
+    refused(ValueError, map.zeros, says="has places")
+    refused(ValueError, ph.Exchange, map, flat, says="has places")
+    refused(ValueError, map.ragged, [1, 1], says="has places")
+    refused(ValueError, ring.placed, [5, 5], [4, 7], says="two cells have the place 5")
+    refused(ValueError, ring.placed, [5, 8], [4, 7], (2, 4), says="place 8 is not in an array of 8")
+    refused(ValueError, ring.placed, [5, 6], [4, 7], (2, 4), 3, says="components_axis is 3")
+
+
+def test_ghosts_that_count_by_a_mask():
+    map = ring()
+    rng = np.random.default_rng(7 + COMM.rank)
+    for cells, kind in ((map, bool), (map.placed([6, 0, 3], [1, 5, 2, 4], shape=(7,)), "i4")):
+        ghosts = np.arange(3, 7) if cells.places is None else cells.places[1]
+        mask = np.zeros(7, kind)
+        some = cells.only(mask)
+        x, y = np.zeros(7), np.zeros((7, 2), "i8")
+        for turn in range(8):
+            mask[:] = rng.random(7) < (0, 0.5, 1)[turn % 3]
+            some.update(mask)
+            for a in (x, y):
+                a[:] = rng.integers(0, 100, a.shape)
+            right = [np.array(x), np.array(y)]
+            cells.forward(*right)
+            for a, b in zip(right, (x, y)):
+                b[ghosts] *= -1
+                a[ghosts[mask[ghosts] == 0]] = b[ghosts[mask[ghosts] == 0]]
+            with some.begin_forward(x, y):
+                pass
+            assert (x == right[0]).all() and (y == right[1]).all()
+            right = [np.array(a) for a in (x, y)]
+            for a in right:
+                a[ghosts[mask[ghosts] == 0]] = 0
+            cells.reverse("sum", *right)
+            some.begin_reverse("sum", x, y).end()
+            inside = np.setdiff1d(np.arange(7), ghosts)
+            assert (x[inside] == right[0][inside]).all() and (y[inside] == right[1][inside]).all()
+        refused(ValueError, some.update, np.zeros(2 if COMM.rank == 0 else 7, bool), says="cells")
+        refused(TypeError, some.update, np.zeros(7), says="one integer or bool")
+        some.update(mask)
+        some.forward(x, y)
+        refused(ValueError, cells.update, mask, says="no subset")
+        refused(ValueError, some.sum_shared, x, says="subset")
+    step = some.begin_forward(x)
+    refused(ValueError, some.update, mask, says="under way")
+    step.end()
+
+
+def test_points_are_shared_by_lists_of_neighbors():
+    if COMM.size < 3:
+        return
+    left, right = (COMM.rank - 1) % COMM.size, (COMM.rank + 1) % COMM.size
+    nodes = ph.IndexMap.from_neighbor_lists([left, right], [[0], [2]])
+    x = 10 * COMM.rank + np.arange(3)
+    nodes.sum_shared(x)
+    assert x.tolist() == [10 * COMM.rank + 10 * left + 2, 10 * COMM.rank + 1, 10 * COMM.rank + 2 + 10 * right]
+    assert nodes.global_size == COMM.size
+    sent = ph.IndexMap.from_neighbor_lists([left, right], [[], [1]], [[2], []])
+    sent.forward(x)
+    assert x[2] == 10 * left + 1
+    refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0], [2, 1] if COMM.rank == 0 else [2]], says="equal lengths")
+    refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0]], says="1 lists for 2 ranks")
+
+
 def test_mistakes_are_told():
     map = ring()
     x = np.zeros(map.size)

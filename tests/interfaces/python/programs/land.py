@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import seams
 from _ranks import COMM, main, refused, seeds, totals, usable_transports
-from folds import UNTOUCHED, Model, as_list, check_adjoint as check_adjoint_of, grid_of, indices, owned_places, reached, value
+from folds import UNTOUCHED, Model, as_list, check_adjoint as check_adjoint_of, check_sums as check_sums_of, grid_of, indices, owned_places, reached, value
 
 import parhelion as ph
 
@@ -63,9 +63,9 @@ def random_land(rng, extents, process_grid=None):
     return cuts, wet, mask
 
 
-def domain_of(rng, folded=True, filled=False, **more):
+def domain_of(rng, folded=1 / 3, filled=False, **more):
     extents, periodic, folds = grid_of(rng)
-    folds = folds if folded and rng.integers(3) == 0 else []
+    folds = folds if rng.random() < folded else []
     if not folds:
         periodic = [bool(rng.integers(2)) for _ in extents]
     widest = [min(3, (extent - 1) // len(folds)) if folds and d == folds[0].start[0] else 3 for d, extent in enumerate(extents)]
@@ -86,13 +86,15 @@ def domain_of(rng, folded=True, filled=False, **more):
     return domain, LandModel(extents, periodic, folds, stagger, cuts, wet)
 
 
-def tiles_with_land(rng):
+def tiles_with_land(rng, model=None):
     tiles, extents, joined = seams.grid_of(rng)
     halo = [0, *(tuple(int(width) for width in rng.integers(0, (min(extents) - 1) // 2 + 1, 2)) for _ in extents)]
     cuts, wet, mask = random_land(rng, (tiles, *extents))
     blocks = [1, 1, int(rng.integers(1, 3))] if COMM.size < 4 else None
     domain = ph.CartesianDomain((tiles, *extents), halo, seams=joined, tile_axis=0, process_grid=wet.shape,
                                 splits=[np.diff(cut).tolist() for cut in cuts], blocks_per_rank=blocks, mask=mask)
+    if model:
+        return domain, lambda stagger: model(tiles, extents, joined, stagger)
     return domain, lambda stagger: LandTiles(tiles, extents, joined, stagger, cuts, wet)
 
 
@@ -207,7 +209,7 @@ def test_land_stays_as_it_is_where_a_grid_is_in_one_place():
 def test_points_are_sums_over_the_wet_blocks_that_hold_them():
     for seed in seeds(24):
         rng = np.random.default_rng([4, seed])
-        domain, model = domain_of(rng, folded=False, filled=True)
+        domain, model = domain_of(rng, folded=0, filled=True)
         stagger = tuple(max(1, more) if d == 0 else more for d, more in enumerate(model.stagger))
         arrays = domain.zeros("int64", stagger=stagger)
         held = {}
@@ -224,6 +226,25 @@ def test_points_are_sums_over_the_wet_blocks_that_hold_them():
         wrong = [(index, total[index], int(array[inside])) for index, copies in held.items() for array, inside, _ in copies
                  if array[inside] != total[index]]
         assert not wrong, (domain, stagger, model.cuts, model.wet.tolist(), wrong[:5])
+
+
+def check_sums_of_tiles(rng, transport):
+    """What land would own, too: which points are one knows no land."""
+    seams.check_sums(rng, transport, lambda rng: tiles_with_land(rng, seams.Model))
+
+
+def check_sums_of_folds(rng, transport):
+    def fold_with_land(rng):
+        domain, model = domain_of(rng, folded=1)
+        return domain, model.stagger, Model(model.extents, model.periodic, model.folds, model.stagger)
+
+    check_sums_of(rng, transport, fold_with_land)
+
+
+def test_sums_over_seams_are_over_the_wet_blocks_that_hold_a_point():
+    names = usable_transports()
+    for seed, check in product(seeds(60), (check_sums_of_tiles, check_sums_of_folds)):
+        check(np.random.default_rng([8, seed]), names[seed % len(names)])
 
 
 def check_moves(rng, _transport=""):
@@ -301,8 +322,6 @@ def test_mistakes_are_told_on_every_rank():
     refused(TypeError, ph.CartesianDomain, wet.shape, mask=wet.astype(str), says="booleans or numbers")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, algorithm="staged", says="standard algorithm")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=wet, splits=[None, [4]], says="give both")
-    folded = ph.CartesianDomain(wet.shape, process_grid=(n, 1), mask=wet, seams=[ph.fold()])
-    refused(ValueError, ph.PointSums, folded, folded.zeros(stagger=1), says="do not go with a mask")
     refused(ph.ResourceError, ph.CartesianDomain, wet.shape, mask="/does/not/exist.npy", says="exist.npy")
     refused(ValueError, ph.CartesianDomain, wet.shape, mask=lambda x, y: np.ones(x.size + 1), says="give each cell a value")
     refused(ValueError, ph.CartesianDomain, wet.shape, process_grid=(2**13, 2**12), mask=wet, says="2^24 places")

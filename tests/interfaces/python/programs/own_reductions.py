@@ -171,6 +171,8 @@ def test_what_belongs_to_ranks_is_not_pickled():
     of_ids = ph.IndexedDomain(2, [])
     for each in (exchange, ph.PointSums(domain, domain.zeros(stagger=1)), ph.Redistribution(domain, domain), domain, of_ids, ph.build_pattern(domain)):
         refused(TypeError, pickle.dumps, each, says="cannot be pickled: it belongs to its ranks")
+    with exchange.begin() as step:
+        refused(TypeError, pickle.dumps, step, says="Step cannot be pickled: it belongs to its ranks")
 
 
 def twice(shape=3):

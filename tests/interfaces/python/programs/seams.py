@@ -250,10 +250,9 @@ def held(domain, array, place):
     return all(cut.start <= first + i < end for cut, end, first, i in zip(points, ends, start, place, strict=True))
 
 
-def check_sums(rng, transport):
+def check_sums(rng, transport, case=plain):
     """All that hold a point of a scalar, or of a vector, have the sum of what they had."""
-    tiles, extents, seams = grid_of(rng)
-    domain = domain_of(rng, tiles, extents, seams)
+    domain, model_of = case(rng)
     sets = [[(1, 1)], [(1, 0), (0, 1)], [(0, 1), (1, 0)], [(1, 1), (1, 1)], [(-1, -1)], [(-1, 0), (0, -1)], [(-1, -1), (-1, -1)]]
     staggers = sets[rng.integers(len(sets))]
     fields = [domain.zeros("int64", stagger=(0, *stagger)) for stagger in staggers]
@@ -262,7 +261,7 @@ def check_sums(rng, transport):
     sums = ph.PointSums(domain, *given, transport=transport)
     expected, mine, unclear = [], {}, set()
     for axis, (field, stagger) in enumerate(zip(fields, staggers, strict=True)):
-        model = Model(tiles, extents, seams, stagger)
+        model = model_of(stagger)
         for array in as_list(field):
             array[...] = rng.integers(1, 1000, array.shape) + 1000 * COMM.rank
             for place, tile, index in places(domain, array):
@@ -285,7 +284,7 @@ def check_sums(rng, transport):
         if any(name[:3] in unclear for name in names):
             continue
         right = [name[3] * total[name[:3]] for name in names] or [before]
-        assert array[place] == right[0], (transport, domain.extents, staggers, seams, place, array[place], right, before)
+        assert array[place] == right[0], (transport, domain.extents, staggers, domain.seams, place, array[place], right, before)
 
 
 def test_sums_of_points():

@@ -1,7 +1,7 @@
 """Sums of shared points, reductions of the program's own, redistribution, local connectivity."""
 
 import tempfile
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -248,6 +248,48 @@ def test_grids_move_to_another_process_grid_and_back():
     assert COMM.rank > 0 or (whole == np.add.outer(10 * np.arange(7), np.arange(5))).all()
     refused(ValueError, ph.Redistribution, rows, ph.CartesianDomain((7, 6)), says="different extents")
     refused(TypeError, redistribute, u, m, says="equal dtypes")
+
+
+def test_axes_change_places_as_numpy_transposes_them():
+    whole = np.arange(7 * 5 * 4.0).reshape(7, 5, 4)
+    for axes in permutations(range(3)):
+        source = ph.CartesianDomain(whole.shape, halo=0, process_grid=(COMM.size, 1, 1))
+        target = ph.CartesianDomain(whole.transpose(axes).shape, halo=1, process_grid=(1, COMM.size, 1))
+        padded, v = np.full((7, 5, 6), -1.0), target.full(-1.0)
+        u, k, m = padded[: source.owned[0].stop - source.owned[0].start, :, :4], source.zeros("i4", components=2), target.zeros("i4", components=2)
+        u[:] = whole[source.owned[0].start : source.owned[0].stop]
+        k[:] = u[..., None] * [1, 2]
+        transpose = ph.Redistribution(source, target, axes=axes)
+        transpose.prepare((u, v), (k, m))
+        transpose.forward((u, v), (k, m))
+        expected = whole.transpose(axes)[:, target.owned[1].start : target.owned[1].stop]
+        assert (v.owned == expected).all() and (m.owned == expected[..., None] * [1, 2]).all()
+        before = padded.copy()
+        u[:] = 0
+        transpose.back((u, v), (k, m))
+        assert (padded == before).all()
+    refused(ValueError, ph.Redistribution, source, target, axes=(0, 0, 1), says="no permutation")
+    refused(TypeError, ph.Redistribution, source, target, axes=(0, 0.5, 1), says="whole number")
+    cells = ph.IndexMap.pull(2)
+    refused(ValueError, ph.Redistribution, cells, cells, axes=(0,), says="no axes")
+
+
+def test_what_is_prepared_waits_for_neighbors_alone():
+    nodes = ph.IndexMap.pull(2, [2] if COMM.rank == 0 and COMM.size > 1 else [])
+    x, k = np.full(nodes.size, COMM.rank + 1.0), nodes.zeros("i4", components=2)
+    nodes.prepare(x, k)
+    nodes.prepare_shared(x)
+    if COMM.rank < 2:  # the third one leaves it out
+        nodes.forward(x, k)
+        nodes.sum_shared(x)
+        assert x[0 if COMM.rank else -1] == (4 if COMM.size > 1 else 1)
+    move = ph.Redistribution(nodes, ph.IndexMap.pull(np.arange(2) + 2 * COMM.rank))
+    y = np.zeros(2)
+    move.prepare((x, y))
+    if COMM.rank < 2:
+        move(x, y)
+        assert (y == x[:2]).all()
+    COMM.Barrier()
 
 
 def test_a_mistake_of_one_rank_in_the_first_call_is_told_to_all():

@@ -62,6 +62,26 @@ def test_a_subset_moves_what_it_names_and_nothing_else():
         assert exchange.only([1]).transport == exchange.transport
 
 
+def test_sides_and_faces():
+    domain, (u, v, w) = ring()
+    exchange = ph.Exchange(domain, u, v, w)
+    exchange()
+    whole = np.array(u)
+    for transport in [None] + [t.name for t in ph.transports() if t.reach == "anywhere" and not t.unavailable]:
+        exchange = ph.Exchange(domain, u, v, w, transport=transport)
+        fill(domain, (u, v, w))
+        exchange.only(depth=((1, 0), 0))()
+        assert (np.asarray(u)[1, 1:-1] == whole[1, 1:-1]).all() and (np.asarray(u)[[0, -2, -1]] == -1).all()
+        exchange.only(neighbors="faces")()
+        assert (np.asarray(u)[:, 1:-1] == whole[:, 1:-1]).all() and (np.asarray(u)[2:-2] == whole[2:-2]).all()
+        assert (np.asarray(u)[:2, [0, -1]] == -1).all()
+        exchange.only(depth=1).only(neighbors="faces", depth=((0, 1), 0))()
+        assert exchange.only(neighbors="faces") is exchange.only(neighbors="faces")
+    refused(ValueError, exchange.only, neighbors="corners", says="neighbors")
+    points = ph.Exchange(domain, domain.zeros(stagger=(1, 0)))
+    refused(ValueError, points.only, neighbors="faces", says="lives on points")
+
+
 def test_arrays_at_the_call_of_a_subset():
     domain, (u, v, w) = ring()
     exchange = ph.Exchange(domain, u, v, w)
