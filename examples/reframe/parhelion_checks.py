@@ -25,8 +25,8 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
     #: How many ranks, and how often they are started.
     ranks = variable(int, value=2)
     launches = variable(int, value=3)
-    #: Which contenders; empty: all.
-    contenders = variable(str, value="auto,hand_packed,hand_persistent")
+    #: Which variants; empty: all.
+    variants = variable(str, value="auto,hand_packed,hand_persistent")
     #: A folder with runs of earlier days, one folder per check, to compare with; empty: none.
     baseline = variable(str, value="")
 
@@ -53,7 +53,7 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
             "--label",
             f"system={self.current_system.name}",
         ]
-        words += ["--contenders", self.contenders] if self.contenders else []
+        words += ["--variants", self.variants] if self.variants else []
         words += ["--launches", str(self.launches)] if own else []
         # Data sets choose their own numbers of ranks.
         words += ["--ranks", str(self.ranks)] if own and self.benchmark != "gather" else []
@@ -76,7 +76,7 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
     @sanity_function
     def every_value_is_right(self):
         found = _read(os.path.join(self.stagedir, DOCUMENT))
-        wrong = [f"{case['contender']} on {case['params']}" for case in found["cases"] if not case["verified"]]
+        wrong = [f"{case['variant']} on {case['params']}" for case in found["cases"] if not case["verified"]]
         checks = [sn.assert_true(found["cases"], msg="nothing was measured"),
                   sn.assert_false(wrong, msg=f"wrong values: {', '.join(wrong)}"),
                   sn.assert_false(found["failures"], msg=f"ranks failed: {found['failures']}")]
@@ -117,7 +117,7 @@ class ParhelionGather(ParhelionBenchmark):
 
     benchmark = "gather"
     datasets = variable(str, value="")
-    contenders = ""
+    variants = ""
 
     @run_after("init")
     def choose(self):
@@ -132,13 +132,13 @@ def _label(case):
         for name in ("dataset", "element", "halo", "fields")
         if name in case["params"]
     ]
-    return "_".join([*told, case["contender"]])
+    return "_".join([*told, case["variant"]])
 
 
 def _slower(path):
     if not os.path.exists(path):
         return ["the baseline cannot be compared with this run, see rfm_job.err"]
-    return [f"{case['contender']} ×{case['ratio']:.3f}" for case in _read(path)["cases"] if case["verdict"] == "slower"]
+    return [f"{case['variant']} ×{case['ratio']:.3f}" for case in _read(path)["cases"] if case["verdict"] == "slower"]
 
 
 def _read(path):
