@@ -16,8 +16,8 @@ from snippets import BEFORE, BLOCK, NAMED, ROOT, blocks, files, runs
 BUILD = launch.default_build()
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 WITH_PROGRAMS = ("docs/mesh-to-ghosts.md", "docs/tutorial-grid.md", "docs/tutorial-mesh.md", "docs/from-your-loop.md")
-# Run elsewhere, with what they need around them: test_readme.py, test_install_page.py, test_interface_examples.py.
-ELSEWHERE = ("docs/start.md", "docs/install.md", "docs/ghost-arrays.md")
+# Run elsewhere, with what they need around them: test_readme.py, test_install_page.py, test_interface_examples.py, test_interface_device.py.
+ELSEWHERE = ("docs/start.md", "docs/install.md", "docs/ghost-arrays.md", "docs/gpu.md")
 # Whole programs that a page shows in pieces, and ends of programs that would teach nothing there, with what they print.
 EXAMPLES = {"docs/tutorial-mesh.md": [ROOT / "examples" / name for name in ("poisson.cpp", "poisson.f90", "volumes.py")]}
 ENDS = {"docs/from-your-loop.md": ("after.cpp", "parhelion run -n 2 build/after", ["right: 1 1 1 1 1 1"])}
@@ -167,6 +167,8 @@ COMPILED_FRAGMENTS = {
                   "    const phl_field* before, const phl_field* after, const phl_field* field, double* whole,\n"
                   "    phl_migration migration, int64_t n, int64_t came, const int32_t* to, double* position, int64_t* name, int32_t* senders) {{ {body} }}"),
     "docs/fortran.md": ("f90", ""),
+    "docs/gpu.md": ("cpp", "template <class Array> int cudaMalloc(Array**, std::size_t);\nvoid fill(double*);\nvoid update(double*);\n"
+                    "void fragment(void* stream, std::size_t bytes) {{ {body} }}"),
 }
 
 
@@ -179,7 +181,7 @@ def test_compiled_fragments_of_a_page_are_right_for_a_compiler(page, tmp_path):
     text = header
     for number, block in enumerate(blocks(page, kind)):
         includes = "\n".join(re.findall(r"^using namespace.*$", block, re.MULTILINE))
-        body = re.sub(r"^(#include|using namespace).*$", "", block, flags=re.MULTILINE)
+        body = re.sub(r"^(#include|using namespace).*$|<<<.*>>>", "", block, flags=re.MULTILINE)
         text += around.format(includes=includes, body=body).replace("fragment(", f"fragment_{number}(") + "\n"
     source = tmp_path / f"fragments.{kind}"
     source.write_text(text)

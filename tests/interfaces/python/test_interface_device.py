@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -27,3 +28,37 @@ def test_arrays_on_a_device(build, ranks, driver):
     results = [json.loads(line.partition("RESULT ")[2]) for line in output.splitlines() if "RESULT {" in line]
     assert done.returncode == 0 and [each for each in results if each["failure"]] == [], output
     assert len(results) == 5, output
+
+
+# What CuPy is to the page, over the driver of the tests; kernels are copies, so that they are ordered on their stream alone.
+STAND_IN = """
+import sys, types
+sys.path.insert(0, {programs!r})
+from _device import Interface, Stream, ph
+
+class CuPyStream(Stream):
+    def __init__(self, non_blocking):
+        super().__init__()
+        self.ptr = self.handle.value
+    def __enter__(self): return self
+    def __exit__(self, *raised): return False
+
+def fill(array):
+    array.made = Interface(array.values.shape)
+    array.made.values[...] = 0
+    array.made.values[1:-1, 1:-1, 1:-1] = 1
+    stream.copy(array.made, array)
+def update(array):
+    array.seen = Interface(array.values.shape)
+    stream.copy(array, array.seen)
+cupy = types.SimpleNamespace(zeros=Interface, cuda=types.SimpleNamespace(Stream=CuPyStream))
+"""
+
+
+def test_the_page_runs_as_it_stands(driver, tmp_path):
+    [block] = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/gpu.md").read_text(), re.MULTILINE | re.DOTALL)
+    end = "stream.wait()\nassert (u.seen.values == 1).all()\nprint('filled', u.values.shape)\n"
+    program = tmp_path / "page.py"
+    program.write_text(STAND_IN.format(programs=str(PROGRAMS)) + block.replace("512", "12") + end)
+    done, output = run_python(python_builds()[0], 2, str(program), PARHELION_CUDA=str(driver))
+    assert done.returncode == 0 and output.count("filled (8, 14, 14)") == 2, output
