@@ -23,6 +23,7 @@ struct HaloSetup {
 /// (`staged`), and node by node.
 void add_by_hand(std::vector<Entry>& entries, const HaloSetup& setup);
 
-void add_floors(std::vector<Entry>& entries, const HaloSetup& setup);
+/// Collective. The bound of the case: the same cells copied within each rank's own memory.
+VariantPointer make_floor(const HaloSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

@@ -1,124 +1,55 @@
-#include <algorithm>
-#include <map>
-
-#include "halo/by_hand.hpp"
-#include "halo/messages.hpp"
-#include "kinds.hpp"
+#include "halo/case.hpp"
+#include "parhelion/core/collective.hpp"
 
 namespace parhelion::bench {
 
 namespace {
 
-// Each rank writes into its neighbors' ghosts, or reads from their cells; `packed`: as put, but
-// regions of short runs go through a dense buffer that the reader unpacks, for a thin face that is
-// cut across memory costs a cache line per cell where it is copied straight.
-enum class How { put, get, packed };
-
-bool has_short_runs(const Region& region) {
-    constexpr std::size_t cache_line = 64;
-    return region.run_bytes < cache_line;
-}
-
-Region dense(const Region& like, std::byte* start) {
-    Region region = like;
-    region.start = start;
-    auto stride = static_cast<std::ptrdiff_t>(like.run_bytes);
-    for (std::size_t level = 0; level < 3; ++level) {
-        region.stride[level] = stride;
-        stride *= like.count[level];
-    }
-    return region;
-}
-
-/// Where the dense copies for each offset lie in a rank's buffer: every rank's array has the same
-/// shape, and so the same.
-std::map<int, std::size_t> dense_places(const HaloGeometry& geometry, int fields,
-                                        std::size_t& end) {
-    std::map<int, std::size_t> places;
-    for (const Offset& offset : all_offsets(geometry)) {
-        places[offset_number(offset)] = end;
-        const Region region = region_of(geometry, send_box(geometry, offset), nullptr);
-        if (has_short_runs(region)) end += region.bytes() * static_cast<std::size_t>(fields);
-    }
-    return places;
-}
-
-class HaloFloor final : public Floor<LocalCopy, HaloArrays> {
+/// Each rank alone: its block is the whole domain, and its ghosts are copies of its own cells.
+///
+/// As many cache lines are read and written as in any exchange of the case, once each, by the
+/// library's own loops. Nothing crosses from core to core and nobody waits. A side without a
+/// neighbor has no ghosts here either; one side alone cannot be periodic, and counts as none.
+class HaloFloor final : public Variant {
 public:
-    HaloFloor(const HaloSetup& setup, How how)
-        : HaloFloor(setup, how,
-                    std::make_shared<OpenMemory>(setup.comm, setup.params.fields, setup.bytes())) {}
+    HaloFloor(const HaloParams& params, SetupTimes& times)
+        : setup_{MPI_COMM_SELF, params, make_geometry(params, 0), nullptr},
+          arrays_(std::make_shared<HaloArrays>(
+              setup_.geometry, params,
+              std::make_shared<PrivateMemory>(params.fields, setup_.bytes()))),
+          copies_(make_library_variant(
+              {"auto"}, [&] { return build_pattern(make_domain(setup_)); },
+              fields_on(setup_, *arrays_), arrays_, times)) {}
+
+    void exchange() override { copies_->exchange(); }
+    Values& values() override { return *arrays_; }
+    Traffic traffic() const override { return {}; }
 
 private:
-    HaloFloor(const HaloSetup& setup, How how, std::shared_ptr<OpenMemory> memory)
-        : Floor(memory, std::make_shared<HaloArrays>(setup.geometry, setup.params, memory)),
-          geometry_(setup.geometry), how_(how),
-          places_(dense_places(geometry_, setup.params.fields, dense_bytes_)),
-          buffers_(setup.comm, 2, dense_bytes_) {
-        for (int parity : {0, 1})
-            for (const Offset& offset : neighbor_offsets(geometry_))
-                for (int f = 0; f < array_->fields(); ++f)
-                    add_copies(steps_[parity], parity, offset, f);
-    }
-
-    void add_copies(Step& step, int parity, const Offset& offset, int field) {
-        const int rank = *neighbor_rank(geometry_, offset);
-        const auto region = [&](const Box& box, std::byte* array) {
-            return region_of(geometry_, box, array);
-        };
-        std::byte *own = array_->field(field), *others = memory_->block_of(rank, field);
-        const Region mine = region(send_box(geometry_, offset), own);
-        const Region ghosts = region(ghost_box(geometry_, offset), own);
-        const Region sent = region(send_box(geometry_, opposite(offset)), others);
-        const Region target = region(ghost_box(geometry_, opposite(offset)), others);
-        if (rank == geometry_.rank) return step.while_waiting.push_back({sent, ghosts});
-        note_neighbor(rank, parity == 0 ? mine.bytes() : 0);
-        if (how_ == How::get) {
-            step.after_flag.push_back({sent, ghosts});
-        } else if (how_ == How::packed && has_short_runs(mine)) {
-            step.before_flag.push_back(
-                {mine, dense(mine, dense_start(geometry_.rank, parity, offset, field, mine))});
-            step.after_flag.push_back(
-                {dense(sent, dense_start(rank, parity, opposite(offset), field, sent)), ghosts});
-        } else {
-            step.before_flag.push_back({mine, target});
-        }
-    }
-
-    std::byte* dense_start(int rank, int parity, const Offset& offset, int field,
-                           const Region& region) const {
-        return buffers_.block_of(rank, parity) + places_.at(offset_number(offset)) +
-               static_cast<std::size_t>(field) * region.bytes();
-    }
-
-    void note_neighbor(int rank, std::size_t bytes) {
-        traffic_.bytes += static_cast<std::int64_t>(bytes);
-        if (std::find(awaited_.begin(), awaited_.end(), rank) == awaited_.end())
-            awaited_.push_back(rank);
-    }
-
-    HaloGeometry geometry_;
-    How how_;
-    std::size_t dense_bytes_ = 0;
-    std::map<int, std::size_t> places_;
-    OpenMemory buffers_;
+    HaloSetup setup_;
+    std::shared_ptr<HaloArrays> arrays_;
+    VariantPointer copies_;
 };
 
-template <How how>
-VariantPointer floor_of(const HaloSetup& setup, SetupTimes& times) {
-    return timed(times.plan, [&] { return std::make_unique<HaloFloor>(setup, how); });
+HaloParams alone(const HaloSetup& setup) {
+    HaloParams params = setup.params;
+    const auto last = static_cast<std::size_t>(setup.geometry.dims) - 1;
+    for (std::size_t job = 0; job <= last; ++job) {
+        const std::size_t memory = params.first_fastest ? job : last - job;
+        const auto position = setup.geometry.position[memory];
+        const bool between = position > 0 && position < setup.geometry.grid[memory] - 1;
+        params.periodic[job] = params.periodic[job] || between;
+        params.grid[job] = 1;
+    }
+    return params;
 }
-
-constexpr TableRow<HaloSetup> floors[] = {
-    {"floor_put", "floor", floor_of<How::put>},
-    {"floor_get", "floor", floor_of<How::get>},
-    {"floor_packed", "floor", floor_of<How::packed>},
-};
 
 }  // namespace
 
-void add_floors(std::vector<Entry>& entries, const HaloSetup& setup) {
-    add_rows(entries, floors, setup);
+VariantPointer make_floor(const HaloSetup& setup, SetupTimes& times) {
+    VariantPointer made;
+    validate_together(setup.comm, [&] { made = std::make_unique<HaloFloor>(alone(setup), times); });
+    return made;
 }
 
 }  // namespace parhelion::bench

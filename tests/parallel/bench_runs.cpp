@@ -48,7 +48,7 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
 
 std::map<std::string, Outcome> outcomes_of(Case& which, const Communicator& comm) {
     std::erase_if(which.entries, [](const Entry& entry) {
-        return entry.name != "floor_put" &&
+        return entry.name != "floor" &&
                std::find(measured.begin(), measured.end(), entry.name) == measured.end();
     });
     return run(which, comm);
@@ -93,7 +93,7 @@ CASE(
         EXPECT_FALSE(outcomes[name].skipped);
         EXPECT_TRUE(outcomes[name].verified);
     }
-    EXPECT_EQ(outcomes["floor_put"].skipped.value_or(""), "it cannot be begun and ended apart");
+    EXPECT_EQ(outcomes["floor"].skipped.value_or(""), "it cannot be begun and ended apart");
     if (comm.size() > 1)
         EXPECT_NE(outcomes["auto"].explain.get<std::string>().find("in begin and end"),
                   std::string::npos);
@@ -115,13 +115,13 @@ CASE("folds are verified, and only the library's transports know them") {
                 return run(
                     {"",
                      {},
-                     chosen(halo_variants(setup), {"auto", "mpi", "hand_packed", "floor_put"})},
+                     chosen(halo_variants(setup), {"auto", "mpi", "hand_packed", "floor"})},
                     comm);
             };
             auto folded = outcomes();
             EXPECT_EQ(halo_case_params(setup.params, comm.size())["seam"], "fold");
             for (const char* name : {"auto", "mpi"}) EXPECT_TRUE(folded[name].verified);
-            for (const char* name : {"hand_packed", "floor_put"})
+            for (const char* name : {"hand_packed", "floor"})
                 EXPECT_NE(folded[name].skipped.value_or("").find("seams"), std::string::npos);
 
             // The arrays are still those of a fold.

@@ -26,7 +26,7 @@ from .words import percent
 SCHEMA = "parhelion.image-compare/1"
 Images = tuple[MeasuredImage, MeasuredImage]
 
-GROUPS = {"through MPI": r"mpi_|hand_|pairwise|spread_out|bruck", "past MPI": r"(shared|staged_shared|xpmem|node_aware)$", "copying alone": r"floor_"}
+GROUPS = {"through MPI": r"mpi_|hand_|pairwise|spread_out|bruck", "past MPI": r"(shared|staged_shared|xpmem|node_aware)$", "copying alone": r"floor"}
 SLOW_RANKS = re.compile(r"slow ranks of (\S+) on \d+ ranks$")
 CLEAR_SLEEP = 0.05  # of a rank's time more than the other image's same rank, apart from the other ranks
 MUCH = math.log(1.2)

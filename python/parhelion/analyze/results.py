@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..record.model import Case
 from ..record.read import Record
-from .statistics import LEAST_SAMPLES, Interval, Ratio, Summary, all_probes, geometric_mean, ratio, state_boundary, summarize, typical_probes
+from .statistics import FAR, LEAST_SAMPLES, Interval, Ratio, Summary, all_probes, geometric_mean, ratio, state_boundary, summarize, typical_probes
 from .words import microseconds, product
 
 OWN, BASELINE, PEER = "own", "baseline", "peer"
@@ -166,6 +166,12 @@ def of_variant(cases: Iterable[CaseResult], name: str) -> Speeds:
     return [(case, [case.entries[name]]) for case in cases if name in case.entries]
 
 
+def over_floor(cases: Iterable[CaseResult], name: str) -> Ratio:
+    """How many times as long as copying alone that variant takes, geometric mean over the cases that have both."""
+    found = [(case.entries.get(name), case.of_role("floor")) for case in cases]
+    return ratio([([entry.by_launch], [floor.by_launch for floor in floors]) for entry, floors in found if entry and entry.median and floors])
+
+
 def with_seam(cases: Sequence[CaseResult]) -> list[tuple[CaseResult, dict[str, Ratio]]]:
     """Cases with a seam, and for each variant its time over that in the case which is alike but for the seam."""
     found = []
@@ -190,6 +196,27 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
         entry = case.entries.setdefault(line.variant, Entry(line.name, line.params, line.variant, line.role))
         entry.lines.append(line)
     return list(joined.values())
+
+
+def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
+    """The results of each state of the cores that was seen, with words for it. Samples whose state is unknown are in none of two."""
+    probes = all_probes(record.cases)
+    boundary, typical = state_boundary(probes), typical_probes(probes)
+    if boundary is None:
+        return [("".join(f"cores {probe:.0f} ns apart" for probe in typical.values()), results(record.cases))]
+    return [(f"cores {state} ({probe:.0f} ns)", results(_in_state(record.cases, lambda values, far=state == FAR: (values > boundary) == far)))
+            for state, probe in typical.items()]
+
+
+def _in_state(cases: Iterable[Case], belongs: Callable[[np.ndarray], np.ndarray]) -> Iterator[Case]:
+    """Cases with those samples alone. Of those that have none only such as were not run stay."""
+    for case in cases:
+        kept = np.flatnonzero(belongs(case.probes) & np.isfinite(case.probes))
+        if len(kept):
+            lists = {name: [values[each] for each in kept] for name in ("samples", "exchange_s", "skew_s", "last_rank", "probe_ns") if (values := getattr(case, name))}
+            yield msgspec.structs.replace(case, **lists, samples_by_rank=[[values[each] for each in kept] for values in case.samples_by_rank])
+        elif not case.samples:
+            yield case
 
 
 def ours(case: CaseResult) -> Entry | None:

@@ -34,7 +34,7 @@ from .run import measure
 
 SIZES = (1, 1024, 65536, 1048576)
 VARIANTS = {
-    "halo": ("auto", "mpi", "shared", "hand_packed", "hand_persistent", "hand_neighbor_alltoallv", "floor_packed"),
+    "halo": ("auto", "mpi", "shared", "hand_packed", "hand_persistent", "hand_neighbor_alltoallv", "floor"),
     "gather": ("auto", "mpi", "shared", "hand_isend", "hand_neighbor_alltoallv", "floor_get"),
 }
 CELLS = 50_000

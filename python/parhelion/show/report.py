@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, case_label, constant, entries, in_order, mean_speed, of_variant, ours, reasons, remarks, results, text, varying, wording
+from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, by_state, case_label, constant, entries, in_order, mean_speed, of_variant, ours, over_floor, reasons, remarks, results, text, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
@@ -68,7 +68,7 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *(section("MPIs and networks", matrix(record.run.benchmark, found.matrix)) if found.matrix else []),
         *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
-        *(section("Results", [Text(shared, "meta"), *every_result(record.run.benchmark, cases), *seams(cases)]) if cases else []),
+        *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some)])]) if cases else []),
         *(section("What exchanges take", [form_table(apps, fold="What they take of a step")]) if apps else []),
         *section(f"Speed relative to {words.base}", heat_maps(cases)),
         *([form_table(form, fold="In the published form")] if form else []),
@@ -114,15 +114,16 @@ def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
 
 
 def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
-    """A sentence each: against hand-written code, against other libraries, against the floor; and how much stands behind them."""
+    """A sentence each: against the floor, hand-written code and other libraries; and how much stands behind them."""
     head = headline(cases)
-    said = [against_hand(head, wording(record.run.benchmark))] if head.mean else []
-    for role, beside in ((PEER, "the fastest other library"), ("floor", "the floor, which only copies")):
-        pairs = [(case.best(role), ours(case)) for case in plots.compared(cases)]
-        ratios = [other.median / own.median for other, own in pairs if other and own and other.median and own.median]
-        if ratios:
-            low, high = min(ratios), max(ratios)
-            said.append(f"Against {beside}: {times(low)}" + (f" to {times(high)}" if len(ratios) > 1 else "") + f" as fast, over {_cases(len(ratios))}.")
+    floor = over_floor(cases, head.variant or "")
+    told = f"{head.variant} takes {times(floor.value)} {times_ends(floor.interval)} the time of copying alone, which is the floor; geometric mean."
+    said = [told] if floor.value else []
+    said += [against_hand(head, wording(record.run.benchmark))] if head.mean else []
+    pairs = [(case.best(PEER), ours(case)) for case in plots.compared(cases)]
+    if ratios := [other.median / own.median for other, own in pairs if other and own and other.median and own.median]:
+        low, high = min(ratios), max(ratios)
+        said.append(f"Against the fastest other library: {times(low)}" + (f" to {times(high)}" if len(ratios) > 1 else "") + f" as fast, over {_cases(len(ratios))}.")
     wrong, count = sum(entry.failed for entry in entries(cases)), len(record.launches)
     ranks = ", ".join(map(str, sorted({launch.ranks for launch in record.launches}))) or "unknown"
     said.append((f"{wrong} failed (wrong values, or none); " if wrong else "")

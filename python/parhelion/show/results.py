@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, constant, variants, entries, in_order, mean_speed, of_variant, reasons, remarks, results, text, varying, with_seam, wording
+from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, by_state, constant, variants, entries, in_order, mean_speed, of_variant, over_floor, reasons, remarks, results, text, varying, with_seam, wording
 from ..analyze.document import PublishedForm, applications, by_level, published_form
 from ..analyze.sweep import FIGURES, LEAST_SIZES, WORDS, Matrix, MatrixRow, PublishedRow, Sweep, sweep
 from ..record.read import Record, failed
@@ -15,7 +15,7 @@ from ..record.profile import Profile, RankProfile
 from . import Block, Cell, Section, Table, Text, Word, note
 
 Fits = Callable[[Table], bool]
-SMALL_HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric; a wider terminal shows every variant"
+SMALL_HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric, under floor auto ÷ floor; a wider terminal shows every variant"
 AUTO = "auto"
 FASTEST = {"floor": "floor", OWN: "fastest own", BASELINE: "fastest by hand", PEER: "fastest peer"}
 MOST_TABLES, MOST_ROWS = 3, 60
@@ -32,7 +32,9 @@ def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
     elif found.matrix:
         made += matrix(record.run.benchmark, found.matrix)
     else:
-        made += [*by_case(record.run.benchmark, cases, fits), *seams(cases, fits), *troubles(cases)]
+        for state, some in by_state(record):
+            made += [*by_case(record.run.benchmark, some, fits, state), *seams(some, fits)]
+        made += troubles(cases)
     if any("size" in case.params for case in cases):
         made += [*published_layout(found.published[:MOST_ROWS], len(found.published)), *breaks(found)]
     made += [note(each) for each in remarks(record, cases)]
@@ -79,11 +81,11 @@ def troubles(cases: Sequence[CaseResult]) -> list[Block]:
     return [Text(f"{', '.join(sorted(names))}: {why}", *kinds[kind]) for (kind, why), names in reasons(cases).items()]
 
 
-def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits) -> list[Table]:
+def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits, state: str = "") -> list[Table]:
     """All variants in as few tables as fit, or a short one where that would be too many."""
     names = [name for name in variants(cases) if any(name in case.entries and not case.entries[name].skipped for case in cases)]
     names = names or variants(cases)
-    return _in_tables(names, lambda some: _of_variants(benchmark, cases, some), fits) or [short_table(benchmark, cases)]
+    return _in_tables(names, lambda some: _of_variants(benchmark, cases, some, state), fits) or [short_table(benchmark, cases, state)]
 
 
 def _in_tables(names: Sequence[str], table: Callable[[Sequence[str]], Table], fits: Fits) -> list[Table]:
@@ -96,20 +98,23 @@ def _in_tables(names: Sequence[str], table: Callable[[Sequence[str]], Table], fi
     return []
 
 
-def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str]) -> Table:
+def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], state: str) -> Table:
     rows, words = in_order(cases), wording(benchmark)
     ratio = f"; ×: times as fast as {words.base}" if words.compared else ""
     means = [mean_speed(of_variant(rows, name)) for name in names]
-    foot: list[list[Word]] = [["geomean", *[""] * (len(varying(cases)) - 1), *(_speed(*mean) for mean in means)]]
+    floors = [over_floor(rows, name) for name in names]
+    aside = [""] * (len(varying(cases)) - 1)
+    foot: list[list[Word]] = [["geomean", *aside, *(_speed(*mean) for mean in means)]] if any(mean for mean, _ in means) and len(rows) > 1 else []
+    foot += [["÷ floor", *aside, *(_over(each) for each in floors)]] if any(each.value for each in floors) else []
     return _case_table(benchmark, cases, names, [[_cell(case, name) for name in names] for case in rows],
-                       f"µs per {words.of}, median{ratio}; below: 95 % confidence intervals",
-                       foot if any(mean for mean, _ in means) and len(rows) > 1 else [])
+                       f"µs per {words.of}, median{ratio}; below: 95 % confidence intervals" + ("; ÷ floor: time over copying alone, geometric mean" if len(foot) > 1 else ""),
+                       foot, state=state)
 
 
 def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], cells: Sequence[Sequence[Word]], caption: str,
-                foot: Sequence[Sequence[Word]], kind: str = "") -> Table:
+                foot: Sequence[Sequence[Word]], kind: str = "", state: str = "") -> Table:
     """Columns for the parameters in which cases differ; the others are in the title."""
-    shared = ", ".join(f"{name} {value}" for name, value in constant(cases).items())
+    shared = ", ".join([*(f"{name} {value}" for name, value in constant(cases).items()), *([state] if state else [])])
     parameters = varying(cases)
     rows = [[*values(case, parameters), *each] for case, each in zip(in_order(cases), cells, strict=True)]
     return Table([*parameters, *names], rows, len(parameters), f"{benchmark}: {shared}", caption, kind=kind, foot=foot)
@@ -120,14 +125,14 @@ def values(case: CaseResult, parameters: Sequence[str]) -> list[Word]:
     return [text(case.params.get(name)) for name in parameters]
 
 
-def short_table(benchmark: str, cases: Sequence[CaseResult]) -> Table:
+def short_table(benchmark: str, cases: Sequence[CaseResult], state: str = "") -> Table:
     """One row per case: `auto`, and the fastest of each role that ran; 80 columns hold it."""
     words, rows = wording(benchmark), in_order(cases)
     roles = [role for role in FASTEST if any(case.of_role(role) for case in cases)]
     cells = [[_auto(case), *(_fastest(case, role) for role in roles)] for case in rows]
     own = _speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))
-    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_variant(rows, AUTO))), *(own if role == OWN else "" for role in roles)]
-    return _case_table(benchmark, cases, [AUTO, *(FASTEST[role] for role in roles)], cells, SMALL_HELP.format(words.of, words.base), [foot], "tight")
+    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_variant(rows, AUTO))), *(own if role == OWN else _over(over_floor(rows, AUTO)) if role == "floor" else "" for role in roles)]
+    return _case_table(benchmark, cases, [AUTO, *(FASTEST[role] for role in roles)], cells, SMALL_HELP.format(words.of, words.base), [foot], "tight", state)
 
 
 def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[Table]:
@@ -167,6 +172,12 @@ def _speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> Cell:
     return Cell(f"×{ratio:.2f}", "" if None in interval else f"{interval.low:.2f}–{interval.high:.2f}")
 
 
+def _over(found: Ratio) -> Cell:
+    """Time over the floor's."""
+    low, high = found.interval
+    return Cell(f"{found.value:.2f}" if found.value else "–", "" if low is None or high is None else f"{low:.2f}–{high:.2f}")
+
+
 def _cell(case: CaseResult, name: str) -> Word:
     entry = case.entries.get(name)
     if entry is None or entry.failed:
@@ -179,19 +190,20 @@ def _cell(case: CaseResult, name: str) -> Word:
     return Cell(shown, f"{known} {times_ends(case.speed_interval(name))}".rstrip(), "good" if case.fastest is entry else "")
 
 
-def every_result(benchmark: str, cases: Sequence[CaseResult]) -> list[Block]:
+def every_result(benchmark: str, cases: Sequence[CaseResult], state: str = "") -> list[Block]:
     """A row per case and variant, and geometric means over the cases."""
     words, parameters, names = wording(benchmark), varying(cases), variants(cases)
     ratio = f", and how many times as fast as {words.base}" if words.compared else ""
     head = [*parameters, "variant", "role", "µs", *(["× by hand"] if words.compared else [])]
     rows = [_result(case, case.entries[name], parameters, words.compared) for case in cases for name in names if name in case.entries]
-    fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} variant{'s' if len(names) != 1 else ''}"
+    fold = f"{len(cases)} case{'s' if len(cases) != 1 else ''} × {len(names)} variant{'s' if len(names) != 1 else ''}" + (f", {state}" if state else "")
     made: list[Block] = [Table(head, rows, len(parameters) + 1, caption=f"Median, µs per {words.of}{ratio}; small: 95 % confidence intervals. "
                                "Bold: fastest of its case.", fold=fold)]
     if len(cases) > 1 and any(case.best_baseline for case in cases):
         means = [(name, *mean_speed(of_variant(cases, name))) for name in names]
-        made.append(Table(("variant", "× by hand", "95 % interval"), [[name, times(mean), times_ends(ends)] for name, mean, ends in means],
-                          fold="Geometric mean over all cases, of every variant"))
+        rows = [[name, times(mean), times_ends(ends), (over := _over(over_floor(cases, name))).text, over.small] for name, mean, ends in means]
+        made.append(Table(("variant", "× by hand", "95 % interval", "÷ floor", "95 % interval"), rows,
+                          fold="Geometric mean over all cases, of every variant" + (f", {state}" if state else "")))
     return made
 
 

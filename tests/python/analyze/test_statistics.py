@@ -1,18 +1,22 @@
 """Statistics of timings."""
 
+import json
 import math
 
 import numpy as np
 import pytest
+import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parhelion.analyze.results import by_state, over_floor
 from parhelion.analyze.statistics import Method
 from parhelion.analyze.statistics import Interval
 from parhelion.analyze.statistics import geometric_mean, ratio
 from parhelion.analyze.statistics import mean_std, median_interval, summarize
 from parhelion.analyze.statistics import value_with_uncertainty
 from parhelion.analyze.words import duration, microseconds, significant
+from parhelion.record.read import read_record
 
 SEED = 20260101
 
@@ -246,3 +250,22 @@ def test_a_carry_costs_a_decimal(value, text):
                                                (math.nan, "–"), (None, "–"), (5e-7, "0.500 µs")])
 def test_a_time_is_given_in_the_unit_of_what_is_shown(seconds, text):
     assert duration(seconds) == text
+
+
+def test_samples_of_near_and_of_far_cores_have_tables_of_their_own_and_the_floor_bounds_both(tmp_path):
+    names = ("auto", "hand_packed", "floor_get")
+    path = synthetic.write_record(tmp_path / "run", launches=4, samples=40, variants=names)
+    lines = [json.loads(line) for line in (path / "record.jsonl").read_text().splitlines()]
+    for case in (line for line in lines if line["type"] == "case"):
+        case["samples"] = [3 * seconds if probe > 100 else seconds for seconds, probe in zip(case["samples"], case["probe_ns"])]
+    (path / "record.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    record = read_record(path)
+    (near, fast), (far, slow) = by_state(record)
+    assert (near, far) == ("cores near (50 ns)", "cores far (210 ns)")
+    for one, other in zip(fast, slow, strict=True):
+        entries = [(one.entries[name], other.entries[name]) for name in names]
+        assert all(b.median / a.median == pytest.approx(3, rel=0.1) for a, b in entries)
+        assert all(a.summary.count + b.summary.count == 160 for a, b in entries)
+    for cases in (fast, slow):
+        assert over_floor(cases, "auto").value == pytest.approx(1 / 0.8, rel=0.05)
+        assert over_floor(cases, "floor_get").value == 1 and over_floor(cases, "absent").value is None

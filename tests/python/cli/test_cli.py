@@ -117,7 +117,7 @@ def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(
     table = parhelion("runs", "show", "run").output.partition("what the seam costs")[2]
     for halo in (1, 2):
         row = " ".join(re.findall(rf"^│ +{halo} +│(.*)$", table, re.MULTILINE))  # of as many tables as the terminal asks for
-        assert [round(float(ratio), 1) for ratio in re.findall(r"×(\S+)", row)] == [pytest.approx(1 + halo, rel=0.1)] * 7, table
+        assert [round(float(ratio), 1) for ratio in re.findall(r"×(\S+)", row)] == [pytest.approx(1 + halo, rel=0.1)] * 14, table  # cores near, then far
 
 
 def test_the_same_seed_gives_the_same_order_of_cases(build):
@@ -325,7 +325,8 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
     console = Console(width=width, record=True, file=io.StringIO())
     terminal.show(console, summary(record, lambda table: terminal.width(console, table) <= console.width))
     shown = console.export_text()
-    assert shown.count("halo: ranks 2") == tables
+    assert shown.count("halo: ranks 2") == 2 * tables
+    assert re.findall(r"cores +(\w+) +\((\d+) +ns\)", shown) == [("near", "50")] * tables + [("far", "210")] * tables
     assert ("fastest" in shown) == (transports == 20)
     assert "…" not in shown
 
