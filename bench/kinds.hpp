@@ -241,6 +241,12 @@ public:
         kind_.unpack();
         kind_.wait_for_sends();
     }
+    void exchange_in_phases(Phases& seconds) override {
+        timed(seconds[0], [&] { kind_.post_receives(); });
+        timed(seconds[1], [&] { kind_.send(); });
+        timed(seconds[2], [&] { kind_.unpack(); });
+        timed(seconds[3], [&] { kind_.wait_for_sends(); });
+    }
     Values& values() override { return *kind_.messages().array; }
     Traffic traffic() const override { return kind_.traffic(); }
 

@@ -107,12 +107,12 @@ void require_usable(const LibraryVariant& which, const Communicator& comm) {
 VariantPointer make_library_variant(const LibraryVariant& which,
                                     const std::function<Pattern()>& pattern,
                                     std::vector<Field> fields, std::shared_ptr<Values> values,
-                                    SetupTimes& times, const Work& work) {
+                                    SetupTimes& times, const Work& work, bool in_halves) {
     Pattern built = timed(times.pattern, pattern);
     return timed(times.plan, [&] {
         ExchangeOptions options{.transport = which.transport,
                                 .overlap = work.any(),
-                                .at_once = !work.any(),
+                                .at_once = !work.any() && !in_halves,
                                 .work_s = work.seconds};
         try {
             Exchange exchange{std::move(built), std::move(fields), std::move(options)};

@@ -35,7 +35,8 @@ void require_usable(const LibraryVariant& which, const Communicator& comm);
 VariantPointer make_library_variant(const LibraryVariant& which,
                                     const std::function<Pattern()>& pattern,
                                     std::vector<Field> fields, std::shared_ptr<Values> values,
-                                    SetupTimes& times, const Work& work = {});
+                                    SetupTimes& times, const Work& work = {},
+                                    bool in_halves = false);
 
 template <class Make>
 std::vector<Entry> library_entries(Make make) {

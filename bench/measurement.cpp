@@ -122,7 +122,7 @@ void Measurement::choose_iterations(double least_s) {
     });
 }
 
-void Measurement::take_sample() {
+void Measurement::take_sample(bool phases) {
     ground_.start_line.wait();
     outcome_.probe_ns.push_back(ground_.probe.measure());
     attempt([&] {
@@ -130,7 +130,16 @@ void Measurement::take_sample() {
         samples_.push_back(watched_batch() / static_cast<double>(outcome_.iterations));
         if (const auto seconds = variant_->step_held([&] { ground_.start_line.wait(); }))
             in_exchange_.push_back(*seconds);
+        if (phases && variant_->has_halves()) time_phases();
     });
+}
+
+void Measurement::time_phases() {
+    Phases seconds{};
+    ground_.start_line.wait();
+    for (std::int64_t i = 0; i < outcome_.iterations; ++i) variant_->exchange_in_phases(seconds);
+    for (std::size_t phase = 0; phase < seconds.size(); ++phase)
+        phases_[phase].push_back(seconds[phase] / static_cast<double>(outcome_.iterations));
 }
 
 bool Measurement::is_precise(double share) {
@@ -163,6 +172,8 @@ Outcome Measurement::finish() {
     MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm());
     outcome_.traffic = {traffic[0], traffic[1]};
     outcome_.exchange_s = mean_over_ranks(std::move(in_exchange_));
+    for (std::size_t phase = 0; phase < phases_.size(); ++phase)
+        outcome_.phases_s[phase] = mean_over_ranks(std::move(phases_[phase]));
     outcome_.samples_by_rank = samples_by_rank(samples_, ground_.comm);
     if (!outcome_.error && !samples_.empty())
         outcome_.skew = arrivals_.skew(outcome_.iterations, ground_.comm);
@@ -228,7 +239,7 @@ namespace {
 
 // Every variant has its turn in every repetition, each time in another order: a drift of the
 // machine, and what one variant leaves in the caches for the next, meet all of them alike.
-void take_turns(std::deque<Measurement>& measurements, const Job& job) {
+void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phases) {
     std::mt19937_64 random = job.order();
     std::vector<std::size_t> order(measurements.size());
     const int most =
@@ -241,7 +252,7 @@ void take_turns(std::deque<Measurement>& measurements, const Job& job) {
         for (std::size_t which : order) {
             Measurement& measurement = measurements[which];
             if (!measurement.is_in() || (enough && measurement.is_precise(job.precision))) continue;
-            measurement.take_sample();
+            measurement.take_sample(phases);
             taken = true;
         }
         if (!taken) return;
@@ -260,7 +271,7 @@ void run_case(const Case& which, const Job& job, Ground ground, const ReportOutc
         if (measurement.is_in()) measurement.verify_first_exchanges();
         if (measurement.is_in()) measurement.choose_iterations(least_s);
     }
-    take_turns(measurements, job);
+    take_turns(measurements, job, which.phases);
     for (Measurement& measurement : measurements) {
         if (measurement.is_in()) measurement.verify_a_whole_sample();
         report(which, measurement.finish());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "barrier.hpp"
@@ -32,7 +33,8 @@ public:
     /// Finds how many exchanges make a sample of at least `least_s`.
     void choose_iterations(double least_s);
 
-    void take_sample();
+    /// `phases`: and as many exchanges again, phase by phase.
+    void take_sample(bool phases = false);
 
     /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
     void verify_a_whole_sample();
@@ -53,6 +55,7 @@ private:
     void judge();
     double batch(std::int64_t exchanges);
     double watched_batch();
+    void time_phases();
     double exchange(std::int64_t times);
     double exchange_around_work();
     MPI_Comm comm() const { return ground_.comm.handle(); }
@@ -66,6 +69,7 @@ private:
     SetupTimes setup_;
     std::vector<double> samples_;
     std::vector<double> in_exchange_;  // beside each sample, for those that tell it
+    std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_;
     Arrivals arrivals_;
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;  // elements on this rank, over all rounds

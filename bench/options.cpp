@@ -83,6 +83,8 @@ constexpr Option options[] = {
     {"no-bind", "", nullptr, "", "leave ranks unbound", Kind::flag, false},
     {"per-node", "", nullptr, "",
      "count messages by the level of the machine that they stay within", Kind::flag, false},
+    {"phases", "halo", nullptr, "",
+     "also time post-recv, post-send, wait-recv and wait-send, as Comb", Kind::flag, false},
     {"ranks", "", "N", "", "refuse to run with another number of ranks", Kind::whole, false},
     {"launch", "", "N", "", "number of this launch in a record; draws the order of cases",
      Kind::whole, false, 0},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,7 @@ struct Outcome {
     std::vector<double> exchange_s;  // beside each sample, of whole applications: see
                                      // Variant::step_held; mean over ranks
     int exchange_lines = 0;
+    std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_s;  // alike, see Phases
     nlohmann::json explain;
 };
 

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -86,6 +87,9 @@ struct Traffic {
     }
 };
 
+/// Seconds of post-recv, post-send, wait-recv and wait-send.
+using Phases = std::array<double, 4>;
+
 /// One way of doing a case's exchange: made once, then run many times.
 class Variant {
 public:
@@ -99,6 +103,12 @@ public:
     virtual bool has_halves() const { return false; }
     virtual void begin() {}
     virtual void end() {}
+    /// And in the phases that Comb (LLNL) tells apart: adds what each takes. Of two halves the
+    /// first is post-send, the second wait-recv.
+    virtual void exchange_in_phases(Phases& seconds) {
+        timed(seconds[1], [&] { begin(); });
+        timed(seconds[2], [&] { end(); });
+    }
     virtual Values& values() = 0;
     virtual Traffic traffic() const = 0;
     /// Why it does what it does, for those that choose; null for the others.
@@ -143,6 +153,7 @@ struct Case {
     nlohmann::json params;
     std::vector<Entry> entries;
     Work work = {};  // between the halves of each exchange
+    bool phases = false;
 };
 
 /// A row of a benchmark's table of variants.

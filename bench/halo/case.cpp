@@ -94,7 +94,7 @@ VariantPointer make_library_halo(const LibraryVariant& which, const HaloSetup& s
         validate_together(setup.comm, [&] { arrays = node_shared_arrays(setup); });
     const auto pattern = [&] { return build_pattern(make_domain(setup)); };
     return make_library_variant(which, pattern, fields_on(setup, *arrays), arrays, times,
-                                setup.params.work);
+                                setup.params.work, setup.params.phases);
 }
 
 void require_case(const HaloSetup& setup) {
@@ -225,7 +225,7 @@ HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
 
 Case make_halo_case(const HaloParams& params, const Communicator& comm) {
     return {halo_case_name(params), halo_case_params(params, comm.size()),
-            halo_variants(make_halo_setup(params, comm)), params.work};
+            halo_variants(make_halo_setup(params, comm)), params.work, params.phases};
 }
 
 namespace {
@@ -306,6 +306,7 @@ HaloParams read_halo_params(const json& object, int ranks) {
     params.components = object.value("components", 1);
     params.full = object.value("neighbors", "full") == "full";
     params.periodic = periodicity_of(object, params.extent.size());
+    params.phases = object.value("phases", false);
     params.folded = object.value("seam", "none") == "fold";
     params.first_fastest = object.value("order", "F") == "F";
     params.work = {object.value("work_us", 0.0) * 1e-6, object.value("uneven", 0.0)};

@@ -26,6 +26,7 @@ struct HaloParams {
     std::vector<bool> periodic;
     bool folded = false;  // periodic along all dimensions but the second, whose sides are folded
     bool first_fastest = true;  // order "F"; "C" when false
+    bool phases = false;        // of exchanges are timed, too
     Work work = {};             // between the beginning and the end of an exchange
 };
 

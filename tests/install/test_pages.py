@@ -132,6 +132,12 @@ def test_every_block_of_a_language_is_a_file_or_run_or_marked_as_shown_alone(pag
     assert page not in WITH_PROGRAMS or all(BEFORE.match(text) or text in whole for text in bare)
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_the_first_screen_of_a_page_has_something_to_look_at(page):
+    first = "\n".join((ROOT / page).read_text().splitlines()[:30])
+    assert re.search(r"^```|!\[|<img ", first, re.MULTILINE), "begin with the commonest use, its output or a picture"
+
+
 # What each fragment in Fortran speaks of without declaring it.
 FORTRAN_NAMES = {"README.md": (
     "integer :: comm, first(3), last(3), step\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\nreal, allocatable, target :: u(:, :, :)\nexternal :: update",

@@ -99,6 +99,24 @@ CASE(
                   std::string::npos);
 }
 
+CASE("phases are timed beside each sample, where an exchange has halves") {
+    const Communicator comm(MPI_COMM_WORLD);
+    const nlohmann::json object{{"extent", {8, 8}}, {"grid", {comm.size(), 1}}, {"phases", true}};
+    Case which = make_halo_case(read_halo_params(object, comm.size()), comm);
+    which.entries = chosen(which.entries, {"auto", "mpi", "hand_packed", "floor"});
+    const auto outcomes = run(which, comm);
+    for (const auto& [name, outcome] : outcomes) {
+        CAPTURE(name);
+        EXPECT_TRUE(outcome.verified);
+        for (std::size_t phase = 0; phase < outcome.phases_s.size(); ++phase) {
+            const bool by_hand = name == "hand_packed";
+            const std::vector<double>& seconds = outcome.phases_s[phase];
+            EXPECT_EQ(seconds.empty(), name == "floor");
+            for (double each : seconds) EXPECT_EQ(each > 0, by_hand || phase == 1 || phase == 2);
+        }
+    }
+}
+
 CASE("folds are verified, and only the library's transports know them") {
     const Communicator comm(MPI_COMM_WORLD);
     for (const char* order : {"F", "C"})
@@ -113,9 +131,7 @@ CASE("folds are verified, and only the library's transports know them") {
             HaloSetup setup = make_halo_setup(read_halo_params(object, comm.size()), comm);
             const auto outcomes = [&] {
                 return run(
-                    {"",
-                     {},
-                     chosen(halo_variants(setup), {"auto", "mpi", "hand_packed", "floor"})},
+                    {"", {}, chosen(halo_variants(setup), {"auto", "mpi", "hand_packed", "floor"})},
                     comm);
             };
             auto folded = outcomes();

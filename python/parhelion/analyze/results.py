@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -80,6 +80,12 @@ class Entry:
     @property
     def skipped(self) -> str | None:
         return self.first("skipped")
+
+    @property
+    def phases_s(self) -> dict[str, float]:
+        """Medians over the samples of those launches that told phases."""
+        told = [line.phases_s for line in self.lines if line.phases_s]
+        return {name: float(np.median(np.concatenate([each.get(name, []) for each in told]))) for name in (told[0] if told else ())}
 
     @property
     def setup_s(self) -> dict[str, float]:
@@ -198,23 +204,32 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
     return list(joined.values())
 
 
+RARE = 0.1  # of the samples: a state of which there are fewer has no tables
+
+
 def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
-    """The results of each state of the cores that was seen, with words for it. Samples whose state is unknown are in none of two."""
+    """The results of each state of the cores, with words for it. Samples whose state is unknown are in none of two, those of a rare one nowhere."""
     probes = all_probes(record.cases)
     boundary, typical = state_boundary(probes), typical_probes(probes)
     if boundary is None:
         return [("".join(f"cores {probe:.0f} ns apart" for probe in typical.values()), results(record.cases))]
-    return [(f"cores {state} ({probe:.0f} ns)", results(_in_state(record.cases, lambda values, far=state == FAR: (values > boundary) == far)))
-            for state, probe in typical.items()]
+    return [(f"cores {state} ({probe:.0f} ns)", results(_in_state(record.cases, boundary, state == FAR)))
+            for state, probe in typical.items() if not _is_rare(probes, boundary, state == FAR)]
 
 
-def _in_state(cases: Iterable[Case], belongs: Callable[[np.ndarray], np.ndarray]) -> Iterator[Case]:
+def _is_rare(probes: np.ndarray, boundary: float, far: bool) -> bool:
+    known = probes[probes > 0]
+    return bool(np.mean((known > boundary) == far) < RARE)
+
+
+def _in_state(cases: Iterable[Case], boundary: float, far: bool) -> Iterator[Case]:
     """Cases with those samples alone. Of those that have none only such as were not run stay."""
     for case in cases:
-        kept = np.flatnonzero(belongs(case.probes) & np.isfinite(case.probes))
+        kept = np.flatnonzero(((case.probes > boundary) == far) & np.isfinite(case.probes))
         if len(kept):
             lists = {name: [values[each] for each in kept] for name in ("samples", "exchange_s", "skew_s", "last_rank", "probe_ns") if (values := getattr(case, name))}
-            yield msgspec.structs.replace(case, **lists, samples_by_rank=[[values[each] for each in kept] for values in case.samples_by_rank])
+            yield msgspec.structs.replace(case, **lists, samples_by_rank=[[values[each] for each in kept] for values in case.samples_by_rank],
+                                          phases_s={name: [values[each] for each in kept] for name, values in case.phases_s.items()})
         elif not case.samples:
             yield case
 
@@ -322,6 +337,7 @@ WORDING = {
     "ghosts": Wording("Ghost rows"),
     "osu": Wording("OSU Micro-Benchmarks"),
     "imb": Wording("Intel MPI Benchmarks"),
+    "comb": Wording("Comb"),
     "apps": Wording("Whole applications", "step"),
     "setup": Wording("Set-up", "stage", "", compared=False),
 }
@@ -422,7 +438,8 @@ def _states(record: Record) -> Iterator[str]:
         near, far = typical_probes(probes).values()
         share = np.mean(probes[probes > 0] <= boundary)
         yield (f"core-to-core latency had two states, {near:.0f} ns in {share:.0%} of the samples "
-               f"and {far:.0f} ns in the others: medians mix them, ratios within a run do not")
+               f"and {far:.0f} ns in the others: tables are of one state each"
+               + (", those of the rarer one are left out" if any(_is_rare(probes, boundary, state) for state in (False, True)) else ""))
 
 
 def _skewed(cases: Sequence[CaseResult]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import InputError, need
 from ..launch import find_build
@@ -102,10 +103,12 @@ def bench(context: click.Context, **sides: Any) -> None:
 
 @bench.command(cls=PanelCommand, short_help="Halo exchange of a structured grid beside hand-written MPI.")
 @ranks_option
-@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
+@click.option("--case", type=click.Choice(["comb"]), help="The case of Comb (LLNL): one field of float64 with halo 1, and the phases of each exchange timed.")
+@click.option("--grid", "--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @extent_option
-@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
-@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
+@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), help="Cells of the whole grid, in place of --extent.")
+@click.option("--halo", "--ghost", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
+@click.option("--fields", "--vars", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
 @element_option("float32")
 @components_option
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
@@ -121,12 +124,20 @@ def bench(context: click.Context, **sides: Any) -> None:
               help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make peers` builds them.")
 @per_node_option
 @shared_options
-def halo(options: dict[str, Any], peers: tuple[str, ...], per_node: bool, **grid: Any) -> None:
+@click.pass_context
+def halo(context: click.Context, options: dict[str, Any], peers: tuple[str, ...], per_node: bool, case: str | None, **grid: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
     """
-    _measure("halo", [cases.halo(**grid)], options, peers, per_node=per_node)
+    def is_given(name: str) -> bool:
+        return context.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+    if grid["cells"] and is_given("extent"):
+        raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
+    if case == "comb":
+        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not is_given(name)}
+    _measure("halo", [cases.halo(**grid, phases=case is not None)], options, peers, per_node=per_node)
 
 
 @bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, beside the published method.")

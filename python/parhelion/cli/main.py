@@ -45,6 +45,7 @@ MODEL_VERBS = {
     "published": ("parhelion.cli.place", "published", "Fit and check the model on the published figures."),
     "fit": ("parhelion.cli.place", "fit", "Fit the model to runs that were measured here."),
     "predict": ("parhelion.cli.place", "predict", "Predict an exchange in blocked order and placed."),
+    "schedule": ("parhelion.cli.place", "schedule", "Write exchanges of up to a million ranks as a GOAL schedule, and count them."),
     "simulate": ("parhelion.cli.place", "simulate", "Run the real exchange on a described machine under SimGrid."),
 }
 

@@ -1,4 +1,4 @@
-"""`parhelion place`, `parhelion model` with its four verbs, and `parhelion partition`."""
+"""`parhelion place`, `parhelion model` with its verbs, and `parhelion partition`."""
 
 from __future__ import annotations
 
@@ -191,6 +191,41 @@ def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
     output.show([prediction_table(parts)])
     output.document({"schema": "parhelion.model.prediction/1", "seconds": {name: sum(found.values()) for name, found in parts.items()},
                      "parts": parts, "machine": described_case.machine.topology})
+
+
+@click.command()
+@described(click.option, "--grid", required=True)
+@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Also count what leaves nodes of so many ranks, in the order of ranks.")
+@described(click.option, "--extent", default="64x64x64")
+@described(click.option, "--halo", default=1)
+@described(click.option, "--fields", default=1)
+@click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
+@click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True, help="Neighbors across edges and corners too, or faces only.")
+@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True, help="A message to every neighbor, or dimension by dimension.")
+@described(click.option, "--periodic", default="yes")
+@click.option("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Exchanges, one after the other.")
+@click.option("--copy-rate", type=Real(0.001, 1e6), default=10.0, show_default=True, metavar="GB/s", help="Rate at which a rank packs and unpacks.")
+@click.option("--file", type=FILE, metavar="FILE", help="File to write [none: only counted].")
+@json_option
+def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int | None, exchanges: int, copy_rate: float, file: Path | None,
+             periodic: bool | tuple[bool, ...], neighbors: str, **sizes: Any) -> None:
+    """Write exchanges as a GOAL schedule, which LogGOPSim simulates with up to a million ranks, and count their messages and bytes."""
+    from ..errors import writing
+    from ..place.goal import Schedule, write
+    from ..place.traffic import Exchange
+    from ..show import Table
+
+    output = Output(json_file)
+    extent = sizes.pop("extent")
+    exchange = Exchange(extent if len(extent) > 1 else extent * len(grid), faces_only=neighbors == "faces", **sizes)
+    made = Schedule(grid, exchange, periodic, exchanges, 1 / copy_rate)
+    totals = made.totals(ranks_per_node)
+    output.show([Table(("in one exchange", ""), [(name.replace("_", " "), f"{number:,}") for name, number in totals.items()])])
+    if file:
+        with writing(file):
+            write(made, file)
+        output.console.print(f"{file}: {exchanges} exchange{'s' * (exchanges != 1)}", markup=False, soft_wrap=True)
+    output.document({"schema": "parhelion.model.schedule/1", **totals, "exchanges": exchanges})
 
 
 @click.command(cls=PanelCommand)

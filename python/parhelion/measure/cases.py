@@ -69,29 +69,39 @@ def halo(
     seam: str | None = None,
     overlap: float | None = None,
     uneven: float = 0,
+    cells: tuple[int, ...] | None = None,
+    phases: bool = False,
 ) -> Group:
-    """One case per combination, with `seam` two: without it and with it. All on one process grid."""
+    """One case per combination, with `seam` two: without it and with it. All on one process grid. `cells` are those of the whole grid."""
+    if cells:
+        grid = grid or tuple(balanced_grid(ranks or usual_ranks(), len(cells) if len(cells) > 1 else 3))
+        whole = cells if len(cells) > 1 else cells * len(grid)
+        if len(whole) != len(grid) or any(each % side for each, side in zip(whole, grid)):
+            raise InputError(f"--cells {'x'.join(map(str, cells))} cannot be divided evenly among {'x'.join(map(str, grid))} ranks: ranks have equal blocks here")
+        extent = tuple(each // side for each, side in zip(whole, grid))
     dimensions = len(grid) if grid else len(extent) if len(extent) > 1 else 3
     if len(extent) not in (1, dimensions):
         raise InputError(f"--extent has {len(extent)} numbers, the process grid has {dimensions}: give one, or as many")
     count, widest = _ranks_on_grid(ranks, grid), max(halo)
-    sides, cells = list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)
-    if widest > min(cells):
-        raise InputError(f"--halo {widest} exceeds the local extent {min(cells)}: use a halo of at most {min(cells)} or more cells")
+    sides, block = list(grid or balanced_grid(count, dimensions)), list(extent if len(extent) > 1 else extent * dimensions)
+    if widest > min(block):
+        raise InputError(f"--halo {widest} exceeds the local extent {min(block)}: use a halo of at most {min(block)} or more cells")
     bytes_per_cell = max(fields) * max(components) * max(ELEMENT_BYTES[kind] for kind in element)
-    _check_memory(count * math.prod(side + 2 * widest for side in cells) * bytes_per_cell, "the fields take", "use a smaller --extent or fewer --fields")
+    _check_memory(count * math.prod(side + 2 * widest for side in block) * bytes_per_cell, "the fields take", "use a smaller --extent or fewer --fields")
     if uneven and not overlap:
         raise InputError("--uneven tells how unequal the work of --overlap is: give both, or neither")
     if isinstance(periodic, tuple) and len(periodic) != dimensions:
         raise InputError(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
-    if seam and (dimensions < 2 or periodic is not True or 2 * widest >= cells[1] * sides[1]):
+    if seam and (dimensions < 2 or periodic is not True or 2 * widest >= block[1] * sides[1]):
         raise InputError("--seam folds the second dimension at both ends: give two dimensions or more, with more cells along it than two halos, "
                          "and leave out --periodic")
     fixed: dict[str, Any] = {"neighbors": neighbors, "periodic": list(periodic) if isinstance(periodic, tuple) else periodic, "order": order}
+    if phases:
+        fixed["phases"] = True
     if overlap:
         fixed |= {"work_us": overlap, "uneven": uneven}
     return Group(count, [
-        {"grid": sides, "extent": cells, "halo": width, "fields": number, "element": kind, "components": each} | fixed | beside
+        {"grid": sides, "extent": block, "halo": width, "fields": number, "element": kind, "components": each} | fixed | beside
         for kind, each, width, number, beside in product(element, components, halo, fields, [{}, {"seam": seam}] if seam else [{}])
     ])
 

@@ -1,4 +1,4 @@
-"""A run folder out of what the OSU Micro-Benchmarks (3 to 7) or the Intel MPI Benchmarks (IMB) have printed.
+"""A run folder out of what the OSU Micro-Benchmarks (3 to 7), the Intel MPI Benchmarks (IMB) or Comb have printed.
 
 One file is one launch, one row of a table one case. The average over ranks is taken, because both tools always print it; the
 row's other columns are kept beside it.
@@ -11,8 +11,14 @@ row's other columns are kept beside it.
     # #processes = 2
            #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
                 0         1000         0.03         0.03         0.03
+
+Of Comb, the summary is read: each of its tests is one case, whose time is that of the four phases together.
+
+    Starting test Comm mpi Mesh seq Host Buffers seq Host seq Host
+    post-recv: num 200 avg 0.000001 s min 0.000001 s max 0.000004 s
 """
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +34,7 @@ from .read import Record, read_record
 GREATEST = 2.0**62
 LARGEST = 64 * 2**20  # bytes; such files have some hundred lines
 
-Params = dict[str, int | str]
+Params = dict[str, int | str | list[int]]
 
 
 @dataclass
@@ -57,7 +63,13 @@ TITLES = (  # a tool, and the lines that begin its output or one of its tests
     ("OSU", re.compile(r"^#\s*OSU (?P<test>.+?)(?: Test)?\s+v(?P<version>[\w.]+)\s*$")),
     ("IMB", re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (?P<version>\S+?),? (?P<part>.*?)\s*$")),
     ("IMB", re.compile(r"^#\s*Benchmarking\s+(?P<test>\S.*?)\s*$")),
+    ("Comb", re.compile(r"^Comb version (?P<version>\S+)")),
+    ("Comb", re.compile(r"^(?:Starting test )?(?P<test>(?:Comm|memcpy) \S.*?)\s*$")),
 )
+COMB_SETTING = re.compile(r"^(Num vars|ghost_widths|sizes|divisions|periodic)\s+(\d+)(?:\s+(\d+)\s+(\d+))?\s*$")
+COMB_PHASE = re.compile(r"^(?P<phase>[\w-]+):\s+num (?P<count>\d+) (?P<of>sum|avg) (?P<seconds>\d+\.?\d*(?:e-?\d+)?) s min \S+ s max \S+ s\s*$")
+COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo"}  # where all directions have as many
+COMB_PHASES = ("post-recv", "post-send", "wait-recv", "wait-send")
 BETWEEN_TWO = re.compile(r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
 ABOUT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
 PARAMS: tuple[tuple[re.Pattern[str], Callable[..., Params]], ...] = (
@@ -83,6 +95,7 @@ class Output:
     tables: list[Table] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    settings: Params = field(default_factory=dict)  # of all tables that follow
 
     def add(self, line: Line) -> None:
         """Take from a line whatever it tells."""
@@ -91,6 +104,9 @@ class Output:
             if (found := pattern.match(text)) and self.tool in ("", tool):
                 self._begin(tool, **found.groupdict())
                 return
+        if self.tool == "Comb":
+            self._comb(text)
+            return
         if not self.tables:
             if self.tool and (found := ABOUT.match(text)):
                 self.facts.setdefault(found[1].lower(), found[2])
@@ -116,7 +132,20 @@ class Output:
         if part:
             self.facts["part"] = part
         if test:
-            self.tables.append(Table(test, {"ranks": 2} if BETWEEN_TWO.match(test) and tool == "OSU" else {}))
+            self.tables.append(Table(test, {"ranks": 2} if BETWEEN_TWO.match(test) and tool == "OSU" else dict(self.settings)))
+
+    def _comb(self, text: str) -> None:
+        if found := COMB_SETTING.match(text):
+            name, numbers = found[1], [int(each) for each in found.groups()[1:] if each]
+            if alike := len(set(numbers)) == 1 and COMB_NUMBERS.get(name):
+                self.settings[alike] = numbers[0]
+            else:
+                self.settings[{"sizes": "cells", "divisions": "grid"}.get(name, name)] = [each > 0 for each in numbers] if name == "periodic" else numbers
+            if name == "divisions":
+                self.settings["ranks"] = math.prod(numbers)
+        elif self.tables and (found := COMB_PHASE.match(text)):
+            table, mean = self.tables[-1], float(found["seconds"]) / (max(int(found["count"]), 1) if found["of"] == "sum" else 1)
+            table.rows = [({**(table.rows[0][0] if table.rows else {}), found["phase"]: mean}, None)]
 
     def _next(self, table: Table) -> Table:
         """One-sided tests print a table for each mode under one heading."""
@@ -172,6 +201,8 @@ BYTES_PER_MB = 1e6
 
 def _case(launch: int, output: Output, table: Table, values: dict[str, float | str], missing: str | None) -> Case:
     """The row as a case, its time in seconds, or why it has none."""
+    if output.tool == "Comb":
+        return _comb_case(launch, table, values)
     size, count = (next((values[name] for name in names if name in values), None) for names in (SIZES, COUNTS))
     params: dict[str, Any] = {"test": table.test, **({} if size is None else {"size": int(size)}), **table.params}
     who: dict[str, Any] = {"launch": launch, "name": table.test, "variant": output.tool.lower(), "params": params, "role": "peer"}
@@ -184,6 +215,15 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
     # What the benchmark's own check said, where it made one.
     verified = values["Validation"] == "Pass" if "Validation" in values else values["defects"] == 0 if "defects" in values else None
     return Case(**who, verified=verified, samples=[seconds], iterations=None if count is None else int(count), explain=f"{column}; {told}")
+
+
+def _comb_case(launch: int, table: Table, values: dict[str, float | str]) -> Case:
+    phases = {name.replace("-", "_"): [float(values[name])] for name in COMB_PHASES if name in values}
+    who: dict[str, Any] = {"launch": launch, "name": "comb", "variant": table.test, "params": table.params, "role": "peer"}
+    if not phases:
+        return Case(**who, skipped=f"no phase of an exchange among {', '.join(values)}")
+    told = ", ".join(f"{name} {value * 1e6:g} us" for name, value in values.items() if isinstance(value, float))
+    return Case(**who, samples=[sum(seconds for [seconds] in phases.values())], phases_s=phases, explain=told)
 
 
 def _seconds(columns: Sequence[str], values: dict[str, float | str], size: float | str | None) -> tuple[str, float | None]:
@@ -215,7 +255,7 @@ def _parse(file: Path, ranks: int | None) -> Output:
     for line in _read(file):
         output.add(line)
     if not output.tool:
-        raise RecordError(f"{file} is no output of OSU or IMB: no line begins with '# OSU …' or '# Benchmarking …'")
+        raise RecordError(f"{file} is no output of OSU, IMB or Comb: no line begins with '# OSU …', '# Benchmarking …' or 'Comm …'")
     if not any(table.rows for table in output.tables):
         raise RecordError(f"{file} is output of {output.tool}, but holds no figures")
     for table in output.tables:
@@ -230,7 +270,7 @@ def _read(file: Path) -> list[Line]:
     try:
         lines = read_bounded(file, LARGEST).decode().split("\n")
     except UnicodeDecodeError:
-        raise RecordError(f"{file} is no output of OSU or IMB: it is not a text file") from None
+        raise RecordError(f"{file} is no output of OSU, IMB or Comb: it is not a text file") from None
     except OSError as error:
         raise RecordError(f"cannot read {file}: {error.strerror}") from None
     return [Line(file, number, line.rstrip("\r"), number < len(lines)) for number, line in enumerate(lines, start=1)]

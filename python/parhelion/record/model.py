@@ -92,6 +92,7 @@ class Case(Struct, tag="case"):
     an exchange and others not yet or no longer, and `last_rank` the one that the others waited for most of that.
     Of whole applications `samples` are seconds per step, `exchange_s` what the exchanges of a step took beside each sample (mean
     over ranks, which came together before each exchange), and `exchange_lines` their lines of code.
+    `phases_s` has, by phase, the seconds per exchange of `post_recv`, `post_send`, `wait_recv` and `wait_send`, mean over ranks, one beside each sample.
     `traffic_by_level` holds messages and bytes of all ranks by the innermost level that sender and receiver share: `own_rank` (copies),
     the machine's levels, `other_node`, and, of the node that sends most to others, `busiest_node`.
     """
@@ -109,6 +110,7 @@ class Case(Struct, tag="case"):
     samples: list[Seconds] = field(default_factory=list)
     exchange_s: list[Seconds] = field(default_factory=list)
     exchange_lines: Count | None = None
+    phases_s: dict[str, list[Seconds]] = field(default_factory=dict)
     skew_s: list[Seconds] = field(default_factory=list)
     last_rank: list[Count] = field(default_factory=list)
     samples_by_rank: list[list[Seconds]] = field(default_factory=list)
@@ -202,6 +204,8 @@ def complaint(line: Any) -> str | None:
             return "samples_by_rank and samples differ in length"
         if {len(line.skew_s), len(line.last_rank)} not in ({0}, {len(line.samples)}):
             return "skew_s, last_rank and samples differ in length"
+        if any(len(seconds) != len(line.samples) for seconds in line.phases_s.values()):
+            return "phases_s and samples differ in length"
         return _unfit("params", line.params, Params) or _too_deep("params", line.params)
     if isinstance(line, Launch):
         return _unfit("cold_alltoall", line.cold_alltoall or {}, Cold) or _too_deep("the launch", line.mpi)

@@ -33,7 +33,7 @@ def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
         made += matrix(record.run.benchmark, found.matrix)
     else:
         for state, some in by_state(record):
-            made += [*by_case(record.run.benchmark, some, fits, state), *seams(some, fits)]
+            made += [*by_case(record.run.benchmark, some, fits, state), *seams(some, fits), *phases(some, state)]
         made += troubles(cases)
     if any("size" in case.params for case in cases):
         made += [*published_layout(found.published[:MOST_ROWS], len(found.published)), *breaks(found)]
@@ -147,6 +147,17 @@ def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[
                      "time with it ÷ time without it, as many ghosts in both; below: 95 % confidence intervals")
 
     return (_in_tables(names, table, fits) or [table([AUTO])]) if names else []
+
+
+def phases(cases: Sequence[CaseResult], state: str = "") -> list[Table]:
+    """What each phase of an exchange takes, by Comb's names for them, where they were timed (`--case comb`, imported runs)."""
+    found = [(case, entry, told) for case in in_order(cases) for entry in case.entries.values() if not entry.failed and (told := entry.phases_s)]
+    names, parameters = list(dict.fromkeys(name for _, _, told in found for name in told)), varying(cases)
+    rows = [[*values(case, parameters), entry.variant, *(microseconds(told.get(name)) for name in names), microseconds(sum(told.values()))]
+            for case, entry, told in found]
+    head = [*parameters, "variant", *(name.replace("_", "-") for name in names), "total"]
+    caption = "µs, medians, mean over ranks; transports of the library: begin is post-send, end is wait-recv" + (f"; {state}" if state else "")
+    return [Table(head, rows, len(parameters) + 1, "phases", caption)] if found else []
 
 
 def _auto(case: CaseResult) -> Word:

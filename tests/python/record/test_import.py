@@ -1,4 +1,4 @@
-"""Output of OSU Micro-Benchmarks and of IMB becomes a run; anything else gives one message."""
+"""Output of OSU Micro-Benchmarks, of IMB and of Comb becomes a run; anything else gives one message."""
 
 import itertools
 from pathlib import Path
@@ -76,6 +76,48 @@ def test_ranks_that_nobody_tells_are_asked_for(tmp_path):
     assert imported(tmp_path, "osu-latency.txt")["MPI Latency", 0].params["ranks"] == 2
 
 
+# As Comb's documentation describes its summary; the figures are made up. Newer versions print sums over ranks, older ones averages.
+COMB = """Comb version 0.2.0
+Num cycles         25
+Num vars            3
+ghost_widths        1        1        1
+sizes             100      100      100
+divisions           2        1        2
+periodic            1        1        0
+Starting test memcpy seq dst Host src Host
+copy_sync-3-1061208-8: num 200 avg 0.001 s min 0.001 s max 0.002 s
+Starting test Comm mpi Mesh seq Host Buffers seq Host seq Host
+pre-comm:   num 100 {0} s min 0.1 s max 0.9 s
+post-recv:  num 100 {1} s min 0.000001000 s max 0.000004000 s
+post-send:  num 100 {2} s min 0.000020000 s max 0.000090000 s
+wait-recv:  num 100 {3} s min 0.000020000 s max 0.000090000 s
+wait-send:  num 100 {4} s min 0.000000500 s max 0.000003000 s
+bench-comm: num 4 avg 0.1 s min 0.1 s max 0.1 s
+"""
+MEANS = (1e-3, 2e-6, 40e-6, 30e-6, 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["avg", "sum"])
+def test_tests_of_comb_become_cases_with_its_phases(tmp_path, kind):
+    file = tmp_path / "Comb_00_summary"
+    file.write_text(COMB.format(*(f"{kind} {mean * (100 if kind == 'sum' else 1):.9f}" for mean in MEANS)))
+    record = import_files([file, file], tmp_path / "run", {}, None, [])
+    copies, case = record.cases[:2]
+    assert "no phase of an exchange" in copies.skipped and case.variant == "Comm mpi Mesh seq Host Buffers seq Host seq Host"
+    assert case.params == {"fields": 3, "halo": 1, "cells": [100, 100, 100], "grid": [2, 1, 2], "ranks": 4, "periodic": [1, 1, 0]}
+    assert case.phases_s == {name: [pytest.approx(mean)] for name, mean in zip(("post_recv", "post_send", "wait_recv", "wait_send"), MEANS[1:])}
+    assert case.samples == [pytest.approx(73e-6)] and "bench-comm" in case.explain
+    shown = parhelion("runs", "show", tmp_path / "run").output
+    assert "post-recv" in shown and "73.0" in shown and "wait-send" in shown
+
+
+def test_phases_of_unequal_ghost_widths_keep_them_all(tmp_path):
+    file = tmp_path / "Comb_00_summary"
+    file.write_text(COMB.replace("ghost_widths        1        1", "ghost_widths        1        2").format(*(f"avg {mean:.9f}" for mean in MEANS)))
+    params = import_files([file], tmp_path / "run", {}, None, []).cases[1].params
+    assert params["ghost_widths"] == [1, 2, 1] and "halo" not in params
+
+
 def test_files_of_several_starts_are_compared(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (FOREIGN / "osu-latency.txt").read_text()
@@ -123,8 +165,8 @@ def test_a_size_without_a_figure_is_skipped_with_its_reason(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "is no output of OSU or IMB"),
-        (b"hello\n1 2 3\n", "is no output of OSU or IMB"),
+        (b"", "is no output of OSU, IMB or Comb"),
+        (b"hello\n1 2 3\n", "is no output of OSU, IMB or Comb"),
         (b"\x7fELF\xff\xfe", "not a text file"),
         (b"# OSU MPI Latency Test v7.4\n", "holds no figures"),
         (b"# OSU MPI Latency Test v7.4\n# Size    Latency (us)\n1 2 3\n", "line 3: 3 columns where 2"),

@@ -1,0 +1,82 @@
+"""GOAL schedules: counted by a reader of their own, and beside exchanges that were made."""
+
+import json
+import re
+from collections import Counter, defaultdict
+
+import pytest
+from click.testing import CliRunner
+
+from parhelion import launch
+from parhelion.cli.main import root
+from parhelion.place.goal import Schedule, write
+from parhelion.place.traffic import Exchange
+from parhelion.placement import PlacementError
+
+STATEMENT = re.compile(r"l(\d+): (?:(calc) (\d+)|(send|recv) (\d+)b (?:to|from) (\d+) tag (\d+))$")
+REQUIRES = re.compile(r"l(\d+) requires l(\d+)$")
+
+
+def read(file):
+    """Messages as sent and as received, by (from, to, tag, bytes); ranks, and whether each label is required only after it was told."""
+    sent, received, labels = Counter(), Counter(), defaultdict(set)
+    ranks, rank = None, None
+    for line in file.read_text().splitlines():
+        if found := re.fullmatch(r"num_ranks (\d+)", line):
+            ranks = int(found[1])
+        elif found := re.fullmatch(r"rank (\d+) \{", line):
+            rank = int(found[1])
+        elif found := STATEMENT.fullmatch(line):
+            label, _, _, verb, size, other, tag = found.groups()
+            assert label not in labels[rank]
+            labels[rank].add(label)
+            if verb:
+                pair = (rank, int(other)) if verb == "send" else (int(other), rank)
+                (sent if verb == "send" else received)[*pair, int(tag), int(size)] += 1
+        elif found := REQUIRES.fullmatch(line):
+            assert set(found.groups()) <= labels[rank] and int(found[2]) < int(found[1])
+        else:
+            assert line == "}", line
+    return ranks, sent, received, labels
+
+
+@pytest.mark.parametrize("periodic", [True, False, (True, False, True)])
+@pytest.mark.parametrize("algorithm", ["standard", "staged"])
+@pytest.mark.parametrize("grid", [(3, 4, 5), (2, 1, 4), (1, 1, 1)])
+def test_what_is_sent_is_received_and_totals_are_an_independent_count(tmp_path, grid, algorithm, periodic):
+    schedule = Schedule(grid, Exchange((8, 6, 4), 2, 3, 4, algorithm), periodic, exchanges=2)
+    write(schedule, tmp_path / "halo.goal")
+    ranks, sent, received, labels = read(tmp_path / "halo.goal")
+    assert sent == received and ranks == schedule.ranks == len(labels)
+    assert all(sender != receiver for sender, receiver, *_ in sent)
+    told = schedule.totals(4)
+    assert sum(sent.values()) == 2 * told["messages"] and sum(size * count for (*_, size), count in sent.items()) == 2 * told["bytes"]
+    leaving = Counter()
+    for (sender, receiver, _, size), count in sent.items():
+        if sender // 4 != receiver // 4:
+            leaving[sender // 4] += size * count
+    assert max(leaving.values(), default=0) == 2 * told["bytes_of_busiest_node"]
+
+
+@pytest.mark.parametrize(("grid", "neighbors", "periodic"), [((2, 2, 2), "full", "yes"), ((2, 4, 1), "full", "yes"), ((2, 2, 2), "faces", "no"), ((8, 1, 1), "full", "no")])
+def test_messages_and_bytes_are_those_of_a_real_exchange(tmp_path, grid, neighbors, periodic):
+    size = "x".join(map(str, grid))
+    how = ["--halo", "2", "--fields", "2", "--neighbors", neighbors, "--periodic", periodic, "--grid", size]
+    words = ["halo", *(word.replace("x", ",") for word in how), "--extent=6,5,4", "--element=float64", "--variants=mpi", "--per-node", "--repetitions=1"]
+    build = launch.default_build()
+    done = launch.run(8, build.directory / "phl-bench", [*words, f"--json={tmp_path / 'record'}"], build=build, cwd=tmp_path, timeout=120)
+    assert done.ok
+    (case,) = (line for line in map(json.loads, (tmp_path / "record").read_text().splitlines()) if line["type"] == "case")
+    levels = {name: told for name, told in case["traffic_by_level"].items() if name not in ("own_rank", "busiest_node")}
+    result = CliRunner().invoke(root, ["model", "schedule", *how, "--extent", "6x5x4", "--json", "-"])
+    told = json.loads(result.stdout)
+    assert case["verified"] and told["messages"] == sum(level["messages"] for level in levels.values())
+    assert told["bytes"] == sum(level["bytes"] for level in levels.values())
+    assert (told["messages_of_busiest_rank"], told["bytes_of_busiest_rank"]) == (case["messages"], case["bytes"])
+
+
+def test_what_cannot_be_scheduled_is_refused():
+    with pytest.raises(PlacementError, match="collected by nodes"):
+        Schedule((2, 2), Exchange((4, 4), algorithm="node_aware"))
+    with pytest.raises(PlacementError, match="the extent 3"):
+        Schedule((2, 2), Exchange((4, 4, 4)))
