@@ -127,7 +127,9 @@ void Measurement::take_sample(bool phases) {
     outcome_.probe_ns.push_back(ground_.probe.measure());
     attempt([&] {
         if (exchange_s_ < long_exchange_s) variant_->exchange_many(exchanges_before_sample);
+        const double used = ground_.energy ? ground_.energy->used() : 0;
         samples_.push_back(watched_batch() / static_cast<double>(outcome_.iterations));
+        if (ground_.energy) joules_ += ground_.energy->used() - used;
         if (const auto seconds = variant_->step_held([&] { ground_.start_line.wait(); }))
             in_exchange_.push_back(*seconds);
         if (phases && variant_->has_halves()) time_phases();
@@ -174,6 +176,11 @@ Outcome Measurement::finish() {
     outcome_.exchange_s = mean_over_ranks(std::move(in_exchange_));
     for (std::size_t phase = 0; phase < phases_.size(); ++phase)
         outcome_.phases_s[phase] = mean_over_ranks(std::move(phases_[phase]));
+    if (ground_.energy && !samples_.empty()) {
+        MPI_Allreduce(MPI_IN_PLACE, &joules_, 1, MPI_DOUBLE, MPI_SUM, comm());
+        outcome_.energy_j = joules_ / (static_cast<double>(samples_.size()) *
+                                       static_cast<double>(outcome_.iterations));
+    }
     outcome_.samples_by_rank = samples_by_rank(samples_, ground_.comm);
     if (!outcome_.error && !samples_.empty())
         outcome_.skew = arrivals_.skew(outcome_.iterations, ground_.comm);

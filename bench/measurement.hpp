@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "barrier.hpp"
+#include "energy.hpp"
 #include "options.hpp"
 #include "parhelion/core/communicator.hpp"
 #include "record.hpp"
@@ -18,6 +19,7 @@ struct Ground {
     FlagProbe& probe;
     double mpi_init_s = 0;           // what MPI_Init took on this rank
     const Levels* levels = nullptr;  // where messages are to be counted by level
+    Energy* energy = nullptr;        // where the nodes tell
 };
 
 /// A variant on its way through a case, with what is known of it so far. All calls are
@@ -70,6 +72,7 @@ private:
     std::vector<double> samples_;
     std::vector<double> in_exchange_;  // beside each sample, for those that tell it
     std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_;
+    double joules_ = 0;  // of this rank's node, in all samples
     Arrivals arrivals_;
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;  // elements on this rank, over all rounds

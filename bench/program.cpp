@@ -115,13 +115,20 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
     nlohmann::json facts = launch_facts(binding, beginning);
     if (job.pair >= 0) facts["pair"] = job.pair;
     facts["arguments"] = job.arguments;
+    Energy energy(comm);
+    facts["energy"] = energy.why_not().empty() ? "counted" : "not told: " + energy.why_not();
     record.launch(std::move(facts));
     record.plan(lines_expected(cases));
     StartLine start_line(comm);
     FlagProbe probe(comm, binding);
     std::optional<Levels> levels;
     if (job.per_node) levels.emplace(comm);
-    const Ground ground{comm, start_line, probe, beginning.mpi_init_s, levels ? &*levels : nullptr};
+    const Ground ground{comm,
+                        start_line,
+                        probe,
+                        beginning.mpi_init_s,
+                        levels ? &*levels : nullptr,
+                        energy.why_not().empty() ? &energy : nullptr};
     int status = all_right;
     for (const PlannedCase& planned : cases)
         planned.run(job, ground, [&](const Case& which, const Outcome& outcome) {

@@ -217,6 +217,7 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
     constexpr const char* phases[] = {"post_recv", "post_send", "wait_recv", "wait_send"};
     for (std::size_t i = 0; i < outcome.phases_s.size(); ++i)
         if (!outcome.phases_s[i].empty()) line["phases_s"][phases[i]] = outcome.phases_s[i];
+    if (outcome.energy_j) line["energy_j"] = *outcome.energy_j;
     if (!outcome.exchange_s.empty()) line["exchange_s"] = outcome.exchange_s;
     if (!outcome.traffic_by_level.is_null()) line["traffic_by_level"] = outcome.traffic_by_level;
     if (outcome.exchange_lines > 0) line["exchange_lines"] = outcome.exchange_lines;

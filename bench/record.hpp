@@ -59,6 +59,7 @@ struct Outcome {
     std::vector<double> exchange_s;  // beside each sample, of whole applications: see
                                      // Variant::step_held; mean over ranks
     int exchange_lines = 0;
+    std::optional<double> energy_j;  // of all nodes per exchange, mean over the samples
     std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_s;  // alike, see Phases
     nlohmann::json explain;
 };

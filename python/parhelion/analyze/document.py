@@ -177,6 +177,7 @@ def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
         **({"skew_s": apart.apart, "together_s": apart.together, "last_rank": apart.rank, "last_rank_share": apart.share} if apart else {}),
         **({"exchange_s": exchange.exchange, "exchange_share": exchange.of_step, "exchange_with_setup_s": exchange.with_setup,
             "exchange_over_best_baseline": over_hand_written(case, entry), "exchange_lines": exchange.lines} if exchange else {}),
+        **({"energy_j": entry.energy_j} if entry.energy_j is not None else {}),
         **({"phases_s": entry.phases_s} if entry.phases_s else {}),
         "launches": [line.launch for line in entry.lines],
         "setup_s": entry.setup_s,

@@ -82,6 +82,12 @@ class Entry:
         return self.first("skipped")
 
     @property
+    def energy_j(self) -> float | None:
+        """Joules of all processors per exchange, mean over the launches that told them."""
+        told = [line.energy_j for line in self.lines if line.energy_j is not None]
+        return float(np.mean(told)) if told else None
+
+    @property
     def phases_s(self) -> dict[str, float]:
         """Medians over the samples of those launches that told phases."""
         told = [line.phases_s for line in self.lines if line.phases_s]
@@ -205,21 +211,23 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
 
 
 RARE = 0.1  # of the samples: a state of which there are fewer has no tables
+LEAST_EACH = 6  # samples of a variant on a case: with fewer there is no interval
 
 
 def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
-    """The results of each state of the cores, with words for it. Samples whose state is unknown are in none of two, those of a rare one nowhere."""
-    probes = all_probes(record.cases)
+    """The results of each state of the cores, with words for it. Samples whose state is unknown are in none of two, those of a rare one nowhere;
+    where samples are too few to be told apart, all are together."""
+    cases, probes = results(record.cases), all_probes(record.cases)
     boundary, typical = state_boundary(probes), typical_probes(probes)
     if boundary is None:
-        return [("".join(f"cores {probe:.0f} ns apart" for probe in typical.values()), results(record.cases))]
-    return [(f"cores {state} ({probe:.0f} ns)", results(_in_state(record.cases, boundary, state == FAR)))
-            for state, probe in typical.items() if not _is_rare(probes, boundary, state == FAR)]
-
-
-def _is_rare(probes: np.ndarray, boundary: float, far: bool) -> bool:
-    known = probes[probes > 0]
-    return bool(np.mean((known > boundary) == far) < RARE)
+        return [("".join(f"cores {probe:.0f} ns apart" for probe in typical.values()), cases)]
+    states = {state: f"{state} ({probe:.0f} ns)" for state, probe in typical.items()}
+    counts = {state: np.count_nonzero((probes[probes > 0] > boundary) == (state == FAR)) for state in states}
+    kept = {state: f"cores {words}" for state, words in states.items() if counts[state] >= RARE * sum(counts.values())}
+    timed = sum(any(line.samples for line in entry.lines) for entry in entries(cases))
+    if min(counts[state] for state in kept) < LEAST_EACH * timed:
+        return [(f"cores {' or '.join(states.values())}", cases)]
+    return [(words, results(_in_state(record.cases, boundary, state == FAR))) for state, words in kept.items()]
 
 
 def _in_state(cases: Iterable[Case], boundary: float, far: bool) -> Iterator[Case]:
@@ -438,8 +446,14 @@ def _states(record: Record) -> Iterator[str]:
         near, far = typical_probes(probes).values()
         share = np.mean(probes[probes > 0] <= boundary)
         yield (f"core-to-core latency had two states, {near:.0f} ns in {share:.0%} of the samples "
-               f"and {far:.0f} ns in the others: tables are of one state each"
-               + (", those of the rarer one are left out" if any(_is_rare(probes, boundary, state) for state in (False, True)) else ""))
+               f"and {far:.0f} ns in the others: {_told_apart(record)}")
+
+
+def _told_apart(record: Record) -> str:
+    tables = by_state(record)
+    if " or " in tables[0][0]:
+        return "samples are too few to tell them apart; medians mix them, ratios within a run do not"
+    return "each has its tables" if len(tables) > 1 else "the rarer state is left out of the tables"
 
 
 def _skewed(cases: Sequence[CaseResult]) -> Iterator[str]:

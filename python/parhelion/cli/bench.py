@@ -29,7 +29,7 @@ from .options import (
 
 MATRIX_TIMEOUT_S = 60.0
 ELEMENT_NAMES = Names(tuple(cases.ELEMENT_BYTES), "element type")
-WORK, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "Variants and samples", "Builds and ranks", "Output"))
+WORK, COMB, SAMPLES, BUILDS, OUTPUT = map(options_of, ("Work between begin and end", "As in Comb", "Variants and samples", "Builds and ranks", "Output"))
 
 per_node_option = SAMPLES("--per-node", is_flag=True, help="Count messages and bytes by level of the machine: cache, socket, node, other nodes.")
 ranks_option = click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
@@ -103,12 +103,11 @@ def bench(context: click.Context, **sides: Any) -> None:
 
 @bench.command(cls=PanelCommand, short_help="Halo exchange of a structured grid beside hand-written MPI.")
 @ranks_option
-@click.option("--case", type=click.Choice(["comb"]), help="The case of Comb (LLNL): one field of float64 with halo 1, and the phases of each exchange timed.")
-@click.option("--grid", "--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
+@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @extent_option
-@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), help="Cells of the whole grid, in place of --extent.")
-@click.option("--halo", "--ghost", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
-@click.option("--fields", "--vars", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
+@click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), metavar="PxQxR", help="Global cells: in place of --extent.")
+@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
+@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
 @element_option("float32")
 @components_option
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
@@ -120,6 +119,11 @@ def bench(context: click.Context, **sides: Any) -> None:
       help="Microseconds of work between begin and end of each exchange; the work is not timed.")
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
       help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
+@COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, and the phases of each exchange timed.")
+@COMB("--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Its name for --grid.")
+@COMB("--ghost", type=Numbers(high=MOST_HALO), help="Its name for --halo.")
+@COMB("--vars", type=Numbers(high=MOST_FIELDS), help="Its name for --fields.")
+@COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions.")
 @click.option("--peers", type=Names(tuple(cases.PLUG_INS["halo"]), "peer"), default=(), metavar="NAMES",
               help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make peers` builds them.")
 @per_node_option
@@ -133,10 +137,15 @@ def halo(context: click.Context, options: dict[str, Any], peers: tuple[str, ...]
     def is_given(name: str) -> bool:
         return context.get_parameter_source(name) is not ParameterSource.DEFAULT
 
+    for name, ours in {"divide": "grid", "ghost": "halo", "vars": "fields", "cycles": "repetitions"}.items():
+        if (value := grid.pop(name)) is not None:
+            if is_given(ours):
+                raise InputError(f"--{name} is Comb's name for --{ours}: give one of them")
+            (options if ours == "repetitions" else grid)[ours] = value
     if grid["cells"] and is_given("extent"):
         raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
     if case == "comb":
-        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not is_given(name)}
+        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not (is_given(name) or is_given({"halo": "ghost", "fields": "vars"}.get(name, name)))}
     _measure("halo", [cases.halo(**grid, phases=case is not None)], options, peers, per_node=per_node)
 
 

@@ -215,7 +215,7 @@ def _files(page: Callable[[], Page], how: How, output: Output) -> None:
 @click.option("--benchmark", help="Only runs of this benchmark.")
 @labeled_option
 @click.option("--variants", type=Names(), default=(), help="Only these [all].")
-@click.option("--case", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
+@click.option("--where", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
 @click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller differences do not count.")
 @click.option("--alpha", type=Share(), default="1%", show_default=True, help="Accepted share of false findings.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="Report only changes since this time (UTC); the analysis uses all runs.")
@@ -251,5 +251,5 @@ def history(
 def _parameter(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not name or not equals:
-        raise InputError(f"--case {word}: give PARAMETER=VALUE, such as halo=1")
+        raise InputError(f"--where {word}: give PARAMETER=VALUE, such as halo=1")
     return name.strip(), value.strip()

@@ -20,7 +20,7 @@ from ..show.terminal import Output
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
-MACHINE, WEIGHTS, SEARCH, RUNNING, OUTPUT = map(options_of, ("Machine", "Weights of neighbors", "Search", "Simulation", "Output"))
+MACHINE, WEIGHTS, SEARCH, RUNNING, SCHEDULE, OUTPUT = map(options_of, ("Machine", "Weights of neighbors", "Search", "Simulation", "Schedule", "Output"))
 
 
 def described(option: Any, *flags: str, **settings: Any) -> Any:
@@ -52,7 +52,7 @@ def case_of(options: dict[str, Any]) -> Any:
 
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", help="Process grid [chosen for --cells].")
-@click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells, for which the process grid is chosen.")
+@click.option("--cells", type=Numbers(most=4), metavar="PxQxR", help="Global cells; the process grid is chosen for them.")
 @click.option("--graph", type=click.Path(path_type=Path), metavar="DATASET", help="Parts of a mesh instead of a grid: a data set of `parhelion partition`.")
 @click.option("--mask", type=FILE, metavar="FILE", help="File of wet cells (.npy, nonzero): places of the process grid without a wet cell get no rank.")
 @click.option("-n", "-np", "--ranks", type=Whole(1, MOST_PLACED_RANKS), metavar="N",
@@ -167,6 +167,11 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
     output.document({"schema": "parhelion.model.fit/1", **made.document()})
 
 
+algorithm_option = click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
+                                help="A message to every neighbor, dimension by dimension, or collected between nodes.")
+bytes_option = click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
+
+
 @click.command()
 @described(click.option, "--parameters", required=True)
 @described(click.option, "--grid", required=True)
@@ -175,9 +180,8 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", default=1)
 @described(click.option, "--fields", default=1)
-@click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
-@click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
-              help="A message to every neighbor, dimension by dimension, or collected between nodes.")
+@bytes_option
+@algorithm_option
 @described(click.option, "--periodic", default="yes")
 @json_option
 def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
@@ -193,19 +197,19 @@ def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
                      "parts": parts, "machine": described_case.machine.topology})
 
 
-@click.command()
+@click.command(cls=PanelCommand)
 @described(click.option, "--grid", required=True)
-@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Also count what leaves nodes of so many ranks, in the order of ranks.")
+@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: what leaves nodes is counted, too.")
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", default=1)
 @described(click.option, "--fields", default=1)
-@click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
+@bytes_option
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True, help="Neighbors across edges and corners too, or faces only.")
-@click.option("--algorithm", type=click.Choice(["standard", "staged"]), default="standard", show_default=True, help="A message to every neighbor, or dimension by dimension.")
+@algorithm_option
 @described(click.option, "--periodic", default="yes")
-@click.option("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Exchanges, one after the other.")
-@click.option("--copy-rate", type=Real(0.001, 1e6), default=10.0, show_default=True, metavar="GB/s", help="Rate at which a rank packs and unpacks.")
-@click.option("--file", type=FILE, metavar="FILE", help="File to write [none: only counted].")
+@SCHEDULE("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Exchanges, one after the other.")
+@SCHEDULE("--copy-rate", type=Real(0.001, 1e6), default=10.0, show_default=True, metavar="GB/s", help="Rate at which a rank packs and unpacks.")
+@SCHEDULE("--file", type=FILE, metavar="FILE", help="File to write [none: only counted].")
 @json_option
 def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int | None, exchanges: int, copy_rate: float, file: Path | None,
              periodic: bool | tuple[bool, ...], neighbors: str, **sizes: Any) -> None:

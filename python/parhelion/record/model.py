@@ -75,6 +75,7 @@ class Launch(Struct, tag="launch"):
     cores: dict[str, Count] | None = None
     pair: Count | None = None
     imports: dict[str, OfRanks] | None = None
+    energy: str | None = None
 
 
 class Plan(Struct, tag="plan"):
@@ -93,6 +94,7 @@ class Case(Struct, tag="case"):
     Of whole applications `samples` are seconds per step, `exchange_s` what the exchanges of a step took beside each sample (mean
     over ranks, which came together before each exchange), and `exchange_lines` their lines of code.
     `phases_s` has, by phase, the seconds per exchange of `post_recv`, `post_send`, `wait_recv` and `wait_send`, mean over ranks, one beside each sample.
+    `energy_j` is what the processors of all nodes used per exchange, in joules, mean over the samples, idle parts included.
     `traffic_by_level` holds messages and bytes of all ranks by the innermost level that sender and receiver share: `own_rank` (copies),
     the machine's levels, `other_node`, and, of the node that sends most to others, `busiest_node`.
     """
@@ -110,6 +112,7 @@ class Case(Struct, tag="case"):
     samples: list[Seconds] = field(default_factory=list)
     exchange_s: list[Seconds] = field(default_factory=list)
     exchange_lines: Count | None = None
+    energy_j: Annotated[float, Meta(ge=0, le=MOST_SECONDS)] | None = None
     phases_s: dict[str, list[Seconds]] = field(default_factory=dict)
     skew_s: list[Seconds] = field(default_factory=list)
     last_rank: list[Count] = field(default_factory=list)

@@ -17,7 +17,7 @@ from ..analyze.statistics import NO_INTERVAL, Interval, geometric_mean
 from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write
-from .results import breaks, every_result, form_table, matrix, phases, published_layout, seams, section, values
+from .results import breaks, energy, every_result, form_table, matrix, phases, published_layout, seams, section, values
 
 
 def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False,
@@ -68,7 +68,7 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *(section("MPIs and networks", matrix(record.run.benchmark, found.matrix)) if found.matrix else []),
         *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
-        *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)])]) if cases else []),
+        *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases)]) if cases else []),
         *(section("What exchanges take", [form_table(apps, fold="What they take of a step")]) if apps else []),
         *section(f"Speed relative to {words.base}", heat_maps(cases)),
         *([form_table(form, fold="In the published form")] if form else []),
@@ -291,7 +291,7 @@ def launch_facts(launches: Sequence[Launch]) -> Facts:
     for launch in launches:
         every = {"build": launch.build, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),
                  "binding": launch.binding, "bound by": launch.bound_by, "libraries": launch.libraries,
-                 "control variables": launch.cvars}
+                 "control variables": launch.cvars, "energy": launch.energy}
         for fact in flatten(every):
             told.setdefault(fact, []).append(launch.launch)
     named = [(name if len(numbers) == len(launches) else f"{name} (launch {', '.join(str(number + 1) for number in numbers)})", value)

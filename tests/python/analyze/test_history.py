@@ -72,7 +72,7 @@ def test_the_page_has_a_plot_of_every_figure_that_changed(slowed, tmp_path):
 
 @pytest.mark.parametrize(("words", "status", "changes"), [
     (("--least", "20%"), 0, 0), (("--since", "2026-01-12"), 0, 0), (("--since", "2026-01-11"), 1, 8), (("--fail-on", "never"), 0, 8),
-    (("--variants", "auto"), 1, 4), (("--case", "halo=1", "--case", "fields=4"), 1, 2), (("--benchmark", "gather"), 0, 0),
+    (("--variants", "auto"), 1, 4), (("--where", "halo=1", "--where", "fields=4"), 1, 2), (("--benchmark", "gather"), 0, 0),
     (("--labeled", "image=x"), 0, 0),
 ])
 def test_the_user_chooses_what_counts(slowed, words, status, changes):
@@ -123,4 +123,4 @@ def test_a_run_that_stands_out_does_not_hide_a_change():
 
 def test_bad_input_is_refused(tmp_path):
     assert parhelion("runs", "history", "--store", tmp_path / "none").exit_code == 2
-    assert "PARAMETER=VALUE" in parhelion("runs", "history", "--store", tmp_path, "--case", "halo").output
+    assert "PARAMETER=VALUE" in parhelion("runs", "history", "--store", tmp_path, "--where", "halo").output

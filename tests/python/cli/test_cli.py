@@ -442,7 +442,7 @@ def test_there_are_twelve_commands_and_the_common_ones_come_first():
 def test_options_of_a_measurement_stand_in_panels():
     text = parhelion("bench", "halo", "--help").output
     panels = dict(zip(re.findall(r"^(\w[\w ]+):$", text, re.MULTILINE), re.split(r"^\w[\w ]+:$", text, flags=re.MULTILINE)[1:], strict=True))
-    assert list(panels) == ["Cases", "Work between begin and end", "Variants and samples", "Builds and ranks", "Output", "Help"]
+    assert list(panels) == ["Cases", "Work between begin and end", "As in Comb", "Variants and samples", "Builds and ranks", "Output", "Help"]
     assert "--fields" in panels["Cases"] and "--repetitions" in panels["Variants and samples"] and "--json" in panels["Output"]
     assert max(panel.count("\n  --") for panel in panels.values()) <= 12
 

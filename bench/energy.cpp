@@ -1,0 +1,65 @@
+#include "energy.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "parhelion/core/collective.hpp"
+
+namespace parhelion::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::uint64_t> number_in(const fs::path& file) {
+    std::uint64_t number = 0;
+    return std::ifstream(file) >> number ? std::optional(number) : std::nullopt;
+}
+
+std::string folder() {
+    const char* named = std::getenv("PARHELION_POWERCAP");
+    return named ? named : "/sys/class/powercap";
+}
+
+}  // namespace
+
+Energy::Energy(const Communicator& comm) {
+    std::string complaint;
+    if (comm.node().rank() == 0) {
+        std::error_code none;
+        for (const auto& zone : fs::directory_iterator(folder(), none)) {
+            std::string name;
+            std::ifstream(zone.path() / "name") >> name;
+            if (!name.starts_with("package")) continue;
+            const std::string counter = zone.path() / "energy_uj";
+            const auto now = number_in(counter);
+            if (!now) complaint = counter + " may not be read";
+            else
+                packages_.push_back(
+                    {counter, *now, number_in(zone.path() / "max_energy_range_uj").value_or(0)});
+        }
+        if (packages_.empty() && complaint.empty())
+            complaint = folder() + " has no counters of RAPL for processor packages";
+    }
+    try {
+        agree(comm, {!complaint.empty(), complaint});
+    } catch (const Error& error) {
+        why_not_ = error.what();
+        packages_.clear();
+    }
+}
+
+double Energy::used() {
+    for (Package& package : packages_) {
+        const std::uint64_t now = number_in(package.counter).value_or(package.last);
+        // The counter goes around within minutes.
+        const std::uint64_t around = now < package.last ? package.range : 0;
+        joules_ += static_cast<double>(now + around - package.last) * 1e-6;
+        package.last = now;
+    }
+    return joules_;
+}
+
+}  // namespace parhelion::bench
