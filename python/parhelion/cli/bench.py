@@ -374,6 +374,7 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     raise SystemExit(status)
 
 
+DEMO_REPETITIONS = 4  # in each of several launches: of one launch intervals tell little
 HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
 GATHERS = (("int32", 1), ("float64", 8))
 CELLS = 200_000
@@ -400,7 +401,7 @@ def demo(ranks: int | None, build: str | None, cells: int, out: Path, json_file:
     output = Output(json_file)
     count = ranks or usual_ranks()
     say = output.console.print
-    short = Measurement("", [], repetitions=QUICK_REPETITIONS, launches=QUICK_LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, build=build)
+    short = Measurement("", [], repetitions=DEMO_REPETITIONS, launches=LAUNCHES, min_sample_s=QUICK_MIN_SAMPLE_S, build=build)
 
     def measured(benchmark: str, group: Group) -> Record:
         (record,) = measure(replace(short, benchmark=benchmark, groups=[group]), output.errors)
