@@ -2,14 +2,11 @@
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "memory.hpp"
-#include "nodes.hpp"
 #include "variant.hpp"
 
 // Exchanges by hand, over lists of messages to and from neighbors:
@@ -168,58 +165,6 @@ private:
     MessageBuffers send_buffers_, receive_buffers_;
     std::vector<MPI_Request> requests_;  // of receives, then of sends
     MPI_Request* sends_;
-};
-
-/// Three steps to other nodes, see NodeAreas; neighbors on the node get messages of their own.
-template <class Messages>
-class NodeMessages {
-    using List = decltype(Messages::sends);
-
-public:
-    template <class Setup>
-    NodeMessages(const Setup& setup, Messages messages)
-        : areas_(setup.comm), sends_(take_away(messages.sends)),
-          receives_(take_away(messages.receives)), near_(setup, std::move(messages)) {
-        areas_.lay_out({sends_.begin(), sends_.end()}, {receives_.begin(), receives_.end()});
-    }
-
-    void post_receives() {
-        near_.post_receives();
-        areas_.post_receives();
-    }
-    void send() {
-        for (std::size_t i = 0; i < sends_.size(); ++i)
-            messages().pack(sends_[i], areas_.to_send(i));
-        areas_.send();
-        near_.send();
-    }
-    void unpack() {
-        near_.unpack();
-        areas_.await_receives();
-        for (std::size_t i = 0; i < receives_.size(); ++i)
-            messages().unpack(areas_.received(i), receives_[i]);
-    }
-    void wait_for_sends() {
-        near_.wait_for_sends();
-        areas_.await_sends();
-    }
-    const Messages& messages() const { return near_.messages(); }
-    Traffic traffic() const { return areas_.traffic(near_.traffic()); }
-
-private:
-    // Takes those of other nodes out of the list.
-    List take_away(List& messages) const {
-        const auto first =
-            std::stable_partition(messages.begin(), messages.end(),
-                                  [&](const Envelope& m) { return !areas_.is_away(m.rank); });
-        List taken(std::make_move_iterator(first), std::make_move_iterator(messages.end()));
-        messages.erase(first, messages.end());
-        return taken;
-    }
-
-    NodeAreas areas_;
-    List sends_, receives_;  // to and from other nodes
-    PackedMessages<Messages, false> near_;
 };
 
 template <class Kind>

@@ -17,7 +17,6 @@ struct Ground {
     const Communicator& comm;
     StartLine& start_line;
     FlagProbe& probe;
-    double mpi_init_s = 0;           // what MPI_Init took on this rank
     const Levels* levels = nullptr;  // where messages are to be counted by level
     Energy* energy = nullptr;        // where the nodes tell
 };

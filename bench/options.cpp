@@ -26,10 +26,10 @@ struct Option {
 constexpr Option options[] = {
     {"app", "apps", "NAMES", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics",
      "applications", Kind::word},
-    {"grid", "halo setup apps ghosts", "PxQxR", "", "process grid [as cubic as it gets]",
-     Kind::sides, false},
-    {"extent", "halo setup", "N or LxMxN", "64", "cells per rank, along each dimension",
-     Kind::sides, false},
+    {"grid", "halo apps ghosts", "PxQxR", "", "process grid [as cubic as it gets]", Kind::sides,
+     false},
+    {"extent", "halo", "N or LxMxN", "64", "cells per rank, along each dimension", Kind::sides,
+     false},
     {"extent", "apps", "N or LxMxN", "",
      "cells per rank of multigrid_cg and hydrodynamics [32], of the whole mesh [128]", Kind::sides,
      false},
@@ -38,31 +38,27 @@ constexpr Option options[] = {
     {"from", "gather", "TEXT", "", "tells data sets of one name apart in records", Kind::word},
     {"size", "alltoall", "BYTES", "1-4M",
      "sent by each rank to each: a list, or a range of powers of two", Kind::sizes},
-    {"element", "halo setup", "TYPES", "float32", "element types", Kind::word},
+    {"element", "halo", "TYPES", "float32", "element types", Kind::word},
     {"element", "gather", "TYPES", "int32", "element types", Kind::word},
     {"extent", "ghosts", "N", "32", "rows of a rank, along each of three dimensions", Kind::whole},
     {"element", "ghosts", "TYPES", "float64", "element types", Kind::word},
     {"vdim", "ghosts", "N", "6,20,120", "numbers per row", Kind::whole},
     {"pattern", "ghosts", "faces|all-from-one", "faces",
      "rows of the six neighbors, or all of rank 0's", Kind::choice},
-    {"components", "halo setup gather", "N", "1", "components per cell", Kind::whole, true, 1,
-     4096},
-    {"neighbors", "halo setup", "full|faces", "full",
+    {"components", "halo gather", "N", "1", "components per cell", Kind::whole, true, 1, 4096},
+    {"neighbors", "halo", "full|faces", "full",
      "neighbors across edges and corners too, or faces only", Kind::choice},
-    {"order", "halo setup", "F|C", "F", "order in memory", Kind::choice},
-    {"periodic", "halo setup", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors",
+    {"order", "halo", "F|C", "F", "order in memory", Kind::choice},
+    {"periodic", "halo", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors",
      Kind::yes_no, false},
     {"seam", "halo", "none|fold", "",
      "fold: both sides of the second dimension are folded, not neighbors [none]", Kind::choice},
-    {"overlap", "halo setup", "WORK", "",
+    {"overlap", "halo", "WORK", "",
      "begin and end each exchange around so many microseconds of work", Kind::number, true, 0, 1e6},
-    {"uneven", "halo setup", "SHARE", "",
-     "with --overlap: ranks work by up to this share more or less", Kind::number, true, 0, 0.95},
-    {"transport", "setup", "NAMES", "auto,mpi", "transports whose plans are made", Kind::word},
+    {"uneven", "halo", "SHARE", "", "with --overlap: ranks work by up to this share more or less",
+     Kind::number, true, 0, 0.95},
     {"halo", "halo", "N", "1,2,4,5", "halo widths in cells", Kind::whole, true, 0, 1 << 20},
-    {"halo", "setup", "N", "1", "halo widths in cells", Kind::whole, true, 0, 1 << 20},
     {"fields", "halo", "N", "1,2,4,8", "numbers of fields", Kind::whole, true, 1, 4096},
-    {"fields", "setup", "N", "1", "numbers of fields", Kind::whole, true, 1, 4096},
     {"first-size", "alltoall", "BYTES", "",
      "size of the very first call after MPI_Init, reported apart", Kind::sizes, false},
     {"variants", "", "NAMES", "", "which to measure [all]; phl-bench --list tells them",
@@ -93,7 +89,7 @@ constexpr Option options[] = {
     {"param", "", "KEY=VALUE", "", "put into the parameters of every case in a record", Kind::word},
 };
 
-constexpr const char* benchmarks[] = {"halo", "gather", "alltoall", "setup", "apps", "ghosts"};
+constexpr const char* benchmarks[] = {"halo", "gather", "alltoall", "apps", "ghosts"};
 
 std::vector<std::string> split(const std::string& text, char at) {
     std::vector<std::string> parts;
@@ -214,7 +210,7 @@ public:
         const std::string benchmark = words_.empty() ? "" : words_[0];
         if (std::ranges::find(benchmarks, benchmark) == std::end(benchmarks))
             throw Error("'" + benchmark +
-                        "' is no benchmark: write phl-bench halo, gather, alltoall, setup or apps; "
+                        "' is no benchmark: write phl-bench halo, gather, alltoall or apps; "
                         "--help tells the options");
         job_["benchmark"] = benchmark;
         std::vector<std::string> arguments{benchmark};
@@ -296,7 +292,7 @@ std::string help_text(const std::string& benchmark) {
     text << "usage: mpiexec -n RANKS phl-bench BENCHMARK [OPTIONS]      (or srun, or any other "
             "launcher)\n"
             "       phl-bench --list                                   all variants, as JSON\n\n"
-            "Benchmarks: halo, gather, alltoall, setup, apps; ghosts in Python. A list with commas "
+            "Benchmarks: halo, gather, alltoall, apps; ghosts in Python. A list with commas "
             "makes a case of each value;\n"
             "--case begins another case, with the options before the first --case and its own.\n"
             "Exit status: 0; 1 when a value was wrong; 2 for bad input.\n\n";

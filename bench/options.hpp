@@ -11,7 +11,7 @@ namespace parhelion::bench {
 
 /// What to measure.
 struct Job {
-    std::string benchmark;  // halo, gather, alltoall, setup or apps
+    std::string benchmark;  // halo, gather, alltoall or apps
     int ranks = 0;          // 0: any number
     int launch = 0;
     std::uint64_t seed = 1;

@@ -14,24 +14,13 @@
 #include "measurement.hpp"
 #include "parhelion/core/error.hpp"
 #include "record.hpp"
-#include "setup/case.hpp"
 #include "variant.hpp"
 
 namespace parhelion::bench {
 
-PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job) {
-    const auto run = [make = std::move(make)](const Job& asked, Ground ground,
-                                              const ReportOutcome& report) {
-        Case which = make();
-        which.entries = chosen(which.entries, asked.variants);
-        run_case(which, asked, ground, report);
-    };
-    return {run, chosen(all, job.variants).size()};
-}
-
-std::size_t lines_expected(const std::vector<PlannedCase>& cases) {
+std::size_t lines_expected(const std::vector<PlannedCase>& cases, const Job& job) {
     std::size_t lines = 0;
-    for (const PlannedCase& planned : cases) lines += planned.variants;
+    for (const PlannedCase& each : cases) lines += chosen(each.entries, job.variants).size();
     return lines;
 }
 
@@ -39,43 +28,22 @@ namespace {
 
 using nlohmann::json;
 
-PlannedCase plan_halo(const json& object, const Job& job, const Communicator& comm) {
-    const HaloParams params = read_halo_params(object, comm.size());
-    return race([=] { return make_halo_case(params, comm); }, halo_variants({}), job);
-}
-
-PlannedCase plan_gather(const json& object, const Job& job, const Communicator& comm) {
-    const GatherParams params = read_gather_params(object);
-    return race([=] { return make_gather_case(params, comm); }, gather_variants({}), job);
-}
-
-PlannedCase plan_alltoall(const json& object, const Job& job, const Communicator& comm) {
-    const std::size_t size = object.at("size");
-    return race([=] { return make_alltoall_case(size, comm); }, alltoall_variants({}), job);
-}
-
-PlannedCase plan_application(const json& object, const Job& job, const Communicator& comm) {
-    return race([=] { return read_application(object, comm); },
-                read_application(object, comm).entries, job);
-}
-
-PlannedCase plan_setup(const json& object, const Job& job, const Communicator& comm) {
-    const SetupCase which = read_setup_case(object, comm.size());
-    const std::vector<Entry> stages = chosen(setup_stages(), job.variants, "stage", "set-up");
-    return {[=](const Job& asked, Ground ground, const ReportOutcome& report) {
-                run_setup_case(which, stages, asked, ground, report);
-            },
-            stages.size()};
-}
-
-using Plan = PlannedCase (*)(const json&, const Job&, const Communicator&);
-
-Plan plan_of(const std::string& benchmark) {
-    if (benchmark == "halo") return plan_halo;
-    if (benchmark == "gather") return plan_gather;
-    if (benchmark == "alltoall") return plan_alltoall;
-    if (benchmark == "setup") return plan_setup;
-    if (benchmark == "apps") return plan_application;
+PlannedCase plan(const json& object, const std::string& benchmark, const Communicator& comm) {
+    if (benchmark == "halo") {
+        const HaloParams params = read_halo_params(object, comm.size());
+        return {[=] { return make_halo_case(params, comm); }, halo_variants({})};
+    }
+    if (benchmark == "gather") {
+        const GatherParams params = read_gather_params(object);
+        return {[=] { return make_gather_case(params, comm); }, gather_variants({})};
+    }
+    if (benchmark == "alltoall") {
+        const std::size_t size = object.at("size");
+        return {[=] { return make_alltoall_case(size, comm); }, alltoall_variants({})};
+    }
+    if (benchmark == "apps")
+        return {[=] { return read_application(object, comm); },
+                read_application(object, comm).entries};
     throw Error(benchmark + " is measured from Python: parhelion bench " + benchmark);
 }
 
@@ -92,9 +60,8 @@ json entries_of(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm) {
-    const Plan plan = plan_of(job.benchmark);
     std::vector<PlannedCase> cases;
-    for (const json& object : job.cases) cases.push_back(plan(object, job, comm));
+    for (const json& object : job.cases) cases.push_back(plan(object, job.benchmark, comm));
     return cases;
 }
 
@@ -102,7 +69,6 @@ json list_variants() {
     return {{"halo", entries_of(halo_variants({}))},
             {"gather", entries_of(gather_variants({}))},
             {"alltoall", entries_of(alltoall_variants({}))},
-            {"setup", entries_of(setup_stages())},
             {"apps", entries_of(application_variants())}};
 }
 
@@ -118,23 +84,22 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
     Energy energy(comm);
     facts["energy"] = energy.why_not().empty() ? "counted" : "not told: " + energy.why_not();
     record.launch(std::move(facts));
-    record.plan(lines_expected(cases));
+    record.plan(lines_expected(cases, job));
     StartLine start_line(comm);
     FlagProbe probe(comm, binding);
     std::optional<Levels> levels;
     if (job.per_node) levels.emplace(comm);
-    const Ground ground{comm,
-                        start_line,
-                        probe,
-                        beginning.mpi_init_s,
-                        levels ? &*levels : nullptr,
+    const Ground ground{comm, start_line, probe, levels ? &*levels : nullptr,
                         energy.why_not().empty() ? &energy : nullptr};
     int status = all_right;
-    for (const PlannedCase& planned : cases)
-        planned.run(job, ground, [&](const Case& which, const Outcome& outcome) {
+    for (const PlannedCase& planned : cases) {
+        Case made = planned.make();
+        made.entries = chosen(made.entries, job.variants);
+        run_case(made, job, ground, [&](const Case& which, const Outcome& outcome) {
             record.outcome(which, outcome);
             if (!outcome.skipped && !outcome.verified) status = wrong_values;
         });
+    }
     return status;
 }
 

@@ -15,20 +15,17 @@ namespace parhelion::bench {
 /// A case that has been checked but holds nothing yet: cases of a job need not fit into memory
 /// together.
 struct PlannedCase {
-    /// Collective; throws Error on every rank or on none.
-    std::function<void(const Job&, Ground, const ReportOutcome&)> run;
-    std::size_t variants = 0;
+    /// Makes it when it is its turn. Collective; throws Error on every rank or on none.
+    std::function<Case()> make;
+    std::vector<Entry> entries;  // all that it will have
 };
-
-/// A case whose variants take turns; `make` makes it when it is its turn.
-PlannedCase race(std::function<Case()> make, const std::vector<Entry>& all, const Job& job);
 
 /// Local, the same on every rank: all cases of the job, checked before the first is measured.
 /// Throws Error naming what cannot be used.
 std::vector<PlannedCase> plan_cases(const Job& job, const Communicator& comm);
 
-/// Case lines that the record will have: one per case and variant.
-std::size_t lines_expected(const std::vector<PlannedCase>& cases);
+/// Case lines that the record will have: one per case and variant that the job names.
+std::size_t lines_expected(const std::vector<PlannedCase>& cases, const Job& job);
 
 /// Names and roles of all variants, by benchmark. Needs no MPI.
 nlohmann::json list_variants();

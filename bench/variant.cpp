@@ -49,8 +49,7 @@ Entry planted_fault(MPI_Comm comm, std::function<VariantPointer(SetupTimes&)> co
             true};
 }
 
-std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names,
-                          const std::string& what, const std::string& who) {
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names) {
     std::vector<Entry> entries;
     if (names.empty()) return chosen(all, {"all"});
     for (const std::string& name : names) {
@@ -62,7 +61,7 @@ std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::
         const auto found =
             std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
         if (found == all.end())
-            throw Error("unknown " + what + " '" + name + "': " + who + " has " + listed(all));
+            throw Error("unknown variant '" + name + "': this build has " + listed(all));
         entries.push_back(*found);
     }
     return entries;

@@ -75,6 +75,14 @@ struct Sent {
     std::int64_t bytes = 0;
 };
 
+/// Where a message goes, or comes from, and how long it is.
+struct Envelope {
+    int rank = 0, tag = 0;
+    std::size_t bytes = 0;
+
+    int count() const { return static_cast<int>(bytes); }
+};
+
 /// What one rank sends to other ranks in one exchange.
 struct Traffic {
     std::int64_t bytes = 0;
@@ -175,11 +183,8 @@ void add_rows(std::vector<Entry>& entries, const TableRow<Setup> (&table)[count]
 }
 
 /// The entries that a job names, in its order; "all", or no name, stands for all but those that run
-/// only by name. Throws Error listing the names there are when one is unknown: `what` such a name
-/// is, and who has them.
-std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names,
-                          const std::string& what = "variant",
-                          const std::string& who = "this build");
+/// only by name. Throws Error listing the names there are when one is unknown.
+std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names);
 
 /// `planted_fault`: a correct variant with one byte of the last rank made wrong, to show that the
 /// checks notice and that the program then ends with status 1. Only by name.

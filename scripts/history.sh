@@ -17,6 +17,6 @@ measure() {
 parhelion=("$@")
 mkdir -p "$store" || exit 0
 measure 25 halo --halo 1 --fields 1,8 --variants auto,mpi,hand_packed,hand_persistent
-measure 12 alltoall --size 8,64K --variants mpi_alltoall,node_aware,pairwise
+measure 12 alltoall --size 8,64K --variants mpi_alltoall,pairwise
 timeout 15 "${parhelion[@]}" runs history --store "$store" --html "$store/history.html" --fail-on never || echo "history: it could not be told"
 exit 0

@@ -30,40 +30,6 @@ private:
     Neighborhood neighborhood_;
 };
 
-class NeighborAlltoallwGather : public Kind<CellMessages> {
-public:
-    NeighborAlltoallwGather(const GatherSetup& setup, CellMessages messages)
-        : Kind(std::move(messages)),
-          ones_(messages_.sends.size() + messages_.receives.size() + 1, 1), zeros_(ones_.size(), 0),
-          neighborhood_(setup.comm, ranks_of(messages_.receives), ranks_of(messages_.sends)) {
-        MPI_Datatype type = MPI_DATATYPE_NULL,
-                     cell = contiguous_bytes(messages_.array->cell_bytes());
-        for (const CellMessage& m : messages_.sends) {
-            MPI_Type_create_indexed_block(static_cast<int>(m.cells), 1,
-                                          messages_.cells.data() + m.first, cell, &type);
-            sent_.add(type);
-        }
-        for (const CellMessage& m : messages_.receives) {
-            MPI_Type_contiguous(static_cast<int>(m.cells), cell, &type);
-            received_.add(type);
-            ghosts_at_.push_back(messages_.place(m) - messages_.array->ghosts());
-        }
-        MPI_Type_free(&cell);
-    }
-
-    void send() {
-        MPI_Neighbor_alltoallw(messages_.array->cells(), ones_.data(), zeros_.data(), sent_.data(),
-                               messages_.array->ghosts(), ones_.data(), ghosts_at_.data(),
-                               received_.data(), neighborhood_.get());
-    }
-
-private:
-    Datatypes sent_, received_;
-    std::vector<int> ones_;
-    std::vector<MPI_Aint> zeros_, ghosts_at_;
-    Neighborhood neighborhood_;
-};
-
 MPI_Group group_of(MPI_Comm comm, const std::vector<int>& ranks) {
     MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     MPI_Comm_group(comm, &all);
@@ -142,9 +108,7 @@ constexpr TableRow<GatherSetup> by_hand[] = {
     {"hand_neighbor_alltoallv", "baseline", gather<NeighborAlltoallvGather>},
     {"hand_persistent_packed", "baseline", gather<PackedMessages<CellMessages, true>>},
     {"hand_isend", "baseline", gather<IsendGather>},
-    {"hand_alltoallw", "baseline", gather<NeighborAlltoallwGather>},
     {"hand_put_pscw", "baseline", gather<PutGather>},
-    {"hand_nodes", "baseline", gather<NodeMessages<CellMessages>>, true},
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ struct GatherSetup {
 };
 
 /// Packed by hand with MPI_Isend, persistent requests, a neighborhood collective (the published
-/// Fortran code) or MPI_Put; indexed datatypes in MPI_Neighbor_alltoallw; and node by node.
+/// Fortran code) or MPI_Put.
 void add_by_hand(std::vector<Entry>& entries, const GatherSetup& setup);
 
 void add_floors(std::vector<Entry>& entries, const GatherSetup& setup);

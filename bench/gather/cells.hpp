@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "nodes.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
+#include "variant.hpp"
 #include "verified.hpp"
 
 namespace parhelion::bench {

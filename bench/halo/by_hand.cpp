@@ -223,7 +223,6 @@ constexpr TableRow<HaloSetup> by_hand[] = {
     {"hand_neighbor_alltoallw", "baseline", at_once<NeighborAlltoallw>},
     {"hand_staged", "baseline", staged<PersistentMessages>},
     {"hand_staged_datatype", "baseline", staged<TypedMessages>},
-    {"hand_nodes", "baseline", at_once<NodeMessages<Messages>>, true},
 };
 
 }  // namespace

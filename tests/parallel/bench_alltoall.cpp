@@ -7,7 +7,6 @@
 
 #include "alltoall/case.hpp"
 #include "memory.hpp"
-#include "nodes.hpp"
 #include "record.hpp"
 #include "variant.hpp"
 
@@ -72,16 +71,6 @@ CASE("the planted fault is seen on the last rank alone") {
     const auto variant = alltoall_variants(setup).back().make(times);
     const bool last = setup.buffers->rank() + 1 == setup.buffers->ranks();
     EXPECT_EQ((wrong_after(*variant, 1) > 0), last);
-}
-
-CASE("a node map holds every rank once, and speakers of two nodes are each other's") {
-    const Communicator comm(MPI_COMM_WORLD);
-    const NodeMap map(comm);
-    std::vector<int> seen(static_cast<std::size_t>(comm.size()));
-    for (const auto& members : map.members)
-        for (int rank : members) ++seen[static_cast<std::size_t>(rank)];
-    for (int times : seen) EXPECT_EQ(times, 1);
-    EXPECT_EQ(static_cast<int>(map.of(map.mine).size()), comm.node().size());
 }
 
 CASE("what a rank writes into a shared window is what the others read") {

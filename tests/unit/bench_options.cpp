@@ -57,10 +57,10 @@ CASE("sizes have units and ranges, and data sets need no option's name") {
 CASE(
     "options of all benchmarks, and the file of the record, which alone may differ between ranks") {
     const Request asked = read_words(words_of(
-        "setup --json here --repetitions 3 --no-bind --param mpi=x=y --variants plan --seed 7"));
+        "halo --json here --repetitions 3 --no-bind --param mpi=x=y --variants plan --seed 7"));
     EXPECT_EQ(asked.record, "here");
     EXPECT_EQ(asked.job.arguments,
-              words_of("setup --repetitions 3 --no-bind --param mpi=x=y --variants plan --seed 7"));
+              words_of("halo --repetitions 3 --no-bind --param mpi=x=y --variants plan --seed 7"));
     const Job& job = asked.job;
     EXPECT_EQ(job.repetitions, 3);
     EXPECT_FALSE(job.bind);

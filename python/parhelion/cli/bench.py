@@ -75,8 +75,6 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CommonFirst(click.Group):
-    """Lists its commands as they stand here."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
@@ -255,23 +253,6 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
     _measure("apps", cases.apps(wanted, count, extent, mesh, options["variants"]), options)
 
 
-@bench.command(cls=PanelCommand, short_help="MPI_Init, communicator, pattern, plan, first exchange, as ranks grow.")
-@click.option("-n", "-np", "--ranks", type=Numbers(high=MOST_RANKS), help="Ranks [powers of two up to 8, or to the usable cores if more].")
-@extent_option
-@click.option("--halo", "width", type=Whole(1, MOST_HALO), default=1, show_default=True, help="Halo width in cells.")
-@click.option("--fields", type=Whole(1, MOST_FIELDS), default=1, show_default=True, help="Number of fields.")
-@element_option("float32")
-@click.option("--transport", type=Names(), default="auto,mpi", show_default=True, help="Transport of the exchanges: one set-up for each.")
-@shared_options
-def setup(options: dict[str, Any], **how: Any) -> None:
-    """Time of set-up by number of ranks: MPI_Init, communicator, pattern, plan, first exchange.
-
-    Each repetition sets everything up anew on a fresh duplicate of the world, and verifies the exchange. Stages stand in
-    the table where variants stand elsewhere, and --variants chooses among them.
-    """
-    _measure("setup", cases.setup(**how), options, usual_repetitions=10)
-
-
 def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
     """Measure the groups, print, write the document; leaves the process with the exit status."""
     from ..analyze.document import bench_document, exit_status
@@ -347,7 +328,7 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
 @json_option
 def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,
           labels: tuple[str, ...], json_file: str | None, **how: Any) -> None:
-    """Measure an image as a whole and call it NAME: alltoall with its first calls, halo, gather, set-up, a profile of each
+    """Measure an image as a whole and call it NAME: alltoall with its first calls, halo, gather, a profile of each
     where perf is, the environment, loaded libraries with their checksums, and the channels that the MPI has chosen.
 
     \b

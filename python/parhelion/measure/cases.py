@@ -106,13 +106,7 @@ def halo(
     ])
 
 
-def setup(ranks: tuple[int, ...] | None, transport: tuple[str, ...], width: int, fields: int, **grid: Any) -> list[Group]:
-    counts = ranks or [2**power for power in range(max(8, usable_cores()).bit_length())]
-    groups = [halo(count, halo=(width,), fields=(fields,), **grid) for count in dict.fromkeys(counts)]
-    return [Group(each.ranks, [{**case, "transport": name} for case, name in product(each.cases, transport)]) for each in groups]
-
-
-BUFFERS = 10  # of all variants of the alltoall together, in multiples of what one rank sends
+BUFFERS = 4  # of all variants of the alltoall together, in multiples of what one rank sends
 
 
 def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Group]:

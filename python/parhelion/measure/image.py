@@ -23,7 +23,7 @@ from ..machine.builds import network
 from ..machine.collect import collect
 from ..mesh.demo import demo_partition
 from ..record.folder import DEFAULT_STORE
-from ..record.image import BENCHMARKS, Image, LoadedFile, RAN, SCHEMA, create_folder, profile_folder, write_image
+from ..record.image import Image, LoadedFile, RAN, SCHEMA, create_folder, profile_folder, write_image
 from ..record.profile import ProfileError
 from ..record.read import Record
 from ..record.variables import without_secrets
@@ -39,6 +39,7 @@ VARIANTS = {
 }
 CELLS = 50_000
 REPETITIONS = 10
+MEASURED = ("alltoall", "halo", "gather")
 # What runs under the profiler: no variant that spins by itself, long enough for samples.
 PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi", "hand_packed", "hand_persistent")}
 PROFILE_REPETITIONS, QUICK_REPETITIONS, PROFILE_SAMPLE_S = 150, 60, 0.001
@@ -67,8 +68,6 @@ class ImageRequest:
                 return [Group(self.ranks, [{"size": size} for size in SIZES])]
             case "halo":
                 return [cases.halo(self.ranks, halo=(1, 5), fields=(1, 8))]
-            case "setup":
-                return [Group(self.ranks, [case | {"transport": "auto"} for case in cases.halo(self.ranks).cases])]
         datasets = self.datasets or (demo_partition(DEFAULT_STORE / "meshes", self.ranks, CELLS),)
         return cases.gather(datasets, None, ("int32", "float64"), (1,))
 
@@ -97,7 +96,7 @@ def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
     )
     write_image(image, folder)
     records: list[Record] = []
-    for benchmark in BENCHMARKS:
+    for benchmark in MEASURED:
         try:
             with console.status(f"preparing {benchmark}"):
                 what = request.measurement(benchmark)

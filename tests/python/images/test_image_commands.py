@@ -153,7 +153,7 @@ def named(first, second, profiles=None):
 @pytest.mark.timeout(400)
 def test_an_image_is_measured_as_a_whole(plain):
     found = read_image(plain)
-    assert set(found.records) == {"alltoall", "halo", "gather", "setup"}, found.image.parts
+    assert set(found.records) == {"alltoall", "halo", "gather"}, found.image.parts
     assert all(record.labels == {"image": "plain", "network": "local"} for record in found.records.values())
     libraries = found.records["halo"].launches[0].libraries
     assert set(libraries) <= set(found.image.files) and all(re.fullmatch("[0-9a-f]{16}", each.sha256) for each in found.image.files.values())

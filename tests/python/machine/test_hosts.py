@@ -50,45 +50,44 @@ def test_the_exit_status_is_the_commands(possible, tmp_path):
 def test_ranks_are_spread_over_both_hosts_and_every_byte_arrives(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "alltoall", "--quick", "--ranks", "4", "--size", "1,5000",
-                     "--variants", "mpi_alltoall,bruck,node_aware", "--repetitions", "3", "--out", "run", "--json", "out.json",
+                     "--variants", "mpi_alltoall,pairwise", "--repetitions", "3", "--out", "run", "--json", "out.json",
                      cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     (launch,) = read_record(tmp_path / "run").launches
     assert launch.hosts == ["phl1", "phl1", "phl2", "phl2"]
     cases = {(case["variant"], case["params"]["size"]): case for case in document(tmp_path)["cases"]}
-    assert len(cases) == 6 and all(case["verified"] for case in cases.values())
-    assert cases["node_aware", 1]["messages"] == 1 and cases["node_aware", 5000]["bytes"] == 4 * 5000
+    assert len(cases) == 4 and all(case["verified"] for case in cases.values())
+    assert cases["pairwise", 1]["messages"] == 3 and cases["pairwise", 5000]["bytes"] == 3 * 5000
 
 
 def test_halos_between_hosts_are_verified_too(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "halo", "--quick", "--ranks", "2", "--extent", "8", "--halo", "1",
-                     "--fields", "1", "--variants", "auto,mpi,shared,hand_packed,hand_nodes", "--repetitions", "3", "--per-node", "--json", "out.json",
+                     "--fields", "1", "--variants", "auto,mpi,shared,hand_packed", "--repetitions", "3", "--per-node", "--json", "out.json",
                      cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = document(tmp_path)
-    assert {case["variant"] for case in found["cases"]} == {"auto", "mpi", "hand_packed", "hand_nodes"}
+    assert {case["variant"] for case in found["cases"]} == {"auto", "mpi", "hand_packed"}
     assert all(case["verified"] for case in found["cases"])
     between = {case["variant"]: case["traffic_by_level"] for case in found["cases"]}
     # 26 neighbors, of which 18 lie to the left or the right, on the other host: as many messages, unless they are joined.
     assert between["hand_packed"]["other_node"] == {"messages": 36, "bytes": 2 * 2 * 10 * 10 * 4}
     assert between["hand_packed"]["busiest_node"] == {"messages": 18, "bytes": 2 * 10 * 10 * 4}
-    assert between["hand_nodes"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 10 * 10 * 4}
     assert between["auto"]["other_node"] == {"messages": 2, "bytes": 2 * 2 * 8 * 8 * 4}  # images of a cell travel once
     assert between["auto"]["own_rank"]["bytes"] > 0
     assert [each["variant"] for each in found["not_run"]] == ["shared"]
 
 
-def test_a_gather_in_three_steps_by_hand_sends_one_message_from_host_to_host(possible, tmp_path):
+def test_a_gather_over_node_aware_messages_sends_one_message_from_host_to_host(possible, tmp_path):
     need_build()
     rows = write_dataset(tmp_path / "row-4", 4)
-    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--variants", "node_aware(mpi),hand_nodes", "--repetitions", "3",
+    done = parhelion("run", "--on-hosts", "2", "--once", sys.executable, "-m", "parhelion", "bench", "gather", rows, "--quick", "--variants", "node_aware(mpi),hand_isend", "--repetitions", "3",
                      "--per-node", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = {case["variant"]: case for case in document(tmp_path)["cases"]}
-    assert set(cases) == {"node_aware(mpi)", "hand_nodes"} and all(case["verified"] for case in cases.values())
+    assert set(cases) == {"node_aware(mpi)", "hand_isend"} and all(case["verified"] for case in cases.values())
     # Each rank sends its first cell to the one before it: rank 2 to rank 1, rank 0 to rank 3.
-    assert cases["hand_nodes"]["traffic_by_level"]["other_node"] == {"messages": 2, "bytes": 2 * 4}
+    assert cases["hand_isend"]["traffic_by_level"]["other_node"] == {"messages": 2, "bytes": 2 * 4}
 
 
 def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(possible, tmp_path):

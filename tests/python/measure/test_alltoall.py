@@ -1,12 +1,11 @@
-"""`bench alltoall` and `bench setup`, really measured on few ranks."""
+"""`bench alltoall`, really measured on few ranks."""
 
 import pytest
 from measured import document, need_build, parhelion
 
 from parhelion.record.read import read_record
 
-WAYS = {"mpi_alltoall", "mpi_alltoall_init", "mpi_ialltoall", "mpi_alltoallv", "pairwise", "bruck",
-        "node_aware"}
+WAYS = {"mpi_alltoall", "mpi_alltoall_init", "mpi_ialltoall", "pairwise"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -77,21 +76,6 @@ def test_precision_that_is_easily_reached_takes_no_more(tmp_path):
     assert 20 <= len(document(tmp_path)["cases"][0]["samples"]) <= 100
 
 
-def test_ranks_on_pretended_nodes_talk_through_one_message_per_node(tmp_path):
-    if not document_of_nodes(tmp_path):
-        pytest.skip("skipped: this MPI does not pretend to be on several nodes")
-    way = next(case for case in document(tmp_path)["cases"] if case["variant"] == "node_aware")
-    assert way["verified"] and "2 nodes" in way["explain"] and way["messages"] == 1
-
-
-def document_of_nodes(folder):
-    """True when MPICH split five ranks into two groups that share no memory, as far as MPI tells."""
-    done = parhelion("bench", "alltoall", "--quick", "--ranks", "5", "--size", "24", "--variants", "mpi_alltoall,node_aware",
-                     "--repetitions", "3", "--json", "out.json", cwd=folder, MPIR_CVAR_NUM_CLIQUES="2")
-    assert done.returncode == 0, done.stderr
-    return "2 nodes" in str([case["explain"] for case in document(folder)["cases"]])
-
-
 @pytest.mark.parametrize(("words", "message"), [
     (["--size", "0"], "from 1 to"), (["--size", "1T"], "list of sizes"), (["--precision", "7"], "between 0 and 100"),
     (["--first-size", "1,2"], "give one"), (["--ranks", "2000", "--size", "1G"], "smaller sizes"),
@@ -101,15 +85,3 @@ def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, wor
     done = parhelion("bench", "alltoall", *words, cwd=tmp_path)
     assert done.returncode == 2 and message in done.stderr
     assert not (tmp_path / "runs").exists()
-
-
-def test_setup_is_measured_stage_by_stage_as_ranks_grow(tmp_path):
-    done = parhelion("bench", "setup", "--ranks", "1,2,3", "--extent", "8", "--launches", "1", "--repetitions", "3", "--json", "out.json",
-                     cwd=tmp_path, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    cases = document(tmp_path)["cases"]
-    stages = {"mpi_init", "mpi_comm_dup", "communicator", "pattern", "plan", "first_exchange", "later_exchange"}
-    seen = {(case["params"]["ranks"], case["params"]["transport"], case["variant"]) for case in cases}
-    assert seen == {(ranks, way, stage) for ranks in (1, 2, 3) for way in ("auto", "mpi") for stage in stages}
-    assert all(case["verified"] and len(case["samples"]) == (1 if case["variant"] == "mpi_init" else 3) for case in cases)
-    assert all(case["time_over_best_baseline"] is None for case in cases)
