@@ -2,8 +2,7 @@
 // rank sits is decided by the order of the host file; rank numbers are the domain's own.
 //
 //     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO FIELDS   12x12x12 64x64x64 2 0 mpi 1
-//     8 phl-simulate maps MAPS   ITERATIONS CHECK TRANSPORT HALO FIELDS   index maps; HALO is not
-//     used
+//     8
 #include <mpi.h>
 
 #include <atomic>
@@ -17,8 +16,6 @@
 #include "parhelion/core/aligned.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
-#include "parhelion/domain/indexed_domain.hpp"
-#include "parhelion/domain/partition_files.hpp"
 #include "parhelion/exchange/exchange.hpp"
 
 using namespace parhelion;
@@ -37,7 +34,7 @@ std::vector<int> numbers(const std::string& text) {
 }
 
 struct Setup {
-    std::string shape, size;
+    std::string grid, extent;
     int iterations;
     bool check;
     std::string transport;
@@ -46,7 +43,7 @@ struct Setup {
 };
 
 CartesianDomain block_of_grid(const Setup& setup) {
-    const std::vector<int> grid = numbers(setup.shape), extent = numbers(setup.size);
+    const std::vector<int> grid = numbers(setup.grid), extent = numbers(setup.extent);
     std::vector<global_index> global;
     for (std::size_t d = 0; d < grid.size(); ++d)
         global.push_back(global_index{grid[d]} * extent[d]);
@@ -54,21 +51,7 @@ CartesianDomain block_of_grid(const Setup& setup) {
                            setup.comm);
 }
 
-IndexedDomain part_of_mesh(const Setup& setup) {
-    const Communicator comm(setup.comm);
-    PartitionPart part = read_partition(setup.size, comm);
-    return IndexedDomain(part.owned, std::move(part.ghosts), comm);
-}
-
-// How many cells a domain has here; a visit to each in the order of memory, (owned, global id).
-global_index cells_of(const IndexedDomain& domain) { return domain.size(); }
-global_index cells_of(const CartesianDomain& domain) { return domain.extended().cells(); }
-
-template <class Visit>
-void for_each_cell(const IndexedDomain& domain, Visit visit) {
-    for (local_index i = 0; i < domain.size(); ++i) visit(i < domain.owned(), domain.global_of(i));
-}
-
+// A visit to each cell in the order of memory: (owned, global id).
 template <class Visit>
 void for_each_cell(const CartesianDomain& domain, Visit visit) {
     const Box &box = domain.extended(), &owned = domain.owned();
@@ -92,12 +75,11 @@ float expected(global_index id, std::size_t field) {
 }
 
 // As many fields of floats as are wanted, in memory that ranks may share (memory.cpp).
-template <class Domain>
 class Fields {
 public:
-    Fields(const Domain& domain, int count) : domain_(domain) {
+    Fields(const CartesianDomain& domain, int count) : domain_(domain) {
         for (int f = 0; f < count; ++f) {
-            memory_.push_back(allocate_aligned(static_cast<byte_count>(cells_of(domain)) *
+            memory_.push_back(allocate_aligned(static_cast<byte_count>(domain.extended().cells()) *
                                                static_cast<byte_count>(sizeof(float))));
             views_.push_back(view(domain, values(memory_.back())));
         }
@@ -124,7 +106,7 @@ private:
         return reinterpret_cast<float*>(bytes.get());
     }
 
-    const Domain& domain_;
+    const CartesianDomain& domain_;
     std::vector<AlignedBytes> memory_;
     std::vector<Field> views_;
 };
@@ -155,9 +137,9 @@ double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
     return (latest(MPI_Wtime()) - start) / iterations;
 }
 
-template <class Domain>
-void run_on(const Domain& domain, const Setup& setup) {
-    Fields<Domain> fields(domain, setup.fields);
+void run(const Setup& setup) {
+    const CartesianDomain domain = block_of_grid(setup);
+    Fields fields(domain, setup.fields);
     if (setup.check) fields.fill();
     const long before = bytes_of_all();
     Exchange exchange(build_pattern(domain), fields.views(), {.transport = setup.transport});
@@ -194,8 +176,7 @@ int main(int argc, char** argv) {
                           std::atoi(argv[6]),
                           std::atoi(argv[7]),
                           comm};
-        if (setup.shape == "maps") run_on(part_of_mesh(setup), setup);
-        else run_on(block_of_grid(setup), setup);
+        run(setup);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "phl-simulate: %s\n", error.what());
         status = 1;

@@ -15,7 +15,7 @@ from ..launch.ending import ends_by_signals
 # The common ones first.
 COMMANDS = {
     "run": ("parhelion.cli.run", "run", "Start a program as ranks, under the MPI that it is built for; also on simulated hosts."),
-    "bench": ("parhelion.cli.bench", "bench", "Measure: halo, gather, alltoall, setup, apps, ghosts, a whole software image."),
+    "bench": ("parhelion.cli.bench", "bench", "Measure: halo, gather, alltoall, apps, ghosts, a whole software image."),
     "compare": ("parhelion.cli.compare", "compare", "Say what changed between two runs, software images or profiles."),
     "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
     "place": ("parhelion.cli.place", "place", "Put the process grid onto the machine and score it."),
@@ -24,7 +24,7 @@ COMMANDS = {
     "demo": ("parhelion.cli.bench", "demo", "Measure halo and gather on this machine and write report.html."),
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
     "runs": ("parhelion.cli.main", "runs", "List, show, tag, export and query runs."),
-    "model": ("parhelion.cli.main", "model", "Predict what an exchange costs; simulate it; check it on published figures."),
+    "model": ("parhelion.cli.main", "model", "Fit what exchanges cost; check it on published figures; simulate a machine."),
     "config": ("parhelion.cli.doctor", "config", "Say where headers, library, CMake and pkg-config files are."),
 }
 
@@ -44,7 +44,6 @@ RUNS_VERBS = {
 MODEL_VERBS = {
     "published": ("parhelion.cli.place", "published", "Fit and check the model on the published figures."),
     "fit": ("parhelion.cli.place", "fit", "Fit the model to runs that were measured here."),
-    "predict": ("parhelion.cli.place", "predict", "Predict an exchange in blocked order and placed."),
     "schedule": ("parhelion.cli.place", "schedule", "Write exchanges of up to a million ranks as a GOAL schedule, and count them."),
     "simulate": ("parhelion.cli.place", "simulate", "Run the real exchange on a described machine under SimGrid."),
 }
@@ -69,23 +68,18 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands from the table, importing none of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, _, about) in self.table.items()])
 
 
 class Root(LazyGroup):
-    """The group of all commands."""
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command; what is missing for it is told with all that it may need."""
         try:
             return super().get_command(ctx, cmd_name)
         except ModuleNotFoundError as error:
             raise _missing_package(error, cmd_name) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; bad input ends in one message, never in a traceback."""
         try:
             return super().invoke(ctx)
         except InputError as error:
@@ -103,14 +97,10 @@ class Root(LazyGroup):
 
 
 class BadInput(click.ClickException):
-    """One message and status 2."""
-
     exit_code = BAD_INPUT
 
 
 class Failed(click.ClickException):
-    """One message and status 3."""
-
     exit_code = RANKS_FAILED
 
 
@@ -144,7 +134,7 @@ def runs() -> None:
 
 @click.group(cls=LazyGroup, table=MODEL_VERBS)
 def model() -> None:
-    """Predict what an exchange costs, from bytes and messages per level of the machine."""
+    """What an exchange costs, from bytes and messages per level of the machine: `place --parameters` predicts with it."""
 
 
 PROGRAM = "parhelion"
@@ -216,6 +206,5 @@ def _open_closed_streams() -> None:
 
 
 def main() -> None:
-    """Entry point of the command `parhelion`."""
     with whole_command():
         root(prog_name=PROGRAM)

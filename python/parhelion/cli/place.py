@@ -1,4 +1,4 @@
-"""`parhelion place`, `parhelion model` with its verbs, and `parhelion partition`."""
+"""`parhelion place`, `parhelion partition`, and the verbs of `parhelion model`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ MACHINE, WEIGHTS, SEARCH, RUNNING, SCHEDULE, OUTPUT = map(options_of, ("Machine"
 
 
 def described(option: Any, *flags: str, **settings: Any) -> Any:
-    """An option that several commands take to describe a case; `settings` are those of the command."""
     shared = SHARED[flags[0]]
     return option(*flags, **{**shared, **settings}, **({"show_default": True} if settings.get("default") else {}))
 
@@ -172,31 +171,6 @@ algorithm_option = click.option("--algorithm", type=click.Choice(["standard", "s
 bytes_option = click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 
 
-@click.command()
-@described(click.option, "--parameters", required=True)
-@described(click.option, "--grid", required=True)
-@described(click.option, "--topology", required=True)
-@described(click.option, "--ranks-per-node")
-@described(click.option, "--extent", default="64x64x64")
-@described(click.option, "--halo", default=1)
-@described(click.option, "--fields", default=1)
-@bytes_option
-@algorithm_option
-@described(click.option, "--periodic", default="yes")
-@json_option
-def predict(json_file: str | None, parameters: Path, **options: Any) -> None:
-    """Predict the time of an exchange, blocked and placed, and its parts."""
-    from ..place import case
-    from ..placement import read_parameters
-    from ..show.placement import prediction_table
-
-    output, described_case = Output(json_file), case_of({**options, "neighbors": "full"})
-    parts = case.predict(described_case, read_parameters(parameters))
-    output.show([prediction_table(parts)])
-    output.document({"schema": "parhelion.model.prediction/1", "seconds": {name: sum(found.values()) for name, found in parts.items()},
-                     "parts": parts, "machine": described_case.machine.topology})
-
-
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", required=True)
 @described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: what leaves nodes is counted, too.")
@@ -243,8 +217,6 @@ def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int |
 @click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
 @click.option("--variants", type=Names(("mpi", "node_aware"), "simulated transport"), default="mpi", show_default=True, metavar="NAME[,NAME]",
               help="Only these: mpi, a message for each pair of ranks; node_aware, messages between nodes collected.")
-@click.option("--maps", type=click.Path(path_type=Path, exists=True), metavar="MAPS",
-              help="Instead of a grid: index maps of `partition`, of as many parts as ranks.")
 @described(click.option, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them "
                                               "[fitted to published rows of 64 ranks a node].")
 @click.option("--overhead", type=Real(0, 1000), default=0.0, show_default=True, metavar="MICROSECONDS",
@@ -257,7 +229,7 @@ def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int |
 @json_option
 def simulate(
     json_file: str | None, topology: str, ranks_per_node: tuple[int, ...], grid: tuple[int, ...] | None, extent: tuple[int, ...],
-    halo: tuple[int, ...], fields: tuple[int, ...], all_pairs: bool, numberings: tuple[str, ...], variants: tuple[str, ...], maps: Path | None,
+    halo: tuple[int, ...], fields: tuple[int, ...], all_pairs: bool, numberings: tuple[str, ...], variants: tuple[str, ...],
     parameters: Path | None, overhead: float, iterations: int, verify: bool, picture: Path | None, build: Path | None, timeout: float,
 ) -> None:
     """Run the real exchange on a described machine under SimGrid: blocked order against placement.
@@ -277,8 +249,8 @@ def simulate(
         raise InputError(f"{len(halo)} halo widths and {len(fields)} numbers of fields do not make pairs: see --all-pairs")
     sizes = list(itertools.product(halo, fields) if all_pairs else zip(halo, fields, strict=True))
     cases = [
-        Case(topology, ranks_per_node=(ranks,), graph=maps, halo=width, fields=count, bytes_per_cell=FLOAT32, neighbors="full", periodic=True,
-             extent=None if maps else extent, grid=None if maps else grid or default_grid(topology, ranks))
+        Case(topology, ranks_per_node=(ranks,), grid=grid or default_grid(topology, ranks), neighbors="full", periodic=True, extent=extent,
+             halo=width, fields=count, bytes_per_cell=FLOAT32)
         for ranks in ranks_per_node for width, count in sizes
     ]
     figures = read_parameters(parameters) if parameters else default_figures()

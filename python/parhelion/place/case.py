@@ -1,4 +1,4 @@
-"""One description of a case, for `place`, `model predict` and `model simulate`: a machine, what is put onto it, and what is exchanged."""
+"""One description of a case, for `place` and `model simulate`: a machine, what is put onto it, and what is exchanged."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ class Case:
     halo: int = 1
     fields: int = 1
     bytes_per_cell: int = 8
-    algorithm: str = "standard"
     objective: str = "jsum"
     method: str = ""
     refine: bool = True
@@ -97,7 +96,6 @@ class Case:
 
     @cached_property
     def land(self) -> LandGrid | None:
-        """The process grid that is placed, where there is a mask."""
         if not self.mask:
             return None
         return (self if self.grid or self.ranks else replace(self, ranks=self.machine.size)).grids_with_land()[0]
@@ -128,10 +126,13 @@ class Case:
         stencil = Stencil.parse(self.neighbors, dimensions)
         return stencil.with_halo(self.extent, self.halo, self._bytes_of_a_cell) if self.extent else stencil
 
-    def placement(self, method: str = "") -> AnyPlacement:
-        """The automatic placement, or the one asked for by `method` or blocks. Raises PlacementError."""
+    def placement(self) -> AnyPlacement:
         if self.parts or self.land:
             return self._place_parts(f"{self.graph} has {self.parts.ranks} parts" if self.parts else f"the process grid has {len(self.edges)} wet places")
+        return self.on_grid()
+
+    def on_grid(self, method: str = "") -> Placement:
+        """The automatic placement of a grid, or the one asked for by `method` or blocks. Raises PlacementError."""
         if self.blocks:
             return self._place_by_hand()
         if bool(self.grid) == bool(self.cells):
@@ -146,17 +147,10 @@ class Case:
             stencil = self.stencil(len(grid))
         return place(grid, self.machine, stencil, self.periodic, self.objective, self.refine, method or self.method, self.parameters)
 
-    def orders(self) -> dict[str, AnyPlacement]:
-        """Ranks in blocked order, as MPI_Cart and launchers give it, and placed."""
-        placed = self.placement()
-        return {"blocked": placed.in_order() if isinstance(placed, GraphPlacement) else self.placement("blocked"), "placed": placed}
-
-    def traffic(self, placement: AnyPlacement) -> Traffic:
-        cells = (1,) if self.parts else self.extent or ()
-        return traffic(placement, Exchange(cells, self.halo, self.fields, self.bytes_per_cell, self.algorithm), self.periodic)
+    def traffic(self, placement: Placement) -> Traffic:
+        return traffic(placement, Exchange(self.extent or (), self.halo, self.fields, self.bytes_per_cell), self.periodic)
 
     def place(self) -> Placed:
-        """The placement, and what goes between nodes by it and in blocked order."""
         _ = self.edges  # read before the clock starts
         start = time.perf_counter()
         placed = self.placement()
@@ -167,7 +161,6 @@ class Case:
         return Placed(self, placed, blocked.scores, self._pairs(placed), self._pairs(blocked), seconds)
 
     def _pairs(self, placed: GraphPlacement) -> np.ndarray:
-        """All pairs of nodes of which one sends to the other (NODE_PAIR)."""
         if self.parts:
             return pairs_of_parts(self.parts, placed, self._bytes_of_a_cell)
         assert self.land
@@ -242,12 +235,6 @@ def parse_blocks(text: str) -> Blocks:
 
 def _counts_nodes(topology: str) -> bool:
     return any(f"{name}:" in topology for name in NODE_NAMES)
-
-
-def predict(case: Case, parameters: Parameters) -> dict[str, dict[str, float]]:
-    """Seconds by cause, in blocked order and placed. Where messages between nodes are collected, the predicted time decides on the placement."""
-    case = replace(case, parameters=parameters if case.algorithm == "node_aware" else None)
-    return {order: parameters.parts(case.traffic(placement)) for order, placement in case.orders().items()}
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ class Fit:
         return float(np.median(np.abs(self.errors)))
 
     def document(self, errors: Sequence[float] | None = None) -> dict[str, Any]:
-        """For JSON, with the errors of the points fitted, or others."""
         figures = {key: value for key, value in asdict(self.parameters).items() if value != math.inf}
         return {"parameters": figures, "fitted": len(self.errors), "errors": list(self.errors if errors is None else errors)}
 
@@ -104,7 +103,7 @@ class HaloCase(msgspec.Struct):
         if variant in ("staged", "hand_staged") or variant.startswith("by_dimension:"):
             algorithm = "staged"
         else:
-            algorithm = "node_aware" if "node_aware" in variant or variant == "hand_nodes" else "standard"
+            algorithm = "node_aware" if "node_aware" in variant else "standard"
         width = np.dtype(self.element).itemsize * self.components
         return Exchange(self.extent, self.halo, self.fields, width, algorithm, faces_only=self.neighbors == "faces")
 

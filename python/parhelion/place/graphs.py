@@ -21,7 +21,6 @@ def edges_of(maps: IndexMaps, bytes_per_cell: int) -> Edges:
 
 
 def pairs_of_parts(maps: IndexMaps, placement: GraphPlacement, bytes_per_cell: int) -> np.ndarray:
-    """All pairs of nodes of which one sends to the other (NODE_PAIR)."""
     nodes, count = placement.units("node"), placement.machine.nodes
     senders, receivers, sizes = (each[nodes[placement.directed[0]] != nodes[placement.directed[1]]] for each in placement.directed)
     keys, place = np.unique(nodes[senders] * count + nodes[receivers], return_inverse=True)

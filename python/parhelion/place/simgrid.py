@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..launch.process import run_command
-from ..placement import GraphPlacement, Machine, Numbering, Parameters
-from .case import AnyPlacement, Case
+from ..placement import Machine, Numbering, Parameters, Placement
+from .case import Case
 from .traffic import memory_level
 
 SOURCE = Path(__file__).parents[3] / "studies" / "simulation"
@@ -83,7 +83,7 @@ class Simulation:
     timeout_s: float = 3600.0
     verify: bool = False
 
-    def run(self, case: Case, placement: AnyPlacement, numbering: str = "", transport: str = "mpi") -> Launch:
+    def run(self, case: Case, placement: Placement, numbering: str = "", transport: str = "mpi") -> Launch:
         """Run the exchange of a case over a transport (of TRANSPORTS) on every rank of the placement. Raises SimulationError."""
         # Events within a moment count as simultaneous: SimGrid then solves once for all of them.
         moment = max(self.figures.predict(case.traffic(placement)), 1e-6) / MOMENTS_PER_EXCHANGE
@@ -95,7 +95,7 @@ class Simulation:
             "PARHELION_SIMULATED_POLL": f"{moment:.3e}",
             "PARHELION_PATIENT": str(int(transport == "mpi")),
         }
-        arguments = [*_problem(case, placement, numbering), str(self.iterations), str(int(self.verify)), TRANSPORTS[transport],
+        arguments = [*_sizes(case, placement, numbering), str(self.iterations), str(int(self.verify)), TRANSPORTS[transport],
                      str(case.halo), str(case.fields)]
         start = time.monotonic()
         lines = self._start(placement, numbering, moment, arguments, environment)
@@ -106,7 +106,7 @@ class Simulation:
             raise SimulationError(f"{found['wrong']} ghosts are wrong for halo {case.halo}, fields {case.fields}")
         return Launch(found["seconds"], int(found["setup_bytes"]), time.monotonic() - start)
 
-    def _start(self, placement: AnyPlacement, numbering: str, moment_s: float, arguments: list[str], environment: dict[str, str]) -> list[str]:
+    def _start(self, placement: Placement, numbering: str, moment_s: float, arguments: list[str], environment: dict[str, str]) -> list[str]:
         ranks = placement.machine.size
         lines: list[str] = []
         with tempfile.TemporaryDirectory(prefix="phl-simulate-") as folder:
@@ -125,13 +125,8 @@ class Simulation:
         return lines
 
 
-def _problem(case: Case, placement: AnyPlacement, numbering: str) -> list[str]:
-    """Index maps, which the program reads itself; or grid and cells per rank.
-
-    The library numbers with the last dimension fastest: x first is the same with the dimensions the other way round.
-    """
-    if isinstance(placement, GraphPlacement) and case.graph:
-        return ["maps", str(case.graph.resolve())]
+def _sizes(case: Case, placement: Placement, numbering: str) -> list[str]:
+    """Grid and cells per rank. The library numbers with the last dimension fastest: x first is the same with the dimensions the other way round."""
     turned = numbering[:1] == "X" and len(placement.grid) > 1
     return ["x".join(map(str, sizes[::-1] if turned else sizes)) for sizes in (placement.grid, case.extent or ())]
 
@@ -155,7 +150,7 @@ def machine_text(machine: Machine, figures: Parameters) -> str:
     return lines
 
 
-def hosts(placement: AnyPlacement, numbering: str = "") -> list[str]:
+def hosts(placement: Placement, numbering: str = "") -> list[str]:
     """The host of every rank: n<node>.<core>."""
     numbered = Numbering(placement.grid, numbering)
     nodes = numbered.in_order(placement.units("node"))

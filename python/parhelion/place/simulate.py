@@ -48,7 +48,6 @@ class Cell:
 
 
     def document(self) -> dict[str, Any]:
-        """The cell as JSON has it."""
         published = {name: {"blocked_s": blocked, "placed_s": placed, "speed_up": self.published_speed_ups[name], "off_by": self.off_by(name)}
                      for name, (blocked, placed) in self.published.items()}
         return asdict(self) | {"speed_up": self.speed_up, "published": published}
@@ -84,18 +83,16 @@ def run_study(
 ) -> Study:
     """Every case in blocked order, as MPI_Cart gives it, the last dimension fastest, and placed with each numbering.
 
-    Parts of index maps stand in one row, which has one numbering. Raises SimulationError, PlacementError.
+    Raises SimulationError, PlacementError.
     """
     study, published = Study(), published_cells()
     for case in cases:
         (ranks,) = case.ranks_per_node or (0,)
-        orders = case.orders()
-        names = ["parts"] if case.graph else list(numberings)
-        is_published = case.topology == TOPOLOGY and case.extent == CELLS and not case.graph
+        orders = {"blocked": case.on_grid("blocked")} | dict.fromkeys(numberings, case.on_grid())
+        is_published = case.topology == TOPOLOGY and case.extent == CELLS
         for transport in transports:
             seconds = {}
-            for name in ("blocked", *names):
-                placement = orders["blocked" if name == "blocked" else "placed"]
+            for name, placement in orders.items():
                 numbering = name if len(placement.grid) == len(name) and name != "blocked" else ""
                 made = simulation.run(case, placement, numbering, transport)
                 seconds[name] = made.seconds
@@ -103,7 +100,7 @@ def run_study(
                                        "transport": transport, **asdict(made)})
                 say(f"{placement.machine.size} ranks, {name}, halo {case.halo}, fields {case.fields}, {transport}: "
                     f"{1e3 * made.seconds:.3f} ms per exchange; the simulation took {made.wall_s:.0f} s")
-            for name in names:
+            for name in numberings:
                 key = ranks, name, case.halo, case.fields
                 study.cells.append(Cell(*key, transport, seconds["blocked"], seconds[name], published.get(key, {}) if is_published else {}))
     return study

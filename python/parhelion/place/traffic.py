@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..placement import BetweenNodes, GraphPlacement, Placement, PlacementError, Stencil, node_pairs
+from ..placement import BetweenNodes, Placement, PlacementError, Stencil, node_pairs
 from ..placement.parameters import Traffic
 from ..placement.placement import each_periodic
 
@@ -64,11 +64,9 @@ def memory_level(levels: Iterable[str]) -> str:
     return next((level for level in MEMORY_LEVELS if level in known), known[0])
 
 
-def traffic(placement: Placement | GraphPlacement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
-    """Count what a placement lets cross each level; of parts, along the edges of their graph. Local; looks at every grid point."""
+def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
+    """Count what a placement lets cross each level. Local; looks at every grid point."""
     units = {level: placement.units(level) for level in placement.machine.levels}
-    if isinstance(placement, GraphPlacement):
-        return _count(units, [placement.directed])
     return count(units, exchange, each_periodic(periodic, len(placement.grid)))
 
 

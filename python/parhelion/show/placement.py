@@ -40,7 +40,6 @@ def placed_blocks(placed: Placed, wanted: str = "no") -> list[Block]:
 
 
 def land_table(grids: Sequence[LandGrid]) -> Table:
-    """Process grids with land, and how many ranks each needs."""
     rows = [(product(each.grid), f"{each.wet.size:,}", f"{each.ranks:,}", f"{100 * each.dropped:.0f} %", f"{each.halo:,}") for each in grids]
     return Table(("Process grid", "Places", "Ranks", "Land without a rank", "Largest halo, cells"), rows)
 
@@ -79,7 +78,6 @@ def _messages(found: NodeMessages) -> str:
 
 
 def partition_blocks(summary: dict[str, Any]) -> list[Block]:
-    """What `partition_mesh` returned."""
     mesh = summary["mesh"]
     told = [
         f"{mesh['name']}: {summary['cells']:,} cells ({_counts(mesh['cell_types'])}), {mesh['points']:,} points",
@@ -90,7 +88,6 @@ def partition_blocks(summary: dict[str, Any]) -> list[Block]:
 
 
 def inspection_blocks(maps: dict[str, Any]) -> list[Block]:
-    """What `inspect` returned: where the data set is, its sizes, and what is unusual."""
     title = "ids" if maps["entities"] == "unknown" else maps["entities"]
     found = {name: maps[name] for name in ("owned", "ghosts", "neighbors")}
     rows = [(name, f"{each['min']:,}", f"{each['mean']:,.1f}", f"{each['max']:,}") for name, each in found.items()]
@@ -132,13 +129,6 @@ def _figure(value: float, digits: int = 1) -> str:
     return f"{value:.{digits}f}" if value else "–"
 
 
-def prediction_table(parts: dict[str, dict[str, float]]) -> Table:
-    """Times by cause, a column for each order."""
-    causes = dict.fromkeys(cause for found in parts.values() for cause in found)
-    rows = [(cause, *(f"{1e6 * found[cause]:.1f}" for found in parts.values())) for cause in causes]
-    return Table(("µs per exchange", *parts), rows, foot=[("total", *(f"{1e6 * sum(found.values()):.1f}" for found in parts.values()))])
-
-
 def simulation_table(cells: Sequence[Cell]) -> Table:
     """One row per cell. `gain`: how many times as fast as pair by pair in the same order, blocked and placed."""
     rows = []
@@ -159,7 +149,6 @@ def simulation_table(cells: Sequence[Cell]) -> Table:
 
 
 def draw_speed_ups(cells: Sequence[Cell], path: str | Path) -> None:
-    """One group per cell: the simulation as a bar, each published software as a mark."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1.6 + 0.9 * len(cells), 4), layout="constrained")

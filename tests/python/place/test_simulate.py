@@ -3,8 +3,6 @@
 import json
 import shutil
 
-import meshio
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -14,7 +12,6 @@ from parhelion.place.case import Case
 from parhelion.place.simgrid import Simulation, SimulationError, TRANSPORTS, find_program, hosts, machine_text
 from parhelion.place.simulate import published_cells
 from parhelion.cli.main import root
-from parhelion.mesh.partition import partition_mesh
 
 pytestmark = pytest.mark.timeout(300)
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not installed (Debian: apt install libsimgrid-dev)")
@@ -61,26 +58,6 @@ def test_each_of_the_eight_published_cells_has_six_kinds_of_software():
 def test_every_ghost_is_right_on_simulated_ranks(program, placement, transport, numbering, extent):
     for width, fields in ((1, 1), (3, 2)):
         assert Simulation(program, NETWORK, verify=True).run(halo(GRID, extent, width, fields), placement, numbering, transport).seconds > 0
-
-
-@pytest.fixture(scope="module")
-def maps(tmp_path_factory):
-    """Of a cube in 12 parts."""
-    folder = tmp_path_factory.mktemp("maps")
-    points = np.stack(np.meshgrid(*[np.arange(7)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-    corner = np.ravel_multi_index(np.stack(np.meshgrid(*[np.arange(6)] * 3, indexing="ij")).reshape(3, -1), (7, 7, 7))
-    hexahedra = corner[:, None] + [0, 49, 56, 7, 1, 50, 57, 8]
-    meshio.Mesh(points.astype(float), [("hexahedron", hexahedra)]).write(folder / "cube.vtu")
-    partition_mesh(folder / "cube.vtu", 12, out=folder)
-    return folder / "cube-12"
-
-
-@needs_simgrid
-@pytest.mark.parametrize("transport", TRANSPORTS)
-def test_every_ghost_of_a_mesh_is_right_on_simulated_ranks(program, maps, transport):
-    case = Case("node:3 core:4", graph=maps, fields=2, bytes_per_cell=4)
-    for placement in case.orders().values():
-        assert Simulation(program, NETWORK, verify=True).run(case, placement, transport=transport).seconds > 0
 
 
 @needs_simgrid

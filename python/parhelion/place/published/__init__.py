@@ -17,7 +17,6 @@ FLOAT32 = 4
 
 
 def read_lines(name: str) -> list[dict[str, str]]:
-    """The lines of a table, cells by column."""
     with (FOLDER / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
