@@ -75,7 +75,6 @@ class Compared(click.ParamType):
 
 
 def _kind(path: Path) -> str:
-    """Run, image or profile; a folder of runs is as good as one."""
     return next((kind.name for kind in KINDS if path.name == kind.file or (path / kind.file).exists()), RUN.name)
 
 
@@ -122,7 +121,6 @@ def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
 
 
 def _runs(a: Path, b: Path, how: How, output: Output) -> int:
-    """Case by case, with what changed around them."""
     from ..analyze.comparison import compare
     from ..analyze.comparison import comparison_document
     from ..analyze.comparison import read_set
@@ -137,7 +135,6 @@ def _runs(a: Path, b: Path, how: How, output: Output) -> int:
 
 
 def _images(a: Path, b: Path, how: How, output: Output) -> int:
-    """Likely causes first, then what changed."""
     from ..analyze.images import compare_images, image_document
     from ..analyze.statistics import IMAGE_RULES
     from ..show.compare import images, images_page
@@ -193,7 +190,6 @@ def _fails(verdicts: Iterable[object], how: How) -> bool:
 
 
 def _chosen(sets: list[RecordSet], how: How) -> list[RecordSet]:
-    """The sets with the named variants, as times relative to one of them where that was asked for."""
     from ..analyze.comparison import relative_to
 
     sets = relative_to(sets, how["relative_to"]) if how["relative_to"] else sets

@@ -50,7 +50,6 @@ def answer(asked: Sequence[str], build_name: str | None) -> str:
 
 
 def facts(build: Build, fortran: bool = False) -> dict[str, str]:
-    """Every fact by the name of its option."""
     sdk = Path(__file__).resolve().parents[1] / "_sdk"
     if not sdk.is_dir():
         remedy = f"`make -C {ROOT} install PREFIX=…`, and then PREFIX/lib/cmake and PREFIX/lib/pkgconfig" if in_checkout() else "install it again"

@@ -194,7 +194,6 @@ class PanelCommand(click.Command):
 
 
 def options_of(panel: str) -> Callable[..., Any]:
-    """`click.option` for the options of one panel."""
     return partial(click.option, cls=PanelOption, panel=panel)
 
 

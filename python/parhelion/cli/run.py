@@ -22,8 +22,6 @@ OF_HOSTS = ("on_hosts", "once", "latency", "bandwidth")
 
 
 class Text(click.ParamType):
-    """A word that is not empty."""
-
     def __init__(self, name: str = "text") -> None:
         self.name = name
 
@@ -76,7 +74,6 @@ def run(program: tuple[str, ...], on_hosts: int | None, once: bool, latency: flo
 
 
 def words_of(ctx: click.Context) -> list[str]:
-    """The options that were given, but for hosts, and the program, as a command line."""
     words: list[str] = []
     for option in ctx.command.params:
         value = ctx.params[str(option.name)]
@@ -87,7 +84,6 @@ def words_of(ctx: click.Context) -> list[str]:
 
 
 def setting(how: Mapping[str, Any]) -> dict[str, str]:
-    """The library's own variables, by which it hears of the options."""
     told = {"PARHELION_TRANSPORT": how["transport"], "PARHELION_TIMEOUT": how["neighbor_timeout"] and f"{how['neighbor_timeout']:g}",
             "PARHELION_CHECK": "1" if how["check"] else None}
     return {name: value for name, value in told.items() if value}

@@ -470,12 +470,10 @@ def choose_process_grid(ranks: int, extents: Sequence[int], halo: Halo = 1) -> t
 
 
 def _behind(box: Slices, sides: Sides) -> Slices:
-    """Where in an array with a halo."""
     return tuple(slice(lower, lower + part.stop - part.start) for part, (lower, _) in zip(box, sides, strict=True))
 
 
 def _parse_order(rank_order: Any) -> tuple["_core.RankFill", list[int]]:
-    """A rule, or a table of ranks."""
     if isinstance(rank_order, str):
         return _core.RankFill[choice(rank_order, "rank_order", _core.RankFill.__members__)], []
     ranks = integers(rank_order, "rank_order")

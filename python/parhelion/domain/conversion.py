@@ -114,7 +114,6 @@ def _need(other: Any, name: str, what: str) -> bool:
 
 
 def _value(other: Any, *names: str) -> Any:
-    """The first of these that is there, called where it is a method."""
     for name in names:
         if hasattr(other, name):
             value = getattr(other, name)

@@ -155,7 +155,6 @@ def callable_array(value: Any, name: str) -> np.ndarray:
 
 
 def callable_on_device(value: Any, name: str) -> np.ndarray:
-    """The same of an array that may be on a device."""
     return callable_array(any_array(value, name), name)
 
 
@@ -304,7 +303,6 @@ class Parts:
 
 
 def split_field(parts: Parts, depth: int) -> list[Parts]:
-    """A field for each component along the first `depth` component axes."""
     before: tuple[Any, ...] = (slice(None),) * parts.dimensions
     return [replace(parts, arrays=[array[(*before, *index)] for array in parts.arrays])
             for index in np.ndindex(parts.components[:depth])]
@@ -365,14 +363,12 @@ def _one(found: list[Any], name: str, what: str) -> Any:
 
 
 def _known(array: np.ndarray, dimensions: int) -> HaloArray | None:
-    """An array that knows its halo, where it is one for as many dimensions."""
     if not isinstance(array, HaloArray) or array.halo is None or len(array.halo) != dimensions:
         return None
     return array
 
 
 def _find_stagger(grid: Grid, array: np.ndarray, told: Field) -> tuple[int, ...]:
-    """Beyond that of the domain."""
     if told.stagger is not None:
         return tuple(stagger_of(told.stagger, grid.dimensions))
     known = _known(array, grid.dimensions)
@@ -389,7 +385,6 @@ def _find_depth(grid: Grid, array: np.ndarray, halo: Sides, told: Any) -> Sides:
 
 
 def _find_halo(grid: Grid, array: np.ndarray, held: list[int], told: Any, name: str) -> Sides:
-    """The halo that was told, that the array knows, or that its shape leaves no doubt about."""
     dimensions = grid.dimensions
     if array.ndim < dimensions:
         raise ValueError(

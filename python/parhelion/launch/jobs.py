@@ -108,7 +108,6 @@ class SlurmJob:
 
     @classmethod
     def told(cls, env: Mapping[str, str]) -> SlurmJob | None:
-        """What the environment of a batch script, of `salloc`, or of a step says; None elsewhere."""
         if not env.get("SLURM_JOB_ID"):
             return None
         nodes, tasks, each = (_integer(env.get(f"SLURM_{name}")) for name in ("JOB_NUM_NODES", "NTASKS", "CPUS_PER_TASK"))
@@ -221,7 +220,6 @@ class Hosts:
 
     @classmethod
     def told(cls, env: Mapping[str, str]) -> Hosts:
-        """What the environment says; no names when it says nothing."""
         words = [word.strip().partition(":") for word in env.get("PARHELION_HOSTS", "").split(",") if word.strip()]
         names = tuple(name for name, _, _ in words)
         room = tuple(int(number) for _, _, number in words if number.isdigit())
@@ -240,7 +238,6 @@ class Hosts:
         return {name: number for name, number in zip(self.names, self.room if sum(self.room) == ranks else even) if number}
 
     def fullest(self, ranks: int) -> int:
-        """Ranks on the host that has the most of them."""
         return max(self.shares(ranks).values()) if self.names else ranks
 
     def crowded(self, ranks: int, cores: int) -> bool:

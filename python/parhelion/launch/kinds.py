@@ -28,7 +28,6 @@ class Request:
 
     @property
     def oversubscribed(self) -> bool:
-        """On the fullest host."""
         return self.hosts.crowded(self.ranks, self.cores)
 
     @property
@@ -80,7 +79,6 @@ def _openmpi(request: Request, build: Build) -> Form:
 
 
 def _impi(request: Request, build: Build) -> Form:
-    """Intel MPI finds its parts by I_MPI_ROOT; its pinning is set by variables, not options."""
     env = {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core"} if request.bound else {"I_MPI_PIN": "0"}
     return Form(_hydra_hosts(request), env, {"I_MPI_ROOT": str(build.mpi_home)})
 

@@ -38,8 +38,6 @@ class MpiMissing(InputError, RuntimeError):
 
 
 class Mpi(NamedTuple):
-    """An MPI on this machine."""
-
     library: Path
     soname: str
     version: str
@@ -182,7 +180,6 @@ def symbol_address(library: str | os.PathLike[str]) -> int | None:
 
 
 def file_of(address: int) -> Path:
-    """The file that holds `address`."""
     place = _Place()
     lookup = ctypes.CDLL(None).dladdr
     lookup.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Place)]

@@ -93,7 +93,6 @@ def linked_mpi(program: Path) -> Linked | None:
 
 
 def is_compiled(program: Path) -> bool:
-    """Whether it is a program in machine code, and no script."""
     try:
         with program.open("rb") as file:
             return file.read(4) == b"\x7fELF"

@@ -55,7 +55,6 @@ def network(build: Build, ranks: int = 2, bind: bool = False) -> dict[str, str]:
 
 
 def told(lines: Iterable[str]) -> dict[str, str]:
-    """Channels by name, out of what many ranks have printed; several values of one are joined."""
     found: dict[str, set[str]] = {}
     for line in lines:
         for name, pattern in TOLD:

@@ -15,7 +15,6 @@ from ..record.variables import variables
 
 
 def read_text(path: str | Path) -> str | None:
-    """The stripped text of a file, or `None` when it cannot be read."""
     try:
         return Path(path).read_text(errors="replace").strip()
     except (OSError, ValueError):
@@ -31,7 +30,6 @@ def read_int(path: str | Path) -> int | None:
 
 
 def parse_size(text: str) -> int:
-    """A kernel size such as `32K` in bytes."""
     units = {"K": 2**10, "M": 2**20, "G": 2**30}
     return int(text[:-1]) * units[text[-1]] if text[-1:] in units else int(text)
 

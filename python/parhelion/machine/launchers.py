@@ -38,7 +38,6 @@ class Launcher:
 
 
 def launchers() -> list[Launcher]:
-    """Every one on the path, asked for its version."""
     folders = os.environ.get("PATH", "").split(os.pathsep)
     places = [Path(folder) / name for folder in folders if folder for name in ("mpiexec", "srun")]
     there = {place.resolve(): place for place in reversed(places) if os.access(place, os.X_OK)}  # /bin may be /usr/bin
@@ -56,7 +55,6 @@ def look_at(path: str) -> Launcher:
 
 
 def scheduler() -> str:
-    """The job that this runs in."""
     job = given(os.environ)
     if not job.scheduler:
         return ""

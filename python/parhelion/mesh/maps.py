@@ -24,7 +24,6 @@ class IndexMapError(InputError):
 
 
 def fault(where: object, what: str, remedy: str = REWRITE) -> IndexMapError:
-    """An IndexMapError worded the same way everywhere."""
     return IndexMapError(f"{where}: {what}: {remedy}")
 
 
@@ -161,7 +160,6 @@ def _file(folder: Path, rank: int, kind: str = "data") -> Path:
 
 
 def _owned(folder: Path, ranks: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many ids each rank owns, and where its block starts."""
     owned = np.array([_read_counts(folder, rank)[0] for rank in range(ranks)], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(owned)])
     if starts[-1] > LARGEST:
@@ -180,7 +178,6 @@ def _head(path: Path, rank: int, kind: np.dtype) -> tuple[int, int, int]:
 
 
 def _rest(path: Path, rank: int, kind: np.dtype, count: int) -> np.ndarray:
-    """What follows them."""
     words = _words(path, kind, count, 2 * kind.itemsize)
     if len(words) != count:
         raise fault(f"{path} (rank {rank})", "was shortened while it was read")

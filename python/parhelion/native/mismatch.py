@@ -12,7 +12,6 @@ from ..launch.mpi import file_of, name_of, name_to_build
 
 
 def no_mpi(error: Exception) -> str:
-    """mpi4py could not load any."""
     return f"mpi4py found no MPI ({error}): {remedy_of_no_mpi('mpich')}, or name the library with MPI4PY_LIBMPI=/path/libmpi.so.N"
 
 
@@ -31,11 +30,9 @@ def no_build(version: str, address: int | None, built: Sequence[Build]) -> str:
 
 
 def does_not_load(module: str, error: Exception, build: Build) -> str:
-    """A build's module, under this MPI and this Python."""
     return f"{module} does not load ({error}): for this MPI and this Python, {build_for(build.name, again=True)}"
 
 
 def two_mpis(loaded: Sequence[Path]) -> str:
-    """In one process."""
     return (f"two MPIs are in this process: {' and '.join(map(str, loaded))}; messages of one never reach the other. "
             "Let every package use one MPI: look for it in LD_LIBRARY_PATH, LD_PRELOAD and MPI4PY_LIBMPI")

@@ -45,12 +45,10 @@ def call(function: str, *arguments: object) -> None:
 
 
 def number(function: str, *arguments: object) -> int:
-    """Call a function that returns a number."""
     return getattr(library(), function)(*map(_as_c_takes_it, arguments))
 
 
 def text(function: str, *arguments: object) -> str:
-    """Call a function that returns a C string."""
     getattr(library(), function).restype = ctypes.c_char_p
     return getattr(library(), function)(*map(_as_c_takes_it, arguments)).decode()
 
@@ -63,7 +61,6 @@ def received(count: int, function: str, *arguments: object, kind: Any = ctypes.c
 
 
 def received_array(shape: tuple[int, ...], function: str, *arguments: object) -> np.ndarray:
-    """The same as an array of NumPy."""
     numbers = np.empty(shape, np.int32)
     call(function, *arguments, numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_int)))
     return numbers
@@ -87,7 +84,6 @@ def integers(values: Iterable[SupportsInt], bits: int = 31) -> ctypes.Array:
 
 
 def long_integers(values: Iterable[SupportsInt]) -> ctypes.Array:
-    """A C array of int64_t."""
     return integers(values, 63)
 
 

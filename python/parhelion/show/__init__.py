@@ -10,21 +10,18 @@ from typing import NamedTuple
 
 class Cell(NamedTuple):
     """A cell that is more than its text. `small` stands below or behind it; `kind` is good, bad, note, dim, slower, faster or a role;
-    `sort` is what columns are sorted by, `title` what a pointer shows; `share` from -1 to 1 colors it."""
+    `sort` is what columns are sorted by."""
 
     text: str
     small: str = ""
     kind: str = ""
     sort: float | None = None
-    title: str = ""
-    share: float | None = None
 
 
 Word = str | Cell
 
 
 def text_of(word: Word) -> str:
-    """The text of a cell alone."""
     return word.text if isinstance(word, Cell) else word
 
 
@@ -82,8 +79,6 @@ class Items:
 
 @dataclass(frozen=True)
 class Drawing:
-    """SVG for HTML alone."""
-
     svg: str
     caption: str = ""
 
@@ -102,8 +97,6 @@ Block = Table | Text | Items | Drawing | Section
 
 @dataclass(frozen=True)
 class Page:
-    """A page in a file."""
-
     title: str
     about: str
     blocks: Sequence[Block]

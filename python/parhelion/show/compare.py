@@ -47,18 +47,15 @@ def comparison(found: Comparison, show_all: bool, icons: bool = False) -> list[B
 
 
 def comparison_page(found: Comparison) -> Page:
-    """All cases, for a file."""
     return Page(f"{found.sets[1].name} against {found.sets[0].name}", "B against A", comparison(found, True, icons=True))
 
 
 def counts(every: Sequence[Comparison], margin: float, more: str = "") -> Text:
-    """How many figures have which verdict."""
     told = {verdict: sum(each.count(verdict) for each in every) for verdict in Verdict}
     return Text(", ".join(f"{count} {verdict}{f' ({margin:.0%})' if verdict is Verdict.NO_DIFFERENCE else ''}" for verdict, count in told.items()) + more, "bold")
 
 
 def rows_table(rows: Sequence[Row], title: str = "", icons: bool = False) -> Table:
-    """Medians, ratio, interval, effect size, p and verdict."""
     parameters = varying([row.case for row in rows])
     made = [[*(text(row.case.params.get(name)) for name in parameters), row.variant, *_judged(row, icons)] for row in rows]
     return Table([*parameters, "variant", "A", "B", "B / A", "95 % interval", "Cliff's δ", "p", "verdict"], made, len(parameters) + 1, title)
@@ -95,7 +92,6 @@ def _holds_one(row: Row) -> bool:
 
 
 def changed(kind: str, found: Sequence[Change], head: tuple[str, str, str] = ("", "A", "B"), fold: bool = True) -> Table:
-    """Facts with their values on both sides."""
     rows = [(each.name, each.first or "–", each.second or "–") for each in found]
     return facts(rows, head, f"{kind.capitalize()}: {len(found)} changed" if fold else "", f"changed: {kind}")
 
@@ -106,7 +102,6 @@ LABELS = ("network", "reservation", "notes")
 
 
 def images(found: ImageComparison, most: int = 1000) -> list[Block]:
-    """The headline, causes, then what changed most."""
     causes = [(Text(each.title, LIKELY[each.likelihood], f"{each.likelihood}:"), each.why) for each in found.causes]
     return [
         *(Text(f"{image.image.image}, {image.image.ranks} ranks, {image.image.created}", "", f"{side}:") for side, image in zip("AB", found.images, strict=True)),
@@ -169,7 +164,6 @@ def headline(found: ImageComparison) -> str:
 
 
 def around(found: ImageComparison) -> str:
-    """What stands where no cause does."""
     if found.changed:
         return "Nothing that was recorded differs around the figures: the machine may have drifted between the two runs."
     count = len(found.differences)
@@ -177,12 +171,10 @@ def around(found: ImageComparison) -> str:
 
 
 def multiple(value: float | None) -> str:
-    """A ratio that may be far from 1."""
     return "–" if not value else f"{value:.3f}" if value < 10 else significant(value)
 
 
 def figure(found: ImageComparison, benchmark: str, row: Row) -> str:
-    """A figure by benchmark, case and variant."""
     return f"{benchmark}, {case_label(row.case, [each.case for each in found.benchmarks[benchmark].rows])}: {row.variant}"
 
 
@@ -193,7 +185,6 @@ def _figures(rows: Sequence[tuple[str, Row]]) -> Table:
 
 
 def profiles(found: ProfileComparison, most: int) -> list[Block]:
-    """What changed most, first; then what changed around it."""
     sides = [Text(f"{each.name}, {each.samples} samples in {each.seconds:.2f} s of {len(each.ranks)} ranks", "", f"{side}:")
              for side, each in zip("AB", found.profiles, strict=True)]
     made: list[Block] = [*sides, *_lone_ranks(found, most)]
@@ -223,7 +214,6 @@ MOST_AROUND, MOST_PLOTS = 12, 60
 
 
 def history(found: History, most: int) -> list[Block]:
-    """Run by run, the latest first: what changed in the figures, and around them."""
     short = f", {found.short} of them with fewer than {LEAST_RUNS} runs, too few to tell" if found.short else ""
     slower = sum(point.slower for point in found.latest)
     last = Text(f"{slower} slower, {len(found.latest) - slower} faster", "bad" if slower else "good", "last changes:")
@@ -232,7 +222,6 @@ def history(found: History, most: int) -> list[Block]:
 
 
 def history_page(found: History, store: Path) -> Page:
-    """The same whole, with a plot of every figure that changed, what changed most first."""
     by_series: dict[int, list[ChangePoint]] = {}
     for turn in found.turns:
         for point in turn.points:

@@ -11,7 +11,6 @@ YES, NO = Cell("yes", kind="good"), Cell("no", kind="bad")
 
 
 def blocks(found: Examination) -> list[Block]:
-    """Everything that was found."""
     worth = [Text(f"{number}. {words}") for number, words in enumerate(found.worth_doing, start=1)]
     return [*_machine(found), *_builds(found), _table("Transports on this machine", found.transports),
             _table("What the machine offers", found.machine), Text("Most worth doing", "bold"), *worth]

@@ -111,8 +111,6 @@ def _cell(word: Word, side: str, table: Table, column: int) -> str:
     classes = " ".join(filter(None, ["name" if side else "", cell.kind]))
     how += f' class="{escape(classes)}"' if classes else ""
     how += f' data-value="{cell.sort}"' if cell.sort is not None else ""
-    how += f' title="{escape(cell.title)}"' if cell.title else ""
-    how += f' style="--share: {abs(cell.share) * 100:.0f}%"' if cell.share is not None else ""
     small = f" <small>{escape(cell.small)}</small>" if cell.small else ""
     text = _name(cell.text) if column < table.words and table.kind != "facts" else escape(cell.text)
     return f"<{tag}{how}>{text}{small}</{tag}>"
@@ -124,7 +122,6 @@ def _name(name: str) -> str:
 
 
 def markdown(page: Page) -> str:
-    """The same without its drawings."""
     return f"# {pipes(page.title)}\n\n" + "\n\n".join(_markdown(page.blocks, 2)) + "\n"
 
 

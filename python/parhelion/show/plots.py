@@ -47,7 +47,6 @@ STYLE = {
 
 
 def of_role(role: str) -> str:
-    """The key of a variant's color."""
     return ROLES.get(role, ROLES["peer"])
 
 
@@ -79,14 +78,12 @@ def inline(drawing: Figure, prefix: str, description: str) -> str:
 
 
 def _legend(axes: Axes, **how: Any) -> None:
-    """Above the plot; a variant's name is no formula."""
     made = axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, **how)
     for label in made.get_texts():
         label.set_parse_math(False)
 
 
 def _plain_log(axis: Axis) -> None:
-    """Plain numbers on a logarithmic axis, however narrow its range."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     low, high = axis.get_view_interval()
@@ -118,7 +115,6 @@ WIDEST = 3.0  # times the time by hand: what lies beyond stands at the edge
 
 
 def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
-    """The cases with both one of ours and one by hand."""
     return [case for case in cases if case.best_baseline and ours(case)]
 
 
@@ -327,7 +323,6 @@ def _finish(axes: Axes, axis: str, left_out: int) -> None:
 
 
 def history(seconds: Sequence[float], places: Sequence[int], prefix: str) -> str:
-    """Medians of runs as points, the level of each stretch as a line, a dashed line at each change."""
     from matplotlib.ticker import MaxNLocator
 
     with figure(WIDTH, 2.2) as drawing:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, by_state, case_label, constant, entries, in_order, mean_speed, of_variant, ours, over_floor, reasons, remarks, results, text, varying, wording
+from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, by_state, case_label, constant, entries, in_order, mean_speed, of_variant, ours, over_floor, reasons, remarks, results, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
@@ -30,7 +30,6 @@ def write_report(records: Sequence[Record], html: Path | None, markdown: Path | 
 
 
 def page(records: Sequence[Record], with_published: bool = False) -> Page:
-    """Everything that is told of the runs."""
     named = titles(records)
     cases = [in_order(results(record.cases)) for record in records]
     first: list[Block] = []
@@ -70,7 +69,6 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
         *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases)]) if cases else []),
         *(section("What exchanges take", [form_table(apps, fold="What they take of a step")]) if apps else []),
-        *section(f"Speed relative to {words.base}", heat_maps(cases)),
         *([form_table(form, fold="In the published form")] if form else []),
         *plots.curves(cases, prefix),
         *section("Samples", plots.samples(cases, prefix)),
@@ -133,7 +131,6 @@ def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
 
 
 def against_hand(head: Headline, words: Wording) -> str:
-    """What the interval of the mean lets one say."""
     low, high = head.interval
     told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(head.cases)}"
     if low is None or high is None:
@@ -147,34 +144,6 @@ def _cases(count: int) -> str:
     return f"{count} case{'s' if count != 1 else ''}"
 
 
-FULL_COLOR = math.log(2)  # twice or half as fast takes the full color
-PLANES = (("halo", "fields"), ("dataset", "element"), ("dataset", "components"))
-
-
-def heat_maps(cases: Sequence[CaseResult]) -> list[Table]:
-    """One map per variant of the library, where two parameters span a plane that the cases fill once."""
-    plane = next((plane for plane in PLANES if set(plane) == set(varying(cases))), None)
-    if not plane:
-        return []
-    down, across = plane
-    columns = list(dict.fromkeys(text(case.params.get(across)) for case in cases))
-    by_place = {(text(case.params.get(down)), text(case.params.get(across))): case for case in cases}
-    rows = list(dict.fromkeys(row for row, _ in by_place))
-    return [Table((f"{down} ↓ × {across} →", *columns), [[row, *(_heat(by_place.get((row, column)), name) for column in columns)] for row in rows],
-                  title=name, kind="heat") for name in own_speeds(cases)]
-
-
-def _heat(case: CaseResult | None, variant: str) -> Cell:
-    speed = case.speed(variant) if case else None
-    if case is None or speed is None:
-        return Cell("–", title="not measured")
-    low, high = case.speed_interval(variant)
-    span = f", 95 % interval {low:.2f}–{high:.2f}" if low is not None and high is not None else ", no interval: too few samples"
-    best = case.best_baseline.variant if case.best_baseline else ""
-    share = max(-1.0, min(1.0, math.log(speed) / FULL_COLOR))
-    return Cell(times(speed), kind="faster" if share > 0 else "slower", title=f"{speed:.2f} times as fast as {best}{span}", share=share)
-
-
 def setup_exchanges(entry: Entry) -> float:
     """Pattern and plan over one exchange of the steady state."""
     cost = entry.setup_s
@@ -182,7 +151,6 @@ def setup_exchanges(entry: Entry) -> float:
 
 
 def setup(cases: Sequence[CaseResult]) -> list[Block]:
-    """What pattern and plan cost in exchanges of the library; nothing when none was told."""
     found = [(case, entry) for case in cases for entry in case.entries.values() if entry.role == OWN and entry.setup_s]
     timed = [(setup_exchanges(entry), entry.variant, case_label(case, cases)) for case, entry in found if entry.median]
     if not timed:
@@ -197,14 +165,12 @@ def setup(cases: Sequence[CaseResult]) -> list[Block]:
 
 
 def choices(cases: Sequence[CaseResult]) -> list[Block]:
-    """What `auto` told about its choice, by case."""
     told = [(case_label(case, cases), line.explain) for case in cases for entry in case.entries.values() for line in entry.lines[:1]
             if entry.variant == "auto" and line.explain]
     return [facts([(case, each if isinstance(each, str) else msgspec.json.encode(each).decode()) for case, each in told])] if told else []
 
 
 def verification(cases: Sequence[CaseResult]) -> list[Block]:
-    """How many timings count, and why others do not."""
     if not cases:
         return []
     every, told = entries(cases), list[Text]()
@@ -220,7 +186,6 @@ def verification(cases: Sequence[CaseResult]) -> list[Block]:
 
 
 def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
-    """Percentiles and mean of every variant and case."""
     parameters = varying(cases)
     timed = [(case, entry, entry.summary) for case in cases for entry in case.entries.values() if entry.summary]
     rows: list[list[Word]] = [[*values(case, parameters), entry.variant, str(found.count),
@@ -233,7 +198,6 @@ def spread(cases: Sequence[CaseResult], words: Wording) -> list[Block]:
 
 
 def method(record: Record, cases: Sequence[CaseResult]) -> Items:
-    """How much stands behind the figures, and how intervals were found."""
     lines = [line for line in record.cases if line.samples]
     each = sorted({len(line.samples) for line in lines})
     samples = f"{each[0]}–{each[-1]}" if len(each) > 1 else str(each[0]) if each else "no"
@@ -262,7 +226,6 @@ MOST_HOSTS = 64
 
 
 def places(launches: Sequence[Launch]) -> list[Block]:
-    """Every different placement of ranks: the hardware threads that each could use, by host; launches that told nothing are left out."""
     found: dict[str, tuple[Launch, list[int]]] = {}
     for launch in launches:
         if launch.hosts and len(launch.hosts) == len(launch.binding):
@@ -286,7 +249,6 @@ def _ranks_of(launch: Launch, host: str) -> str:
 
 
 def launch_facts(launches: Sequence[Launch]) -> Facts:
-    """What the ranks themselves told; launches that told the same are named once."""
     told: dict[tuple[str, str], list[int]] = {}
     for launch in launches:
         every = {"build": launch.build, "ranks": launch.ranks, **launch.mpi, "hosts": sorted(set(map(str, launch.hosts))),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, by_state, constant, variants, entries, in_order, mean_speed, of_variant, over_floor, reasons, remarks, results, text, varying, with_seam, wording
+from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, by_state, constant, variants, in_order, mean_speed, of_variant, over_floor, reasons, remarks, results, text, varying, with_seam, wording
 from ..analyze.document import PublishedForm, applications, by_level, published_form
 from ..analyze.sweep import FIGURES, LEAST_SIZES, WORDS, Matrix, MatrixRow, PublishedRow, Sweep, sweep
 from ..record.read import Record, failed
@@ -43,7 +43,6 @@ def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
 
 
 def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
-    """Of the gather where several sets, or coarrays, are to be put beside each other."""
     several = len({text(case.params.get("dataset")) for case in cases}) > 1 or any("/" in name for name in variants(cases))
     form = published_form(record.run.benchmark, in_order(cases)) if record.run.benchmark == "ghosts" or several else None
     form = None if record.run.benchmark == "halo" else form
@@ -57,12 +56,10 @@ def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
 
 
 def form_table(form: PublishedForm, title: str = "", fold: str = "") -> Table:
-    """A table in the form in which others were published."""
     return Table(form.head, form.rows, form.names, title, form.caption, fold)
 
 
 def failures(record: Record) -> list[Block]:
-    """How launches ended that ended badly, those alike once."""
     alike: dict[tuple[str, str], list[int]] = {}
     for end in failed(record):
         alike.setdefault((str(end.status), end.message or ""), []).append(end.launch + 1)
@@ -121,12 +118,10 @@ def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str
 
 
 def values(case: CaseResult, parameters: Sequence[str]) -> list[Word]:
-    """The cells of those parameters."""
     return [text(case.params.get(name)) for name in parameters]
 
 
 def short_table(benchmark: str, cases: Sequence[CaseResult], state: str = "") -> Table:
-    """One row per case: `auto`, and the fastest of each role that ran; 80 columns hold it."""
     words, rows = wording(benchmark), in_order(cases)
     roles = [role for role in FASTEST if any(case.of_role(role) for case in cases)]
     cells = [[_auto(case), *(_fastest(case, role) for role in roles)] for case in rows]
@@ -179,7 +174,6 @@ def _auto(case: CaseResult) -> Word:
 
 
 def _fastest(case: CaseResult, role: str) -> Word:
-    """Its time, and below it its name; how many times as fast where it is the library's or another one's."""
     entry = case.best(role)
     if entry is None:
         return "–"
@@ -212,7 +206,6 @@ def _cell(case: CaseResult, name: str) -> Word:
 
 
 def every_result(benchmark: str, cases: Sequence[CaseResult], state: str = "") -> list[Block]:
-    """A row per case and variant, and geometric means over the cases."""
     words, parameters, names = wording(benchmark), varying(cases), variants(cases)
     ratio = f", and how many times as fast as {words.base}" if words.compared else ""
     head = [*parameters, "variant", "role", "µs", *(["× by hand"] if words.compared else [])]
@@ -241,7 +234,6 @@ def _result(case: CaseResult, entry: Entry, parameters: Sequence[str], compared:
 
 
 def matrix(benchmark: str, found: Matrix) -> list[Block]:
-    """Nothing is left out: what cannot run has a row with its reason."""
     reasons_of: dict[str, list[str]] = {}
     for row in found.rows:
         if row.reason:
@@ -291,7 +283,6 @@ LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair o
 
 
 def levels(cases: Sequence[CaseResult]) -> list[Block]:
-    """A row per case and variant that told its messages by level of the machine (`--per-node`)."""
     found = [(case, entry.variant, told) for case in in_order(cases) for entry in case.entries.values() if (told := by_level(entry))]
     if not found:
         return []
@@ -305,13 +296,7 @@ def _sums(told: dict[str, int]) -> str:
     return f"{told['messages']:,} / {told['bytes']:,}" if any(told.values()) else "–"
 
 
-def worst(cases: Sequence[CaseResult]) -> list[Entry]:
-    """Variants whose values were wrong, or that broke down."""
-    return [entry for entry in entries(cases) if entry.failed]
-
-
 def section(title: str, blocks: Sequence[Block], fold: str = "") -> list[Section]:
-    """A section where there is something to say."""
     return [Section(title, blocks, fold)] if blocks else []
 
 
@@ -320,7 +305,6 @@ MUCH_WAITING = 0.1
 
 
 def profile_blocks(profile: Profile, most: int = 15) -> list[Block]:
-    """Parts first, then libraries and functions, then ranks."""
     made: list[Block] = [Text(f"{profile.profile}: {len(profile.ranks)} ranks of {' '.join(profile.program)}, {profile.samples} samples")]
     made += map(note, profile.notes)
     if (waited := waiting_share(profile.ranks)) > MUCH_WAITING:

@@ -28,7 +28,6 @@ def console(stream: Any) -> Console:
 
 
 def show(where: Console, blocks: Sequence[Block]) -> None:
-    """Print blocks one after the other; drawings are left out."""
     for block in blocks:
         if isinstance(block, Table):
             for part in parts(where, block):
@@ -56,7 +55,6 @@ def _styled(text: str, kind: str) -> str:
 
 
 def rich_table(table: Table) -> RichTable:
-    """The table as it is printed."""
     made = RichTable(title=escape(table.title) or None, caption=escape(table.caption) or None, title_justify="left", caption_justify="left")
     if table.kind == "tight":
         made.box, made.padding, made.pad_edge, made.show_edge = box.SIMPLE_HEAD, (0, 0, 0, 1), False, False
@@ -78,12 +76,10 @@ def _word(word: Word) -> str:
 
 
 def width(where: Console, table: Table) -> int:
-    """How wide a table would like to be."""
     return Measurement.get(where, where.options.update(max_width=UNLIMITED), rich_table(table)).maximum
 
 
 def parts(where: Console, table: Table) -> list[Table]:
-    """As many tables as the width needs, where a table has several columns of figures; each names its rows."""
     named, figures = list(range(table.words)), list(range(table.words, len(table.head)))
     if table.kind in ("facts", "tight") or len(figures) < 2 or width(where, table) <= where.width:
         return [table]
@@ -107,20 +103,16 @@ class Output:
         self._check_writable()
 
     def show(self, blocks: Sequence[Block]) -> None:
-        """Print blocks for people."""
         show(self.console, blocks)
 
     def fits(self, table: Table) -> bool:
-        """Whether a table is no wider than the terminal."""
         return width(self.console, table) <= self.console.width
 
     def paths(self, files: Sequence[Path]) -> None:
-        """Say which files were written."""
         for file in files:
             self.console.print(str(file), markup=False, soft_wrap=True)
 
     def document(self, document: dict[str, Any]) -> None:
-        """Write the JSON document where `--json` said, if it was given."""
         if self.json_file is None:
             return
         import msgspec
