@@ -166,20 +166,16 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
     output.document({"schema": "parhelion.model.fit/1", **made.document()})
 
 
-algorithm_option = click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
-                                help="A message to every neighbor, dimension by dimension, or collected between nodes.")
-bytes_option = click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
-
-
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", required=True)
 @described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: what leaves nodes is counted, too.")
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", default=1)
 @described(click.option, "--fields", default=1)
-@bytes_option
+@click.option("--bytes-per-field", "bytes_per_cell", type=Whole(1, MOST_BYTES), default=8, show_default=True, help="Bytes per cell of one field.")
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True, help="Neighbors across edges and corners too, or faces only.")
-@algorithm_option
+@click.option("--algorithm", type=click.Choice(["standard", "staged", "node_aware"]), default="standard", show_default=True,
+              help="A message to every neighbor, dimension by dimension, or collected between nodes.")
 @described(click.option, "--periodic", default="yes")
 @SCHEDULE("--exchanges", type=Whole(1, 1000), default=1, show_default=True, help="Exchanges, one after the other.")
 @SCHEDULE("--copy-rate", type=Real(0.001, 1e6), default=10.0, show_default=True, metavar="GB/s", help="Rate at which a rank packs and unpacks.")
