@@ -1,5 +1,6 @@
 // Exchanges of arrays.
 #include <algorithm>
+#include <utility>
 
 #include "objects.hpp"
 
@@ -82,6 +83,14 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
 
 namespace parhelion::c {
 
+void ExchangeObject::end() {
+    const auto on = std::exchange(begun, nullptr);
+    if (!on) return FieldsObject::end();
+    const Step ending = std::move(*step);
+    step.reset();
+    exchange.end(*on);
+}
+
 void require_groups(int count) {
     if (count < 1)
         throw Error("an exchange needs at least one group: pass a domain or map with its fields");
@@ -114,13 +123,24 @@ void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset) {
 
 void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& arrays) {
     Exchange& exchange = object.exchange;
+    const auto queue = object.queue;
+    const auto begin = [&](Step step) {
+        object.step.emplace(std::move(step));
+        object.begun = queue;
+    };
     switch (call) {
-        case Call::forward: return exchange(arrays);
-        case Call::begin: return void(object.step.emplace(exchange.begin(arrays)));
-        case Call::reverse: return exchange.reverse(reduction_from(reduction), arrays);
-        case Call::begin_reverse:
-            return void(
-                object.step.emplace(exchange.begin_reverse(reduction_from(reduction), arrays)));
+        case Call::forward: return queue ? exchange(*queue, arrays) : exchange(arrays);
+        case Call::begin:
+            return begin(queue ? exchange.begin(*queue, arrays) : exchange.begin(arrays));
+        case Call::reverse: {
+            const Reduction how = reduction_from(reduction);
+            return queue ? exchange.reverse(*queue, how, arrays) : exchange.reverse(how, arrays);
+        }
+        case Call::begin_reverse: {
+            const Reduction how = reduction_from(reduction);
+            return begin(queue ? exchange.begin_reverse(*queue, how, arrays)
+                               : exchange.begin_reverse(how, arrays));
+        }
         case Call::check: return exchange.check(arrays);
         case Call::prepare: return exchange.prepare(arrays);
         case Call::retune: exchange.retune(arrays);
@@ -181,6 +201,11 @@ int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* 
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
                                int count) {
     return call(exchange, Call::begin_reverse, reduction, fields, count);
+}
+int phl_exchange_set_stream(phl_exchange exchange, void* stream) {
+    return with(exchange, [&](auto& object) {
+        object.queue = stream == nullptr ? nullptr : queue_of_stream(stream);
+    });
 }
 int phl_exchange_check(phl_exchange exchange, const phl_field* fields, int count) {
     return call(exchange, Call::check, 0, fields, count);

@@ -93,6 +93,8 @@ struct ExchangeObject : FieldsObject {
     static constexpr const char* name = "exchange";
     Exchange exchange;
     std::string transport = exchange.transport(), explanation = {};
+    std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step that is under way
+    void end();
 };
 
 struct RedistributionObject {

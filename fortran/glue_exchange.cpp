@@ -451,8 +451,9 @@ int phl_f_exchange_only(phl_exchange whole, Array fields, Array depth, int faces
 
 int phl_f_exchange_call(phl_exchange exchange, int call, int reduction, Array a, Array b, Array c,
                         Array d, Array e, Array f, Array g, Array h, int count,
-                        const FortranArray* list) {
+                        const FortranArray* list, void* stream) {
     return with(exchange, [&](auto& object) {
+        object.queue = stream == nullptr ? nullptr : queue_of_stream(stream);
         run(object, static_cast<Call>(call), reduction,
             views(object, all_of({a, b, c, d, e, f, g, h}, count, list)));
     });

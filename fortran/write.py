@@ -46,6 +46,7 @@ KINDS = {
     "map": ("class(index_map), intent(in)", "{}%c_handle()"),
     "domain": ("class(cartesian_domain), intent(in)", "{}%c_handle()"),
     "fields": ("type(field_list), intent(in), optional", "count_of({0}), place_of({0})"),
+    "stream": ("type(c_ptr), intent(in), optional", "address_of({})"),
     "group": ("type(field_group), intent(in)", "[native({})]"),
     "options": ("type(exchange_options), intent(in), optional", "c_options({}, name)"),
 }

@@ -427,6 +427,10 @@ int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count
 int phl_exchange_reverse(phl_exchange exchange, int reduction, const phl_field* fields, int count);
 int phl_exchange_begin_reverse(phl_exchange exchange, int reduction, const phl_field* fields,
                                int count);
+/* Local. The stream of a device (cudaStream_t, CUstream) that the four calls above follow from now
+ * on: what is put on it after end sees the ghosts. A step ends on the stream on which it began.
+ * NULL, as at first: the device is waited for before and after. */
+int phl_exchange_set_stream(phl_exchange exchange, void* stream);
 /* Of a depth: as the exchange was made. */
 #define PHL_AS_MADE (-1)
 

@@ -59,5 +59,6 @@ void test_points(void);
 void test_laws(void);
 void test_moves(void);
 void test_mistakes(void);
+int test_device(void); /* 0: no driver is named, and nothing was tested */
 
 #endif

@@ -1,5 +1,6 @@
 program test_fortran
   use support
+  use test_device, only: run_device
   use test_enums, only: run_enums
   use test_grids, only: run_grids
   use test_laws, only: run_laws
@@ -13,18 +14,22 @@ program test_fortran
   type(index_map) :: map
   integer, allocatable :: all_failures(:)
   integer :: mine(1)
+  logical :: was_run
 
   call start_mpi(world)
   call get_rank(world, rank, ranks)
-  call run_enums()
-  call run_types()
-  call run_maps()
-  call run_grids()
-  call run_points()
-  call run_laws()
-  call run_moves()
-  call run_mistakes()
-  call run_partitions()
+  call run_device(was_run)
+  if (.not. was_run) then
+    call run_enums()
+    call run_types()
+    call run_maps()
+    call run_grids()
+    call run_points()
+    call run_laws()
+    call run_moves()
+    call run_mistakes()
+    call run_partitions()
+  end if
   call map%init(world, 1)
   allocate (all_failures(ranks))
   mine = failures
