@@ -342,6 +342,25 @@ DRIVER_CALL(cuDriverGetVersion, int* version) {
     *version = told != nullptr ? std::atoi(told) : 12040;
     return success;
 }
+DRIVER_CALL(cuInit, unsigned) {
+    BEGIN_CALL;
+    return success;
+}
+DRIVER_CALL(cuDeviceGet, int* device, int) {
+    BEGIN_CALL;
+    *device = 0;
+    return success;
+}
+DRIVER_CALL(cuDeviceGetCount, int* count) {
+    BEGIN_CALL;
+    *count = 1;
+    return success;
+}
+DRIVER_CALL(cuDeviceGetName, char* name, int length, int) {
+    BEGIN_CALL;
+    std::snprintf(name, static_cast<std::size_t>(length), "device against us");
+    return success;
+}
 DRIVER_CALL(cuPointerGetAttribute, void* value, int attribute, Address pointer) {
     BEGIN_CALL;
     const Memory* const memory = memory_at(pointer);

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import remedy_of_no_build
+from ..launch import usable_builds
 from .collect import read_text
 
 DEV_SHM = "/dev/shm"
@@ -154,6 +155,59 @@ def libfabric() -> Told:
     return _library(["libfabric.so.1"])
 
 
+def cuda() -> Told:
+    """Devices, and whether this library's kernel loads there: in a child, with which its contexts go."""
+    told = in_child(_devices)
+    return LOADS in told, told, None if LOADS in told else "use a newer driver: " + NEEDED
+
+
+LOADS = "the library's kernel loads"
+NEEDED = "arrays on a device need a driver of CUDA 10.0 or newer"
+
+
+def _devices() -> str:
+    file = os.environ.get("PARHELION_CUDA") or "libcuda.so.1"
+    if file == "none":
+        raise OSError("PARHELION_CUDA is none")
+    driver, number = ctypes.CDLL(file), ctypes.c_int()
+
+    def call(name: str, *arguments: object) -> None:
+        if status := getattr(driver, name)(*arguments):
+            told = ctypes.c_char_p()
+            driver.cuGetErrorName(status, ctypes.byref(told))
+            raise OSError(f"{name} of {file} failed: {(told.value or b'unknown').decode()} ({status})")
+
+    call("cuInit", 0)
+    call("cuDriverGetVersion", ctypes.byref(number))
+    version = f"{number.value // 1000}.{number.value % 1000 // 10}"
+    if number.value < 10000:
+        raise OSError(f"{file} is of CUDA {version}: {NEEDED}")
+    call("cuDeviceGetCount", ctypes.byref(number))
+    return f"{file}, CUDA {version}: " + ("; ".join(_device(call, each) for each in range(number.value)) or "no device")
+
+
+def _device(call: Callable[..., None], ordinal: int) -> str:
+    device, name, context, module = ctypes.c_int(), ctypes.create_string_buffer(256), ctypes.c_void_p(), ctypes.c_void_p()
+    try:
+        call("cuDeviceGet", ctypes.byref(device), ordinal)
+        call("cuDeviceGetName", name, len(name), device)
+        call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        call("cuCtxPushCurrent_v2", context)
+        call("cuModuleLoadData", ctypes.byref(module), _kernel())
+        return f"{ordinal} {name.value.decode()}, {LOADS}"
+    except OSError as error:
+        return f"{ordinal} {name.value.decode()}, {error}"
+
+
+def _kernel() -> bytes:
+    """The text that the library hands to the driver, read from its file: nothing of MPI is loaded."""
+    for build in usable_builds().values():
+        for text in build.library.read_bytes().split(b"\0"):
+            if b".entry parhelion_copy(" in text:
+                return text
+    raise OSError(f"no build has a kernel: {remedy_of_no_build()}")
+
+
 def _library(candidates: Iterable[str], version: str | None = None) -> Told:
     """In a child: what is loaded for a look must not stay in this process."""
     failed: list[OSError] = []
@@ -202,6 +256,7 @@ CHECKS = (
     Check("huge pages for shared memory", huge_pages, "large arrays", missed=7),
     Check("UCX", ucx, "ucx between nodes", "install libucx0, or the wheel libucx-cu12", 4),
     Check("libfabric", libfabric, "MPIs that bring none", "install libfabric1; MPI wheels bundle their own"),
+    Check("CUDA", cuda, "arrays on a GPU", "install NVIDIA's driver, or give it to the container (--gpus all)"),
     Check("hwloc", hwloc, "placement by caches", "install libhwloc (Debian: libhwloc15); without it the topology comes from /sys", 6),
 )
 # The check that each transport needs; over MPI nothing is needed but a build.

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from program_runs import PROGRAMS, python_builds, run_python
 
+from parhelion.machine import probes
+from parhelion.machine.probes import CHECKS
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -57,8 +60,26 @@ cupy = types.SimpleNamespace(zeros=Interface, cuda=types.SimpleNamespace(Stream=
 
 def test_the_page_runs_as_it_stands(driver, tmp_path):
     [block] = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/gpu.md").read_text(), re.MULTILINE | re.DOTALL)
-    end = "stream.wait()\nassert (u.seen.values == 1).all()\nprint('filled', u.values.shape)\n"
+    end = "stream.wait()\nassert (u.seen.values == 1).all()\nprint(f'filled {u.values.shape}')\n"
     program = tmp_path / "page.py"
     program.write_text(STAND_IN.format(programs=str(PROGRAMS)) + block.replace("512", "12") + end)
     done, output = run_python(python_builds()[0], 2, str(program), PARHELION_CUDA=str(driver))
     assert done.returncode == 0 and output.count("filled (8, 14, 14)") == 2, output
+
+
+def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkeypatch):
+    def told():
+        [finding] = [check.finding() for check in CHECKS if check.name == "CUDA"]
+        return finding.works, finding.detail
+
+    monkeypatch.setenv("PARHELION_CUDA", str(driver))
+    assert told() == (True, f"{driver}, CUDA 12.4: 0 device against us, the library's kernel loads")
+    monkeypatch.setenv("AGAINST_US_VERSION", "9020")
+    assert told() == (False, f"{driver} is of CUDA 9.2: arrays on a device need a driver of CUDA 10.0 or newer")
+    monkeypatch.delenv("AGAINST_US_VERSION")
+    monkeypatch.setattr(probes, "_kernel", lambda: b"another text")
+    assert told() == (False, f"{driver}, CUDA 12.4: 0 device against us, cuModuleLoadData of {driver} failed: CUDA_ERROR_OF_THIS_DRIVER (1)")
+    for file, why in ("none", "PARHELION_CUDA is none"), (tmp_path / "libcuda.so", "cannot open shared object file"):
+        monkeypatch.setenv("PARHELION_CUDA", str(file))
+        works, detail = told()
+        assert not works and why in detail and str(file) in detail
