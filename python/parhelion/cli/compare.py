@@ -164,7 +164,6 @@ def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
 
 
 def _alone(run: Path, how: How, output: Output) -> int:
-    """How often `compare` finds a difference among the launches of one run, where there is none, and one that was planted."""
     from ..analyze.comparison import calibrate
     from ..analyze.comparison import read_set
     from ..analyze.words import percent

@@ -90,7 +90,6 @@ def setting(how: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _start(program: Sequence[str], how: Mapping[str, Any]) -> int:
-    """Exit status of the program. Raises `InputError` where it cannot be started so."""
     from ..launch.program import choose
 
     ranks = how["ranks"] or _tasks_of_the_job(program)

@@ -114,7 +114,6 @@ class SlurmJob:
         return cls(nodes or 1, counted(env.get("SLURM_JOB_CPUS_PER_NODE", "")), tasks, each)
 
     def cores(self) -> int:
-        """Cores of the whole allocation; those of this process where Slurm tells no number."""
         threads = len(os.sched_getaffinity(0)) / usable_cores()
         return max(1, int(self.cpus / threads)) if self.cpus else usable_cores()
 

@@ -57,7 +57,6 @@ class Form:
     exports: bool = False
 
     def words(self, added: Iterable[str]) -> list[str]:
-        """The options, where the variables `added` are to reach every rank."""
         return self.options + [word for name in sorted(added) if self.exports for word in ("-x", name)]
 
 
@@ -84,7 +83,6 @@ def _impi(request: Request, build: Build) -> Form:
 
 
 def _no_options(request: Request, build: Build) -> Form:
-    """A launcher whose options are not known: srun's, or the one that the user names."""
     return Form([])
 
 
@@ -138,7 +136,6 @@ KINDS = {
 
 
 def kind_of(version: str) -> str:
-    """Which kind an MPI is, by what the library says it is."""
     return next((name for name, kind in KINDS.items() if any(word in version for word in kind.told_by)), "other")
 
 

@@ -24,7 +24,6 @@ def built_variants(build: Build) -> Listing:
 
 
 def own_transports(listing: Listing) -> dict[str, str]:
-    """The names of the library's own variants over all benchmarks, and why the build cannot use each ("" when it can)."""
     return {entry["name"]: entry.get("unavailable", "") for entries in listing.values() for entry in entries
             if entry.get("role") == "own"}
 
@@ -74,7 +73,6 @@ class Mpi4py:
 
 
 def mpi4py_here(build: Build | None = None) -> Mpi4py:
-    """Of a Python that is started as under `build`'s launcher, or as it is here."""
     try:
         installed = metadata.version("mpi4py")
     except metadata.PackageNotFoundError:
@@ -87,7 +85,6 @@ def mpi4py_here(build: Build | None = None) -> Mpi4py:
 
 
 def mpi4py_matches(build: Build) -> tuple[bool, str]:
-    """Whether mpi4py, started under this build, loads the build's own MPI library and no other."""
     found, own = mpi4py_here(build), build.mpi_library.resolve()
     fits = [Path(library).resolve() for library in found.libraries] == [own]
     loads = f"mpi4py {found.installed} loads {', '.join(found.libraries) or 'no MPI'}"

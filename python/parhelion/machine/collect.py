@@ -55,7 +55,6 @@ def cpu() -> dict[str, Any]:
 
 
 def told(file: str | Path, *names: str, after: str = ":") -> str | None:
-    """What the first line of a file that begins with one of these names has after the mark."""
     lines = (line.partition(after) for line in (read_text(file) or "").splitlines())
     return next((value.strip() for name, _, value in lines if name.strip() in names), None)
 
@@ -103,7 +102,6 @@ def container() -> str | None:
 
 
 def cgroup_memory() -> int | None:
-    """Bytes of memory that the cgroup grants; `None` for no limit."""
     text = read_text(CGROUP / "memory.max") or read_text(CGROUP / "memory/memory.limit_in_bytes") or "max"
     return int(text) if text.isdigit() and int(text) < 2**60 else None
 
@@ -130,7 +128,6 @@ def software(source: Path | None = None) -> dict[str, Any]:
 
 
 def revision(source: Path | None = None) -> str | None:
-    """The revision of a source tree (this one), with `+` when files differ from it; `None` for an installed package."""
     here = (source or Path(__file__).parent).resolve()
     if not any((parent / ".git").exists() for parent in (here, *here.parents[:4])):
         return None

@@ -50,7 +50,6 @@ class Examination:
 
 
 def examine(ranks: int | None, start: bool | None = None) -> Examination:
-    """Try everything out; local to this host. `start`: whether ranks are started; where it is not said, not on a login node."""
     cores, starters = usable_cores(), launchers()
     count = ranks or max(2, cores)
     start = not on_login_node() if start is None else start

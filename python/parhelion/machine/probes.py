@@ -26,8 +26,6 @@ ENOUGH = 64 * 2**20
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether something works here, why or why not, what could be done, and who needs it."""
-
     name: str
     works: bool
     detail: str
@@ -265,7 +263,6 @@ OVER_MPI = ("mpi", "mpi_neighbor")
 
 
 def most_missed() -> list[str]:
-    """Names of what is missed where it does not work, most of all the first."""
     return [name for _, name in sorted((check.missed, check.name) for check in CHECKS if check.missed)]
 
 

@@ -168,7 +168,6 @@ def _owned(folder: Path, ranks: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _head(path: Path, rank: int, kind: np.dtype) -> tuple[int, int, int]:
-    """The two numbers that a file begins with, and its size in bytes."""
     if not path.is_file():
         raise fault(path, "is not a regular file" if path.exists() else "is missing", f"rank {rank} needs it; {REWRITE}")
     head, size = _words(path, kind, 2, 0), path.stat().st_size
@@ -192,7 +191,6 @@ def _words(path: Path, kind: np.dtype, count: int, offset: int) -> np.ndarray:
 
 
 def _read_counts(folder: Path, rank: int) -> tuple[int, int]:
-    """How many ids a rank owns and how many ghosts it has, both known to be possible."""
     path = _file(folder, rank)
     owned, ghosts, size = _head(path, rank, IDS)
     for name, count in (("owned", owned), ("off-process", ghosts)):
@@ -212,7 +210,6 @@ def _read_ghosts(folder: Path, rank: int, starts: np.ndarray) -> np.ndarray:
 
 
 def _read_keys(folder: Path, rank: int, owned: int) -> tuple[int, np.ndarray]:
-    """What is numbered, and a row of words for each owned id."""
     path = _file(folder, rank, "keys")
     kind, width, size = _head(path, rank, KEYS)
     if not (0 <= kind < len(KINDS) and 1 <= width <= WIDEST_KEY):

@@ -198,7 +198,6 @@ class Case:
         return self.fields * self.bytes_per_cell
 
     def _nodes_that_hold(self, ranks: tuple[int, ...] | None) -> int:
-        """As many nodes as the grid needs with so many ranks on each; one where that is not known."""
         return self._points // ranks[0] if ranks and self._points > ranks[0] and self._points % ranks[0] == 0 else 1
 
     def _ranks_of(self, bare_nodes: int | None) -> tuple[int, ...] | None:
@@ -213,7 +212,6 @@ class Case:
 
 
 def land_document(land: LandGrid) -> dict[str, Any]:
-    """A process grid, its places and how many of them get a rank, the share of land that belongs to none, and cells of the largest halo."""
     return {"grid": list(land.grid), "places": land.wet.size, "ranks": land.ranks, "land_dropped": land.dropped, "halo_cells": land.halo}
 
 
@@ -257,7 +255,6 @@ class Placed:
 
     @property
     def notes(self) -> list[str]:
-        """What was missing, where ranks and parts of the machine differ in number, and what local search did."""
         moved = self.placement.moved_points
         told = self._crowding(), self.placement.note, f"local search moved {moved} grid points" if moved else ""
         return list(filter(None, told))

@@ -109,7 +109,6 @@ class HaloCase(msgspec.Struct):
 
 
 def fit_records(paths: Sequence[Path], variant: str) -> Fit:
-    """One fit to every halo case of a variant in these runs. Raises PlacementError where there is none."""
     points = [point for path in paths for point in record_points(read_record(path), variant)]
     if not points:
         raise PlacementError(f"no verified halo case of '{variant}' is in {', '.join(map(str, paths))}")

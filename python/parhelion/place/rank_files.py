@@ -30,7 +30,6 @@ class RankFile:
 
 
 def write_rank_file(target: str, placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = ()) -> list[str]:
-    """Write the file that `target`, KIND:FILE, names. Returns how to start with it, and a note where there is one."""
     kind, _, path = target.partition(":")
     if not path:
         raise PlacementError(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")
@@ -73,7 +72,6 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
 
 
 def _binding(option: str, hosts: Sequence[str], cores: list[int]) -> tuple[str, str]:
-    """The option that binds a node's ranks in turn, if all nodes can share one list; else why not."""
     if not cores:
         return "", "the machine is described without cores: the launcher binds as it likes inside a node"
     by_host: dict[str, list[int]] = {}

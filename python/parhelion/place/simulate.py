@@ -71,7 +71,6 @@ def default_figures() -> Parameters:
 
 
 def default_grid(topology: str, ranks_per_node: int) -> tuple[int, ...]:
-    """The published one, or the one that keeps most halo inside the nodes."""
     if topology == TOPOLOGY and ranks_per_node in PUBLISHED_RANKS_PER_NODE:
         return published_grid(ranks_per_node)
     machine = Machine(topology, ranks_per_node=ranks_per_node)
@@ -107,7 +106,6 @@ def run_study(
 
 
 def published_cells() -> dict[Key, dict[str, tuple[float, float]]]:
-    """Seconds per exchange (blocked, hwcart) by software, for every cell where both were published."""
     placed = {row.key[1:]: row.seconds for row in published_rows() if row.placement == "hwcart"}
     cells: dict[Key, dict[str, tuple[float, float]]] = {}
     for row in published_rows():

@@ -42,7 +42,6 @@ class Exchange:
         return kind(len(self.cells)).with_halo(self.cells, self.halo, self.fields * self.bytes_per_cell)
 
     def offsets(self) -> list[tuple[tuple[int, ...], int]]:
-        """Neighbors, and the bytes that go to each in all fields together."""
         if self.algorithm != "staged":
             stencil = self.stencil()
             return list(zip(stencil.offsets, stencil.bytes, strict=True))

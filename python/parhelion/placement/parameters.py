@@ -33,8 +33,6 @@ class Traffic:
 
 
 class CCosts(ctypes.Structure):
-    """phl_exchange_costs."""
-
     _fields_ = (("levels", ctypes.c_char_p), ("message_s", ctypes.POINTER(ctypes.c_double)), ("byte_s", ctypes.POINTER(ctypes.c_double)),
                 ("copied_byte_s", ctypes.c_double), ("fixed_s", ctypes.c_double))
 

@@ -238,7 +238,6 @@ def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) ->
 
 
 def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
-    """A stencil from its name or offsets."""
     return Stencil.parse(stencil, dimensions) if isinstance(stencil, str) else stencil
 
 
@@ -251,7 +250,6 @@ def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool
 
 
 def objective_of(name: str) -> int:
-    """How the library counts objectives."""
     if name not in OBJECTIVES:
         raise PlacementError(f"objective '{name}' is unknown: choose from {', '.join(OBJECTIVES)}")
     return OBJECTIVES.index(name)

@@ -29,7 +29,6 @@ SMALL = (
 
 
 def comparison(found: Comparison, show_all: bool, icons: bool = False) -> list[Block]:
-    """What differs in the machines first, then the cases and verdicts, then what changed around them."""
     sides = [Text(f"{each.name}, {each.launches} launches", "", f"{side}:") for side, each in zip("AB", found.sets, strict=True)]
     shown = [row for row in found.rows if show_all or row.verdict in DIFFERENT]
     return [
@@ -69,7 +68,6 @@ def _judged(row: Row, icons: bool) -> list[Word]:
 
 
 def notes(found: Comparison) -> list[str]:
-    """What was compared with what, where it was not launches as they are."""
     every = [row.difference for row in found.rows]
     kinds = {kind: sum(each.kind is kind for each in every) for kind in Kind}
     told = [NOTES[kind].format(f"{count} of {len(every)} timings") for kind, count in kinds.items() if count and kind in NOTES]
@@ -114,7 +112,6 @@ def images(found: ImageComparison, most: int = 1000) -> list[Block]:
 
 
 def images_page(found: ImageComparison) -> Page:
-    """Everything about two images; to be sure of a cause, one takes it away and measures again."""
     named = [each.image.image for each in found.images]
     kinds: dict[str, list[Fact]] = {}
     for difference in found.differences:
@@ -153,7 +150,6 @@ def _two(found: ImageComparison) -> Table:
 
 
 def headline(found: ImageComparison) -> str:
-    """Is B slower, where most, and how many figures tell nothing."""
     slower, faster, unknown = (found.count(verdict) for verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.NOT_ENOUGH))
     few = f" {unknown} of {len(found.rows)} figures have too few samples to rule out 5 %: measure with --launches 10." if unknown else ""
     if not slower and not faster:
@@ -234,7 +230,6 @@ def history_page(found: History, store: Path) -> Page:
 
 
 def label(series: Series, among: Sequence[Series]) -> str:
-    """A series by what tells it from the others of its benchmark."""
     cases = [each.case for each in among if each.benchmark == series.benchmark]
     builds = {each.build for each in among}
     return ", ".join([series.benchmark, case_label(series.case, cases), *([series.build] if len(builds) > 1 else [])]) + f": {series.variant}"

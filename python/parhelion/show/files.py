@@ -14,7 +14,6 @@ MOST_COLUMNS = 8  # of figures: a wider table stands in several, so that no colu
 
 
 def html(page: Page) -> str:
-    """The page with its style and its script."""
     sections = [block.title for block in page.blocks if isinstance(block, Section)]
     links = [f'<a href="#s{number}">{escape(title)}</a>' for number, title in enumerate(sections, start=1)]
     numbers = iter(range(1, len(sections) + 1))
@@ -117,7 +116,6 @@ def _cell(word: Word, side: str, table: Table, column: int) -> str:
 
 
 def _name(name: str) -> str:
-    """A name that may be broken after its underscores."""
     return escape(name).replace("_", "_<wbr>")
 
 

@@ -102,7 +102,6 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def check_blocks(check: Check) -> list[Block]:
-    """What was fitted to the published rows of each software, how far held-out rows are off, and all rows that are far off."""
     head = ("software", "rows fitted", "latency inside a node, µs", "latency between nodes, µs", "node, GB/s", "out of a NUMA domain, GB/s",
             "copying per NUMA domain, GB/s", "held-out rows", "median error", "worst")
     rows = []
@@ -130,7 +129,6 @@ def _figure(value: float, digits: int = 1) -> str:
 
 
 def simulation_table(cells: Sequence[Cell]) -> Table:
-    """One row per cell. `gain`: how many times as fast as pair by pair in the same order, blocked and placed."""
     rows = []
     pairwise = {cell.key: cell for cell in cells if cell.transport == "mpi"}
     for c in cells:

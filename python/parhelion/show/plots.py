@@ -61,7 +61,6 @@ def figure(width: float, height: float) -> Iterator[Figure]:
 
 
 def inline(drawing: Figure, prefix: str, description: str) -> str:
-    """The figure as an `<svg>` element; `prefix` keeps its ids apart from those of other figures on the page."""
     buffer = io.StringIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # letters are set by the page, in its own fonts
@@ -164,7 +163,6 @@ def _finish_opening(axes: Axes, cases: Sequence[CaseResult], edge: float) -> Non
 
 
 def _distribution(case: CaseResult, prefix: str) -> str:
-    """Every variant on its own line: samples as points, p5 to p95 as a bar, the median as a mark."""
     entries = [case.entries[name] for name in variants([case]) if case.entries[name].launches]
     with figure(WIDTH, 0.75 + 0.3 * len(entries)) as drawing:
         axes = drawing.subplots()
@@ -225,7 +223,6 @@ MOST_CASES = 24  # a page with hundreds of plots helps nobody
 
 
 def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
-    """How the samples of each case are distributed, and over time; of very many cases, evenly spaced ones."""
     timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
     shown = some(timed, MOST_CASES)
     left = [Text(f"Plots of {len(shown)} of {len(timed)} cases; the tables have them all.", "meta")] if len(shown) < len(timed) else []
@@ -245,7 +242,6 @@ LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 
 
 def curves(cases: Sequence[CaseResult], prefix: str) -> list[Section]:
-    """Plots over every parameter that grows, one per combination of the other parameters that vary."""
     names = [name for name in AXES if name in varying(cases)]
     return [found for number, name in enumerate(names) if (found := _curves_over(cases, name, f"{prefix}v{number}"))]
 

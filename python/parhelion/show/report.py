@@ -44,7 +44,6 @@ def page(records: Sequence[Record], with_published: bool = False) -> Page:
 
 
 def titles(records: Sequence[Record]) -> list[str]:
-    """The benchmark; where several runs are of one, with the image's name, or the run's id where that is not enough."""
     plain = [wording(record.run.benchmark).title for record in records]
     images = [f"{title}: {record.labels.get('image') or record.id}" for title, record in zip(plain, records, strict=True)]
     whole = [f"{title}: {record.id}" for title, record in zip(plain, records, strict=True)]
@@ -94,7 +93,6 @@ class Headline:
 
 
 def headline(cases: Sequence[CaseResult]) -> Headline:
-    """`auto` leads when it ran, since it is what users get; otherwise the variant with the best geometric mean."""
     speeds = own_speeds(cases)
     leader = "auto" if "auto" in speeds else max(speeds, key=lambda name: geometric_mean(speeds[name]) or 0, default=None)
     mean = mean_speed(of_variant(cases, leader)) if leader else (None, NO_INTERVAL)
@@ -102,7 +100,6 @@ def headline(cases: Sequence[CaseResult]) -> Headline:
 
 
 def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
-    """Per variant of the library, its speeds over the cases in which there is a baseline."""
     speeds: dict[str, list[float]] = {}
     for case in cases:
         for entry in case.entries.values():
@@ -112,7 +109,6 @@ def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
 
 
 def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
-    """A sentence each: against the floor, hand-written code and other libraries; and how much stands behind them."""
     head = headline(cases)
     floor = over_floor(cases, head.variant or "")
     told = f"{head.variant} takes {times(floor.value)} {times_ends(floor.interval)} the time of copying alone, which is the floor; geometric mean."
@@ -145,7 +141,6 @@ def _cases(count: int) -> str:
 
 
 def setup_exchanges(entry: Entry) -> float:
-    """Pattern and plan over one exchange of the steady state."""
     cost = entry.setup_s
     return (cost.get("pattern", 0.0) + cost.get("plan", 0.0)) / entry.median if entry.median else math.nan
 
@@ -240,7 +235,6 @@ def places(launches: Sequence[Launch]) -> list[Block]:
 
 
 def _ranks_of(launch: Launch, host: str) -> str:
-    """Ranks with their hardware threads; those that had none for themselves are told."""
     threads = {rank: [each for each in binding if isinstance(each, int)] if isinstance(binding, list) else []
                for rank, (where, binding) in enumerate(zip(launch.hosts, launch.binding, strict=True)) if str(where) == host}
     users = [each for every in threads.values() for each in every]

@@ -73,13 +73,11 @@ def failures(record: Record) -> list[Block]:
 
 
 def troubles(cases: Sequence[CaseResult]) -> list[Block]:
-    """Each reason once, with the variants that it met."""
     kinds = {"failed": ("bad", "FAILED:"), "skipped": ("dim", "skipped:")}
     return [Text(f"{', '.join(sorted(names))}: {why}", *kinds[kind]) for (kind, why), names in reasons(cases).items()]
 
 
 def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits, state: str = "") -> list[Table]:
-    """All variants in as few tables as fit, or a short one where that would be too many."""
     names = [name for name in variants(cases) if any(name in case.entries and not case.entries[name].skipped for case in cases)]
     names = names or variants(cases)
     return _in_tables(names, lambda some: _of_variants(benchmark, cases, some, state), fits) or [short_table(benchmark, cases, state)]
@@ -110,7 +108,6 @@ def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[st
 
 def _case_table(benchmark: str, cases: Sequence[CaseResult], names: Sequence[str], cells: Sequence[Sequence[Word]], caption: str,
                 foot: Sequence[Sequence[Word]], kind: str = "", state: str = "") -> Table:
-    """Columns for the parameters in which cases differ; the others are in the title."""
     shared = ", ".join([*(f"{name} {value}" for name, value in constant(cases).items()), *([state] if state else [])])
     parameters = varying(cases)
     rows = [[*values(case, parameters), *each] for case, each in zip(in_order(cases), cells, strict=True)]
@@ -261,7 +258,6 @@ def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -
 
 
 def breaks(found: Sweep) -> list[Block]:
-    """Where the sweep breaks, and limits of the call itself at which nothing was seen, each once."""
     made: list[Block] = []
     quiet: dict[str, dict[str, None]] = {}
     for curve in found.curves:

@@ -36,7 +36,6 @@ class Row:
 
     @property
     def software(self) -> str:
-        """Runtime and toolchain: what has parameters of its own."""
         return f"{self.runtime} {self.toolchain}"
 
     @property
@@ -98,7 +97,6 @@ class Check:
         return self.predicted(row) / row.seconds - 1
 
     def held_out(self, software: str = "") -> list[float]:
-        """Errors of the rows that were not fitted: of one software, or all."""
         return [self.error(row) for row in self.rows if not row.calibrates and software in ("", row.software)]
 
     def write(self, path: Path) -> None:
