@@ -21,7 +21,7 @@ def need_hosts() -> None:
 def run(options, spread: tuple[int, ...], *args: object, env: dict | None = None, launcher_options=(), wrap=()) -> subprocess.CompletedProcess:
     """The program with so many ranks on each host; ended after the time limit."""
     names = ",".join(f"phl{host}:{ranks_there}" for host, ranks_there in enumerate(spread, start=1))
-    launch = ["env", f"PARHELION_HOSTS={names}", sys.executable, str(Path(ranks.__file__).parents[2] / "scripts" / "mpirun.py"),
+    launch = ["env", f"PARHELION_HOSTS={names}", sys.executable, str(Path(ranks.__file__).parents[1] / "support" / "mpirun.py"),
               "--build-file", options.build_file, "--ranks", str(sum(spread)), "--timeout", str(options.timeout), *(f"--option={each}" for each in launcher_options),
               *wrap, options.program, *map(str, args)]
     start = "import sys; from parhelion.machine.hosts import run_on_hosts; sys.exit(run_on_hosts(int(sys.argv[1]), sys.argv[2:]))"

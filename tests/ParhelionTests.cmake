@@ -98,7 +98,7 @@ function(parhelion_run_at test program)
   math(EXPR ctest_limit "${PARHELION_TEST_TIMEOUT} + 15")
   cmake_parse_arguments(PARSE_ARGV 2 run "" "" ARGS)
   foreach(ranks IN LISTS run_UNPARSED_ARGUMENTS)
-    add_test(NAME ${test}.${ranks} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/mpirun.py
+    add_test(NAME ${test}.${ranks} COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/support/mpirun.py
       --build-file ${PARHELION_BUILD_DIR}/build.json --ranks ${ranks}
       --timeout ${PARHELION_TEST_TIMEOUT} $<TARGET_FILE:${program}> ${run_ARGS})
     set_tests_properties(${test}.${ranks} PROPERTIES TIMEOUT ${ctest_limit} LABELS parallel
