@@ -85,7 +85,7 @@ def test_the_page_and_the_table_in_the_documentation_are_what_the_command_writes
     assert (DOCS / "model.csv").read_text() == (tmp_path / "model.csv").read_text()
     page = (DOCS / "model.md").read_text()
     fitted, words, off = check_blocks(check_published())
-    for row in (*fitted.rows, *off.rows):
+    for row in fitted.rows:  # rows that are off are in the file
         assert f"| {' | '.join(row)} |\n" in page
     assert f"\n{words.text}.\n" in page
     assert off.title in page
