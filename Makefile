@@ -60,7 +60,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel test-wheel sdist demo test test-quick test-others test-all test-cpp test-python \
+.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel test-wheel sdist demo test test-quick test-others test-all test-cpp test-python test-device \
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
@@ -156,6 +156,16 @@ test-cpp: build ## C++ tests of one build, also with SANITIZE=; TEST_TARGET=PROG
 test-python: build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/wheel $(STAMPS)/apps ## Python tests against the build built last
 	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target mpi_watch -- $(NINJA_ARGS)
 	@$(BIN)/python -m pytest -n $(shell expr $(JOBS) + 1) --dist loadfile --junitxml=$(BUILD)/pytest.xml $(PYTEST_ARGS)
+
+WITH_DEVICE = $(TOOLS)/cmake $(BUILD) -DPARHELION_TEST_DEVICE
+test-device: setup configure ## Tests of arrays on a device, on this machine's driver and first device
+	@$(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target device conformance property interfaces_c interfaces_fortran driver_against_us \
+	  driver_of_the_machine _core -- $(NINJA_ARGS)
+	@$(own_build)
+	@$(BIN)/python -c "import sys; from parhelion.machine.probes import CHECKS; [found] = [each.finding() for each in CHECKS if each.name == 'CUDA']; \
+	  print('Devices:', found.detail); sys.exit(not found.works)"
+	@$(WITH_DEVICE)=ON > $(BUILD)/configure.log; (cd $(BUILD) && $(TOOLS)/ctest --output-on-failure -R '^(device|interfaces.*device)' -E 'too_old|managed' $(CTEST_ARGS)); tested=$$?; \
+	  $(WITH_DEVICE)=OFF > $(BUILD)/configure.log; exit $$tested
 
 coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tests run of C++ and Python: a summary, and pages under build/coverage
 	-@$(MAKE) --no-print-directory test-cpp COVERAGE=1

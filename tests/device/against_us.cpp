@@ -423,6 +423,14 @@ DRIVER_CALL(cuMemAlloc_v2, Address* memory, std::size_t bytes) {
     *memory = first;
     return status;
 }
+DRIVER_CALL(cuMemAllocManaged, Address* memory, std::size_t bytes, unsigned) {
+    BEGIN_CALL_IN_CONTEXT;
+    std::uintptr_t first = 0;
+    const int status = allocate(bytes, false, first);
+    if (status == success) machine().memory[first].on_device = true;
+    *memory = first;
+    return status;
+}
 DRIVER_CALL(cuMemFree_v2, Address memory) {
     BEGIN_CALL_IN_CONTEXT;
     return free_memory(memory, true);
@@ -527,6 +535,18 @@ DRIVER_CALL(cuStreamWaitEvent, Stream handle, EventHandle event, unsigned) {
     put(stream, std::move(work));
     return success;
 }
+DRIVER_CALL(cuStreamBeginCapture_v2, Stream handle, int) {
+    BEGIN_CALL_IN_CONTEXT;
+    stream_of(handle)->captured = true;
+    return success;
+}
+DRIVER_CALL(cuStreamEndCapture, Stream handle, void** graph) {
+    BEGIN_CALL_IN_CONTEXT;
+    stream_of(handle)->captured = false;
+    *graph = nullptr;
+    return success;
+}
+DRIVER_CALL(cuGraphDestroy, void*) { return success; }
 DRIVER_CALL(cuStreamIsCapturing, Stream handle, int* status) {
     BEGIN_CALL;
     *status = stream_of(handle)->captured;

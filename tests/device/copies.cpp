@@ -139,6 +139,7 @@ CASE("boxes, lists and runs of all elements are copied and combined with the hos
 }
 
 CASE("a level of more arrays than a launch takes is made by several") {
+    if (driver_against_us().launches == nullptr) return;
     Program program;
     for (int i = 0; i < 100; ++i)
         program.add(StridedOp{.src_base = i, .dst_base = 99 - i, .src = i, .width = 100 + i});
@@ -148,6 +149,7 @@ CASE("a level of more arrays than a launch takes is made by several") {
 }
 
 CASE("a program is one launch for each level") {
+    if (driver_against_us().launches == nullptr) return;
     Program program;
     for (int i = 0; i < 20; ++i)
         program.add(StridedOp{.src = 200 * i, .dst = 200 * i, .width = 150});

@@ -256,7 +256,8 @@ private:
 }  // namespace
 
 DriverAgainstUs::DriverAgainstUs() {
-    const char* const file = std::getenv("PARHELION_CUDA");
+    const char* file = std::getenv("PARHELION_TEST_DRIVER");
+    if (file == nullptr) file = std::getenv("PARHELION_CUDA");
     void* const library = file == nullptr ? nullptr : dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return;
     const auto find = [&](auto& function, const char* name) {

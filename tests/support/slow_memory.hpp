@@ -28,7 +28,8 @@ namespace test {
     X(void, capture, against_us_capture, (void*, int))                  \
     X(std::uint64_t, launches, against_us_launches, ())
 
-/// The driver that PARHELION_CUDA names; false: none.
+/// The driver that PARHELION_TEST_DRIVER names (tests/device/machine.cpp), or PARHELION_CUDA;
+/// false: none.
 struct DriverAgainstUs {
     DriverAgainstUs();
 #define PARHELION_DECLARE(type, name, symbol, parameters) type(*name) parameters = nullptr;

@@ -24,7 +24,8 @@ static void require(int status, const char* what) {
 }
 
 int device_begin(void) {
-    const char* file = getenv("PARHELION_CUDA");
+    const char* file = getenv("PARHELION_TEST_DRIVER");
+    if (file == NULL) file = getenv("PARHELION_CUDA");
     if (file == NULL) return 0;
     library = dlopen(file, RTLD_NOW);
     if (library == NULL) require(1, dlerror());

@@ -8,7 +8,7 @@ from _ranks import COMM, main, on_last, refused
 
 import parhelion as ph
 
-DRIVER = ctypes.CDLL(os.environ["PARHELION_CUDA"])
+DRIVER = ctypes.CDLL(os.environ.get("PARHELION_TEST_DRIVER") or os.environ["PARHELION_CUDA"])
 DRIVER.against_us_seen.restype = ctypes.c_void_p
 DRIVER.against_us_make_current()
 POINTER_OF = ctypes.pythonapi.PyCapsule_GetPointer
