@@ -178,15 +178,25 @@ def _fastest(case: CaseResult, role: str) -> Word:
     return Cell(microseconds(entry.median) + speed, entry.variant)
 
 
+WIDEST = 100.0
+
+
+def telling(interval: Interval) -> Interval:
+    """The interval, or none where its ends are so far apart that it tells nothing, as of two launches that differ much."""
+    low, high = interval
+    return interval if low is not None and high is not None and high <= WIDEST * low else NO_INTERVAL
+
+
 def _speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> Cell:
     if not ratio:
         return Cell("–")
+    interval = telling(interval)
     return Cell(f"×{ratio:.2f}", "" if None in interval else f"{interval.low:.2f}–{interval.high:.2f}")
 
 
 def _over(found: Ratio) -> Cell:
     """Time over the floor's."""
-    low, high = found.interval
+    low, high = telling(found.interval)
     return Cell(f"{found.value:.2f}" if found.value else "–", "" if low is None or high is None else f"{low:.2f}–{high:.2f}")
 
 
@@ -196,10 +206,10 @@ def _cell(case: CaseResult, name: str) -> Word:
         return FAILED if entry else "–"
     if entry.summary is None:
         return Cell("skipped", kind="dim")
-    speed, (low, high) = case.speed(name), entry.summary.interval
+    speed, (low, high) = case.speed(name), telling(entry.summary.interval)
     known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "too few samples"
     shown = microseconds(entry.median) + (f" ×{speed:.2f}" if speed else "")
-    return Cell(shown, f"{known} {times_ends(case.speed_interval(name))}".rstrip(), "good" if case.fastest is entry else "")
+    return Cell(shown, f"{known} {times_ends(telling(case.speed_interval(name)))}".rstrip(), "good" if case.fastest is entry else "")
 
 
 def every_result(benchmark: str, cases: Sequence[CaseResult], state: str = "") -> list[Block]:
