@@ -16,7 +16,7 @@ public:
         : setup_{MPI_COMM_SELF, params, make_geometry(params, 0), nullptr},
           arrays_(std::make_shared<HaloArrays>(
               setup_.geometry, params,
-              std::make_shared<PrivateMemory>(params.fields, setup_.bytes()))),
+              std::make_shared<NodeSharedMemory>(params.fields, setup_.bytes()))),
           copies_(make_library_variant(
               {"auto"}, [&] { return build_pattern(make_domain(setup_)); },
               fields_on(setup_, *arrays_), arrays_, times)) {}
