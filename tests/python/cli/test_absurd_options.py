@@ -45,6 +45,7 @@ CALLS = {
     "runs query": ["select 1"],
     "runs show": ["run"],
     "runs tag": ["run", "a=b"],
+    "model schedule": ["--grid", "2x2", "--extent", "4"],
     "model simulate": ["--parameters", "nothing"],  # before anything is built
 }
 OSU = "# OSU MPI Alltoall Latency Test v7.0\n# Size       Avg Latency(us)\n1 1.0\n"
