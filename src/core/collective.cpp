@@ -331,13 +331,12 @@ void warn(const Communicator& comm) {
                  seconds_text(warned_after_s).c_str(), text.c_str(), same_calls_everywhere);
 }
 
-// For a wait on `comm` that began at `since`, from time to time: throws Error when it has taken
-// longer than the time limit, and when another rank has given up. Before that, ranks that wait tell
-// each other in which call they are; the others do not answer. What they waited for is under way
-// yet, so that the communicator is of no more use.
-void look_at_the_clock(const Communicator& all, Clock::time_point since) {
-    const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0),
-                 waited_s = std::chrono::duration<double>(Clock::now() - since).count();
+// For a wait on `comm`, from time to time: throws Error when it has taken longer than the time
+// limit, and when another rank has given up. Before that, ranks that wait tell each other in which
+// call they are; the others do not answer. The pending operation cannot be cancelled: the
+// communicator must not be used again.
+void look_at_the_clock(const Communicator& all, double waited_s) {
+    const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
     if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
     if (limit_s > 0 && waited_s >= limit_s)
         give_up(all, "not all ranks have come within " + seconds_text(limit_s));
@@ -475,7 +474,8 @@ void PatientWait::look() {
     if (now - looked_ < every) return;
     looked_ = now;
     look_for_lost();
-    look_at_the_clock(comm_, since_);
+    waited_.look();
+    look_at_the_clock(comm_, waited_.seconds());
 }
 
 void PatientWait::look_for_lost() {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/cores.hpp"
+#include "core/time_limit.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
@@ -108,8 +109,8 @@ private:
     Patience patience_;
     std::uint64_t polls_ = 0;
     int suspect_ = -1;
-    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now(),
-                                          looked_ = since_;
+    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
+    WaitTime waited_;
 };
 
 struct Agreement {

@@ -1,6 +1,8 @@
 // How long a rank waits for others, and what it checks, where the program does not say.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace parhelion {
@@ -14,6 +16,23 @@ double time_limit(double from_options, bool checked = false);
 /// The same for waits while something is made, where others may work for seconds: what the options
 /// of an exchange say is no less than 5 s.
 double setup_time_limit(double from_options, bool checked = false);
+
+/// How long a wait has taken. Between two looks at most 0.2 s count: a process that was stopped, or
+/// whose machine was paused, does not blame its neighbors for that time.
+class WaitTime {
+public:
+    void look() {
+        const auto now = Clock::now();
+        waited_s_ += std::min(0.2, std::chrono::duration<double>(now - looked_).count());
+        looked_ = now;
+    }
+    double seconds() const { return waited_s_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point looked_ = Clock::now();
+    double waited_s_ = 0;
+};
 
 /// "0.5 s", "30 s", for messages.
 std::string seconds_text(double seconds);

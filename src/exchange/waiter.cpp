@@ -10,7 +10,6 @@
 
 #include "core/collective_step.hpp"
 #include "core/lost_rank.hpp"
-#include "core/time_limit.hpp"
 #include "exchange/background.hpp"
 #include "transport/node/node_context.hpp"
 
@@ -83,19 +82,17 @@ void Waiter::disarm() {
 
 void Waiter::watch(const std::function<std::string()>& what) {
     const auto now = Clock::now();
-    if (!timing_) {
-        timing_ = true;
-        since_ = watched_ = now;
+    if (!waited_) {
+        waited_.emplace();
+        watched_ = now;
     }
-    const auto passed = [&](Clock::time_point start) {
-        return std::chrono::duration<double>(now - start).count();
-    };
-    if (passed(watched_) >= watch_every_s) {
+    waited_->look();
+    if (std::chrono::duration<double>(now - watched_).count() >= watch_every_s) {
         watched_ = now;
         if (node_ != nullptr) look_for_lost(what);
         look_for_failed();
     }
-    if (timeout_s_ > 0 && passed(since_) >= timeout_s_)
+    if (timeout_s_ > 0 && waited_->seconds() >= timeout_s_)
         throw Error(
             "no answer within " + seconds_text(timeout_s_) + ": " + what() +
                 "; see whether that rank still runs "

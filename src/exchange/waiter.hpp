@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+
+#include "core/time_limit.hpp"
 
 namespace parhelion {
 
@@ -32,7 +35,7 @@ public:
     /// Call when something happened: the time limit begins anew.
     void reset() {
         disarm();
-        timing_ = false;
+        waited_.reset();
         polls_ = 0;
         suspect_ = -1;
     }
@@ -54,8 +57,8 @@ private:
     int suspect_ = -1;  // had ended when looked at last
     bool armed_ = false;
     std::uint32_t doorbell_ = 0;
-    bool timing_ = false;
-    Clock::time_point since_{}, watched_{};
+    std::optional<WaitTime> waited_;
+    Clock::time_point watched_{};
 };
 
 }  // namespace parhelion

@@ -1,5 +1,7 @@
 // A neighbor that does not answer: the error tells who, where and what.
+#include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
@@ -90,11 +92,34 @@ CASE("neighbors that come one after the other, each in time, are waited for") {
     for (const char* transport : {"mpi", "shared", "staged_shared"}) {
         CAPTURE(transport);
         for (const bool check : {false, true}) {
-            Work work(domain, transport, 0, {.timeout_s = 4, .check = check});
+            Work work(domain, transport, 0, {.timeout_s = 2, .check = check});
             MPI_Barrier(MPI_COMM_WORLD);
-            std::this_thread::sleep_for(comm.rank() * std::chrono::milliseconds(2500));
+            std::this_thread::sleep_for(comm.rank() * std::chrono::milliseconds(1250));
             EXPECT_EQ(work.round_trip(Direction::forward, 1), "");
         }
+    }
+}
+
+CASE("the time for which a rank was stopped does not count as its neighbor's delay") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() != 2) return;
+    using std::chrono::milliseconds;
+    const CartesianDomain domain({12, 8}, {.halo = 1, .periodic = true, .process_grid = {2, 1}});
+    pid_t waiting = getpid();
+    MPI_Bcast(&waiting, sizeof waiting, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (const char* transport : {"mpi", "shared", "staged_shared"}) {
+        CAPTURE(transport);
+        Work work(domain, transport, 0, {.timeout_s = 1.5});
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (comm.rank() == 1) {
+            std::this_thread::sleep_for(milliseconds(400));  // rank 0 waits in its exchange
+            kill(waiting, SIGSTOP);
+            std::this_thread::sleep_for(milliseconds(2000));
+            kill(waiting, SIGCONT);
+            std::this_thread::sleep_for(
+                milliseconds(200));  // it looks at the time before this comes
+        }
+        EXPECT_EQ(work.round_trip(Direction::forward, 1), "");
     }
 }
 
