@@ -97,7 +97,11 @@ def test_cmake_finds_the_fortran_and_c_interfaces(prefix, tmp_path):
 @pytest.mark.parametrize("language", FIRST_CALL)
 def test_a_program_of_another_mpi_is_told_both_and_the_remedy(language, tmp_path):
     other, name = ("mpich", "MPICH") if "openmpi" in BUILD.name else ("openmpi", "Open MPI")
-    wrapper = shutil.which({"c": "mpicc", "f90": "mpif90"}[language] + f".{other}") or pytest.skip(f"skipped: no wrapper of {name} (Debian: apt install lib{other}-dev)")
+    wrapper = shutil.which({"c": "mpicc", "f90": "mpif90"}[language] + f".{other}")
+    source = tmp_path / f"empty.{language}"
+    source.write_text({"c": "#include <mpi.h>\n", "f90": "use mpi\nend\n"}[language])
+    if not wrapper or subprocess.run([wrapper, "-c", source, "-o", tmp_path / "empty.o"], capture_output=True).returncode:
+        pytest.skip(f"skipped: no wrapper of {name} that compiles (Debian: apt install lib{other}-dev)")
     source = tmp_path / f"first.{language}"
     source.write_text(FIRST_CALL[language])
     libraries = [*(["-lparhelion_fortran"] if language == "f90" else []), "-lparhelion"]

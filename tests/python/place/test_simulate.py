@@ -13,7 +13,7 @@ from parhelion.place.simgrid import Simulation, SimulationError, TRANSPORTS, fin
 from parhelion.place.simulate import published_cells
 from parhelion.cli.main import root
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)  # the first builds the program
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="skipped: SimGrid is not installed (Debian: apt install libsimgrid-dev)")
 NETWORK = Parameters("a slow network", {"node": 2e-6, "core": 2e-7}, {"node": 1e9}, 2e10)
 GRID = (4, 2, 2)
