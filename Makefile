@@ -74,13 +74,13 @@ demo: configure $(STAMPS)/package ## Build and run the main job on all cores; sa
 	@$(own_build)
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
-test: ## Build and run the tests of C++ and Python under the embedded MPI, after lint
+test: ## Build and run tests of C++ and Python under the embedded MPI, after lint
 	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh usual
 
 test-quick: ## The quickest of them: minutes
 	@JOBS=$(JOBS) scripts/test.sh quick
 
-test-others: ## What `make test` leaves out: C++ under Open MPI and sanitizers, Python tests that Open MPI adds
+test-others: ## What `make test` leaves out: long tests, C++ under Open MPI and sanitizers, Python tests that Open MPI adds
 	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh others
 
 test-all: ## All of these at every number of ranks, and messages of gigabytes: an hour and more

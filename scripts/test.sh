@@ -1,6 +1,6 @@
 #!/bin/bash
-# How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and all C++ and Python tests
-# under the embedded MPI; "others", what that leaves out: C++ tests under Open MPI and under sanitizers at two and three ranks, exchanges
+# How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and the C++ and Python tests
+# under the embedded MPI; "others", what that leaves out: the long ones of these, C++ tests under Open MPI and under sanitizers at two and three ranks, exchanges
 # of several threads under ThreadSanitizer, and Python tests that need the build for Open MPI, or were skipped before; "all", all of these at all numbers of ranks, and messages of gigabytes.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
@@ -44,6 +44,7 @@ once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
 without_ranks=$(echo tests/python/{analyze,mesh,project,record,show})
 
 others() {
+    [ "$3" = all ] || cpp "mpich, long" MPI=mpich "CTEST_ARGS=-L long -LE exhaustive"
     cpp "openmpi" MPI=openmpi "CTEST_ARGS=$1"
     cpp "mpich, sanitizers" MPI=mpich SANITIZE=address,undefined "CTEST_ARGS=$2" 'CMAKE_ARGS=-DPARHELION_TEST_RANKS="1;2;3;4"'
     cpp "mpich, ThreadSanitizer" MPI=mpich SANITIZE=thread "TEST_TARGET=robustness property" "CTEST_ARGS=-R 'robustness[.]races'"
@@ -56,7 +57,7 @@ python() { suite "Python$1" '(passed|failed|error|no tests ran).* in [0-9.]+' "$
 # With both builds there are more tests; those that have passed already are not run again.
 python_over_openmpi() {
     local told=build/openmpi/pytest.xml
-    python ", Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed=$first")"
+    python ", long and Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed=$first")"
 }
 lint() { suite "Lint" '^(Success|Found [0-9]+ error)' "${make[@]}" lint; }
 
@@ -65,9 +66,9 @@ results=(build/*/ctest.xml build/*/pytest.xml)
 rm -f "${results[@]}"
 case ${1:-usual} in
     quick) embedded "$once" "PYTEST_ARGS=$without_ranks" ;;
-    usual) lint; embedded '-LE exhaustive' ;;
-    others) others "$few" "$fewer"; python_over_openmpi ;;
-    all) export PARHELION_TEST_MATRIX=1; lint; others ' ' ' '; embedded '' ;;
+    usual) lint; embedded "-LE 'exhaustive|long'" "PYTEST_ARGS=-m 'not long'" ;;
+    others) others "$few" "$fewer" ""; python_over_openmpi ;;
+    all) export PARHELION_TEST_MATRIX=1; lint; others ' ' ' ' all; embedded '' ;;
     *) echo "$0 quick|usual|others|all" >&2 && exit 2 ;;
 esac
 

@@ -92,6 +92,7 @@ function(parhelion_add_suite directory kind)
   endforeach()
 endfunction()
 
+# Tests with the label "long" are left to `make test-others`.
 # parhelion_run_at(TEST PROGRAM RANKS… [ARGS…]): the launcher knows what each MPI wants (options, environment,
 # killing a job that hangs).
 function(parhelion_run_at test program)
@@ -103,5 +104,8 @@ function(parhelion_run_at test program)
       --timeout ${PARHELION_TEST_TIMEOUT} $<TARGET_FILE:${program}> ${run_ARGS})
     set_tests_properties(${test}.${ranks} PROPERTIES TIMEOUT ${ctest_limit} LABELS parallel
       PROCESSORS ${ranks} ENVIRONMENT "${test_environment}")
+    if(ranks GREATER 4)
+      set_property(TEST ${test}.${ranks} APPEND PROPERTY LABELS long)
+    endif()
   endforeach()
 endfunction()

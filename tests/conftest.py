@@ -1,9 +1,19 @@
-"""A second run, over more builds: only tests that the first one did not have, or had to skip."""
+"""Which tests are long; a second run, over more builds: only tests that the first one did not have, left out or had to skip."""
 
 from pathlib import Path
 from xml.etree import ElementTree
 
 from _pytest.junitxml import bin_xml_escape, mangle_test_address  # what writes that file: no one else knows its names
+
+HERE = Path(__file__).resolve().parent
+
+# A minute or more each: simulation, model checking, whole measurements, installations. `make test` leaves them to `make test-others`.
+LONG = (
+    "install/test_install_page", "install/test_wheel", "model/test_models", "python/cli/test_absurd_options", "python/images/test_image_commands",
+    "python/launch/test_signals", "python/measure/test_against", "python/measure/test_apps", "python/measure/test_gather_peers", "python/measure/test_matrix",
+    "python/measure/test_profile", "python/measure/test_reframe", "python/measure/test_right_records", "python/place/test_simulate",
+    "python/project/test_notebooks",
+)
 
 
 def pytest_addoption(parser):
@@ -12,9 +22,14 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "every_build: goes through all builds by itself, so that another one makes it another test.")
+    config.addinivalue_line("markers", "long: left to `make test-others`.")
 
 
 def pytest_collection_modifyitems(config, items):
+    files = {HERE / f"{each}.py" for each in LONG}
+    for item in items:
+        if item.path in files:
+            item.add_marker("long")
     first = config.getoption("--except-passed")
     if first is None:
         return

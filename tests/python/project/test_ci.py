@@ -2,6 +2,8 @@
 
 import os
 import re
+import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -98,6 +100,20 @@ def test_the_distributions_python_comes_first_where_it_will_do(checkout, tmp_pat
     assert run(checkout, PATH=f"{folder}:{os.environ['PATH']}").returncode == 0
     paths = [line for line in (tmp_path / "log.demo").read_text().splitlines() if line.startswith("PATH=")]
     assert paths[0].startswith("PATH=/usr/bin:" if right else f"PATH={folder}:/usr/bin:")
+
+
+def test_make_test_leaves_out_the_tests_that_are_named_as_long(tmp_path):
+    names = runpy.run_path(ROOT / "tests" / "conftest.py")["LONG"]
+    assert [each for each in names if not (ROOT / "tests" / f"{each}.py").exists()] == []
+    folder = tmp_path / "tests"
+    (folder / names[0]).parent.mkdir(parents=True)
+    shutil.copy(ROOT / "tests" / "conftest.py", folder)
+    (folder / f"{names[0]}.py").write_text("def test_long(): pass\n")
+    (folder / "test_short.py").write_text("def test_short(): pass\n")
+    option = re.search(r"-m 'not long'", (ROOT / "scripts" / "test.sh").read_text()).group()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", "-c", "/dev/null", "--rootdir", tmp_path, *shlex.split(option), folder]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120).stdout
+    assert "test_short" in told and "test_long" not in told
 
 
 def test_a_second_run_has_the_tests_that_another_build_adds(tmp_path):
