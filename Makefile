@@ -15,7 +15,7 @@ CMAKE_ARGS ?=
 EXPECTED_SKIPS ?=
 WHEEL_MPIS ?= mpich openmpi abi
 WHEEL_PYTHON ?= $(BIN)/python
-PEERS    ?= ghex coarray petsc dolfinx
+LIBRARIES ?= ghex coarray petsc dolfinx
 
 VENV   := $(CURDIR)/.venv
 STAMPS := $(VENV)/stamps
@@ -44,7 +44,7 @@ ifeq ($(BUILD_NAME),)
 endif
 
 comma := ,
-GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/peers.txt)
+GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/libraries.txt)
 ifeq ($(SANITIZE)$(COVERAGE),)
   BUILD := build/$(BUILD_NAME)
   BUILD_DIR := $(BUILDS)/$(BUILD_NAME)
@@ -60,7 +60,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help apps peers peer-ghex peer-petsc peer-dolfinx peer-coarray build configure setup wheel test-wheel sdist demo test test-quick test-others test-all test-cpp test-python test-device \
+.PHONY: help apps libraries library-ghex library-petsc library-dolfinx library-coarray build configure setup wheel test-wheel sdist demo test test-quick test-others test-all test-cpp test-python test-device \
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
@@ -122,29 +122,29 @@ test-wheel: setup $(STAMPS)/test $(STAMPS)/wheel ## Try wheels in empty environm
 sdist: $(STAMPS)/wheel ## The source package into dist/
 	@$(BIN)/python -m build --sdist --no-isolation --skip-dependency-check --outdir dist . > /dev/null && ls dist/*.tar.gz
 
-peers: build ## Build other libraries' exchanges to compare with, those that are there (PEERS="ghex coarray petsc dolfinx")
-	@$(call own,build/peers)
-	@scripts/peers.sh $(BUILD) $(PEERS)
+libraries: build ## Build other libraries' exchanges to compare with, those that are there (LIBRARIES="ghex coarray petsc dolfinx")
+	@$(call own,build/libraries)
+	@scripts/libraries.sh $(BUILD) $(LIBRARIES)
 
 apps: setup $(STAMPS)/apps ## Install Veros, one of the applications of `parhelion bench apps`
 
-PEER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_BUILD_DIR=$(BUILD_DIR)
+ADAPTER_CMAKE = $(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -C $(BUILD)/mpi.cmake -DPARHELION_BUILD_DIR=$(BUILD_DIR)
 
-peer-ghex:
-	@[ -d build/peers/ghex-$(GHEX) ] || { cd build/peers && $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary ghex \
-	  -r ../../requirements/peers.txt && mkdir -p part && tar -xzf ghex-$(GHEX).tar.gz -C part && mv part/ghex-$(GHEX) .; }
-	@$(PEER_CMAKE) -S bench/peers/ghex -B $(BUILD)/peers/ghex -DGHEX_SOURCE=$(CURDIR)/build/peers/ghex-$(GHEX)
-	@$(TOOLS)/cmake --build $(BUILD)/peers/ghex --target phl_peer_ghex --parallel $(JOBS)
+library-ghex:
+	@[ -d build/libraries/ghex-$(GHEX) ] || { cd build/libraries && $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary ghex \
+	  -r ../../requirements/libraries.txt && mkdir -p part && tar -xzf ghex-$(GHEX).tar.gz -C part && mv part/ghex-$(GHEX) .; }
+	@$(ADAPTER_CMAKE) -S bench/libraries/ghex -B $(BUILD)/libraries/ghex -DGHEX_SOURCE=$(CURDIR)/build/libraries/ghex-$(GHEX)
+	@$(TOOLS)/cmake --build $(BUILD)/libraries/ghex --target phl_adapter_ghex --parallel $(JOBS)
 
-peer-petsc peer-dolfinx: peer-%:
-	@$(PEER_CMAKE) -S bench/peers/$* -B $(BUILD)/peers/$*
-	@$(TOOLS)/cmake --build $(BUILD)/peers/$* --parallel $(JOBS)
+library-petsc library-dolfinx: library-%:
+	@$(ADAPTER_CMAKE) -S bench/libraries/$* -B $(BUILD)/libraries/$*
+	@$(TOOLS)/cmake --build $(BUILD)/libraries/$* --parallel $(JOBS)
 
 # Programs of their own, the same for every build.
-peer-coarray:
-	@$(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -S bench/peers/coarray -B build/peers/coarray \
+library-coarray:
+	@$(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -S bench/libraries/coarray -B build/libraries/coarray \
 	  -DPARHELION_COARRAY_DIR=$(BUILDS)/coarray -DPython_EXECUTABLE=$(BIN)/python
-	@$(TOOLS)/cmake --build build/peers/coarray --parallel $(JOBS)
+	@$(TOOLS)/cmake --build build/libraries/coarray --parallel $(JOBS)
 	@$(call own,$(BUILDS)/coarray)
 
 ##@ Testing

@@ -21,30 +21,30 @@ const void* plug_in_symbol(const std::string& name, const char* symbol, const ch
     return address;
 }
 
-const phl_peer_functions& peer_functions(const std::string& library, const char* symbol) {
-    return *static_cast<const phl_peer_functions*>(plug_in_symbol(
-        "peer_" + library, symbol, "`make peers` builds it where the library is installed"));
+const phl_adapter_functions& adapter_functions(const std::string& library, const char* symbol) {
+    return *static_cast<const phl_adapter_functions*>(plug_in_symbol(
+        "adapter_" + library, symbol, "`make libraries` builds it where the library is installed"));
 }
 
-std::unique_ptr<void, void (*)(void*)> make_peer(const phl_peer_functions& functions,
-                                                 const char* variant, const void* described) {
+std::unique_ptr<void, void (*)(void*)> make_adapter(const phl_adapter_functions& functions,
+                                                    const char* variant, const void* described) {
     char error[500] = "";
-    void* peer = functions.make(described, variant, error, sizeof error);
-    if (peer == nullptr) throw CannotRun(error);
-    return {peer, functions.free};
+    void* adapter = functions.make(described, variant, error, sizeof error);
+    if (adapter == nullptr) throw CannotRun(error);
+    return {adapter, functions.free};
 }
 
 namespace {
 
 class PlugInVariant final : public Variant {
 public:
-    PlugInVariant(const phl_peer_functions& functions, const char* variant, const void* described,
-                  std::shared_ptr<Values> values, Traffic traffic)
+    PlugInVariant(const phl_adapter_functions& functions, const char* variant,
+                  const void* described, std::shared_ptr<Values> values, Traffic traffic)
         : functions_(functions), values_(std::move(values)), traffic_(std::move(traffic)),
-          peer_(make_peer(functions, variant, described)) {}
+          adapter_(make_adapter(functions, variant, described)) {}
 
     void exchange() override {
-        if (functions_.exchange(peer_.get()) != 0)
+        if (functions_.exchange(adapter_.get()) != 0)
             throw Error("the other library's exchange failed", ErrorKind::communication);
     }
     Values& values() override { return *values_; }
@@ -52,15 +52,15 @@ public:
     nlohmann::json explain() const override { return functions_.version; }
 
 private:
-    const phl_peer_functions& functions_;
+    const phl_adapter_functions& functions_;
     std::shared_ptr<Values> values_;
     Traffic traffic_;
-    std::unique_ptr<void, void (*)(void*)> peer_;
+    std::unique_ptr<void, void (*)(void*)> adapter_;
 };
 
 }  // namespace
 
-VariantPointer make_plug_in_variant(const phl_peer_functions& functions, const char* variant,
+VariantPointer make_plug_in_variant(const phl_adapter_functions& functions, const char* variant,
                                     const void* described, std::shared_ptr<Values> values,
                                     Traffic traffic) {
     return std::make_unique<PlugInVariant>(functions, variant, described, std::move(values),

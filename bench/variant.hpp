@@ -145,7 +145,7 @@ struct SetupTimes {
 /// A variant by name, not yet made.
 struct Entry {
     std::string name;
-    std::string role;  // own, baseline, peer or floor
+    std::string role;  // own, baseline, library or floor
     /// Collective; throws CannotRun on every rank, with the reason, or on none.
     std::function<std::unique_ptr<Variant>(SetupTimes&)> make;
     /// Left out when the job asks for all variants.

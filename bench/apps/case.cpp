@@ -148,7 +148,7 @@ std::vector<Entry> poisson_variants(const MakeApplication& make, MPI_Comm comm) 
     const Reference reference(over_ghosts(make, reference_update));
     const auto add = [&](const std::string& library, int lines) {
         const MakeProgram program = over_ghosts(make, [=] { return with_vectors_of(library); });
-        all.push_back({library, "peer", [=](SetupTimes& times) {
+        all.push_back({library, "library", [=](SetupTimes& times) {
                            return std::make_unique<Running>(program, reference.get(), lines, times);
                        }});
     };

@@ -105,48 +105,48 @@ MakeProgram shallow_water(const ShallowWaterProblem& problem, MPI_Comm comm, Sha
 
 namespace {
 
-class PeerVectors final : public GhostUpdate {
+class AdapterVectors final : public GhostUpdate {
 public:
-    explicit PeerVectors(const std::string& library)
-        : functions_(peer_functions(library, "phl_vector_peer")) {}
+    explicit AdapterVectors(const std::string& library)
+        : functions_(adapter_functions(library, "phl_vector_adapter")) {}
 
     std::vector<Ghosted> add(const Cells& cells, int components, int count) override {
-        const phl_peer_cells given{cells.comm,
-                                   cells.owned,
-                                   static_cast<std::int32_t>(cells.ghosts.size()),
-                                   cells.ghosts.data(),
-                                   cells.owners.data(),
-                                   nullptr,
-                                   "float64",
-                                   components,
-                                   nullptr,
-                                   nullptr};
+        const phl_adapter_cells given{cells.comm,
+                                      cells.owned,
+                                      static_cast<std::int32_t>(cells.ghosts.size()),
+                                      cells.ghosts.data(),
+                                      cells.owners.data(),
+                                      nullptr,
+                                      "float64",
+                                      components,
+                                      nullptr,
+                                      nullptr};
         std::vector<Ghosted> added;
         for (int i = 0; i < count; ++i) {
-            peers_.push_back(make_peer(functions_, "", &given));
-            const std::span<double> values(functions_.values(peers_.back().get()),
+            adapters_.push_back(make_adapter(functions_, "", &given));
+            const std::span<double> values(functions_.values(adapters_.back().get()),
                                            cells.size() * static_cast<std::size_t>(components));
             std::ranges::fill(values, 0.0);
-            added.push_back({values, peers_.size() - 1});
+            added.push_back({values, adapters_.size() - 1});
         }
         return added;
     }
     void update(std::size_t number) override {
-        if (functions_.exchange(peers_[number].get()) != 0)
+        if (functions_.exchange(adapters_[number].get()) != 0)
             throw Error("the other library's update failed", ErrorKind::communication);
     }
     applications::Traffic traffic(std::size_t) const override { return {}; }  // it does not tell
     std::string explain() const override { return functions_.version; }
 
 private:
-    const phl_peer_functions& functions_;
-    std::vector<std::unique_ptr<void, void (*)(void*)>> peers_;
+    const phl_adapter_functions& functions_;
+    std::vector<std::unique_ptr<void, void (*)(void*)>> adapters_;
 };
 
 }  // namespace
 
 GhostUpdatePointer with_vectors_of(const std::string& library) {
-    return std::make_unique<PeerVectors>(library);
+    return std::make_unique<AdapterVectors>(library);
 }
 
 }  // namespace parhelion::bench

@@ -7,7 +7,7 @@
 
 namespace parhelion::bench {
 
-/// Another library's vectors, from the plug-in `libphl_peer_LIBRARY.so`. Throws CannotRun where
+/// Another library's vectors, from the plug-in `libphl_adapter_LIBRARY.so`. Throws CannotRun where
 /// there is none.
 applications::GhostUpdatePointer with_vectors_of(const std::string& library);
 

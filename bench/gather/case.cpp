@@ -62,7 +62,7 @@ VariantPointer make_library_gather(const LibraryVariant& which, const GatherSetu
 VariantPointer make_plug_in_gather(const char* library, const char* variant,
                                    const GatherSetup& setup, SetupTimes& times) {
     return timed(times.plan, [&] {
-        const auto& functions = peer_functions(library, "phl_gather_peer");
+        const auto& functions = adapter_functions(library, "phl_gather_adapter");
         const GatherArray& array = *setup.array;
         const IndexedDomain& domain = *setup.domain;
         Traffic traffic = traffic_of(find_messages(setup.comm, domain, setup.array).sends);
@@ -70,7 +70,7 @@ VariantPointer make_plug_in_gather(const char* library, const char* variant,
         const std::vector<std::int32_t> owners(domain.ghost_owners().begin(),
                                                domain.ghost_owners().end());
         const std::string element = to_string(setup.params.element);
-        const phl_peer_cells described{
+        const phl_adapter_cells described{
             setup.comm,    domain.owned(), domain.ghosts(), domain.ghost_ids().data(),
             owners.data(), places.data(),  element.c_str(), setup.params.components,
             array.cells(), array.ghosts()};
@@ -102,7 +102,7 @@ std::vector<Entry> gather_variants(const GatherSetup& setup) {
     add_by_hand(entries, setup);
     add_floors(entries, setup);
     for (const auto& each : other_libraries)
-        entries.push_back({each.name, "peer",
+        entries.push_back({each.name, "library",
                            [=](SetupTimes& times) {
                                return make_plug_in_gather(each.library, each.variant, setup, times);
                            },

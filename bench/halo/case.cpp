@@ -103,9 +103,9 @@ void require_case(const HaloSetup& setup) {
     if (setup.params.components != 1) throw CannotRun("its plug-in has one component per element");
 }
 
-phl_peer_halo describe(const HaloSetup& setup, void* const* arrays) {
+phl_adapter_halo describe(const HaloSetup& setup, void* const* arrays) {
     const HaloGeometry& g = setup.geometry;
-    phl_peer_halo halo{};
+    phl_adapter_halo halo{};
     halo.comm = setup.comm;
     halo.element_bytes = static_cast<int>(g.cell_bytes);
     halo.rank_of_block = g.rank;
@@ -125,9 +125,9 @@ phl_peer_halo describe(const HaloSetup& setup, void* const* arrays) {
 
 VariantPointer make_plug_in_halo(const char* variant, const HaloSetup& setup, SetupTimes& times) {
     return timed(times.plan, [&] {
-        const auto& functions = peer_functions("ghex", "phl_halo_peer");
+        const auto& functions = adapter_functions("ghex", "phl_halo_adapter");
         require_case(setup);
-        const phl_peer_halo described = describe(setup, setup.arrays->starts());
+        const phl_adapter_halo described = describe(setup, setup.arrays->starts());
         return make_plug_in_variant(
             functions, variant, &described, setup.arrays,
             traffic_of(plan_messages(setup.arrays, Grouping::per_rank).sends));
@@ -145,7 +145,7 @@ std::vector<Entry> halo_variants(const HaloSetup& setup) {
     entries.push_back(
         {"floor", "floor", [=](SetupTimes& times) { return make_floor(setup, times); }});
     for (const auto& [name, variant] : {std::pair{"ghex", "direct"}, {"ghex_staged", "staged"}})
-        entries.push_back({name, "peer",
+        entries.push_back({name, "library",
                            [=, variant = variant](SetupTimes& times) {
                                return make_plug_in_halo(variant, setup, times);
                            },

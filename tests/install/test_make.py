@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILDS = "python/parhelion/_builds"
 OF_THE_USER = ["build/CMakeCache.txt", "build/notes.txt", "build/debug/CMakeCache.txt", "build/debug/lib/x.so", f"{BUILDS}/own/build.json"]
-OF_MAKE = ["build/mpich/mpi.cmake", "build/mpich/CMakeCache.txt", "build/peers/made-by-make", f"{BUILDS}/mpich/made-by-make",
+OF_MAKE = ["build/mpich/mpi.cmake", "build/mpich/CMakeCache.txt", "build/libraries/made-by-make", f"{BUILDS}/mpich/made-by-make",
            f"{BUILDS}/mpich/build.json"]
 
 
@@ -45,7 +45,7 @@ def left(tree, names):
     return [name for name in names if (tree / name).exists()]
 
 
-TARGETS = ["help", "build", "demo", "test", "lint", "tidy", "licenses", "test-cpp", "test-python", "peers", "peer-ghex", "install", "clean",
+TARGETS = ["help", "build", "demo", "test", "lint", "tidy", "licenses", "test-cpp", "test-python", "libraries", "library-ghex", "install", "clean",
            "distclean", "setup"]
 
 

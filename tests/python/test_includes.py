@@ -18,7 +18,7 @@ ON_TOP = {
 MAY_INCLUDE = {stage: STAGES[:k] for k, stage in enumerate(STAGES)} | ON_TOP
 FOR_USERS = {"parhelion.hpp", "phl.h"}  # all of C++; what `c` implements
 HEADERS_OF_C = {("c", "phl.h"), ("phl.h", "core")}  # the latter for the table of element types and reductions
-SEARCHED = ("include", "src", "bench", "bench/peers", "examples/applications")  # besides the folder of the file that includes
+SEARCHED = ("include", "src", "bench", "bench/libraries", "examples/applications")  # besides the folder of the file that includes
 CONFIGURED = {"parhelion/version.hpp": "cmake/version.hpp.in", "environment_names.hpp": "bench/environment_names.hpp.in",
               "exchange_lines.hpp": "bench/apps/count_lines.py"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<(parhelion/[^>\n]+)>)', re.MULTILINE)

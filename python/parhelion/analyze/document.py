@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import BAD_INPUT, OK, RANKS_FAILED, WRONG_VALUE
 from ..record.model import exit_text
 from ..record.read import Record, failed
-from .results import BASELINE, PEER, CaseResult, Entry, variants, entries, in_order, remarks, results, skew, text, told, with_case
+from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, in_order, remarks, results, skew, text, told, with_case
 from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
@@ -157,7 +157,7 @@ def exit_status(record: Record) -> int:
         return BAD_INPUT
     if statuses:
         return RANKS_FAILED
-    wrong = any(entry.failed and entry.role != PEER for entry in entries(results(record.cases)))
+    wrong = any(entry.failed and entry.role != LIBRARY for entry in entries(results(record.cases)))
     return WRONG_VALUE if wrong else OK
 
 

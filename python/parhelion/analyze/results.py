@@ -16,7 +16,7 @@ from ..record.read import Record
 from .statistics import FAR, LEAST_SAMPLES, Interval, Ratio, Summary, all_probes, geometric_mean, ratio, state_boundary, summarize, typical_probes
 from .words import microseconds, product
 
-OWN, BASELINE, PEER = "own", "baseline", "peer"
+OWN, BASELINE, LIBRARY = "own", "baseline", "library"
 
 
 @dataclass
@@ -250,7 +250,7 @@ def ours(case: CaseResult) -> Entry | None:
 
 def variants(cases: Iterable[CaseResult]) -> list[str]:
     """Every variant that occurs: the project's own first, then baselines, other libraries and floors."""
-    order = (OWN, BASELINE, PEER, "floor")
+    order = (OWN, BASELINE, LIBRARY, "floor")
     roles = {entry.variant: entry.role for entry in entries(cases)}
     return sorted(roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order))
 

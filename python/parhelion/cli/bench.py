@@ -122,12 +122,12 @@ def bench(context: click.Context, **sides: Any) -> None:
 @COMB("--ghost", type=Numbers(high=MOST_HALO), help="Its name for --halo.")
 @COMB("--vars", type=Numbers(high=MOST_FIELDS), help="Its name for --fields.")
 @COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions.")
-@click.option("--peers", type=Names(tuple(cases.PLUG_INS["halo"]), "peer"), default=(), metavar="NAMES",
-              help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make peers` builds them.")
+@click.option("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
+              help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
 @per_node_option
 @shared_options
 @click.pass_context
-def halo(context: click.Context, options: dict[str, Any], peers: tuple[str, ...], per_node: bool, case: str | None, **grid: Any) -> None:
+def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, ...], per_node: bool, case: str | None, **grid: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
@@ -144,7 +144,7 @@ def halo(context: click.Context, options: dict[str, Any], peers: tuple[str, ...]
         raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
     if case == "comb":
         grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not (is_given(name) or is_given({"halo": "ghost", "fields": "vars"}.get(name, name)))}
-    _measure("halo", [cases.halo(**grid, phases=case is not None)], options, peers, per_node=per_node)
+    _measure("halo", [cases.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)
 
 
 @bench.command(cls=PanelCommand, short_help="Row arrays with ghosts from Python, beside the published method.")
@@ -166,7 +166,7 @@ def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
     _measure("ghosts", [cases.ghosts(variants=options["variants"], **rows)], options, per_node=per_node)
 
 
-COARRAY, NO_PEERS = "coarray", ("none",)
+COARRAY, NO_LIBRARIES = "coarray", ("none",)
 GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
 
 
@@ -175,11 +175,11 @@ GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
 @click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
 @element_option("int32")
 @components_option
-@click.option("--peers", type=Names((*GATHERED, *NO_PEERS), "peer"), default=None, metavar="NAMES",
-              help=f"Also measure other libraries: {', '.join(GATHERED)}, or none, as `make peers` builds them [those built; with --variants: none].")
+@click.option("--libraries", type=Names((*GATHERED, *NO_LIBRARIES), "library"), default=None, metavar="NAMES",
+              help=f"Also measure other libraries: {', '.join(GATHERED)}, or none, as `make libraries` builds them [those built; with --variants: none].")
 @per_node_option
 @shared_options
-def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str, ...] | None, per_node: bool, **how: Any) -> None:
+def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple[str, ...] | None, per_node: bool, **how: Any) -> None:
     """Index-map gather on partitioned meshes beside hand-written MPI, every ghost verified.
 
     DATASET is a folder with one file per rank, `data001` …, as `parhelion partition` writes it. Each set is run on
@@ -189,16 +189,16 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], peers: tuple[str
 
     groups = cases.gather(datasets, **how)
     build, against = find_build(options["build"], measuring=True), options["against"]
-    if against and COARRAY in (peers or ()):
-        raise InputError("--peers coarray: its programs are the same beside every build; leave out --against, or the coarrays")
-    wanted = [name for name in peers or (NO_PEERS if options["variants"] else GATHERED) if name not in NO_PEERS and (name != COARRAY or not against)]
+    if against and COARRAY in (libraries or ()):
+        raise InputError("--libraries coarray: its programs are the same beside every build; leave out --against, or the coarrays")
+    wanted = [name for name in libraries or (NO_LIBRARIES if options["variants"] else GATHERED) if name not in NO_LIBRARIES and (name != COARRAY or not against)]
     builds = builds_here() if COARRAY in wanted else []
-    missing = [name for name in wanted if not (builds if name == COARRAY else (build.directory / f"libphl_peer_{name}.so").exists())]
+    missing = [name for name in wanted if not (builds if name == COARRAY else (build.directory / f"libphl_adapter_{name}.so").exists())]
     if missing:
         text = f"not built for {build.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
     # Who asks for a library by name is told by the measuring program, too, that it is not there.
-    plug_ins = [name for name in wanted if name != COARRAY and (peers or name not in missing)]
+    plug_ins = [name for name in wanted if name != COARRAY and (libraries or name not in missing)]
     _measure("gather", groups, options, plug_ins, per_node=per_node, coarrays=Coarrays(builds) if builds else None)
 
 
@@ -239,7 +239,7 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
 
     multigrid_cg: conjugate gradients with a multigrid preconditioner on the 27-point stencil, over index maps. finite_volume: Euler's
     equations on an unstructured mesh. poisson: finite elements solved by conjugate gradients, also over vectors of PETSc and of DOLFINx
-    (`make peers`). shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
+    (`make libraries`). shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
     components summed at nodes that up to eight ranks hold. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
     replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
     """
@@ -253,14 +253,14 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
     _measure("apps", cases.apps(wanted, count, extent, mesh, options["variants"]), options)
 
 
-def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], peers: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
+def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libraries: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
     """Measure the groups, print, write the document; leaves the process with the exit status."""
     from ..analyze.document import bench_document, exit_status
     from ..measure.run import NAMES, measure
     from ..show.results import summary
 
     sides = click.get_current_context().obj
-    output, quick, beside = Output(options["json_file"]), options["quick"], [name for peer in peers for name in cases.PLUG_INS[benchmark][peer]]
+    output, quick, beside = Output(options["json_file"]), options["quick"], [name for library in libraries for name in cases.PLUG_INS[benchmark][library]]
     what = Measurement(
         benchmark, groups, builds=sides["builds"], networks=sides["networks"], bind=not options["no_bind"],
         variants=(*(options["variants"] or ("all",)), *beside) if beside else options["variants"],

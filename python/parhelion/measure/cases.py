@@ -17,7 +17,7 @@ from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
 ELEMENT_BYTES = {"float32": 4, "float64": 8, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "complex64": 8, "complex128": 16}
 IN_PYTHON = "parhelion.measure.programs"
 
-# Benchmark → other library → the variants in its plug-in of the measuring program, which `make peers` builds.
+# Benchmark → other library → the variants in its plug-in of the measuring program, which `make libraries` builds.
 # PETSc's type `window` aborts with active synchronisation under Open MPI 4.1: petsc_window_active runs only where it is named.
 PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
     "halo": {"ghex": ("ghex", "ghex_staged")},
@@ -161,7 +161,7 @@ def ghosts(
 
 INDEXED, ON_GRIDS = ("hand_isend", "hand_persistent", "hand_neighbor_alltoallv"), ("hand_isend", "hand_sendrecv")
 BY_HAND = {"multigrid_cg": INDEXED, "finite_volume": INDEXED, "poisson": INDEXED, "shallow_water": ON_GRIDS, "hydrodynamics": ON_GRIDS}
-PEERS = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, where `make peers` has built them
+LIBRARIES = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, where `make libraries` has built them
 APPS = (*BY_HAND, "veros")
 # Of a row of the matrix and its vectors on all levels, of two triangles, of a node and its elements, of a cell, of a cell and the node beside it.
 BYTES = {"multigrid_cg": 27 * 12 * 2, "finite_volume": 2 * 300, "poisson": 7 * 20 + 100, "shallow_water": 13 * 8, "hydrodynamics": 26 * 8}
@@ -171,10 +171,10 @@ MOST_MESH = 8192
 
 def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, variants: tuple[str, ...]) -> list[Group]:
     """The compiled ones together, or where variants are named, one group for those that have the same of them; Veros is another program."""
-    every = set(names(VEROS)).union(*BY_HAND.values(), *PEERS.values()) - {"auto", "planted_fault"}
+    every = set(names(VEROS)).union(*BY_HAND.values(), *LIBRARIES.values()) - {"auto", "planted_fault"}
     chosen: dict[tuple[str, ...], list[dict[str, object]]] = {}
     for app in (app for app in BY_HAND if app in wanted):
-        others = every - {*BY_HAND[app], *PEERS.get(app, ())}
+        others = every - {*BY_HAND[app], *LIBRARIES.get(app, ())}
         chosen.setdefault(tuple(name for name in variants if name not in others), []).append(_compiled(app, ranks, extent, mesh))
     groups = [Group(ranks, cases, variants=some) for some, cases in chosen.items()]
     if "veros" in wanted:

@@ -1,4 +1,4 @@
-"""The gather on coarrays: programs that `make peers` built, the methods of each, their jobs (JSON), and their runs: after the other
+"""The gather on coarrays: programs that `make libraries` built, the methods of each, their jobs (JSON), and their runs: after the other
 variants of a launch, into the same record.
 
 Each method has a launch of its own; one that crashes or hangs is stopped, reported and left out from then on.
@@ -107,7 +107,7 @@ def words_of(case: dict[str, Any]) -> int | None:
 
 def job_of(record: Path, launch: int, case: CaseResult, build: CoarrayBuild, method: Method, what: Measurement) -> dict[str, Any]:
     """One case by one method; `line` is what is known of its line before."""
-    line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "variant": build.variant(method), "role": "peer"}
+    line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "variant": build.variant(method), "role": "library"}
     return {"record": str(record), "repetitions": what.repetitions, "least_s": what.min_sample_s, "budget_s": BUDGET_S,
             "dataset": case.params["dataset"], "words": words_of(case.params), "kind": method.kind, "kept": method.kept,
             "images": method.images, "line": line}
@@ -136,7 +136,7 @@ class Coarrays:
             if not skipped and (error := self._launch(folder, what, launch, case, build, method, progress)):
                 self.stopped[name] = error + here
             if skipped or error:
-                folder.append(Case(launch, case.name, name, case.params, "peer", verified=False, error=error, skipped=skipped))
+                folder.append(Case(launch, case.name, name, case.params, "library", verified=False, error=error, skipped=skipped))
 
     def _reason(self, case: CaseResult, build: CoarrayBuild, name: str, here: str) -> str | None:
         if words_of(case.params) is None:

@@ -205,7 +205,7 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
         return _comb_case(launch, table, values)
     size, count = (next((values[name] for name in names if name in values), None) for names in (SIZES, COUNTS))
     params: dict[str, Any] = {"test": table.test, **({} if size is None else {"size": int(size)}), **table.params}
-    who: dict[str, Any] = {"launch": launch, "name": table.test, "variant": output.tool.lower(), "params": params, "role": "peer"}
+    who: dict[str, Any] = {"launch": launch, "name": table.test, "variant": output.tool.lower(), "params": params, "role": "library"}
     if missing:
         return Case(**who, skipped=missing)
     column, seconds = _seconds(table.columns, values, size)
@@ -219,7 +219,7 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
 
 def _comb_case(launch: int, table: Table, values: dict[str, float | str]) -> Case:
     phases = {name.replace("-", "_"): [float(values[name])] for name in COMB_PHASES if name in values}
-    who: dict[str, Any] = {"launch": launch, "name": "comb", "variant": table.test, "params": table.params, "role": "peer"}
+    who: dict[str, Any] = {"launch": launch, "name": "comb", "variant": table.test, "params": table.params, "role": "library"}
     if not phases:
         return Case(**who, skipped=f"no phase of an exchange among {', '.join(values)}")
     told = ", ".join(f"{name} {value * 1e6:g} us" for name, value in values.items() if isinstance(value, float))

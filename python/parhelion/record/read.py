@@ -10,7 +10,8 @@ from ..base.files import unfit
 from .model import FINISHED, INTERLEAVED, SCHEMA, UNAVAILABLE, Case, End, Labels, Launch, Line, Plan, RecordError, Run, complaint
 
 FILE_NAME = "record.jsonl"
-OLDER_KEYS = {b'"contender":': b'"variant":', b'"flavor":': b'"build":', b'"duet":': b'"interleaved":'}
+OLDER_KEYS = {b'"contender":': b'"variant":', b'"flavor":': b'"build":', b'"duet":': b'"interleaved":',
+              b'"role":"peer"': b'"role":"library"', b'"role": "peer"': b'"role": "library"'}
 _decoder = msgspec.json.Decoder(Line)
 _tags = {kind.__struct_config__.tag for kind in (Run, Launch, Plan, Case, Labels, End)}
 

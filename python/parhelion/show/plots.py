@@ -33,7 +33,7 @@ PALETTE = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442
 
 # Drawings inside a page: keys (hex values that nothing else uses), which become the theme's variables.
 INK, MUTED, GRID = "#010101", "#010102", "#010103"
-ROLES = {"own": "#010104", "baseline": "#010105", "peer": "#010106", "floor": "#010107"}
+ROLES = {"own": "#010104", "baseline": "#010105", "library": "#010106", "floor": "#010107"}
 VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", **{key: role for role, key in ROLES.items()}}
 
 WIDTH, BAND = 5.4, 0.28  # inches; half the height over which points are scattered
@@ -47,7 +47,7 @@ STYLE = {
 
 
 def of_role(role: str) -> str:
-    return ROLES.get(role, ROLES["peer"])
+    return ROLES.get(role, ROLES["library"])
 
 
 @contextmanager
@@ -108,7 +108,7 @@ def envelope(samples: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, np.ndar
     return (edges[:-1] + edges[1:] - 1) / 2, figures[:, 0], figures[:, 1], figures[:, 2]
 
 
-NAMES = {"floor": "floor: copying alone", OWN: "ours", BASELINE: "fastest by hand", "peer": "fastest other library"}
+NAMES = {"floor": "floor: copying alone", OWN: "ours", BASELINE: "fastest by hand", "library": "fastest other library"}
 MOST_ROWS = 12
 WIDEST = 3.0  # times the time by hand: what lies beyond stands at the edge
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, PEER, CaseResult, Entry, Wording, by_state, case_label, constant, entries, in_order, mean_speed, of_variant, ours, over_floor, reasons, remarks, results, varying, wording
+from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Wording, by_state, case_label, constant, entries, in_order, mean_speed, of_variant, ours, over_floor, reasons, remarks, results, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
@@ -114,7 +114,7 @@ def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
     told = f"{head.variant} takes {times(floor.value)} {times_ends(floor.interval)} the time of copying alone, which is the floor; geometric mean."
     said = [told] if floor.value else []
     said += [against_hand(head, wording(record.run.benchmark))] if head.mean else []
-    pairs = [(case.best(PEER), ours(case)) for case in plots.compared(cases)]
+    pairs = [(case.best(LIBRARY), ours(case)) for case in plots.compared(cases)]
     if ratios := [other.median / own.median for other, own in pairs if other and own and other.median and own.median]:
         low, high = min(ratios), max(ratios)
         said.append(f"Against the fastest other library: {times(low)}" + (f" to {times(high)}" if len(ratios) > 1 else "") + f" as fast, over {_cases(len(ratios))}.")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from ..analyze.results import BASELINE, OWN, PEER, CaseResult, Entry, by_state, constant, variants, in_order, mean_speed, of_variant, over_floor, reasons, remarks, results, text, varying, with_seam, wording
+from ..analyze.results import BASELINE, OWN, LIBRARY, CaseResult, Entry, by_state, constant, variants, in_order, mean_speed, of_variant, over_floor, reasons, remarks, results, text, varying, with_seam, wording
 from ..analyze.document import PublishedForm, applications, by_level, published_form
 from ..analyze.sweep import FIGURES, LEAST_SIZES, WORDS, Matrix, MatrixRow, PublishedRow, Sweep, sweep
 from ..record.read import Record, failed
@@ -17,7 +17,7 @@ from . import Block, Cell, Section, Table, Text, Word, note
 Fits = Callable[[Table], bool]
 SMALL_HELP = "µs per {}, median; ×: times as fast as {}; below: 95 % intervals and names; mean: geometric, under floor auto ÷ floor; a wider terminal shows every variant"
 AUTO = "auto"
-FASTEST = {"floor": "floor", OWN: "fastest own", BASELINE: "fastest by hand", PEER: "fastest peer"}
+FASTEST = {"floor": "floor", OWN: "fastest own", BASELINE: "fastest by hand", LIBRARY: "other library"}
 MOST_TABLES, MOST_ROWS = 3, 60
 FAILED = Cell("FAILED", kind="bad")
 
@@ -174,7 +174,7 @@ def _fastest(case: CaseResult, role: str) -> Word:
     entry = case.best(role)
     if entry is None:
         return "–"
-    speed = f" {_speed(case.speed(entry.variant)).text}" if role in (OWN, PEER) else ""
+    speed = f" {_speed(case.speed(entry.variant)).text}" if role in (OWN, LIBRARY) else ""
     return Cell(microseconds(entry.median) + speed, entry.variant)
 
 

@@ -345,13 +345,13 @@ def test_a_table_is_split_or_shortened_where_the_terminal_is_narrow(tmp_path, wi
     assert "…" not in shown
 
 
-def test_80_columns_hold_the_floor_ours_the_fastest_by_hand_and_the_fastest_peer_with_intervals(tmp_path):
+def test_80_columns_hold_the_floor_ours_the_fastest_by_hand_and_the_fastest_library_with_intervals(tmp_path):
     from rich.console import Console
 
     from parhelion.show import terminal
     from parhelion.show.results import summary
 
-    names = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.PEERS)
+    names = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.LIBRARIES)
     record = read_record(synthetic.write_record(tmp_path / "run", variants=names))
     console = Console(width=80, record=True, file=io.StringIO())
     terminal.show(console, summary(record, lambda table: terminal.width(console, table) <= console.width))

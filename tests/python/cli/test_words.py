@@ -18,6 +18,7 @@ FORBIDDEN = {
     r"(?<!srun )--mpi\b|--mpis\b|--flavors?\b": "--build",
     r"--transports\b|--contenders?\b": "--variants",
     r"--sizes\b": "--size",
+    r"--peers?\b": "--libraries",
     r"--not-periodic\b|--periodic-along\b|--wrap\b": "--periodic",
     r"--stencil\b": "--neighbors",
     r"--cells-per-rank\b": "--extent",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parhelion import launch
-from parhelion.measure.cases import BY_HAND, PEERS
+from parhelion.measure.cases import BY_HAND, LIBRARIES
 from parhelion.measure.programs import EXTENT, process_grid
 from parhelion.analyze.document import applications, over_hand_written, share
 from parhelion.analyze.results import results
@@ -44,12 +44,12 @@ def test_every_way_of_an_application_is_verified_and_its_exchange_timed(tmp_path
     done, document = bench(tmp_path, *COMPILED, "--ranks", ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {(entry["params"]["app"], entry["variant"]): entry for entry in document["cases"]}
-    peers = {peer for peer in PEERS["poisson"] if has(f"libphl_peer_{peer}.so")}
-    assert set(found) == {(app, way) for app in compiled_here() for way in ("auto", *BY_HAND[app])} | {("poisson", peer) for peer in peers}
+    libraries = {library for library in LIBRARIES["poisson"] if has(f"libphl_adapter_{library}.so")}
+    assert set(found) == {(app, way) for app in compiled_here() for way in ("auto", *BY_HAND[app])} | {("poisson", library) for library in libraries}
     assert ("shallow_water" in compiled_here()) != ("Fortran" in str(document["not_run"]))
-    assert all(f"no libphl_peer_{peer}.so: `make peers` builds it" in str(document["not_run"]) for peer in PEERS["poisson"] - peers)
+    assert all(f"no libphl_adapter_{library}.so: `make libraries` builds it" in str(document["not_run"]) for library in LIBRARIES["poisson"] - libraries)
     for (app, way), entry in found.items():
-        assert entry["verified"] is True and 0 < entry["exchange_s"] and (entry["bytes"] > 0 or way in peers)
+        assert entry["verified"] is True and 0 < entry["exchange_s"] and (entry["bytes"] > 0 or way in libraries)
         assert entry["exchange_share"] == pytest.approx(entry["exchange_s"] / entry["median_s"])
         assert 10 < found[app, "auto"]["exchange_lines"] < found[app, "hand_isend"]["exchange_lines"]
     assert "what exchanges take" in done.stdout

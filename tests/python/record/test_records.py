@@ -1,5 +1,6 @@
 """Records: what is written is read, and what is damaged says so."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -56,12 +57,14 @@ def test_every_case_and_launch_is_read(run):
 
 
 def test_records_with_the_keys_of_older_versions_are_read_alike(run):
+    edit(run, lambda lines: [*lines, case_line(run, variant="ghex", role="library")])
     new = read_record(run)
-    edit(run, lambda lines: [line.replace('"variant":', '"contender":').replace('"build":', '"flavor":') for line in lines])
+    older = {'"variant":': '"contender":', '"build":': '"flavor":', '"library"': '"peer"'}
+    edit(run, lambda lines: [functools.reduce(lambda line, name: line.replace(name, older[name]), older, line) for line in lines])
     edit(run, lambda lines: [json.dumps(json.loads(lines[0]) | {"labels": {"duet": "one"}}) + "\n", *lines[1:]])
     old = read_record(run)
     assert old.labels["interleaved"] == "one"
-    assert '"variant"' not in (run / "record.jsonl").read_text() and old.cases == new.cases
+    assert '"variant"' not in (run / "record.jsonl").read_text() and old.cases == new.cases and old.cases[-1].role == "library"
     assert [launch.build for launch in old.launches] == [launch.build for launch in new.launches] == ["synthetic"] * 3
 
 
@@ -243,7 +246,7 @@ def test_the_document_keeps_its_contract(run):
     document = bench_document(read_record(run))
     by_case = {}
     for entry in document["cases"]:
-        assert entry["role"] in ("own", "baseline", "peer", "floor")
+        assert entry["role"] in ("own", "baseline", "library", "floor")
         assert entry["verified"] is True
         assert entry["ci95_s"][0] <= entry["median_s"] <= entry["ci95_s"][1]
         assert len(entry["samples"]) == 90

@@ -290,7 +290,7 @@ def test_a_report_that_cannot_be_written_is_named(tmp_path):
         write_report([record], synthetic.Path("/dev/null/report.html"), None)
 
 
-MANY = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.PEERS, *(f"hand_neighbor_alltoallv_init_{n}" for n in range(9)))
+MANY = (*synthetic.OWN, *synthetic.BASELINES, *synthetic.FLOORS, *synthetic.LIBRARIES, *(f"hand_neighbor_alltoallv_init_{n}" for n in range(9)))
 
 
 @pytest.fixture(scope="module")

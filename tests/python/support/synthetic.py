@@ -10,12 +10,12 @@ import numpy as np
 
 OWN = ("auto", "mpi", "mpi_neighbor")
 BASELINES = ("hand_packed", "hand_persistent", "hand_datatypes", "hand_neighbor_alltoallv")
-FLOORS, PEERS = ("floor_packed", "floor_get"), ("ghex_comm_cma", "petsc")
-SPEED = dict.fromkeys(FLOORS, 0.8) | dict.fromkeys(PEERS, 1.35) | {
+FLOORS, LIBRARIES = ("floor_packed", "floor_get"), ("ghex_comm_cma", "petsc")
+SPEED = dict.fromkeys(FLOORS, 0.8) | dict.fromkeys(LIBRARIES, 1.35) | {
     name: first + 0.1 * place for first, names in ((1.0, OWN), (1.4, BASELINES)) for place, name in enumerate(names)
 }
 
-ROLES = dict.fromkeys(OWN, "own") | dict.fromkeys(FLOORS, "floor") | dict.fromkeys(PEERS, "peer")
+ROLES = dict.fromkeys(OWN, "own") | dict.fromkeys(FLOORS, "floor") | dict.fromkeys(LIBRARIES, "library")
 
 
 def run_line(benchmark="halo", run="20260101T000000-halo-000000", **more):

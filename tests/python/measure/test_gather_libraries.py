@@ -36,7 +36,7 @@ def built(tmp_path_factory):
     place = tmp_path_factory.mktemp("coarrays")
     options = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}", f"-DPARHELION_COARRAY_DIR={place / 'builds' / 'coarray'}",
                f"-DPython_EXECUTABLE={sys.executable}"]
-    configured = subprocess.run([tool("cmake"), "-S", ROOT / "bench/peers/coarray", "-B", place / "build", *options],
+    configured = subprocess.run([tool("cmake"), "-S", ROOT / "bench/libraries/coarray", "-B", place / "build", *options],
                                 capture_output=True, text=True, timeout=120)
     if configured.returncode:
         pytest.skip(f"skipped: no coarrays here: {configured.stderr.strip().splitlines()[0]} (Debian: apt install gfortran libcoarrays-openmpi-dev)")
@@ -119,23 +119,23 @@ def bench(*words):
     return CliRunner().invoke(root, ["bench", "gather", *map(str, words), "--quick"], prog_name="parhelion")
 
 
-def test_peers_that_are_not_built_are_named(build, tmp_path):
+def test_libraries_that_are_not_built_are_named(build, tmp_path):
     result = bench(write_dataset(tmp_path / "mesh-2", 2), "--out", "run")
     assert result.exit_code == 0, result.output
     assert "not built for synthetic" in result.output and "petsc, dolfinx, coarray" in result.output
 
 
-def test_a_peer_that_does_not_exist_is_refused(build, tmp_path):
-    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--peers", "petsc,trilinos")
+def test_a_library_that_does_not_exist_is_refused(build, tmp_path):
+    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--libraries", "petsc,trilinos")
     assert result.exit_code == 2 and "dolfinx" in result.output
 
 
-def test_wrong_values_of_a_peer_are_no_fault_of_the_run(build, tmp_path):
+def test_wrong_values_of_another_library_are_no_fault_of_the_run(build, tmp_path):
     build = fake_build(tmp_path / "builds" / "coarray-fake")
     (tmp_path / "builds" / "coarray").mkdir()
     build.directory.rename(tmp_path / "builds" / "coarray" / "fake-shared")
     description = '{"name": "shared", "toolchain": "fake", "images_variable": "FAKE_IMAGES"}'
     (tmp_path / "builds" / "coarray" / "fake-shared" / "build.json").write_text(description)
-    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--out", "run", "--peers", "coarray")
+    result = bench(write_dataset(tmp_path / "mesh-2", 2), "--out", "run", "--libraries", "coarray")
     assert result.exit_code == 0, result.output
     assert "12 elements were wrong" in result.output

@@ -5,12 +5,12 @@
 
 #include <vector>
 
-#include "peer.h"
+#include "adapter.h"
 #include "petsc_start.hpp"
 
 class PetscVector {
 public:
-    explicit PetscVector(const phl_peer_cells& cells) {
+    explicit PetscVector(const phl_adapter_cells& cells) {
         start_petsc();
         const std::vector<PetscInt> ghosts(cells.ghost_ids, cells.ghost_ids + cells.ghosts);
         require_petsc(

@@ -9,21 +9,21 @@
 #include <string>
 #include <vector>
 
+#include "adapter_functions.hpp"
 #include "dolfinx_vector.hpp"
-#include "peer_functions.hpp"
 
 namespace {
 
-class Peer {
+class Adapter {
 public:
-    virtual ~Peer() = default;
+    virtual ~Adapter() = default;
     virtual void exchange() = 0;
 };
 
 template <class T>
-class Scatter final : public Peer {
+class Scatter final : public Adapter {
 public:
-    explicit Scatter(const phl_peer_cells& gather)
+    explicit Scatter(const phl_adapter_cells& gather)
         : map_(gather.comm, gather.owned,
                std::span(gather.ghost_ids, static_cast<std::size_t>(gather.ghosts)),
                std::span(gather.ghost_owners, static_cast<std::size_t>(gather.ghosts))),
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    static std::size_t components(const phl_peer_cells& gather) {
+    static std::size_t components(const phl_adapter_cells& gather) {
         return static_cast<std::size_t>(gather.components);
     }
     static constexpr auto pack = [](const auto& in, const auto& places, auto& out) {
@@ -62,7 +62,7 @@ private:
     std::vector<T> sent_, received_;
 };
 
-Peer* make(const phl_peer_cells& gather, const char*) {
+Adapter* make(const phl_adapter_cells& gather, const char*) {
     const std::string element = gather.element;
     if (element == "int32") return new Scatter<std::int32_t>(gather);
     if (element == "int64") return new Scatter<std::int64_t>(gather);
@@ -73,5 +73,5 @@ Peer* make(const phl_peer_cells& gather, const char*) {
 
 }  // namespace
 
-PHL_EXPORT phl_gather_peer = PhlPeer<phl_peer_cells, make>::functions;
-PHL_EXPORT phl_vector_peer = phl_vector_functions<DolfinxVector>();
+PHL_EXPORT phl_gather_adapter = PhlAdapter<phl_adapter_cells, make>::functions;
+PHL_EXPORT phl_vector_adapter = phl_vector_functions<DolfinxVector>();

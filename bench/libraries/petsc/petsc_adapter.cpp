@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "peer_functions.hpp"
+#include "adapter_functions.hpp"
 #include "petsc_start.hpp"
 #include "petsc_vector.hpp"
 
@@ -27,9 +27,9 @@ MPI_Datatype base_type(const std::string& element) {
     throw std::runtime_error("this plug-in has int32, int64, float32 and float64");
 }
 
-class Peer {
+class Adapter {
 public:
-    Peer(const phl_peer_cells& gather, const std::string& variant)
+    Adapter(const phl_adapter_cells& gather, const std::string& variant)
         : cells_(gather.cells), ghosts_(gather.ghost_values) {
         start_petsc();
         unit_ = base_type(gather.element);
@@ -52,12 +52,12 @@ public:
         exchange();  // what it prepares at the first use belongs to the set-up; types that cannot
                      // do it say so here
     }
-    ~Peer() {
+    ~Adapter() {
         PetscSFDestroy(&forest_);
         if (own_unit_) MPI_Type_free(&unit_);
     }
-    Peer(const Peer&) = delete;
-    Peer& operator=(const Peer&) = delete;
+    Adapter(const Adapter&) = delete;
+    Adapter& operator=(const Adapter&) = delete;
 
     void exchange() {
         require_petsc(PetscSFBcastBegin(forest_, unit_, cells_, ghosts_, MPI_REPLACE),
@@ -86,9 +86,11 @@ private:
     PetscSF forest_ = nullptr;
 };
 
-Peer* make(const phl_peer_cells& gather, const char* variant) { return new Peer(gather, variant); }
+Adapter* make(const phl_adapter_cells& gather, const char* variant) {
+    return new Adapter(gather, variant);
+}
 
 }  // namespace
 
-PHL_EXPORT phl_gather_peer = PhlPeer<phl_peer_cells, make>::functions;
-PHL_EXPORT phl_vector_peer = phl_vector_functions<PetscVector>();
+PHL_EXPORT phl_gather_adapter = PhlAdapter<phl_adapter_cells, make>::functions;
+PHL_EXPORT phl_vector_adapter = phl_vector_functions<PetscVector>();

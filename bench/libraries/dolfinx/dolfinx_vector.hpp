@@ -7,11 +7,11 @@
 #include <memory>
 #include <span>
 
-#include "peer.h"
+#include "adapter.h"
 
 class DolfinxVector {
 public:
-    explicit DolfinxVector(const phl_peer_cells& cells)
+    explicit DolfinxVector(const phl_adapter_cells& cells)
         : vector_(std::make_shared<dolfinx::common::IndexMap>(
                       cells.comm, cells.owned,
                       std::span(cells.ghost_ids, static_cast<std::size_t>(cells.ghosts)),

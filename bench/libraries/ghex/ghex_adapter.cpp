@@ -15,7 +15,7 @@
 #include <ghex/structured/regular/halo_generator.hpp>
 #include <ghex/structured/regular/make_pattern.hpp>
 
-#include "peer_functions.hpp"
+#include "adapter_functions.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ Int3 triple(const int* values) { return {values[0], values[1], values[2]}; }
 
 // Who holds the block at an offset from another.
 struct Neighbors {
-    phl_peer_halo halo;
+    phl_adapter_halo halo;
 
     struct Neighbor {
         int number;
@@ -48,9 +48,9 @@ struct Neighbors {
     }
 };
 
-class Peer {
+class Adapter {
 public:
-    virtual ~Peer() = default;
+    virtual ~Adapter() = default;
     virtual void exchange() = 0;
 };
 
@@ -60,7 +60,7 @@ struct Geometry {
     std::array<bool, 3> periodic;
     Domain domain;
 
-    explicit Geometry(const phl_peer_halo& halo)
+    explicit Geometry(const phl_adapter_halo& halo)
         : first(triple(halo.first)), domain(0, first, first) {
         for (std::size_t d = 0; d < 3; ++d) {
             last[d] = first[d] + halo.extent[d] - 1;
@@ -79,7 +79,7 @@ template <class T>
 class Fields {
 public:
     using Field = ghex::structured::regular::field_descriptor<T, ghex::cpu, Domain, FirstFastest>;
-    Fields(const phl_peer_halo& halo, const Geometry& geometry) {
+    Fields(const phl_adapter_halo& halo, const Geometry& geometry) {
         fields_.reserve(static_cast<std::size_t>(halo.fields));
         for (int f = 0; f < halo.fields; ++f)
             fields_.push_back(ghex::wrap_field<ghex::cpu, FirstFastest>(
@@ -98,9 +98,9 @@ private:
 };
 
 template <class T>
-class Direct final : public Peer {
+class Direct final : public Adapter {
 public:
-    explicit Direct(const phl_peer_halo& halo)
+    explicit Direct(const phl_adapter_halo& halo)
         : geometry_(halo), context_(halo.comm, false), fields_(halo, geometry_),
           pattern_(ghex::make_pattern<ghex::structured::grid>(
               context_,
@@ -124,9 +124,9 @@ private:
 };
 
 template <class T>
-class Staged final : public Peer {
+class Staged final : public Adapter {
 public:
-    explicit Staged(const phl_peer_halo& halo)
+    explicit Staged(const phl_adapter_halo& halo)
         : geometry_(halo), context_(halo.comm, false), fields_(halo, geometry_),
           domains_{geometry_.domain},
           patterns_(make(context_, domains_, Neighbors{halo}, geometry_)),
@@ -157,12 +157,12 @@ private:
 };
 
 template <class T>
-Peer* make_of(const phl_peer_halo& halo, const std::string& variant) {
+Adapter* make_of(const phl_adapter_halo& halo, const std::string& variant) {
     if (variant == "staged") return new Staged<T>(halo);
     return new Direct<T>(halo);
 }
 
-Peer* make(const phl_peer_halo& halo, const char* variant) {
+Adapter* make(const phl_adapter_halo& halo, const char* variant) {
     if (halo.element_bytes == 4) return make_of<float>(halo, variant);
     if (halo.element_bytes == 8) return make_of<double>(halo, variant);
     throw std::invalid_argument("this plug-in has elements of 4 and 8 bytes");
@@ -170,4 +170,4 @@ Peer* make(const phl_peer_halo& halo, const char* variant) {
 
 }  // namespace
 
-PHL_EXPORT phl_halo_peer = PhlPeer<phl_peer_halo, make>::functions;
+PHL_EXPORT phl_halo_adapter = PhlAdapter<phl_adapter_halo, make>::functions;

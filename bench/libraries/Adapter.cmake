@@ -4,12 +4,12 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# The plug-in phl_peer_NAME, beside phl-bench, of NAME_peer.cpp and more sources. VERSION: of the library, as people read it.
-function(add_peer name version standard)
-  add_library(phl_peer_${name} MODULE ${name}_peer.cpp ${ARGN})
-  target_include_directories(phl_peer_${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
-  target_compile_definitions(phl_peer_${name} PRIVATE PHL_PEER_VERSION="${version}")
-  set_target_properties(phl_peer_${name} PROPERTIES CXX_STANDARD ${standard} CXX_VISIBILITY_PRESET hidden
+# The plug-in phl_adapter_NAME, beside phl-bench, of NAME_adapter.cpp and more sources. VERSION: of the library, as people read it.
+function(add_adapter name version standard)
+  add_library(phl_adapter_${name} MODULE ${name}_adapter.cpp ${ARGN})
+  target_include_directories(phl_adapter_${name} PRIVATE ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  target_compile_definitions(phl_adapter_${name} PRIVATE PHL_ADAPTER_VERSION="${version}")
+  set_target_properties(phl_adapter_${name} PROPERTIES CXX_STANDARD ${standard} CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${PARHELION_BUILD_DIR})
 endfunction()
 
@@ -24,6 +24,6 @@ function(require_same_mpi library)
   get_filename_component(ours "${directory}/${soname}" REALPATH)
   if(NOT theirs STREQUAL ours)
     message(FATAL_ERROR "${library} is bound to ${theirs}, phl-bench to ${ours}: build it for that MPI "
-      "(Debian: make peers MPI=/usr/bin/mpicxx.openmpi)")
+      "(Debian: make libraries MPI=/usr/bin/mpicxx.openmpi)")
   endif()
 endfunction()
