@@ -55,8 +55,8 @@ struct Vector<T, byte_count{sizeof(T)}> {
     using type = T;
 };
 
-// A row that runs forward here and backward there, as beyond a fold: elements of `Parts` values, a
-// vector of them at a time.
+// A row that runs forward here and backward there, as beyond a fold: elements of `Parts` values,
+// four vectors of them at a time.
 template <class T, int Parts, class Change>
 struct Mirrored {
     static constexpr byte_count element = byte_count{sizeof(T)} * Parts;
@@ -71,20 +71,38 @@ struct Mirrored {
         values = Change::of(values, values);
         __builtin_memcpy(dst, &values, Size);
     }
+    // `Count` vectors, up to before `end` there; both go on behind them.
+    template <byte_count Size, int Count = 1>
+    static void step(Bytes*& dst, const Bytes*& end) {
+        for (int k = 1; k <= Count; ++k, dst += Size)
+            copy<Size>(dst, end - k * Size, std::make_integer_sequence<int, Size / sizeof(T)>{});
+        end -= Count * Size;
+    }
 
-    // Up to before `end` there.
+    // What is left of a row: fewer bytes than `Size`.
     template <byte_count Size>
-    static void row(Bytes* dst, const Bytes* end, byte_count bytes) {
-        for (; bytes >= Size; bytes -= Size, dst += Size)
-            copy<Size>(dst, end -= Size, std::make_integer_sequence<int, Size / sizeof(T)>{});
-        if constexpr (Size > element) row<Size / 2>(dst, end, bytes);
+    static void rest(Bytes* dst, const Bytes* end, byte_count bytes) {
+        if constexpr (Size > element) {
+            if ((bytes & Size / 2) != 0) step<Size / 2>(dst, end);
+            rest<Size / 2>(dst, end, bytes);
+        }
+    }
+
+    static void row(Bytes* dst, const Bytes* src, byte_count bytes) {
+        constexpr byte_count one = vector_bytes, two = 2 * one, four = 4 * one;
+        const Bytes* end = src + bytes;
+        for (byte_count left = bytes / four; left > 0; --left) step<one, 4>(dst, end);
+        if ((bytes & two) != 0) step<one, 2>(dst, end);
+        if ((bytes & one) != 0) step<one>(dst, end);
+        if (end != src) rest<one>(dst, end, bytes);
     }
 
     static void rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count count,
                      const byte_count* ds, const byte_count* ss) {
-        if (ds[1] < 0) dst += (count - 1) * ds[1], src += (count - 1) * ss[1];
+        if (ds[1] < 0) dst += (count - 1) * ds[1];
+        else src += (count - 1) * ss[1];
         for (byte_count p = 0; p < planes; ++p, dst += ds[0], src += ss[0])
-            row<vector_bytes>(dst, src + element, count * element);
+            row(dst, src, count * element);
     }
 };
 

@@ -281,7 +281,7 @@ CASE("mirrored rows are copied element by element backward, and with the opposit
     };
     for (const Kernels* each : kernels_here())
         for (const bool from_end : {false, true})
-            for (byte_count rows = 1; rows < 80; ++rows) {
+            for (byte_count rows = 1; rows < 300; rows += rows < 80 ? 1 : 73) {
                 CAPTURE(std::string(each->name));
                 for (const byte_count width : {1, 2, 4, 8, 12, 16, 24})
                     check(*each, width, rows, from_end, [](std::byte*, byte_count) {});
