@@ -137,13 +137,10 @@ std::vector<int> places_in(const std::vector<int>& order) {
 }
 
 std::string left_out(const NodeTopology& node, int levels) {
-    std::string note = node.note;
-    if (static_cast<std::size_t>(levels) < node.levels.size())
-        note += (note.empty() ? "" : "; ") +
-                std::string("levels not used because ranks are not bound within their units: ") +
-                joined(node, static_cast<std::size_t>(levels), node.levels.size()) +
-                " (bind ranks to cores when starting them)";
-    return note;
+    if (static_cast<std::size_t>(levels) == node.levels.size()) return "";
+    return "levels not used because ranks are not bound within their units: " +
+           joined(node, static_cast<std::size_t>(levels), node.levels.size()) +
+           " (bind ranks to cores when starting them)";
 }
 
 // Nodes in the order of their lowest ranks, which lead them.
@@ -179,7 +176,7 @@ Discovered find(const Communicator& comm, int node_color) {
     std::vector<int> places, words;
     std::string names, source, note;
     if (!bindings.empty()) {
-        const NodeTopology here = detect_node_topology();
+        const NodeTopology here = read_sysfs();
         const auto usable = static_cast<std::size_t>(usable_levels(here, bindings));
         const std::string told = joined(here, 0, usable) + " ";
         const auto all = leaders.collect({told.begin() + (usable == 0), told.end()});

@@ -1,10 +1,5 @@
-// hwloc is used through opaque pointers only: it exports XML, which is parsed like a file. So no
-// header of it is needed, and files from other machines are read where hwloc is not installed.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -60,59 +55,10 @@ void add_object(const std::string& tag, NodeTopology& topology) {
     level->units.push_back(std::move(cpus));
 }
 
-// An hwloc that is loaded already (MPI libraries bring one) is used as it is.
-void* open_hwloc() {
-    const char* chosen = std::getenv("PARHELION_HWLOC");
-    if (chosen)
-        return std::strcmp(chosen, "none") == 0 ? nullptr : dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    for (const char* name : {"libhwloc.so.15", "libhwloc.so"})
-        if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    return nullptr;
-}
-
-// Of hwloc 2 or later. Empty when any step fails.
-std::string live_xml(unsigned& version) {
-    void* library = open_hwloc();
-    const auto find = [&]<class Function>(const char* name, Function*& function) {
-        return library && (function = reinterpret_cast<Function*>(dlsym(library, name)));
-    };
-    unsigned (*get_version)();
-    int (*init)(void**), (*load)(void*), (*write)(void*, char**, int*, unsigned long);
-    void (*destroy)(void*), (*release)(void*, char*);
-    if (!find("hwloc_get_api_version", get_version) || !find("hwloc_topology_init", init) ||
-        !find("hwloc_topology_load", load) || !find("hwloc_topology_export_xmlbuffer", write) ||
-        !find("hwloc_topology_destroy", destroy) || !find("hwloc_free_xmlbuffer", release))
-        return "";
-    version = get_version();
-    void* topology = nullptr;
-    if (version < 0x20000 || init(&topology) != 0) return "";
-    std::string text;
-    char* buffer = nullptr;
-    int length = 0;
-    if (load(topology) == 0 && write(topology, &buffer, &length, 0) == 0) {
-        text.assign(buffer, strnlen(buffer, length));
-        release(topology, buffer);
-    }
-    destroy(topology);
-    return text;
-}
-
 }  // namespace
 
-NodeTopology detect_node_topology() {
-    unsigned version = 0;
-    if (const auto text = live_xml(version); !text.empty())
-        return parse_hwloc_xml(text, "hwloc " + std::to_string(version >> 16) + "." +
-                                         std::to_string(version >> 8 & 0xff));
-    NodeTopology topology = read_sysfs();
-    topology.note = topology.levels.empty()
-                        ? "neither hwloc nor /sys describes this machine: only nodes are told apart"
-                        : "hwloc is not installed: levels are read from Linux' /sys";
-    return topology;
-}
-
 NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source) {
-    NodeTopology topology{{}, source, ""};
+    NodeTopology topology{{}, source};
     if (text.find("<topology") == std::string::npos)
         throw Error(source +
                     " is not a topology of hwloc: write one with 'lstopo --of xml FILE.xml'");

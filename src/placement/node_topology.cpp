@@ -84,8 +84,7 @@ CpuSet parse_cpu_list(const std::string& text) {
 NodeTopology read_sysfs(const std::string& root) {
     NodeTopology topology{
         {{"pack", {}}, {"numa", {}}, {"l3", {}}, {"l2", {}}, {"core", {}}, {"pu", {}}},
-        "linux sysfs",
-        ""};
+        "linux sysfs"};
     // Every cpu says which cpus share something with it; equal answers are one unit.
     const auto add = [&](int level, const std::string& list) {
         auto& units = topology.levels[level].units;
@@ -156,8 +155,8 @@ Described describe_nodes(const std::string& text, int nodes) {
         throw Error("the machine has " + std::to_string(nodes) +
                     " nodes, placement takes 1 to at most " + std::to_string(most_nodes) +
                     ": describe a smaller machine");
-    const auto node = text == "here" ? detect_node_topology() : read_hwloc_xml(text.substr(4));
-    return {topology_of(node, nodes), node.source + (node.note.empty() ? "" : "; " + node.note)};
+    const auto node = text == "here" ? read_sysfs() : read_hwloc_xml(text.substr(4));
+    return {topology_of(node, nodes), node.source};
 }
 
 int usable_levels(const NodeTopology& node, const std::vector<CpuSet>& bindings) {

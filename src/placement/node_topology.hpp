@@ -1,4 +1,4 @@
-// What one node is made of: from hwloc (live or XML) or from Linux' /sys.
+// What one node is made of: from hwloc's XML or from Linux' /sys.
 #pragma once
 
 #include <string>
@@ -20,21 +20,16 @@ struct NodeTopology {
         std::vector<CpuSet> units;  ///< the hardware threads of each
     };
     std::vector<Level> levels;
-    std::string source;  ///< "hwloc 2.9", "file x.xml", "linux sysfs", …
-    std::string note;    ///< levels that a better source would add; empty when nothing is missing
+    std::string source;  ///< "file x.xml", "linux sysfs", …
 };
-
-/// This machine, now. hwloc is loaded at run time where it is installed (the variable
-/// PARHELION_HWLOC names another library, or "none"); without it Linux' own description is read,
-/// and the note says so. Local, reads files.
-NodeTopology detect_node_topology();
 
 /// The XML that lstopo or hwloc wrote (versions 1 and 2 of the format), or the file that holds it.
 /// Errors: unreadable, not hwloc's XML, no processor in it.
 NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source);
 NodeTopology read_hwloc_xml(const std::string& path);
 
-/// Linux' /sys/devices below `root`. Empty levels where there is nothing to read.
+/// This machine, now: Linux' /sys/devices, below `root`. Empty levels where there is nothing to
+/// read. Local, reads files.
 NodeTopology read_sysfs(const std::string& root = "/sys/devices");
 
 /// Levels sorted by nesting, without those that cut through another.

@@ -24,8 +24,6 @@ Attempt blocked(const Problem& problem) {
 // Of equals the first is chosen.
 constexpr Method methods[] = {
     {"blocked", blocked},
-    {"divisor_blocks", divisor_blocks},
-    {"hyperplane", hyperplane},
     {"kd_tree", kd_tree},
     {"stencil_strips", stencil_strips},
     {"recursive_bisection", recursive_bisection},

@@ -40,12 +40,12 @@ struct Topology {
 /// count below 1, no level, node not first, more nodes or units than placement takes (limits.hpp).
 Topology parse_topology(const std::string& text);
 
-/// Nodes, and where their description comes from and what a better source would add.
+/// Nodes, and where their description comes from.
 struct Described {
     Topology topology;
     std::string source;
 };
-/// "here": so many nodes like this one, as hwloc (loaded at run time) or Linux' /sys describes it.
+/// "here": so many nodes like this one, as Linux' /sys describes it.
 /// "xml:FILE": like the one that hwloc or lstopo described. Else see parse_topology; `nodes` is 0
 /// or their number. Local, reads files. Errors: a file that is unreadable, no hwloc's XML or
 /// without processors; no nodes, or another number of them.

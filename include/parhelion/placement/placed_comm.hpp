@@ -23,7 +23,7 @@ struct Discovered {
 };
 
 /// Collective over `comm`. Nodes are the ranks that share memory, not those whose hosts have the
-/// same name; levels inside come from hwloc, or Linux' /sys, and the processors that each rank is
+/// same name; levels inside come from Linux' /sys and the processors that each rank is
 /// bound to. Levels at which some rank is not bound to one unit are left out, on every node, and
 /// the note says so. `node_color` ≥ 0 on every rank overrides shared memory: equal colors are one
 /// node. Memory: O(ranks) during the call, O(nodes) in the result.

@@ -141,10 +141,6 @@ def xpmem() -> Told:
     return True, f"{device} and {library}", None
 
 
-def hwloc() -> Told:
-    return _library(["libhwloc.so.15", "libhwloc.so.5"], "hwloc_get_api_version")
-
-
 def ucx() -> Told:
     return _library(["libucp.so.0", *map(str, sorted(Path(sysconfig.get_path("purelib")).glob("libucx/lib/libucp.so*")))])
 
@@ -206,23 +202,20 @@ def _kernel() -> bytes:
     raise OSError(f"no build has a kernel: {remedy_of_no_build()}")
 
 
-def _library(candidates: Iterable[str], version: str | None = None) -> Told:
+def _library(candidates: Iterable[str]) -> Told:
     """In a child: what is loaded for a look must not stay in this process."""
     failed: list[OSError] = []
     for candidate in candidates:
         try:
-            return True, in_child(partial(_load, candidate, version)), None
+            return True, in_child(partial(_load, candidate)), None
         except OSError as error:
             failed.append(error)
     raise failed[0]
 
 
-def _load(file: str, version: str | None) -> str:
-    library = ctypes.CDLL(file)
-    if version is None:
-        return file
-    number = getattr(library, version)()
-    return f"{file}, API {number >> 16}.{number >> 8 & 255}"
+def _load(file: str) -> str:
+    ctypes.CDLL(file)
+    return file
 
 
 class Check(NamedTuple):
@@ -255,7 +248,6 @@ CHECKS = (
     Check("UCX", ucx, "ucx between nodes", "install libucx0, or the wheel libucx-cu12", 4),
     Check("libfabric", libfabric, "MPIs that bring none", "install libfabric1; MPI wheels bundle their own"),
     Check("CUDA", cuda, "arrays on a GPU", "install NVIDIA's driver, or give it to the container (--gpus all)"),
-    Check("hwloc", hwloc, "placement by caches", "install libhwloc (Debian: libhwloc15); without it the topology comes from /sys", 6),
 )
 # The check that each transport needs; over MPI nothing is needed but a build.
 NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX"}

@@ -98,30 +98,6 @@ Attempt kd_tree(const Problem& problem) {
     return cut_in_two(problem, choose, [](const Coords&, int) { return Share{}; });
 }
 
-// Splits where both sides hold whole units, the nearest to the middle in the dimension that is
-// cheapest to cut. After Hunold et al. (CLUSTER 2020), without their base case: what cannot be
-// split so is walked through.
-Attempt hyperplane(const Problem& problem) {
-    const auto share = [&](const Coords& box, int first) {
-        return problem.share(first, volume(box));
-    };
-    const auto choose = [&](const Coords& box, int first) {
-        const Share units = share(box, first);
-        const auto thickness = [&](int d) {
-            int best = 0;
-            for (int k = 1; k < units.count; ++k) {
-                const int ranks = problem.ranks(units, k), face = volume(box) / box[d];
-                if (ranks % face != 0) continue;
-                if (best == 0 || std::abs(2 * ranks / face - box[d]) < std::abs(2 * best - box[d]))
-                    best = ranks / face;
-            }
-            return best;
-        };
-        return cheapest(problem, box, thickness, [](int, int, double bytes) { return bytes; });
-    };
-    return cut_in_two(problem, choose, share);
-}
-
 // Cuts the machine's ranks in two at a boundary of the outermost possible level, and the box at the
 // plane that comes nearest to it. Where the plane misses the boundary a unit straddles it; its two
 // pieces stay together.

@@ -53,8 +53,6 @@ struct Attempt {
     std::string reason;
 };
 
-Attempt divisor_blocks(const Problem& problem);
-Attempt hyperplane(const Problem& problem);
 Attempt kd_tree(const Problem& problem);
 Attempt stencil_strips(const Problem& problem);
 Attempt recursive_bisection(const Problem& problem);
