@@ -28,13 +28,6 @@ int guarded(Work&& work) noexcept {
     }
 }
 
-/// What `work` gives; `otherwise` after a mistake, told as by `guarded`.
-template <class Value, class Work>
-Value guarded_or(Value otherwise, Work&& work) noexcept {
-    Value value = otherwise;
-    return guarded([&] { value = work(); }) == 0 ? value : otherwise;
-}
-
 /// Throws Error when a pointer to `count` values is null although there are some.
 void require_array(const void* pointer, std::int64_t count, const char* name);
 void require_output(const void* pointer, const std::string& name);

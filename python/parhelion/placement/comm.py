@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..base.handles import handle_of
-from .library import PlacementError, integers, long_integers, made, number, received, text
-from .machine import Stencil
+from .library import PlacementError, c_grid, described, integers, long_integers, made, received
+from .machine import MOST_LEVELS, Stencil
 from .parameters import Parameters
-from .placement import BetweenNodes, Score, as_stencil, each_periodic, objective_of
+from .placement import BetweenNodes, CScores, Score, as_stencil, by_level, each_periodic, objective_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+
+class PlacedFacts(ctypes.Structure):
+    """phl_placed_facts."""
+
+    _fields_ = (("comm", ctypes.c_int), ("rank", ctypes.c_int), ("dimensions", ctypes.c_int), ("grid", ctypes.c_int * 4), ("levels", ctypes.c_int),
+                ("level", ctypes.c_char_p * MOST_LEVELS), ("scores", CScores * 2), ("between_nodes", ctypes.c_int64 * 8 * 2),
+                ("description", ctypes.c_char_p))
 
 
 class PlacedComm:
     """A Cartesian communicator that keeps its placement.
 
     Collective over `parent` (MPI.COMM_WORLD unless told); every rank passes the same arguments, except `node_color`.
-    Nodes are the ranks that share memory; sockets, NUMA domains, caches and cores come from hwloc (or Linux' /sys) and
+    Nodes are the ranks that share memory; sockets, NUMA domains, caches and cores come from Linux' /sys and
     from how ranks are bound. Give the process grid, or the global `cells` to have it chosen, or `blocks` by hand.
     `comm` is an ordinary mpi4py communicator that lives as long as this object, and as its parent: do not free it. With the
     default numbering its ranks are those that CartesianDomain and MPI_Cart expect. Dropping the object is local. Raises PlacementError on every rank.
@@ -51,15 +60,17 @@ class PlacedComm:
         if given is None:
             raise PlacementError("nothing says how many dimensions the process grid has: give grid, cells or blocks")
         dimensions, blocks = len(given), blocks or {}
+        steps = replace(as_stencil(stencil, dimensions), halo=halo, bytes_per_cell=bytes_per_cell)
         self._handle = made(
-            self, "placed", "phl_placed_create", handle_of(parent or MPI.COMM_WORLD), dimensions, grid and integers(grid),
-            cells and long_integers(cells), integers(each_periodic(periodic, dimensions)), *as_stencil(stencil, dimensions).edges, int(halo),
-            int(bytes_per_cell), objective_of(objective), " ".join(blocks), integers(extent for block in blocks.values() for extent in block),
+            self, "placed", "phl_placed_create", handle_of(parent or MPI.COMM_WORLD),
+            c_grid(grid, each_periodic(periodic, dimensions), dimensions), cells and long_integers(cells), steps.for_c(cells=False),
+            objective_of(objective), " ".join(blocks), integers(extent for block in blocks.values() for extent in block),
             numbering, int(node_color), parameters and ctypes.byref(parameters.c_costs()))
-        self.comm: MPI.Comm = MPI.Comm.f2py(number("phl_placed_comm", self))
-        self.rank = number("phl_placed_rank", self)
+        self._facts = described(PlacedFacts, "phl_placed_describe", self)
+        self.comm: MPI.Comm = MPI.Comm.f2py(self._facts.comm)
+        self.rank: int = self._facts.rank
         self.size: int = self.comm.Get_size()
-        self.grid: tuple[int, ...] = received(dimensions, "phl_placed_grid", self)
+        self.grid: tuple[int, ...] = tuple(self._facts.grid[:dimensions])
 
     @property
     def coords(self) -> tuple[int, ...]:
@@ -92,13 +103,12 @@ class PlacedComm:
 
     def scores(self, blocked: bool = False) -> dict[str, Score]:
         """Scores by level of the placement, or of ranks numbered node after node as a blocked launch does."""
-        return {text("phl_placed_level", self, level): Score.from_library("phl_placed_score", self, level, blocked)
-                for level in range(number("phl_placed_levels", self))}
+        return by_level([level.decode() for level in self._facts.level[: self._facts.levels]], self._facts.scores[blocked])
 
     def between_nodes(self, blocked: bool = False) -> BetweenNodes:
         """Messages and bytes between nodes, rank by rank and collected; or those of ranks numbered node after node."""
-        return BetweenNodes.from_library(received(8, "phl_placed_between_nodes", self, blocked, kind=ctypes.c_int64))
+        return BetweenNodes.from_library(self._facts.between_nodes[blocked])
 
     def describe(self) -> str:
         """For people: the machine, what was chosen, what could not be used."""
-        return text("phl_placed_describe", self)
+        return self._facts.description.decode()

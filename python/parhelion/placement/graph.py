@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..base.handles import handle_of
-from .library import PlacementError, integers, long_integers, received, text
+from .library import PlacementError, call, integers, long_integers, pointer_to, received
 from .machine import Machine
 from .placement import Member, Score, objective_of
 
@@ -39,7 +40,7 @@ class GraphPlacement:
 
     def units(self, level: str, within_node: bool = False) -> np.ndarray:
         """The unit of every part at a level, counted over the whole machine or within its node."""
-        return np.array([self.machine.unit(level, position, within_node) for position in self.positions])
+        return self.machine.units_at(level, self.positions, within_node)
 
     @functools.cached_property
     def directed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,10 +74,11 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
     """
     made = GraphPlacement(machine, np.arange(machine.size), "blocked", edges)
     _, targets, sizes = made.directed
-    positions = received(machine.size, "phl_place_graph", machine, len(edges), integers(np.cumsum([0, *map(len, edges)])), integers(targets),
-                         long_integers(sizes), objective_of(objective))
-    name, _, note = text("phl_place_text").partition("; ")
-    return replace(made, positions=np.array(positions), name=name, note=note)
+    positions, told = np.empty(machine.size, np.int32), ctypes.c_char_p()
+    call("phl_place_graph", machine, len(edges), integers(np.cumsum([0, *map(len, edges)])), integers(targets), long_integers(sizes),
+         objective_of(objective), pointer_to(positions), ctypes.byref(told))
+    name, _, note = (told.value or b"").decode().partition("; ")
+    return replace(made, positions=positions, name=name, note=note)
 
 
 def place_parts(comm: MPI.Comm, edges: Mapping[int, int], objective: str = "jsum", node_color: int = -1) -> MPI.Comm:

@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, SupportsInt
 
@@ -27,30 +27,23 @@ def library() -> ctypes.CDLL:
     if not Path(path).exists():
         raise PlacementError(f"{path} does not exist: {build_for('mpich')}")
     loaded = ctypes.CDLL(path)
-    if not hasattr(loaded, "phl_place_graph"):
-        raise PlacementError(f"{path} was built before placement was part of it: {build_for('mpich', again=True)}")
+    if not hasattr(loaded, "phl_machine_describe"):
+        raise PlacementError(f"{path} was built before this version: {build_for('mpich', again=True)}")
     loaded.phl_last_error.restype = ctypes.c_char_p
     return loaded
 
 
-def check(status: bool | int) -> None:
-    """Raise what the library complained about."""
-    if status:
+def call(function: str, *arguments: object) -> None:
+    """Call a function that returns a status. Raises PlacementError where it complains."""
+    if getattr(library(), function)(*map(_as_c_takes_it, arguments)):
         raise PlacementError(library().phl_last_error().decode())
 
 
-def call(function: str, *arguments: object) -> None:
-    """Call a function that returns a status. Raises PlacementError where it complains."""
-    check(number(function, *arguments))
-
-
-def number(function: str, *arguments: object) -> int:
-    return getattr(library(), function)(*map(_as_c_takes_it, arguments))
-
-
-def text(function: str, *arguments: object) -> str:
-    getattr(library(), function).restype = ctypes.c_char_p
-    return getattr(library(), function)(*map(_as_c_takes_it, arguments)).decode()
+def described(structure: Any, function: str, *arguments: object) -> Any:
+    """What a function puts into the structure that is its last argument. Raises PlacementError."""
+    facts = structure()
+    call(function, *arguments, ctypes.byref(facts))
+    return facts
 
 
 def received(count: int, function: str, *arguments: object, kind: Any = ctypes.c_int) -> tuple:
@@ -60,10 +53,8 @@ def received(count: int, function: str, *arguments: object, kind: Any = ctypes.c
     return tuple(numbers[:count])
 
 
-def received_array(shape: tuple[int, ...], function: str, *arguments: object) -> np.ndarray:
-    numbers = np.empty(shape, np.int32)
-    call(function, *arguments, numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_int)))
-    return numbers
+def pointer_to(numbers: np.ndarray) -> Any:
+    return numbers.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
 
 
 def made(owner: object, kind: str, function: str, *arguments: object) -> ctypes.c_void_p:
@@ -81,6 +72,20 @@ def integers(values: Iterable[SupportsInt], bits: int = 31) -> ctypes.Array:
         if not -(2**bits) <= each < 2**bits:
             raise PlacementError(f"{each} does not fit into {bits + 1} bits: give a smaller number")
     return ((ctypes.c_int if bits == 31 else ctypes.c_int64) * max(1, len(numbers)))(*numbers)
+
+
+class CGrid(ctypes.Structure):
+    """phl_process_grid."""
+
+    _fields_ = (("dimensions", ctypes.c_int), ("extents", ctypes.c_void_p), ("periodic", ctypes.c_void_p))
+
+
+def c_grid(extents: Sequence[int] | None, periodic: Sequence[bool] = (), dimensions: int = 0) -> Any:
+    """A process grid as the library takes it; `dimensions` where there are no extents."""
+    arrays = [integers(each) if each else None for each in (extents, periodic)]
+    grid = CGrid(len(extents) if extents else dimensions, *(array and ctypes.addressof(array) for array in arrays))
+    grid.arrays = arrays  # stay as long
+    return ctypes.byref(grid)
 
 
 def long_integers(values: Iterable[SupportsInt]) -> ctypes.Array:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..base.numbers import shortened, whole_number
-from .library import PlacementError, check, integers, made, number, received, text
+from .library import PlacementError, c_grid, call, described, integers, long_integers, made, pointer_to, received
 
 BINDINGS = ("spread", "compact")
 MOST_COUNT = 2**31 - 1
+MOST_LEVELS = 10  # PHL_MAX_LEVELS
 MOST_RANKS, MOST_STEP = 2**24, 2**20  # as in placement/limits.hpp
+
+
+class MachineFacts(ctypes.Structure):
+    """phl_machine_facts."""
+
+    _fields_ = (("size", ctypes.c_int), ("nodes", ctypes.c_int), ("levels", ctypes.c_int), ("level", ctypes.c_char_p * MOST_LEVELS),
+                ("units", ctypes.c_int * MOST_LEVELS), ("source", ctypes.c_char_p))
 
 
 class Machine:
@@ -34,21 +45,25 @@ class Machine:
         ranks = [ranks_per_node] if isinstance(ranks_per_node, int) else list(ranks_per_node)
         self._handle = made(self, "machine", "phl_machine_create", topology, nodes or 0, len(ranks), integers(ranks), binding == "compact")
         self.topology = topology
-        self.size = number("phl_machine_size", self)
-        self.nodes = number("phl_machine_nodes", self)
-        self.levels: list[str] = [text("phl_machine_level", self, level) for level in range(number("phl_machine_levels", self))]
-        self.source = text("phl_machine_source", self)
+        facts = described(MachineFacts, "phl_machine_describe", self)
+        self.size, self.nodes, self.source = facts.size, facts.nodes, facts.source.decode()
+        self.levels: list[str] = [name.decode() for name in facts.level[: facts.levels]]
+        self._units = facts.units[: facts.levels]
 
     def units(self, level: str) -> int:
         """How many units of a level the whole machine has."""
-        return number("phl_machine_units", self, self.level(level))
+        return self._units[self.level(level)]
 
     def unit(self, level: str, position: int, within_node: bool = False) -> int:
         """The unit of the rank at a position, counted over the whole machine or within its node. Raises PlacementError for a position that
         it lacks."""
-        unit = number("phl_machine_unit_in_node" if within_node else "phl_machine_unit", self, self.level(level), int(position))
-        check(unit < 0)
-        return unit
+        return received(1, "phl_machine_units", self, self.level(level), within_node, 1, integers([position]))[0]
+
+    def units_at(self, level: str, positions: np.ndarray, within_node: bool = False) -> np.ndarray:
+        """The same of many positions, in their shape."""
+        units = np.array(positions, np.int32)
+        call("phl_machine_units", self, self.level(level), within_node, units.size, pointer_to(units), pointer_to(units))
+        return units
 
     def level(self, name: str) -> int:
         """The index of a level, 0 being the node. Raises PlacementError where the machine has no such level."""
@@ -78,13 +93,22 @@ class Numbering:
     grid: tuple[int, ...]
     name: str = ""
 
+    @functools.cached_property
+    def strides(self) -> tuple[int, ...]:
+        """How far apart neighbors along each dimension are numbered."""
+        return received(len(self.grid), "phl_numbering", c_grid(self.grid), self.name)
+
     def rank(self, point: Sequence[int]) -> int:
         """The rank at a grid point."""
-        return received(1, "phl_numbering_rank", len(self.grid), integers(self.grid), self.name, integers(point))[0]
+        if any(not 0 <= at < extent for at, extent in zip(point, self.grid, strict=True)):
+            raise PlacementError(f"the point {tuple(point)} is outside the process grid {self.grid}")
+        return sum(at * stride for at, stride in zip(point, self.strides, strict=True))
 
     def coords(self, rank: int) -> tuple[int, ...]:
         """The grid point of a rank."""
-        return received(len(self.grid), "phl_numbering_coords", len(self.grid), integers(self.grid), self.name, rank)
+        if not 0 <= rank < math.prod(self.grid):
+            raise PlacementError(f"rank {rank} does not exist: the process grid {self.grid} has {math.prod(self.grid)}")
+        return tuple(int(rank) // stride % extent for stride, extent in zip(self.strides, self.grid, strict=True))
 
     def in_order(self, values: np.ndarray) -> np.ndarray:
         """Values of the grid points, in the order of their ranks."""
@@ -93,10 +117,16 @@ class Numbering:
     def ranks(self) -> np.ndarray:
         """The rank at every grid point, in the shape of the grid."""
         ranks = np.zeros(self.grid, np.int32)
-        for dimension, along in enumerate(np.indices(self.grid, np.int32, sparse=True)):  # a rank is a sum of one term for each coordinate
-            if self.grid[dimension] > 1:
-                ranks += along * self.rank([int(other == dimension) for other in range(len(self.grid))])
+        for along, stride in zip(np.indices(self.grid, np.int32, sparse=True), self.strides, strict=True):
+            ranks += along * stride
         return ranks
+
+
+class CStencil(ctypes.Structure):
+    """phl_stencil."""
+
+    _fields_ = (("count", ctypes.c_int), ("offsets", ctypes.c_void_p), ("bytes", ctypes.c_void_p), ("extent", ctypes.c_void_p),
+                ("halo", ctypes.c_int), ("bytes_per_cell", ctypes.c_int))
 
 
 @dataclass(frozen=True)
@@ -156,7 +186,11 @@ class Stencil:
         sizes = [bytes_per_cell * math.prod(n if s == 0 else min(halo, n) for s, n in zip(offset, cells, strict=True)) for offset in self.offsets]
         return Stencil(self.offsets, tuple(sizes), tuple(cells), halo, bytes_per_cell)
 
-    @property
-    def edges(self) -> tuple:
-        """How the library takes them: how many there are, and all offsets one after another."""
-        return len(self.offsets), integers(step for offset in self.offsets for step in offset)
+    def for_c(self, cells: bool = True) -> Any:
+        """As the library takes it, which finds out which bytes are which of the cells unless it is not to."""
+        offsets, sizes = integers(step for offset in self.offsets for step in offset), long_integers(self.bytes)
+        extent = long_integers(self.cells) if cells and self.cells else None
+        arrays = offsets, sizes, extent
+        stencil = CStencil(len(self.offsets), *(array and ctypes.addressof(array) for array in arrays), int(self.halo), int(self.bytes_per_cell))
+        stencil.arrays = arrays  # stay as long
+        return ctypes.byref(stencil)

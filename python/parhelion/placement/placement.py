@@ -5,16 +5,18 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from .library import PlacementError, call, integers, long_integers, made, number, received, received_array, text
-from .machine import Machine, Stencil
+from .library import PlacementError, c_grid, call, described, integers, long_integers, made
+from .machine import MOST_LEVELS, Machine, Stencil
 from .parameters import Parameters
 
 OBJECTIVES = ("jsum", "jmax")
 # Messages and bytes from rank to rank, then those of the transport node_aware; bytes are -1 where cells are not known.
+CScores = ctypes.c_int64 * 4 * MOST_LEVELS
 NODE_PAIR = np.dtype([(name, np.int64) for name in ("from", "to", "pairs", "bytes_in_pairs", "messages", "bytes")])
 
 
@@ -27,10 +29,23 @@ class Score:
     jsum_bytes: int
     jmax_bytes: int
 
-    @classmethod
-    def from_library(cls, function: str, *arguments: object) -> Score:
-        """What a function of the library puts into its last argument."""
-        return cls(*received(4, function, *arguments, kind=ctypes.c_int64))
+
+def by_level(levels: Sequence[str], scores: Any) -> dict[str, Score]:
+    """From the scores of as many levels."""
+    return {level: Score(*score) for level, score in zip(levels, scores, strict=False)}
+
+
+class PlacementFacts(ctypes.Structure):
+    """phl_placement_facts."""
+
+    _fields_ = (("dimensions", ctypes.c_int), ("grid", ctypes.c_int * 4), ("positions", ctypes.POINTER(ctypes.c_int)), ("moved", ctypes.c_int),
+                ("members", ctypes.c_int), ("note", ctypes.c_char_p))
+
+
+class MemberFacts(ctypes.Structure):
+    """phl_member."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("reason", ctypes.c_char_p), ("seconds", ctypes.c_double), ("levels", ctypes.c_int), ("scores", CScores))
 
 
 @dataclass(frozen=True)
@@ -82,37 +97,49 @@ class BetweenNodes:
 
 
 class Placement:
-    """Made by `place` and `place_by_hand`. Coordinates ↔ position cost O(log); whole maps are for pictures and files."""
+    """Made by `place` and `place_by_hand`."""
 
     def __init__(self, machine: Machine, stencil: Stencil, periodic: list[bool], timed: bool, function: str, *arguments: object) -> None:
         self._handle = made(self, "placement", function, *arguments)
         self.machine, self.stencil, self.periodic, self._timed = machine, stencil, periodic, timed
-        self.grid: tuple[int, ...] = received(number("phl_placement_dimensions", self), "phl_placement_grid", self)
-        self.name = text("phl_placement_member_name", self, -1)
-        self.note = text("phl_placement_note", self)
+        self._facts = described(PlacementFacts, "phl_placement_describe", self)
+        self.grid: tuple[int, ...] = tuple(self._facts.grid[: self._facts.dimensions])
+        self.note: str = self._facts.note.decode()
+        self.moved_points: int = self._facts.moved  # by local search
+        own = self._member(-1)
+        self.name, self.seconds = own.name, own.seconds  # the time that the parameters predict, None where there were none
 
     def position(self, point: Sequence[int]) -> int:
         """Where the rank of a grid point sits in the machine's hierarchical order."""
-        return received(1, "phl_placement_position", self, integers(point))[0]
+        if any(not 0 <= at < extent for at, extent in zip(point, self.grid, strict=True)):
+            raise PlacementError(f"the point {tuple(point)} is outside the process grid {self.grid}")
+        return int(self.positions[tuple(point)])
 
     def point(self, position: int) -> tuple[int, ...]:
         """The grid point of the rank at a position."""
-        return received(len(self.grid), "phl_placement_point", self, position)
+        if not 0 <= position < self.machine.size:
+            raise PlacementError(f"position {position} is not one of the machine's {self.machine.size} ranks")
+        return tuple(int(along) for along in np.unravel_index(self._points[position], self.grid))
 
     @functools.cached_property
     def positions(self) -> np.ndarray:
         """The position of every grid point, in the shape of the grid."""
-        return received_array(self.grid, "phl_placement_positions", self)
+        return np.ctypeslib.as_array(self._facts.positions, (self.machine.size,)).reshape(self.grid).copy()
+
+    @functools.cached_property
+    def _points(self) -> np.ndarray:
+        return np.argsort(self.positions, axis=None)
 
     def units(self, level: str, within_node: bool = False) -> np.ndarray:
         """The unit of every grid point at a level, in the shape of the grid."""
-        return received_array(self.grid, "phl_placement_units", self, self.machine.level(level), within_node)
+        return self.machine.units_at(level, self.positions, within_node)
 
     @functools.cached_property
     def scores(self) -> dict[str, Score]:
         """Scores of this placement by level, outermost first."""
-        stencil = *self.stencil.edges, long_integers(self.stencil.bytes)
-        return {level: Score.from_library("phl_placement_score", self, *stencil, index) for index, level in enumerate(self.machine.levels)}
+        scores = CScores()
+        call("phl_placement_scores", self, self.stencil.for_c(cells=False), scores)
+        return by_level(self.machine.levels, scores)
 
     def node_pairs(self, blocked: bool = False) -> np.ndarray:
         """What goes from node to node (NODE_PAIR), rank by rank and collected; or in blocked order."""
@@ -124,34 +151,21 @@ class Placement:
         """The same over all nodes, and of the busiest one."""
         return BetweenNodes.of(self.node_pairs())
 
-    @property
-    def seconds(self) -> float | None:
-        """The time that the parameters predict, None where there were none."""
-        return self._seconds(-1)
-
     @functools.cached_property
     def members(self) -> list[Member]:
         """The portfolio that the automatic choice looked at; empty for a placement by hand."""
-        return [self._member(index) for index in range(number("phl_placement_members", self))]
+        return [self._member(index) for index in range(self._facts.members)]
 
     @property
     def by_name(self) -> bool:
         """Made by hand or by one method that was asked for, not chosen from the portfolio."""
         return self.name == "by_hand" or len(self.members) == 1
 
-    @property
-    def moved_points(self) -> int:
-        """Grid points that local search moved."""
-        return number("phl_placement_moved", self)
-
     def _member(self, index: int) -> Member:
-        reason = text("phl_placement_member_reason", self, index)
-        levels = [] if reason else self.machine.levels
-        scores = {level: Score.from_library("phl_placement_member_score", self, index, place) for place, level in enumerate(levels)}
-        return Member(text("phl_placement_member_name", self, index), scores, reason, None if reason else self._seconds(index))
-
-    def _seconds(self, member: int) -> float | None:
-        return received(1, "phl_placement_seconds", self, member, kind=ctypes.c_double)[0] if self._timed else None
+        facts = described(MemberFacts, "phl_placement_member", self, index)
+        reason = facts.reason.decode()
+        scores = by_level(self.machine.levels[: facts.levels], facts.scores)
+        return Member(facts.name.decode(), scores, reason, facts.seconds if self._timed and not reason else None)
 
 
 def place(
@@ -171,14 +185,11 @@ def place(
     between nodes collected; it needs a stencil `with_halo`. Raises PlacementError.
     """
     stencil, wraps = as_stencil(stencil, len(grid)), each_periodic(periodic, len(grid))
-    if not parameters:
-        weights: tuple = (long_integers(stencil.bytes),)
-    elif stencil.cells:
-        weights = long_integers(stencil.cells), stencil.halo, stencil.bytes_per_cell, ctypes.byref(parameters.c_costs())
-    else:
+    if parameters and not stencil.cells:
         raise PlacementError("what an exchange takes depends on which cells travel: give cells and halo width, by Stencil.with_halo or --extent")
-    return Placement(machine, stencil, wraps, parameters is not None, "phl_place_by_time" if parameters else "phl_place", machine, len(grid),
-                     integers(grid), integers(wraps), *stencil.edges, *weights, objective_of(objective), refine, method)
+    costs = ctypes.byref(parameters.c_costs()) if parameters else None
+    return Placement(machine, stencil, wraps, parameters is not None, "phl_place", machine, c_grid(grid, wraps),
+                     stencil.for_c(cells=parameters is not None), objective_of(objective), refine, method, costs)
 
 
 def place_by_hand(
@@ -216,9 +227,9 @@ def choose_grid(
 
     Returns the grid and the stencil with its halo bytes.
     """
-    stencil = as_stencil(stencil, len(cells))
+    stencil = replace(as_stencil(stencil, len(cells)), halo=halo, bytes_per_cell=bytes_per_cell)
     grid, sizes = integers(cells), long_integers(stencil.bytes)
-    call("phl_choose_grid", machine, len(cells), long_integers(cells), *stencil.edges, int(halo), int(bytes_per_cell),
+    call("phl_choose_grid", machine, len(cells), long_integers(cells), stencil.for_c(cells=False),
          integers(each_periodic(periodic, len(cells))), objective_of(objective), grid, sizes)
     largest = tuple(-(-cell // ranks) for cell, ranks in zip(cells, grid, strict=True))
     return tuple(grid), Stencil(stencil.offsets, tuple(sizes), largest, halo, bytes_per_cell)
@@ -227,9 +238,7 @@ def choose_grid(
 def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) -> np.ndarray:
     """All pairs of nodes of which one sends to the other (NODE_PAIR), where `nodes` has the node of every grid point. Exact, if all ranks have
     `stencil.cells` cells. Local; looks at every grid point."""
-    cells = (stencil.cells and long_integers(stencil.cells)) or None
-    case = (nodes.ndim, integers(nodes.shape), integers(periodic), integers(nodes.ravel()), *stencil.edges, long_integers(stencil.bytes), cells,
-            stencil.halo, stencil.bytes_per_cell)
+    case = c_grid(nodes.shape, periodic), integers(nodes.ravel()), stencil.for_c()
     count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
     for _ in range(2):  # the first call tells how many there are
         pairs = np.empty(count.value, NODE_PAIR)
