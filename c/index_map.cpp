@@ -346,18 +346,15 @@ void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const Ce
     if (phase == Phase::prepare)
         return (map.*(call == MapCall::reduce_shared ? &IndexMap::prepare_shared
                                                      : &IndexMap::prepare))(arrays);
-    const auto combine = [&](auto whole, auto begin, auto end) {
-        if (phase == Phase::end) return (map.*end)(arrays);
-        (map.*(phase == Phase::whole ? whole : begin))(arrays, reduction_from(reduction));
-    };
-    if (call == MapCall::reverse)
-        return combine(&IndexMap::reverse, &IndexMap::begin_reverse, &IndexMap::end_reverse);
-    if (call == MapCall::reduce_shared)
-        return combine(&IndexMap::reduce_shared, &IndexMap::begin_reduce_shared,
-                       &IndexMap::end_reduce_shared);
-    (map.*(phase == Phase::whole   ? &IndexMap::forward
-           : phase == Phase::begin ? &IndexMap::begin_forward
-                                   : &IndexMap::end_forward))(arrays);
+    if (phase == Phase::end) return map.end(arrays);
+    const bool whole = phase == Phase::whole;
+    if (call == MapCall::forward)
+        return (map.*(whole ? &IndexMap::forward : &IndexMap::begin_forward))(arrays);
+    const auto combine = call == MapCall::reverse
+                             ? whole ? &IndexMap::reverse : &IndexMap::begin_reverse
+                         : whole ? &IndexMap::reduce_shared
+                                 : &IndexMap::begin_reduce_shared;
+    (map.*combine)(arrays, reduction_from(reduction));
 }
 
 int transfer(phl_index_map map, const char* call, bool to_root, int root,
@@ -588,31 +585,11 @@ PHL_MAP_CALL(prepare, forward, prepare)
 PHL_MAP_CALL(prepare_shared, reduce_shared, prepare)
 PHL_MAP_CALL(forward, forward, whole)
 PHL_MAP_CALL(begin_forward, forward, begin)
-PHL_MAP_CALL(end_forward, forward, end)
 PHL_MAP_REDUCTION(reverse, reverse, whole)
 PHL_MAP_REDUCTION(begin_reverse, reverse, begin)
-PHL_MAP_CALL(end_reverse, reverse, end)
 PHL_MAP_REDUCTION(reduce_shared, reduce_shared, whole)
 PHL_MAP_REDUCTION(begin_reduce_shared, reduce_shared, begin)
-PHL_MAP_CALL(end_reduce_shared, reduce_shared, end)
-
-#define PHL_ONE_ARRAY(name, call, phase)                                                        \
-    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts) { \
-        const phl_values one{element, owned, ghosts, 0, {}, {}};                                \
-        return run(map, MapCall::call, Phase::phase, PHL_REPLACE, &one, 1);                     \
-    }
-#define PHL_ONE_REDUCTION(name, phase)                                                        \
-    int phl_##name(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts, \
-                   int reduction) {                                                           \
-        const phl_values one{element, owned, ghosts, 0, {}, {}};                              \
-        return run(map, MapCall::reverse, Phase::phase, reduction, &one, 1);                  \
-    }
-PHL_ONE_ARRAY(gather, forward, whole)
-PHL_ONE_ARRAY(gather_begin, forward, begin)
-PHL_ONE_ARRAY(gather_end, forward, end)
-PHL_ONE_REDUCTION(scatter, whole)
-PHL_ONE_REDUCTION(scatter_begin, begin)
-PHL_ONE_ARRAY(scatter_end, reverse, end)
+PHL_MAP_CALL(end, forward, end)
 
 int phl_distribute(phl_index_map map, int root, phl_element element, phl_cells all,
                    phl_cells owned) {

@@ -155,14 +155,9 @@ int phl_point_sums_end(phl_point_sums sums) {
 }
 int phl_point_sums_free(phl_point_sums* sums) { return free_handle(sums); }
 
-int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to,
+int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const int32_t* axes,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution) {
-    return phl_redistribution_create_permuted(from, to, nullptr, options, redistribution);
-}
-int phl_redistribution_create_permuted(phl_cartesian from, phl_cartesian to, const int32_t* axes,
-                                       const phl_exchange_options* options,
-                                       phl_redistribution* redistribution) {
     const auto read = [&] {
         const int count = axes == nullptr ? 0 : get(from)->grid.dimensions();
         return std::vector<int>(axes, axes + count);

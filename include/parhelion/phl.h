@@ -62,8 +62,8 @@ enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
  * registers (C++). */
 enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 
-/* Which neighbors give ghosts: across faces, edges and corners, or faces only. One message to each,
- * or dimension after dimension. */
+/* Ghosts from across faces, edges and corners, or faces only; one message to each neighbor, or
+ * dimension after dimension. */
 enum phl_neighbors { PHL_NEIGHBORS_FULL = 0, PHL_NEIGHBORS_FACES };
 enum phl_algorithm { PHL_STANDARD = 0, PHL_STAGED };
 
@@ -79,7 +79,6 @@ enum phl_rank_order {
  * that end owns as many of them as the field's depth, so that they travel to its neighbors, too. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
-/* Grids have 1 to so many dimensions. */
 #define PHL_MAX_DIMENSIONS 4
 
 /* Which side of an axis, and whether the line of a fold lies beyond the last row of cells or
@@ -135,11 +134,9 @@ int phl_reduction_free(int* reduction);
 typedef struct phl_exchange_options {
     PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
 } phl_exchange_options;
-/* phl_exchange_options options = PHL_EXCHANGE_OPTIONS_INIT; */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
 
-/* ---- Index maps: cells known by global ids
- * -------------------------------------------------------------------------
+/* ---- Index maps: cells known by global ids ----
  *
  * A rank owns cells and reads ghosts, which others own, or itself. Local numbering: owned cells,
  * then ghosts in the given order (duplicates allowed). A Fortran communicator becomes one of C's by
@@ -260,20 +257,21 @@ int phl_index_map_update(phl_index_map subset, const phl_values* mask);
  * exchange; later ones wait for neighbors only, and each names what arrays it likes (swapped time
  * levels, temporaries, memory that was allocated anew). Cells next to each other are exchanged in
  * place, and straight where the arrays are from phl_allocate. After begin the owned values may
- * change; end writes the ghosts, and is called with the same arrays. Several may be under way at
- * once, begun and ended in the same order everywhere. Arrays that share memory are refused. */
+ * change; phl_map_end writes the ghosts. Several may be under way at once, begun and ended in the
+ * same order everywhere. Arrays that share memory are refused.
+ *
+ *     phl_map_forward(map, &(phl_values){.element = real, .owned = {x, 1002}}, 1);
+ */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
 /* Collective: what the first phl_map_forward, phl_map_reverse or half of them with such arrays
  * would do; likewise for phl_map_reduce_shared. Nothing where that is done. */
 int phl_map_prepare(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_prepare_shared(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_begin_forward(phl_index_map map, const phl_values* arrays, int count);
-int phl_map_end_forward(phl_index_map map, const phl_values* arrays, int count);
 /* Ghost → owner, combined there in a fixed order; with PHL_SUM the adjoint of forward. After begin
  * the ghosts may change; end writes the owned values. */
 int phl_map_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reverse(phl_index_map map, int reduction, const phl_values* arrays, int count);
-int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count);
 /* Points that several ranks hold, as owner or as ghosts: each gets all their values combined
  * (PHL_SUM, …), in ascending order of rank and with the same bits everywhere, in one round of
  * messages. Between begin and end shared points must not be written. A rank holds a point once. The
@@ -281,16 +279,8 @@ int phl_map_end_reverse(phl_index_map map, const phl_values* arrays, int count);
 int phl_map_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays, int count);
 int phl_map_begin_reduce_shared(phl_index_map map, int reduction, const phl_values* arrays,
                                 int count);
-int phl_map_end_reduce_shared(phl_index_map map, const phl_values* arrays, int count);
-/* The same for one array. */
-int phl_gather(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
-int phl_gather_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
-int phl_gather_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
-int phl_scatter(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts,
-                int reduction);
-int phl_scatter_begin(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts,
-                      int reduction);
-int phl_scatter_end(phl_index_map map, phl_element element, phl_cells owned, phl_cells ghosts);
+/* Ends what was begun with the same arrays. */
+int phl_map_end(phl_index_map map, const phl_values* arrays, int count);
 
 /* Collective. Values of all cells in the order of their ids, on `root`, to or from the owned cells
  * of every rank. */
@@ -368,8 +358,7 @@ int phl_cartesian_extended(phl_cartesian domain, int block, int64_t* lower, int6
 /* Rank that owns a cell, −1 in a block of land, and the number of the block there. */
 int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank, int32_t* block);
 
-/* ---- Exchanges of arrays
- * ------------------------------------------------------------------------------------------- */
+/* ---- Exchanges of arrays ---- */
 
 /* One array, or one per block. Structured: the block with its halo, owned + stagger + lower + upper
  * values in each dimension; fields of one domain may differ in stagger and depth, and travel
@@ -489,8 +478,7 @@ int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, i
 int phl_exchange_transport(phl_exchange exchange, const char** name);
 int phl_exchange_explain(phl_exchange exchange, const char** text);
 
-/* ---- Points of a grid that several ranks hold
- * --------------------------------------------------------------------------- */
+/* ---- Points of a grid that several ranks hold ---- */
 
 /* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of points
  * between two blocks are on both ranks, and each call gives all holders of a point the sum of their
@@ -508,25 +496,21 @@ int phl_point_sums_end(phl_point_sums sums);
 /* Local. Refused while they are under way. */
 int phl_point_sums_free(phl_point_sums* sums);
 
-/* ---- From one domain to another
- * ------------------------------------------------------------------------------------- */
+/* ---- From one domain to another ---- */
 
 /* Collective. Moves owned values between two domains of the same cells on one communicator: to
  * another process grid or other splits, another partition, more or fewer ranks that own something;
  * of index maps cells are those of equal global id. Ghosts are neither read nor written. Fields on
  * points go between phl_cartesian_staggered of both domains. `options` may be NULL; the domains or
  * maps may be freed before. */
-int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to,
-                                        const phl_exchange_options* options,
-                                        phl_redistribution* redistribution);
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution);
-/* The same between grids of which the second one's axis d is axis axes[d] of the first: transposes
- * for FFTs, whose pencils keep their own axis fastest. NULL: none changes places. */
-int phl_redistribution_create_permuted(phl_cartesian from, phl_cartesian to, const int32_t* axes,
-                                       const phl_exchange_options* options,
-                                       phl_redistribution* redistribution);
+/* Axis d of `to` is axis axes[d] of `from`: transposes for FFTs, whose pencils keep their own axis
+ * fastest. NULL: none changes places. */
+int phl_redistribution_create_cartesian(phl_cartesian from, phl_cartesian to, const int32_t* axes,
+                                        const phl_exchange_options* options,
+                                        phl_redistribution* redistribution);
 /* from[i] → to[i], arrays of the first and of the second domain, of equal elements and components;
  * one message from each rank to each that gets cells of it. The first call with cells of as many
  * bytes in all (grids), or of these elements (index maps), is collective; others wait for those
@@ -559,10 +543,8 @@ int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_fie
 int phl_allocate(int64_t bytes, void** memory);
 int phl_release(void* memory);
 
-/* ---- For programs without MPI's Fortran interface
- * ------------------------------------------------------------------ */
-
-/* MPI_Init and MPI_Finalize, unless that was done; the world as a Fortran communicator. */
+/* For programs without MPI's Fortran interface: MPI_Init and MPI_Finalize, unless that was done;
+ * the world as a Fortran communicator. */
 int phl_start(int* world);
 int phl_stop(void);
 

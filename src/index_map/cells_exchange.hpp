@@ -18,13 +18,12 @@ public:
     /// Whether it can move them. `in_halves`: begun and ended.
     virtual bool fits(CellArrays arrays, Direction direction, bool in_halves) const = 0;
     /// Whether it is under way with them.
-    bool moves(CellArrays arrays, Direction direction) const {
-        return under_way() && direction == direction_ &&
-               std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
-                          [](const CellValues& a, const CellValues& b) {
-                              return a.owned == b.owned && a.ghosts == b.ghosts &&
-                                     a.width() == b.width();
-                          });
+    bool moves(CellArrays arrays) const {
+        return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
+                                         [](const CellValues& a, const CellValues& b) {
+                                             return a.owned == b.owned && a.ghosts == b.ghosts &&
+                                                    a.width() == b.width();
+                                         });
     }
     /// Null: it goes without one.
     virtual const Exchange* exchange() const { return nullptr; }

@@ -98,16 +98,6 @@ struct IndexMap::State {
                          });
         return *exchanges.emplace_back(std::move(made));
     }
-    CellsExchange& begun(CellArrays given, Direction direction) const {
-        CellsExchange* const found = find(
-            exchanges, [&](const CellsExchange& each) { return each.moves(given, direction); });
-        if (found == nullptr)
-            throw Error(
-                "no exchange of these arrays is under way in this direction: begin one, and end it "
-                "with the same arrays");
-        return *found;
-    }
-
     SharedReduction& idle_sum(CellArrays given) {
         if (counting)
             throw Error("a subset has no sums of shared points: call the map that it is of");
@@ -286,10 +276,6 @@ void IndexMap::begin_forward(const CellArrays& arrays) const {
     state_->idle(all, Direction::forward, true).begin(all, Direction::forward, Reduction::replace);
 }
 
-void IndexMap::end_forward(const CellArrays& arrays) const {
-    state_->begun(state_->complete(arrays), Direction::forward).end();
-}
-
 void IndexMap::reverse(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
     for (const CellValues& array : all) require_reducible(array.element, reduction);
@@ -302,10 +288,6 @@ void IndexMap::begin_reverse(const CellArrays& arrays, Reduction reduction) cons
     state_->idle(all, Direction::reverse, true).begin(all, Direction::reverse, reduction);
 }
 
-void IndexMap::end_reverse(const CellArrays& arrays) const {
-    state_->begun(state_->complete(arrays), Direction::reverse).end();
-}
-
 void IndexMap::reduce_shared(const CellArrays& arrays, Reduction reduction) const {
     const CellArrays all = state_->complete(arrays);
     for (const CellValues& array : all) require_reducible(array.element, reduction);
@@ -316,17 +298,6 @@ void IndexMap::begin_reduce_shared(const CellArrays& arrays, Reduction reduction
     const CellArrays all = state_->complete(arrays);
     for (const CellValues& array : all) require_reducible(array.element, reduction);
     state_->idle_sum(all).begin(all, reduction);
-}
-
-void IndexMap::end_reduce_shared(const CellArrays& arrays) const {
-    const CellArrays all = state_->complete(arrays);
-    SharedReduction* const found =
-        state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
-    if (found == nullptr)
-        throw Error(
-            "no reduction of shared points of these arrays is under way: begin one, and end it "
-            "with the same arrays");
-    found->end();
 }
 
 std::string IndexMap::explain_shared(const CellArrays& arrays) const {
@@ -356,11 +327,12 @@ Step IndexMap::step(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
     Operation* found =
         state_->find(state_->sums, [&](const SharedReduction& each) { return each.combines(all); });
-    for (const Direction way : {Direction::forward, Direction::reverse})
-        if (found == nullptr)
-            found = state_->find(state_->exchanges,
-                                 [&](const CellsExchange& each) { return each.moves(all, way); });
-    if (found == nullptr) throw Error("nothing is under way with these arrays: begin it first");
+    if (found == nullptr)
+        found = state_->find(state_->exchanges,
+                             [&](const CellsExchange& each) { return each.moves(all); });
+    if (found == nullptr)
+        throw Error(
+            "nothing is under way with these arrays: begin one, and end it with the same arrays");
     return Step({state_, found});
 }
 

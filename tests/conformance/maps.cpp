@@ -81,7 +81,7 @@ void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, boo
     for (const CellField& array : arrays) before.push_back(array.copy());
     MPI_Barrier(MPI_COMM_WORLD);  // all neighbors have sent
     for (std::size_t f = 0; f < arrays.size(); ++f) EXPECT_EQ(arrays[f].copy(), before[f]);
-    map.end_forward(values);
+    map.end(values);
     flip_owned(arrays);
     check_all(arrays);
 }
@@ -114,7 +114,7 @@ void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction redu
         MPI_Barrier(MPI_COMM_WORLD);
         wait_elsewhere(round);
         flip_owned(arrays);
-        map.end_reverse(values);
+        map.end(values);
         flip_ghosts(arrays);
     } else {
         map.reverse(values, reduction);
@@ -172,7 +172,7 @@ CASE(
             if (comm.rank() == 0) {
                 map.begin_forward({x});
                 MPI_Recv(&word, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-                map.end_forward({x});
+                map.end({x});
             } else {
                 map.forward({x});
                 if (comm.rank() == 1) MPI_Send(&word, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
@@ -230,7 +230,7 @@ CASE("pointers, vectors and views are arrays of a map, and vectors tell their si
     EXPECT_TRUE(holds(error_of([&] { map.forward({}); }), "no arrays"));
     std::vector<double> twice(4);
     EXPECT_TRUE(holds(error_of([&] { map.forward({twice, twice}); }), "share memory"));
-    EXPECT_TRUE(holds(error_of([&] { map.end_forward({twice}); }), "under way"));
+    EXPECT_TRUE(holds(error_of([&] { map.end({twice}); }), "under way"));
 }
 
 CASE(

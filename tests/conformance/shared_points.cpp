@@ -172,7 +172,7 @@ CASE(
                     } else {
                         map.begin_reduce_shared(values, reduction);
                         MPI_Barrier(MPI_COMM_WORLD);
-                        map.end_reduce_shared(values);
+                        map.end(values);
                     }
                     for (const auto& array : arrays) EXPECT_TRUE(array.as_expected());
                 }
@@ -214,7 +214,7 @@ CASE("what cannot be summed as shared points is refused on every rank, with a re
     std::vector<std::complex<double>> z(2);
     EXPECT_TRUE(holds(error_of([&] { self.sum_shared({z}); }), "as owner and as ghost"));
     EXPECT_TRUE(holds(error_of([&] { self.reduce_shared({z}, Reduction::min); }), "no order"));
-    EXPECT_TRUE(holds(error_of([&] { self.end_reduce_shared({z}); }), "begin one"));
+    EXPECT_TRUE(holds(error_of([&] { self.end({z}); }), "begin one"));
     EXPECT_TRUE(holds(error_of([&] { static_cast<void>(self.step({z})); }), "begin it first"));
     const auto longest = reduction_of<float>([](float a, float b) { return a < b ? b : a; });
     EXPECT_TRUE(holds(error_of([&] { self.reverse({z}, longest); }), "it is for float32"));

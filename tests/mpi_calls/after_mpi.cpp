@@ -113,8 +113,8 @@ void use_all_after_the_end() {
     const phl_element element{PHL_FLOAT64, 1, 0};
     phl_cartesian domain = nullptr;
     const std::int64_t extents[2] = {12, 10};
-    refused_by_c("phl_gather", ended,
-                 phl_gather(all.c_map, element, {all.cells.data(), 11, 0}, {}));
+    const phl_values cells{element, {all.cells.data(), 11, 0}, {}, 0, {}, {}};
+    refused_by_c("phl_map_forward", ended, phl_map_forward(all.c_map, &cells, 1));
     refused_by_c("phl_cartesian_create", ended,
                  phl_cartesian_create(MPI_COMM_WORLD, 2, extents, nullptr, &domain));
     refused_by_c("phl_cartesian_free", ended, phl_cartesian_free(&all.c_domain));

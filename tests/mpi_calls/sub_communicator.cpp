@@ -103,8 +103,9 @@ void c_interface(MPI_Comm comm, int rank) {
         require(phl_index_map_create(comm, 10, 1, &ghost, nullptr, &map), "phl_index_map_create");
         double cells[11] = {};
         const phl_element element{PHL_FLOAT64, 1, 0};
-        require(phl_gather(map, element, {cells, 11, 0}, {}), "phl_gather");
-        require(phl_scatter(map, element, {cells, 11, 0}, {}, PHL_SUM), "phl_scatter");
+        const phl_values values{element, {cells, 11, 0}, {}, 0, {}, {}};
+        require(phl_map_forward(map, &values, 1), "phl_map_forward");
+        require(phl_map_reverse(map, PHL_SUM, &values, 1), "phl_map_reverse");
         require(phl_index_map_free(&map), "phl_index_map_free");
     });
     untouched("grid in C", [&] {

@@ -133,14 +133,14 @@ CASE("no map allocates or sets up anything once it knows such arrays, over every
             if (early) map.begin_forward({levels[turn % 2], {pairs, 2}});
             MPI_Barrier(MPI_COMM_WORLD);
             if (!early) map.begin_forward({levels[turn % 2], {pairs, 2}});
-            map.end_forward({levels[turn % 2], {pairs, 2}});
+            map.end({levels[turn % 2], {pairs, 2}});
         };
         const auto call_in_all_ways = [&](int turn) {
             map.forward({levels[turn % 2], {pairs, 2}});
             map.reverse({levels[turn % 2], {pairs, 2}}, Reduction::sum);
             in_halves(turn, true);
             map.begin_reverse({levels[turn % 2], {pairs, 2}}, Reduction::max);
-            map.end_reverse({levels[turn % 2], {pairs, 2}});
+            map.end({levels[turn % 2], {pairs, 2}});
         };
         for (int turn = 0; turn < 4; ++turn) call_in_all_ways(turn);
         for (int late = 0; late < comm.size(); ++late) in_halves(late, comm.rank() != late);

@@ -272,8 +272,8 @@ CASE("random places: ghosts and owned cells anywhere in arrays of any strides ar
             if (round == 0 && prepared) map.prepare(values);
             if (forward && !halves) map.forward(values);
             else if (!halves) map.reverse(values, Reduction::sum);
-            else if (forward) map.begin_forward(values), map.end_forward(values);
-            else map.begin_reverse(values, Reduction::sum), map.end_reverse(values);
+            else if (forward) map.begin_forward(values), map.end(values);
+            else map.begin_reverse(values, Reduction::sum), map.end(values);
             check(arrays);
         }
     });
@@ -349,7 +349,7 @@ CASE("random masks: ghosts that count get and give values, all others are left a
                 };
                 const auto end = [&](const std::vector<CellValues>& some) {
                     if (some.empty()) return;
-                    forward ? subset.end_forward(some) : subset.end_reverse(some);
+                    subset.end(some);
                 };
                 begin(values), begin(rest), end(rest), end(values);
             }
@@ -448,7 +448,7 @@ CASE("random lists of shared points: owners are the lowest holders, and all hold
                 map.sum_shared(values);
             } else if (sums) {
                 map.begin_reduce_shared(values, Reduction::sum);
-                map.end_reduce_shared(values);
+                map.end(values);
             } else {
                 map.forward(values);
             }

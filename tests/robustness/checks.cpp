@@ -190,7 +190,7 @@ CASE("checked: ghosts of a map's arrays hold what no program means, too") {
     EXPECT_EQ(values[5], before);
     map.begin_forward({array});
     EXPECT_TRUE(std::isnan(values[5]));
-    map.end_forward({array});
+    map.end({array});
     EXPECT_EQ(values[5], before);
 }
 

@@ -84,10 +84,10 @@ public:
         map_.begin_reduce_shared({shared_}, Reduction::sum);
         Step step = sums_.begin();
         if (number_ % 2) step.end();
-        map_.end_reverse({to_owners_});
+        map_.end({to_owners_});
         work_.end();
-        map_.end_reduce_shared({shared_});
-        map_.end_forward({from_owners_});
+        map_.end({shared_});
+        map_.end({from_owners_});
         if (number_ % 2 == 0) step.end();
         return all_right(round) ? work_.difference() : "a value of a map or a sum is wrong";
     }

@@ -128,19 +128,16 @@ public:
     void prepare(const CellArrays& arrays) const;
     void prepare_shared(const CellArrays& arrays) const;
 
-    /// Owner → ghost. After begin the owned values may change again; the ghosts are written by end,
-    /// which is called with the same arrays. Exchanges of different arrays may be under way at
-    /// once.
+    /// Owner → ghost. After begin the owned values may change again; the ghosts are written by
+    /// `end`. Exchanges of different arrays may be under way at once.
     void forward(const CellArrays& arrays) const;
     void begin_forward(const CellArrays& arrays) const;
-    void end_forward(const CellArrays& arrays) const;
 
     /// Ghost → owner, combined in a fixed order (by rank, then by id); with a sum the adjoint of
     /// forward. After begin the ghosts may change; the owned values are written by end, and may
     /// change until then. Errors: a reduction that some elements do not have.
     void reverse(const CellArrays& arrays, Reduction reduction) const;
     void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
-    void end_reverse(const CellArrays& arrays) const;
 
     /// Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all
     /// their values, in one round of messages. Values are added in ascending order of rank,
@@ -153,14 +150,14 @@ public:
     /// point.
     void reduce_shared(const CellArrays& arrays, Reduction reduction) const;
     void begin_reduce_shared(const CellArrays& arrays, Reduction reduction) const;
-    void end_reduce_shared(const CellArrays& arrays) const;
     /// How such arrays are combined: points, holders, messages, and what reverse and forward would
     /// take. Local, after the first call.
     std::string explain_shared(const CellArrays& arrays) const;
 
     bool under_way() const;
-    /// Of what is under way with these arrays, which it may end instead of the call above. Local.
-    /// Errors: nothing is.
+    /// Ends what was begun with these arrays. Errors: nothing is under way with them.
+    void end(const CellArrays& arrays) const { step(arrays).end(); }
+    /// What was begun with these arrays, to be ended by the step instead. Local.
     [[nodiscard]] Step step(const CellArrays& arrays) const;
     /// What moves arrays like these, null before the first call with such. Local.
     const Exchange* exchange(const CellArrays& arrays) const;

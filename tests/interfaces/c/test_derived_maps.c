@@ -90,8 +90,8 @@ static void added_ghosts(phl_index_map map) {
     GOOD(phl_index_map_to_global(map, 3, cells, ids));
     for (int i = 0; i < 3; ++i) CHECK(cells[i] >= 0 && ids[i] == wanted[i]);
     for (int i = 0; i < 3; ++i) x[i] = rank + i * ranks;
-    GOOD(phl_gather(map, (phl_element){PHL_FLOAT64, 0, 0}, (phl_cells){x, owned + ghosts, 0},
-                    (phl_cells){0}));
+    GOOD(phl_map_forward(
+        map, &(phl_values){.element = {PHL_FLOAT64, 0, 0}, .owned = {x, owned + ghosts, 0}}, 1));
     for (int i = 0; i < 3; ++i) CHECK(x[cells[i]] == (double)wanted[i]);
     const int64_t outside = 3 * ranks;
     FAILS(phl_index_map_add_ghosts(map, 1, &outside), PHL_ERROR_VALUE, "outside");

@@ -33,7 +33,8 @@ static void gather_in_place(phl_index_map map, phl_element element, int size) {
     memset(x, poison, (size_t)bytes);
     memset(x + bytes, canary, 8);
     fill(x, first_of(rank), owned, element.components, size);
-    GOOD(phl_gather(map, element, (phl_cells){x, owned + ghosts, 0}, (phl_cells){0}));
+    GOOD(phl_map_forward(map, &(phl_values){.element = element, .owned = {x, owned + ghosts, 0}},
+                         1));
     CHECK(all_right(x + owned * width, ids, ghosts, element.components, size));
     for (int k = 0; k < 8; ++k) CHECK(x[bytes + k] == canary);
     free(x);
@@ -49,7 +50,7 @@ static void gather_apart(phl_index_map map, phl_element element, int size) {
     memset(g, poison, (size_t)(ghosts * stride));
     for (int64_t i = 0; i < owned; ++i)
         fill(x + i * stride, first_of(rank) + i, 1, element.components, size);
-    GOOD(phl_gather(map, element, (phl_cells){x, owned, stride}, (phl_cells){g, ghosts, stride}));
+    GOOD(phl_map_forward(map, &(phl_values){element, {x, owned, stride}, {g, ghosts, stride}}, 1));
     for (int i = 0; i < ghosts; ++i) {
         CHECK(all_right(g + i * stride, ids + i, 1, element.components, size));
         for (int k = width; k < stride; ++k) CHECK(g[i * stride + k] == poison);
@@ -67,13 +68,13 @@ static void several_under_way(phl_index_map map) {
     double* y = malloc(sizeof(double) * (size_t)(all + 1));
     const phl_element element = {PHL_FLOAT64, 1, 0};
     for (int64_t i = 0; i < owned; ++i) x[i] = (double)(first_of(rank) + i), y[i] = -x[i];
-    GOOD(phl_gather_begin(map, element, (phl_cells){x, all, 0}, (phl_cells){0}));
-    GOOD(phl_gather_begin(map, element, (phl_cells){y, all, 0}, (phl_cells){0}));
+    GOOD(phl_map_begin_forward(map, &(phl_values){.element = element, .owned = {x, all, 0}}, 1));
+    GOOD(phl_map_begin_forward(map, &(phl_values){.element = element, .owned = {y, all, 0}}, 1));
     for (int64_t i = 0; i < owned; ++i) x[i] = y[i] = 1e300;
     phl_index_map busy = map;
     FAILS(phl_index_map_free(&busy), PHL_ERROR_VALUE, "under way");
-    GOOD(phl_gather_end(map, element, (phl_cells){y, all, 0}, (phl_cells){0}));
-    GOOD(phl_gather_end(map, element, (phl_cells){x, all, 0}, (phl_cells){0}));
+    GOOD(phl_map_end(map, &(phl_values){.element = element, .owned = {y, all, 0}}, 1));
+    GOOD(phl_map_end(map, &(phl_values){.element = element, .owned = {x, all, 0}}, 1));
     for (int i = 0; i < ghosts; ++i)
         CHECK(x[owned + i] == (double)ids[i] && y[owned + i] == -(double)ids[i]);
     free(x);
@@ -106,8 +107,8 @@ static void several_at_once(phl_index_map map) {
         else {
             GOOD(phl_map_begin_forward(map, arrays, 3));
             for (int64_t i = 0; i < owned; ++i) x[i] = 1e300, y[i * gap] = 0;
-            FAILS(phl_map_end_forward(map, arrays, 2), PHL_ERROR_VALUE, "under way");
-            GOOD(phl_map_end_forward(map, arrays, 3));
+            FAILS(phl_map_end(map, arrays, 2), PHL_ERROR_VALUE, "under way");
+            GOOD(phl_map_end(map, arrays, 3));
         }
         for (int i = 0; i < ghosts; ++i) {
             CHECK(x[owned + i] == (double)ids[i] + round);
@@ -138,7 +139,7 @@ static void several_back(phl_index_map map) {
         else {
             GOOD(phl_map_begin_reverse(map, PHL_SUM, arrays, 2));
             for (int i = 0; i < ghosts; ++i) x[owned + i] = 1e300, y[2 * (owned + i)] = 7;
-            GOOD(phl_map_end_reverse(map, arrays, 2));
+            GOOD(phl_map_end(map, arrays, 2));
         }
         for (int64_t i = 0; i < owned; ++i) {
             int count = 0;

@@ -43,7 +43,9 @@ static void options_stay(void) {
         if (localize) GOOD(phl_index_map_localize(map, 1, &other, &cell));
         else GOOD(phl_index_map_add_ghosts(map, 1, &other));
         const phl_cells cells = {x, ranks > 1 ? 2 : 1, 0}, none = {0};
-        if (ranks > 1) FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, "loopback");
+        if (ranks > 1)
+            FAILS(phl_map_forward(map, &(phl_values){element, cells, none}, 1), PHL_ERROR_VALUE,
+                  "loopback");
         GOOD(phl_index_map_free(&map));
     }
     phl_index_map unmade = NULL;
@@ -79,19 +81,23 @@ static void bad_arrays(void) {
     const phl_element element = {PHL_FLOAT64, 1, 0};
     const phl_cells none = {0}, large = {x, owned + ghosts + 1, 0},
                     null = {NULL, owned + ghosts, 0};
-    FAILS(phl_gather(map, element, large, none), PHL_ERROR_VALUE, "cells and the map needs");
+    FAILS(phl_map_forward(map, &(phl_values){element, large, none}, 1), PHL_ERROR_VALUE,
+          "cells and the map needs");
     if (owned + ghosts > 0)
-        FAILS(phl_gather(map, element, null, none), PHL_ERROR_VALUE, "null pointer");
-    FAILS(phl_gather(map, (phl_element){42, 1, 0}, large, none), PHL_ERROR_VALUE, "does not exist");
-    FAILS(phl_gather(map, (phl_element){PHL_BYTES, 1, 0}, large, none), PHL_ERROR_TYPE, "bytes");
-    FAILS(phl_gather(map, (phl_element){PHL_INT8, -1, 0}, large, none), PHL_ERROR_VALUE,
+        FAILS(phl_map_forward(map, &(phl_values){element, null, none}, 1), PHL_ERROR_VALUE,
+              "null pointer");
+    FAILS(phl_map_forward(map, &(phl_values){{42, 1, 0}, large, none}, 1), PHL_ERROR_VALUE,
+          "does not exist");
+    FAILS(phl_map_forward(map, &(phl_values){{PHL_BYTES, 1, 0}, large, none}, 1), PHL_ERROR_TYPE,
+          "bytes");
+    FAILS(phl_map_forward(map, &(phl_values){{PHL_INT8, -1, 0}, large, none}, 1), PHL_ERROR_VALUE,
           "components");
     FAILS(phl_index_map_to_global(map, 1, &cell, &id), PHL_ERROR_VALUE, "does not exist");
-    FAILS(phl_scatter(map, (phl_element){PHL_COMPLEX64, 1, 0}, (phl_cells){x, owned + ghosts, 0},
-                      none, PHL_MIN),
+    FAILS(phl_map_reverse(map, PHL_MIN,
+                          &(phl_values){{PHL_COMPLEX64, 1, 0}, {x, owned + ghosts, 0}, none}, 1),
           PHL_ERROR_TYPE, "cannot be combined");
-    FAILS(phl_gather_end(map, element, (phl_cells){x, owned + ghosts, 0}, none), PHL_ERROR_VALUE,
-          "under way");
+    FAILS(phl_map_end(map, &(phl_values){element, {x, owned + ghosts, 0}, none}, 1),
+          PHL_ERROR_VALUE, "under way");
     GOOD(phl_index_map_free(&map));
 }
 
@@ -107,8 +113,9 @@ static void unlike_ranks(void) {
     const phl_cells cells = {x, 3, 0}, none = {0};
     char words[80];
     snprintf(words, sizeof words, "components of field 0 is 2 on rank 0 and 3 on rank %d", last);
-    FAILS(phl_gather(map, element, cells, none), PHL_ERROR_VALUE, words);
-    FAILS(phl_scatter(map, element, cells, none, PHL_SUM), PHL_ERROR_VALUE, "differ between ranks");
+    FAILS(phl_map_forward(map, &(phl_values){element, cells, none}, 1), PHL_ERROR_VALUE, words);
+    FAILS(phl_map_reverse(map, PHL_SUM, &(phl_values){element, cells, none}, 1), PHL_ERROR_VALUE,
+          "differ between ranks");
     FAILS(phl_index_map_create_ragged(map, 2, counts, &entries), PHL_ERROR_VALUE, "-1");
     FAILS(phl_index_map_create_ragged(map, rank == last ? 1 : 2, counts, &entries), PHL_ERROR_VALUE,
           "counts");
@@ -188,9 +195,11 @@ static void shared_memory(void) {
           "share memory");
     if (ranks > 1) {
         const phl_cells owned = {u, 2, 0}, inside = {u + 1, 1, 0}, behind = {u + 2, 1, 0};
-        FAILS(phl_gather(map, element, owned, inside), PHL_ERROR_VALUE, "share memory");
-        FAILS(phl_scatter(map, element, owned, inside, PHL_SUM), PHL_ERROR_VALUE, "share memory");
-        GOOD(phl_gather(map, element, owned, behind));
+        FAILS(phl_map_forward(map, &(phl_values){element, owned, inside}, 1), PHL_ERROR_VALUE,
+              "share memory");
+        FAILS(phl_map_reverse(map, PHL_SUM, &(phl_values){element, owned, inside}, 1),
+              PHL_ERROR_VALUE, "share memory");
+        GOOD(phl_map_forward(map, &(phl_values){element, owned, behind}, 1));
     }
     const phl_cells mine = {rank == 0 ? u + 1 : v, 2, 0}, all = {u, 2 * ranks, 0};
     FAILS(phl_collate(map, 0, element, mine, all), PHL_ERROR_VALUE, "share memory");

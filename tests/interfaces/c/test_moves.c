@@ -45,7 +45,7 @@ static void move_grids(void) {
         phl_field to[2] = {{.element = {.scalar = PHL_FLOAT64}, .cells = v[0]},
                            {.element = {.scalar = PHL_FLOAT64}, .cells = v[1]}};
         phl_redistribution move = NULL;
-        GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, &move));
+        GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, NULL, &move));
         const int64_t before = fill(rows, u[0], 0), after = fill(columns, expected, 0);
         memcpy(u[1], u[0], sizeof u[0]);
         for (int i = 0; i < 2; ++i) fill(columns, v[i], -1);
@@ -63,7 +63,8 @@ static void move_grids(void) {
         GOOD(phl_redistribution_free(&move));
         FAILS(phl_redistribution_forward(copy, from, to, 1), PHL_ERROR_HANDLE, "freed already");
     }
-    FAILS(phl_redistribution_create_cartesian(NULL, NULL, NULL, NULL), PHL_ERROR_HANDLE, "null");
+    FAILS(phl_redistribution_create_cartesian(NULL, NULL, NULL, NULL, NULL), PHL_ERROR_HANDLE,
+          "null");
 }
 
 /* Axes change places, from an array with a padded last axis. */
@@ -77,7 +78,7 @@ static void transpose(void) {
     int64_t lower[2], upper[2];
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &rows));
     GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, swapped, &options, &columns));
-    GOOD(phl_redistribution_create_permuted(rows, columns, axes, NULL, &move));
+    GOOD(phl_redistribution_create_cartesian(rows, columns, axes, NULL, &move));
     GOOD(phl_cartesian_owned(rows, 0, lower, upper));
     for (int64_t x = lower[0]; x < upper[0]; ++x)
         for (int64_t y = 0; y < ny; ++y) u[x - lower[0]][y] = value(x, y);
@@ -92,9 +93,9 @@ static void transpose(void) {
     for (int64_t y = lower[0]; y < upper[0]; ++y)
         for (int64_t x = 0; x < nx; ++x) CHECK(v[(y - lower[0]) * nx + x] == value(x, y));
     GOOD(phl_redistribution_free(&move));
-    FAILS(phl_redistribution_create_permuted(rows, columns, wrong, NULL, &move), PHL_ERROR_VALUE,
+    FAILS(phl_redistribution_create_cartesian(rows, columns, wrong, NULL, &move), PHL_ERROR_VALUE,
           "no permutation");
-    FAILS(phl_redistribution_create_permuted(rows, columns, NULL, NULL, &move), PHL_ERROR_VALUE,
+    FAILS(phl_redistribution_create_cartesian(rows, columns, NULL, NULL, &move), PHL_ERROR_VALUE,
           "different extents");
     GOOD(phl_cartesian_free(&rows));
     GOOD(phl_cartesian_free(&columns));
@@ -428,7 +429,7 @@ static void all_are_told(void) {
     const phl_field from = {.element = {.scalar = PHL_FLOAT64}, .cells = u};
     phl_field to = {.element = {.scalar = PHL_FLOAT64}, .cells = v};
     phl_redistribution move = NULL;
-    GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, &move));
+    GOOD(phl_redistribution_create_cartesian(rows, columns, NULL, NULL, &move));
     if (rank == ranks - 1) to.order = 7;
     FAILS(phl_redistribution_forward(move, &from, &to, 1), PHL_ERROR_VALUE,
           "order 7 does not exist");

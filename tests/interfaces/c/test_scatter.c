@@ -23,30 +23,30 @@ static int64_t expected(int64_t id, int c, int reduction) {
     return value;
 }
 
-#define DEFINE_SCATTER(T, name, scalar_)                                              \
-    static void name(phl_index_map map, int reduction, int components, int split) {   \
-        int64_t ids[most_ghosts];                                                     \
-        const int ghosts = ghosts_of(rank, ids);                                      \
-        const int64_t owned = owned_by(rank), first = first_of(rank);                 \
-        const phl_element element = {scalar_, components, 0};                         \
-        T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T));        \
-        for (int64_t i = 0; i < owned; ++i)                                           \
-            for (int c = 0; c < components; ++c)                                      \
-                x[i * components + c] = (T)owned_value(first + i, c);                 \
-        T* g = x + owned * components;                                                \
-        for (int i = 0; i < ghosts; ++i)                                              \
-            for (int c = 0; c < components; ++c)                                      \
-                g[i * components + c] = (T)ghost_value(rank, i, c);                   \
-        const phl_cells a = {x, owned + ghosts, 0}, none = {0};                       \
-        if (split) {                                                                  \
-            GOOD(phl_scatter_begin(map, element, a, none, reduction));                \
-            for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99;               \
-            GOOD(phl_scatter_end(map, element, a, none));                             \
-        } else GOOD(phl_scatter(map, element, a, none, reduction));                   \
-        for (int64_t i = 0; i < owned; ++i)                                           \
-            for (int c = 0; c < components; ++c)                                      \
-                CHECK(x[i * components + c] == (T)expected(first + i, c, reduction)); \
-        free(x);                                                                      \
+#define DEFINE_SCATTER(T, name, scalar_)                                                     \
+    static void name(phl_index_map map, int reduction, int components, int split) {          \
+        int64_t ids[most_ghosts];                                                            \
+        const int ghosts = ghosts_of(rank, ids);                                             \
+        const int64_t owned = owned_by(rank), first = first_of(rank);                        \
+        const phl_element element = {scalar_, components, 0};                                \
+        T* x = calloc((size_t)((owned + ghosts) * components) + 1, sizeof(T));               \
+        for (int64_t i = 0; i < owned; ++i)                                                  \
+            for (int c = 0; c < components; ++c)                                             \
+                x[i * components + c] = (T)owned_value(first + i, c);                        \
+        T* g = x + owned * components;                                                       \
+        for (int i = 0; i < ghosts; ++i)                                                     \
+            for (int c = 0; c < components; ++c)                                             \
+                g[i * components + c] = (T)ghost_value(rank, i, c);                          \
+        const phl_cells a = {x, owned + ghosts, 0}, none = {0};                              \
+        if (split) {                                                                         \
+            GOOD(phl_map_begin_reverse(map, reduction, &(phl_values){element, a, none}, 1)); \
+            for (int i = 0; i < ghosts * components; ++i) g[i] = (T)99;                      \
+            GOOD(phl_map_end(map, &(phl_values){element, a, none}, 1));                      \
+        } else GOOD(phl_map_reverse(map, reduction, &(phl_values){element, a, none}, 1));    \
+        for (int64_t i = 0; i < owned; ++i)                                                  \
+            for (int c = 0; c < components; ++c)                                             \
+                CHECK(x[i * components + c] == (T)expected(first + i, c, reduction));        \
+        free(x);                                                                             \
     }
 
 DEFINE_SCATTER(int32_t, scatter_int32, PHL_INT32)
@@ -70,7 +70,7 @@ static void shared_points(void) {
     GOOD(phl_map_reduce_shared(map, PHL_SUM, &values, 1));
     CHECK(x[rank > 0] == expected[0] && x[rank == 0] == expected[1]);
     GOOD(phl_map_begin_reduce_shared(map, PHL_MAX, &values, 1));
-    GOOD(phl_map_end_reduce_shared(map, &values, 1));
+    GOOD(phl_map_end(map, &values, 1));
     CHECK(x[rank > 0] == expected[0]);
     const int64_t wanted[3] = {0, -1, 1};
     int32_t cells[3];
@@ -98,7 +98,7 @@ static void masked_ghosts(void) {
         if (ghosts > 0) CHECK(x[2 + turn % 2] == (double)ids[turn % 2] && x[3 - turn % 2] == -1);
         GOOD(phl_map_begin_reverse(some, PHL_SUM, &values, 1));
         FAILS(phl_index_map_update(some, &mask), PHL_ERROR_VALUE, "under way");
-        GOOD(phl_map_end_reverse(some, &values, 1));
+        GOOD(phl_map_end(some, &values, 1));
         const int odd = turn % 2 == 0, given = (rank + ranks - 1) % ranks != 0 ? 2 : 1;
         CHECK(x[odd] == given * (2 * rank + odd) && x[!odd] == 2 * rank + !odd);
     }

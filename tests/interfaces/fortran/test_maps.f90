@@ -112,7 +112,7 @@ contains
       call some%begin_reverse(phl_sum, x)
       call some%update(mask, stat=stat, errmsg=message)
       call check(stat /= 0 .and. index(message, 'under way') > 0, 'a mask that changes too early')
-      call some%end_reverse(x)
+      call some%end(x)
       call check(all(x(:2) == [2 * rank + 1, 2 * rank + 2] + merge(100, 0, mask([4, 3]))), 'what ghosts that count give')
     end do
     call some%update(x, stat=stat, errmsg=message)
@@ -145,7 +145,7 @@ contains
     call map%sum_shared(x)
     call check(all(x == expected), 'sum of shared points')
     call map%begin_reduce_shared(phl_max, most)
-    call map%end_reduce_shared(most)
+    call map%end(most)
     call check(all(most == ranks - 1), 'maximum of shared points')
   end subroutine
 
@@ -377,7 +377,7 @@ contains
       else
         call map%begin_forward(x, y, flags)
         x(:n) = -2
-        call map%end_forward(x, y, flags)
+        call map%end(x, y, flags)
       end if
       do i = 1, size(ids)
         call check(abs(x(n + i) - ids(i) - 0.5 * round) < 1e-9, 'several at once: real')
@@ -405,7 +405,7 @@ contains
       else
         call map%begin_reverse(phl_sum, sums, ones)
         ones(n + 1:) = 7
-        call map%end_reverse(sums, ones)
+        call map%end(sums, ones)
       end if
       call check(all_equal(ones(:n), count) .and. all_equal(nint(sums(1, :n)), count), 'several back')
       call check(all_equal(nint(sums(2, :n)), -2 * count), 'several back: second component')

@@ -165,7 +165,7 @@ contains
     call check_failure('sum of logicals', status, phl_error_type, message, 'logicals')
     call map%scatter_and(x(:n), stat=status, errmsg=message)
     call check_failure('and of reals', status, phl_error_type, message, 'cannot be combined')
-    call map%gather_end(x(:n), stat=status, errmsg=message)
+    call map%end(x(:n), stat=status, errmsg=message)
     call check_failure('end without begin', status, phl_error_value, message, 'under way')
     call map%localize([4 * ranks + 1], cell, status, message)
     call check_failure('index out of range', status, phl_error_value, message, 'outside of 1')

@@ -48,7 +48,7 @@ static int64_t check_gather(phl_index_map map, part p, int64_t first, double* x,
     int64_t wrong = 0;
     for (int64_t i = 0; i < p.owned; ++i)
         for (int c = 0; c < 2; ++c) x[2 * i + c] = value_of(first + i, c);
-    GOOD(phl_gather(map, two, (phl_cells){x, p.owned, 0}, (phl_cells){g, p.ghosts, 0}));
+    GOOD(phl_map_forward(map, &(phl_values){two, {x, p.owned, 0}, {g, p.ghosts, 0}}, 1));
     for (int64_t i = 0; i < p.ghosts; ++i)
         for (int c = 0; c < 2; ++c) wrong += g[2 * i + c] != value_of(p.ids[i], c);
     return wrong;
@@ -64,7 +64,7 @@ static int64_t check_scatter(phl_index_map map, part p, int64_t first, double* x
         g[2 * i] = 1;
         g[2 * i + 1] = (double)p.ids[i];
     }
-    GOOD(phl_scatter(map, two, (phl_cells){x, p.owned, 0}, (phl_cells){g, p.ghosts, 0}, PHL_SUM));
+    GOOD(phl_map_reverse(map, PHL_SUM, &(phl_values){two, {x, p.owned, 0}, {g, p.ghosts, 0}}, 1));
     for (int64_t i = 0; i < p.owned; ++i) {
         counts[1] += x[2 * i];
         wrong += x[2 * i + 1] != x[2 * i] * (double)(first + i);
