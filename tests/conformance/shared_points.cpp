@@ -215,7 +215,7 @@ CASE("what cannot be summed as shared points is refused on every rank, with a re
     EXPECT_TRUE(holds(error_of([&] { self.sum_shared({z}); }), "as owner and as ghost"));
     EXPECT_TRUE(holds(error_of([&] { self.reduce_shared({z}, Reduction::min); }), "no order"));
     EXPECT_TRUE(holds(error_of([&] { self.end({z}); }), "begin one"));
-    EXPECT_TRUE(holds(error_of([&] { static_cast<void>(self.step({z})); }), "begin it first"));
+    EXPECT_TRUE(holds(error_of([&] { static_cast<void>(self.step({z})); }), "begin one"));
     const auto longest = reduction_of<float>([](float a, float b) { return a < b ? b : a; });
     EXPECT_TRUE(holds(error_of([&] { self.reverse({z}, longest); }), "it is for float32"));
 }
