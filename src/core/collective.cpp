@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "core/lost_rank.hpp"
 #include "core/orphans.hpp"
 #include "core/rank_names.hpp"
@@ -173,8 +174,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
         throw;
     }
 #endif
-    const std::string where =
-        comm.size() > 1 ? "rank " + std::to_string(met.complainer) + ": " : "";
+    const std::string where = comm.size() > 1 ? concat("rank ", met.complainer, ": ") : "";
     throw Error(where + std::string(told.text.data(), static_cast<std::size_t>(told.length)),
                 static_cast<ErrorKind>(told.kind),
                 met.left ? KnownTo::all_have_left : KnownTo::all_ranks);
@@ -188,17 +188,17 @@ std::string lowest_of(const Communicator& comm, const std::string& differs) {
     const std::uint64_t count = comm.collective_state().all.values[0];
     const std::string text = broadcast(comm, differs, std::max(met.complainer, 0));
     if (count <= 1) return text;
-    return text + " (" + std::to_string(count) + " of the " + std::to_string(comm.size() - 1) +
-           " other ranks differ from rank 0)";
+    return concat(text, " (", count, " of the ", comm.size() - 1,
+                  " other ranks differ from rank 0)");
 }
 
 // All ranks are here, in different calls.
 [[noreturn]] void tell_calls(const Communicator& comm) {
     const std::string mine(own_call(comm)),
         first = broadcast(comm, comm.rank() == 0 ? mine : "", 0);
-    const std::string differs = mine == first ? ""
-                                              : "rank 0 is in " + first + " and rank " +
-                                                    std::to_string(comm.rank()) + " in " + mine;
+    const std::string differs =
+        mine == first ? ""
+                      : concat("rank 0 is in ", first, " and rank ", comm.rank(), " in ", mine);
     throw Error("ranks are in different calls: " + lowest_of(comm, differs) +
                     "; make the same set-up calls in the same order on every rank of "
                     "the communicator",
@@ -284,8 +284,8 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
         const auto note = notes.find(rank);
         if (note == notes.end()) silent.push_back(rank);
         else
-            at[std::string(note->second.call.data()) + " (its call " +
-               std::to_string(note->second.number) + ")"]
+            at[concat(std::string(note->second.call.data()), " (its call ", note->second.number,
+                      ")")]
                 .push_back(rank);
     }
     std::string text;
@@ -704,9 +704,9 @@ std::string difference(const std::vector<Property>& first, const std::vector<Pro
         return i < all.size() ? all[i] : Property{"nothing", "nothing more"};
     };
     const Property there = told(first), here = told(mine);
-    return there.name + " is " + there.value + " on rank 0 and " +
-           (here.name == there.name ? "" : here.name + " is ") + here.value + " on rank " +
-           std::to_string(rank);
+    return concat(there.name, " is ", there.value, " on rank 0 and ",
+                  (here.name == there.name ? "" : here.name + " is "), here.value, " on rank ",
+                  rank);
 }
 
 [[noreturn]] void tell_difference(const Communicator& comm, const std::string& what,

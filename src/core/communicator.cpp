@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "core/cores.hpp"
 #include "core/environment.hpp"
 #include "core/launched.hpp"
@@ -212,14 +213,11 @@ void await_all(MPI_Comm user, MPI_Request& request) {
     MPI_Comm_rank(user, &rank);
     MPI_Comm_size(user, &size);
     const auto not_within = [&](double seconds) {
-        const std::string others = size == 2
-                                       ? "rank " + std::to_string(1 - rank) + " has not called"
-                                       : "some of the other ranks have not called";
-        return "not all ranks have come within " + seconds_text(seconds) + ": rank " +
-               std::to_string(rank) +
-               " is in the first call of this library on a communicator of " +
-               std::to_string(size) + " ranks, which is collective, and " + others + ". " +
-               same_calls_everywhere;
+        const std::string others = size == 2 ? concat("rank ", 1 - rank, " has not called")
+                                             : "some of the other ranks have not called";
+        return concat("not all ranks have come within ", seconds_text(seconds), ": rank ", rank,
+                      " is in the first call of this library on a communicator of ", size,
+                      " ranks, which is collective, and ", others, ". ", same_calls_everywhere);
     };
     bool warned = !tells_of_waits(rank, size);
     Patience patience;

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -27,10 +28,9 @@ std::int32_t size_of(Scalar scalar) {
 std::string to_string(Element element) {
     for (const auto& [name, value] : known)
         if (value.scalar == element.scalar && element.size > 0 && element.size % value.size == 0)
-            return std::string(name) + (element.size == value.size
-                                            ? ""
-                                            : "x" + std::to_string(element.size / value.size));
-    return "bytes" + std::to_string(element.size);
+            return std::string(name) +
+                   (element.size == value.size ? "" : concat("x", element.size / value.size));
+    return concat("bytes", element.size);
 }
 
 namespace {

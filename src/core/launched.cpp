@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -211,7 +212,7 @@ std::optional<Launched> launched() {
 }
 
 std::string right_start(const Launched& told, const std::string& version) {
-    const std::string rest = " -n " + std::to_string(told.size) + " " + own_command();
+    const std::string rest = concat(" -n ", told.size, " ", own_command());
     const bool intel =
         version.rfind("Intel", 0) ==
         0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
@@ -229,11 +230,11 @@ void require_all_ranks(MPI_Comm user) {
     if (size > 1) return;
     const std::string version = library_version();
     throw Error(
-        "this process was started as rank " + std::to_string(told->rank) + " of " +
-            std::to_string(told->size) + ", but " + name_of(version) +
-            " sees 1 rank, so each process would compute the whole problem: start them with  " +
-            right_start(*told, version) +
-            "  (or set PARHELION_ALONE=1 where each is meant to work alone)",
+        concat("this process was started as rank ", told->rank, " of ", told->size, ", but ",
+               name_of(version),
+               " sees 1 rank, so each process would compute the whole problem: start them with  ",
+               right_start(*told, version),
+               "  (or set PARHELION_ALONE=1 where each is meant to work alone)"),
         ErrorKind::communication);
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "core/available_memory.hpp"
+#include "core/concat.hpp"
 #include "core/populate.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -24,8 +25,8 @@ constexpr const char* remedy =
     "free memory on this node, use more nodes, or raise the container's limit";
 
 [[noreturn]] void fail(const std::string& what, byte_count bytes, const std::string& how) {
-    throw Error(what + " for " + std::to_string(bytes) + " bytes of node-shared memory failed (" +
-                    std::strerror(errno) + "): " + how,
+    throw Error(concat(what, " for ", bytes, " bytes of node-shared memory failed (",
+                       std::strerror(errno), "): ", how),
                 ErrorKind::system);
 }
 
@@ -127,8 +128,8 @@ void require_available(byte_count bytes) {
     if (bytes <= small) return;
     const byte_count available = available_memory();
     if (bytes > available)
-        throw Error("cannot take " + std::to_string(bytes) + " bytes of node-shared memory: " +
-                        std::to_string(available) + " bytes are available on this node: " + remedy,
+        throw Error(concat("cannot take ", bytes, " bytes of node-shared memory: ", available,
+                           " bytes are available on this node: ", remedy),
                     ErrorKind::system);
 }
 
@@ -180,8 +181,7 @@ byte_count next_color() {
 }  // namespace
 
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes) {
-    if (bytes < 0)
-        throw Error("cannot allocate " + std::to_string(bytes) + " bytes: sizes are 0 or more");
+    if (bytes < 0) throw Error(concat("cannot allocate ", bytes, " bytes: sizes are 0 or more"));
     require_available(bytes);
     const byte_count color = next_color();
     auto range = make_range(bytes + color + 64);

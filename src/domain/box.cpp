@@ -1,24 +1,24 @@
 #include "parhelion/domain/box.hpp"
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
 
 void require_dimensions(int listed, int dimensions, std::string_view what) {
     if (listed != 0 && listed != dimensions)
-        throw Error(std::string(what) + " is given for " + std::to_string(listed) +
-                    " dimensions of " + std::to_string(dimensions) +
-                    ": give one value for all of them, or one for each");
+        throw Error(concat(what, " is given for ", listed, " dimensions of ", dimensions,
+                           ": give one value for all of them, or one for each"));
 }
 
 void require_stagger(const Stagger& stagger, int dimensions) {
     require_dimensions(stagger.listed, dimensions, "stagger");
     for (int d = 0; d < dimensions; ++d)
         if (stagger.along[d] < -1 || stagger.along[d] > 1)
-            throw Error("a stagger of " + std::to_string(stagger.along[d]) + " in dimension " +
-                        std::to_string(d) +
-                        ": use 1 where the field has one point more than there are cells, 0 where "
-                        "it lives on cells, -1 where it has a point at the upper face of each");
+            throw Error(
+                concat("a stagger of ", stagger.along[d], " in dimension ", d,
+                       ": use 1 where the field has one point more than there are cells, 0 where "
+                       "it lives on cells, -1 where it has a point at the upper face of each"));
 }
 
 Box intersect(const Box& a, const Box& b) {
@@ -50,8 +50,7 @@ Box translate(Box box, const Coordinates& shift) {
 std::string to_string(const Box& box, int dimensions) {
     std::string text;
     for (int d = 0; d < dimensions; ++d)
-        text +=
-            (d ? " × [" : "[") + std::to_string(box.lo[d]) + ", " + std::to_string(box.hi[d]) + ")";
+        text += concat((d ? " × [" : "["), box.lo[d], ", ", box.hi[d], ")");
     return text;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -26,7 +27,7 @@ std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid
     global_index product = 1;
     for (int ranks : grid) {
         require(ranks >= 1, "a process grid needs at least 1 rank in every dimension");
-        text += (text.empty() ? "" : " × ") + number(ranks);
+        text += concat((text.empty() ? "" : " × "), ranks);
         if (product > 0 && __builtin_mul_overflow(product, global_index{ranks}, &product))
             product = -1;
     }
@@ -40,9 +41,9 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
     for (std::size_t d = 0; d < extents.size(); ++d) {
         const int widest = std::max(options.halo.lower[d], options.halo.upper[d]);
         require(!options.periodic.along[d] || extents[d] == 0 || widest / extents[d] <= most_images,
-                "halo width " + number(widest) + " goes around the " + number(extents[d]) +
-                    " cells of periodic dimension " + number(static_cast<int>(d)) + " more than " +
-                    number(most_images) + " times: use a narrower halo");
+                concat("halo width ", widest, " goes around the ", extents[d],
+                       " cells of periodic dimension ", static_cast<int>(d), " more than ",
+                       most_images, " times: use a narrower halo"));
         cells *= static_cast<double>(extents[d]) + options.halo.lower[d] + options.halo.upper[d];
         if (!options.blocks_per_rank.empty()) blocks *= options.blocks_per_rank[d];
     }
@@ -55,33 +56,33 @@ void validate_sizes(const std::vector<global_index>& extents, const CartesianOpt
 void validate(const std::vector<global_index>& extents, const CartesianOptions& options,
               int ranks) {
     const int dims = static_cast<int>(extents.size());
-    require(dims >= 1 && dims <= max_dimensions, "a Cartesian domain has 1 to 4 dimensions, not " +
-                                                     number(dims) +
-                                                     ": pass one extent per dimension");
+    require(dims >= 1 && dims <= max_dimensions,
+            concat("a Cartesian domain has 1 to 4 dimensions, not ", dims,
+                   ": pass one extent per dimension"));
     require_dimensions(options.halo.listed, dims, "the halo width");
     require_dimensions(options.periodic.listed, dims, "periodic");
     for (int d = 0; d < dims; ++d) {
-        const std::string where = " in dimension " + number(d);
+        const std::string where = concat(" in dimension ", d);
         require(extents[d] >= 0,
-                "extent " + number(extents[d]) + where + " is negative: pass the number of cells");
+                concat("extent ", extents[d], where, " is negative: pass the number of cells"));
         require(options.halo.lower[d] >= 0 && options.halo.upper[d] >= 0,
                 "negative halo width" + where + ": use 0 for a side without halo");
     }
     const auto& grid = options.process_grid;
     if (!grid.empty()) {
         require(static_cast<int>(grid.size()) == dims,
-                "the process grid has " + number(static_cast<int>(grid.size())) +
-                    " dimensions and the domain " + number(dims) +
-                    ": give one number of ranks per dimension");
+                concat("the process grid has ", static_cast<int>(grid.size()),
+                       " dimensions and the domain ", dims,
+                       ": give one number of ranks per dimension"));
         const auto [text, needed] = grid_and_ranks(grid);
         if (options.mask)
             require(needed >= 0 && needed <= most_places,
                     "the process grid " + text + " has more than 2^24 places: use fewer");
         require(options.mask || needed == ranks,
-                "the process grid " + text + " needs " +
-                    (needed < 0 ? "more than 2^63" : number(needed)) +
-                    " ranks and the communicator has " + number(ranks) +
-                    ": make them equal, or leave the grid out to have one chosen");
+                concat("the process grid ", text, " needs ",
+                       (needed < 0 ? "more than 2^63" : number(needed)),
+                       " ranks and the communicator has ", ranks,
+                       ": make them equal, or leave the grid out to have one chosen"));
     }
     require(
         options.blocks_per_rank.empty() || static_cast<int>(options.blocks_per_rank.size()) == dims,
@@ -103,15 +104,15 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
 }
 
 std::string text(const TileSide& side) {
-    return (side.tile < 0 ? "" : "tile " + number(side.tile) + ", ") + "axis " + number(side.axis) +
-           ", " + (side.side == Side::upper ? "upper" : "lower") + " side";
+    return concat((side.tile < 0 ? "" : concat("tile ", side.tile, ", ")), "axis ", side.axis, ", ",
+                  (side.side == Side::upper ? "upper" : "lower"), " side");
 }
 
 std::string text(const Seam& seam) {
     std::string all = text(seam.from) + " to " + text(seam.to) + ", axes";
-    for (const int axis : seam.axes) all += " " + number(axis);
-    return all + ", backward " + number(seam.backward) +
-           (seam.pivot == Pivot::center ? ", center" : ", corner");
+    for (const int axis : seam.axes) all += concat(" ", axis);
+    return concat(all, ", backward ", seam.backward,
+                  (seam.pivot == Pivot::center ? ", center" : ", corner"));
 }
 
 bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; }
@@ -122,10 +123,9 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
     for (const TileSide& side : {seam.from, seam.to})
         require(
             is_axis(side.axis, dimensions) && side.axis != tile_axis,
-            where + " has axis " + number(side.axis) + " in a domain of " + number(dimensions) +
-                " dimensions" +
-                (tile_axis < 0 ? "" : ", of which axis " + number(tile_axis) + " counts tiles") +
-                ": name another axis");
+            concat(where, " has axis ", side.axis, " in a domain of ", dimensions, " dimensions",
+                   (tile_axis < 0 ? "" : concat(", of which axis ", tile_axis, " counts tiles")),
+                   ": name another axis"));
     if (seam.axes.empty()) {
         for (int d = 0; d < dimensions; ++d) seam.axes.push_back(d);
         std::swap(seam.axes[seam.from.axis], seam.axes[seam.to.axis]);
@@ -166,8 +166,8 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
     global_index halo = 0, folded = 0;
     for (const TileSide& side : {seam.from, seam.to}) {
         require(!options.periodic.along[side.axis],
-                where + ": axis " + number(side.axis) +
-                    " is periodic: a side is joined by a seam or to the opposite one");
+                concat(where, ": axis ", side.axis,
+                       " is periodic: a side is joined by a seam or to the opposite one"));
         const auto uses = [&](const Seam& each) {
             return (each.from == side) + (each.to == side && !(each.from == each.to));
         };
@@ -178,11 +178,9 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
             {halo, options.halo.lower[side.axis], options.halo.upper[side.axis]});
     }
     for (std::size_t d = 0; d < extents.size(); ++d)
-        require(extents[d] == extents[static_cast<std::size_t>(seam.axes[d])] ||
-                    static_cast<int>(d) == seam.from.axis,
-                where + " joins axes of " + number(extents[d]) + " and " +
-                    number(extents[static_cast<std::size_t>(seam.axes[d])]) +
-                    " cells: make them equal");
+        require(extents[d] == extents[seam.axes[d]] || static_cast<int>(d) == seam.from.axis,
+                concat(where, " joins axes of ", extents[d], " and ", extents[seam.axes[d]],
+                       " cells: make them equal"));
     for (const Seam& each : all)
         folded += each.from == each.to && each.from.axis == seam.from.axis &&
                   each.from.tile == seam.from.tile;
@@ -210,11 +208,12 @@ std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
         complete_axes(seam, dims, tile_axis);
         const int tiles = tile_axis < 0 ? 0 : static_cast<int>(extents[tile_axis]);
         const bool every = seam.from.tile == TileSide::every_tile;
-        require(every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
-                    seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
-                "the seam of " + text(seam.from) + " to " + text(seam.to) + " in a domain of " +
-                    number(tiles) +
-                    " tiles: name a tile for both sides or for none, 0 to one less than there are");
+        require(
+            every == (seam.to.tile == TileSide::every_tile) && seam.from.tile < tiles &&
+                seam.to.tile < tiles && seam.from.tile >= -1 && seam.to.tile >= -1,
+            concat("the seam of ", text(seam.from), " to ", text(seam.to), " in a domain of ",
+                   tiles,
+                   " tiles: name a tile for both sides or for none, 0 to one less than there are"));
         if (!every || tiles == 0) all.push_back(seam);
         for (int tile = 0; every && tile < tiles; ++tile) {
             seam.from.tile = seam.to.tile = tile;
@@ -232,16 +231,17 @@ std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
     const int dims = static_cast<int>(extents.size()), axis = options.tile_axis;
     if (axis == CartesianOptions::no_tiles) return;
-    require(is_axis(axis, dims) && dims > 1, "axis " + number(axis) +
-                                                 " is to count tiles in a domain of " +
-                                                 number(dims) + " dimensions: name one of them");
+    require(is_axis(axis, dims) && dims > 1,
+            concat("axis ", axis, " is to count tiles in a domain of ", dims,
+                   " dimensions: name one of them"));
     if (options.halo.listed == 0) options.halo.lower[axis] = options.halo.upper[axis] = 0;
     if (options.periodic.listed == 0) options.periodic.along[axis] = false;
-    require(options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
-                !options.periodic.along[axis],
-            "axis " + number(axis) +
-                " counts tiles, which are joined by seams alone: give it no halo and leave it not "
-                "periodic");
+    require(
+        options.halo.lower[axis] == 0 && options.halo.upper[axis] == 0 &&
+            !options.periodic.along[axis],
+        concat("axis ", axis,
+               " counts tiles, which are joined by seams alone: give it no halo and leave it not "
+               "periodic"));
     require(options.boundary == Boundary::open && options.algorithm == Algorithm::standard,
             "tiles go with an open boundary and the standard algorithm only");
 }
@@ -261,19 +261,19 @@ std::vector<int> choose_grid(int ranks, std::vector<global_index> extents,
 }
 
 void validate_split(const std::vector<global_index>& split, global_index extent, int ranks, int d) {
-    const std::string where = " in dimension " + number(d);
+    const std::string where = concat(" in dimension ", d);
     require(static_cast<int>(split.size()) == ranks,
-            "the split has " + number(static_cast<int>(split.size())) + " parts" + where +
-                " and the process grid " + number(ranks) + " ranks: give one part per rank");
+            concat("the split has ", static_cast<int>(split.size()), " parts", where,
+                   " and the process grid ", ranks, " ranks: give one part per rank"));
     global_index sum = 0;
     for (global_index part : split) {
-        require(part >= 0 && part <= extent, "a part of " + number(part) + " cells" + where +
-                                                 " does not fit the extent " + number(extent) +
-                                                 ": parts are between 0 and the extent");
+        require(part >= 0 && part <= extent,
+                concat("a part of ", part, " cells", where, " does not fit the extent ", extent,
+                       ": parts are between 0 and the extent"));
         sum += part;
     }
-    require(sum == extent, "the split adds up to " + number(sum) + " cells" + where +
-                               ", the extent is " + number(extent) + ": make them equal");
+    require(sum == extent, concat("the split adds up to ", sum, " cells", where, ", the extent is ",
+                                  extent, ": make them equal"));
 }
 
 // Of each process coordinate the first cell, and the extent.
@@ -326,9 +326,9 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
             "one that MPI_Cart_create "
             "made, or another rank_order");
     check_mpi(MPI_Cartdim_get(comm.handle(), &given), "MPI_Cartdim_get");
-    require(given == dimensions, "the Cartesian communicator has " + number(given) +
-                                     " dimensions and the domain " + number(dimensions) +
-                                     ": make them equal");
+    require(given == dimensions,
+            concat("the Cartesian communicator has ", given, " dimensions and the domain ",
+                   dimensions, ": make them equal"));
     std::vector<int> grid(static_cast<std::size_t>(given)), periodic = grid, mine = grid;
     check_mpi(MPI_Cart_get(comm.handle(), given, grid.data(), periodic.data(), mine.data()),
               "MPI_Cart_get");
@@ -336,27 +336,27 @@ void take_topology(CartesianOptions& options, const Communicator& comm, int dime
             "the process grid is not that of the Cartesian communicator: leave it out, or make "
             "them equal");
     for (int d = 0; d < dimensions; ++d) {
-        require(!options.periodic.along[d] || periodic[static_cast<std::size_t>(d)] != 0,
-                "dimension " + number(d) +
-                    " is to be periodic and that of the Cartesian communicator is not: leave "
-                    "`periodic` out, or make them equal");
-        options.periodic.along[d] = periodic[static_cast<std::size_t>(d)] != 0;
+        require(!options.periodic.along[d] || periodic[d] != 0,
+                concat("dimension ", d,
+                       " is to be periodic and that of the Cartesian communicator is not: leave "
+                       "`periodic` out, or make them equal"));
+        options.periodic.along[d] = periodic[d] != 0;
     }
     options.process_grid = grid;
 }
 
 void validate_table(const std::vector<int>& table, int ranks) {
     require(static_cast<int>(table.size()) == ranks,
-            "the table of ranks has " + number(static_cast<int>(table.size())) +
-                " entries and the process grid " + number(ranks) +
-                " places: give the rank at each place, the last dimension fastest");
+            concat("the table of ranks has ", static_cast<int>(table.size()),
+                   " entries and the process grid ", ranks,
+                   " places: give the rank at each place, the last dimension fastest"));
     std::vector<bool> seen(table.size());
     for (const int rank : table) {
-        require(rank >= 0 && rank < ranks, "the table of ranks has rank " + number(rank) +
-                                               ", which is none of 0 to " + number(ranks - 1));
-        require(!seen[static_cast<std::size_t>(rank)],
-                "the table of ranks has rank " + number(rank) + " twice: give each rank one place");
-        seen[static_cast<std::size_t>(rank)] = true;
+        require(rank >= 0 && rank < ranks, concat("the table of ranks has rank ", rank,
+                                                  ", which is none of 0 to ", ranks - 1));
+        require(!seen[rank],
+                concat("the table of ranks has rank ", rank, " twice: give each rank one place"));
+        seen[rank] = true;
     }
 }
 
@@ -380,10 +380,10 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
         wet = WetPlaces(cuts, options.rank_order.fill, options.mask);
         require(wet.count() > 0, no_wet_cell);
         require(wet.count() == comm.size(),
-                "the process grid " + grid_and_ranks(options.process_grid).first + " has " +
-                    number(wet.count()) + " places with a wet cell and the communicator " +
-                    number(comm.size()) + " ranks: start " + number(wet.count()) +
-                    " ranks, or leave the grid out to have one chosen");
+                concat("the process grid ", grid_and_ranks(options.process_grid).first, " has ",
+                       wet.count(), " places with a wet cell and the communicator ", comm.size(),
+                       " ranks: start ", wet.count(),
+                       " ranks, or leave the grid out to have one chosen"));
         words.insert(words.end(), wet.words().begin(), wet.words().end());
     };
     require_equal(
@@ -404,7 +404,7 @@ WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_ind
 std::vector<int> inverse_of(const std::vector<int>& table) {
     std::vector<int> inverse(table.size());
     for (std::size_t place = 0; place < table.size(); ++place)
-        inverse[static_cast<std::size_t>(table[place])] = static_cast<int>(place);
+        inverse[table[place]] = static_cast<int>(place);
     return inverse;
 }
 
@@ -542,14 +542,14 @@ void CartesianDomain::find_blocks() {
 CartesianDomain CartesianDomain::staggered(const Stagger& stagger) const {
     require_stagger(stagger, dimensions_);
     require(tile_axis_ < 0 || stagger.along[tile_axis_] == 0,
-            "a stagger along axis " + number(tile_axis_) +
-                ", which counts tiles: name a stagger for each axis, 0 for that one");
+            concat("a stagger along axis ", tile_axis_,
+                   ", which counts tiles: name a stagger for each axis, 0 for that one"));
     CartesianDomain points = *this;
     for (int d = 0; d < dimensions_; ++d) {
         Axis& axis = points.axes_[d];
         if (stagger.along[d] == 0) continue;
-        require(axis.stagger == 0, "the domain is staggered in dimension " + number(d) +
-                                       " already: start from that of the cells");
+        require(axis.stagger == 0, concat("the domain is staggered in dimension ", d,
+                                          " already: start from that of the cells"));
         points.stagger_.along[d] = stagger.along[d];
         axis.stagger = stagger.along[d];
         if (!axis.periodic) axis.extent += stagger.more(d), axis.starts.back() += stagger.more(d);
@@ -572,7 +572,7 @@ std::vector<int> CartesianDomain::process_grid() const {
 
 std::vector<int> CartesianDomain::coordinates_of(int rank) const {
     std::vector<int> result(static_cast<std::size_t>(dimensions_));
-    int place = place_of_.empty() ? rank : place_of_.at(static_cast<std::size_t>(rank));
+    int place = place_of_.empty() ? rank : place_of_.at(rank);
     if (!wet_.empty()) place = wet_.place_of(place);
     for (int i = 0; i < dimensions_; ++i) {
         const int d = fill_ == RankFill::first_fastest ? i : dimensions_ - 1 - i;
@@ -592,8 +592,7 @@ CartesianDomain::Place CartesianDomain::place_of(
             place.block * axes_[i].blocks_per_rank + position[i] % axes_[i].blocks_per_rank;
     }
     if (!wet_.empty()) place.rank = wet_.rank_of(place.rank);
-    if (!rank_at_.empty() && place.rank >= 0)
-        place.rank = rank_at_[static_cast<std::size_t>(place.rank)];
+    if (!rank_at_.empty() && place.rank >= 0) place.rank = rank_at_[place.rank];
     return place;
 }
 

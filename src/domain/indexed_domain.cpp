@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/concat.hpp"
 #include "domain/directory.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -24,15 +25,14 @@ std::vector<local_index> ascending_order(std::span<const global_index> ids) {
 }
 
 void check_counts(global_index owned, std::size_t ghosts) {
-    if (owned < 0)
-        throw Error("a rank cannot own " + std::to_string(owned) + " cells: pass 0 or more");
+    if (owned < 0) throw Error(concat("a rank cannot own ", owned, " cells: pass 0 or more"));
     if (owned > most_local || owned + static_cast<global_index>(ghosts) > most_local)
-        throw Error(std::to_string(owned) + " owned cells and " + std::to_string(ghosts) +
-                    " ghosts exceed 2147483647 cells on one rank: use more ranks");
+        throw Error(concat(owned, " owned cells and ", ghosts,
+                           " ghosts exceed 2147483647 cells on one rank: use more ranks"));
 }
 
 std::string ghost_text(global_index id, std::size_t position) {
-    return "ghost " + std::to_string(position) + " has global id " + std::to_string(id);
+    return concat("ghost ", position, " has global id ", id);
 }
 
 }  // namespace
@@ -59,12 +59,9 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
         check_counts(static_cast<global_index>(owned_ids.size()), ghosts.size());
         global_index limit = 0;
         for (global_index id : owned_ids) {
-            if (id < 0)
-                throw Error("owned global id " + std::to_string(id) +
-                            " is negative: ids start at 0");
+            if (id < 0) throw Error(concat("owned global id ", id, " is negative: ids start at 0"));
             if (id >= largest_id)
-                throw Error("owned global id " + std::to_string(id) +
-                            " is too large: use ids below 2^62");
+                throw Error(concat("owned global id ", id, " is too large: use ids below 2^62"));
             limit = std::max(limit, id + 1);
         }
         domain.arbitrary_ = true;
@@ -81,8 +78,8 @@ IndexedDomain IndexedDomain::with_owned_ids(std::vector<global_index> owned_ids,
             find_owners(comm, {domain.id_limit_, 0, 0, domain.owned_ids_, true}, sorted);
         for (std::size_t i = 0; i < owners.size(); ++i)
             if (owners[i] != comm.rank() || (i > 0 && sorted[i] == sorted[i - 1]))
-                throw Error("global id " + std::to_string(sorted[i]) +
-                            " is owned more than once: give it one owner");
+                throw Error(
+                    concat("global id ", sorted[i], " is owned more than once: give it one owner"));
         domain.finish(self);
         return domain;
     });
@@ -102,8 +99,8 @@ void IndexedDomain::finish(SelfGhosts self) {
     for (std::size_t i = 0; i < owners.size();
          ++i)  // a block domain has no gaps: in range is owned
         if (owners[i] < 0)
-            throw Error("nobody owns the ghost with global id " + std::to_string(unique[i]) +
-                        ": every ghost needs an owner");
+            throw Error(concat("nobody owns the ghost with global id ", unique[i],
+                               ": every ghost needs an owner"));
     ghost_owners_.resize(ghost_ids_.size());
     std::size_t slot = 0;
     for (local_index position : by_id_) {
@@ -116,8 +113,8 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
     for (std::size_t i = 0; i < ghost_ids_.size(); ++i) {
         const global_index id = ghost_ids_[i];
         if (id < 0 || id >= id_limit_)
-            throw Error(ghost_text(id, i) + ", outside of 0 … " + std::to_string(id_limit_ - 1) +
-                        ": ids start at 0 and end below the number of cells");
+            throw Error(concat(ghost_text(id, i), ", outside of 0 … ", id_limit_ - 1,
+                               ": ids start at 0 and end below the number of cells"));
         if (self == SelfGhosts::refused && owned_of(id) >= 0)
             throw Error(ghost_text(id, i) +
                         ", which this rank owns: ghosts are cells of other ranks "
@@ -127,15 +124,13 @@ void IndexedDomain::check_ghosts(SelfGhosts self) const {
 
 global_index IndexedDomain::global_of(local_index cell) const {
     if (cell < 0 || cell >= size())
-        throw Error("local cell " + std::to_string(cell) + " does not exist: this rank has " +
-                    std::to_string(size()));
-    if (cell >= owned_) return ghost_ids_[static_cast<std::size_t>(cell - owned_)];
-    return arbitrary_ ? owned_ids_[static_cast<std::size_t>(cell)] : first_ + cell;
+        throw Error(concat("local cell ", cell, " does not exist: this rank has ", size()));
+    if (cell >= owned_) return ghost_ids_[cell - owned_];
+    return arbitrary_ ? owned_ids_[cell] : first_ + cell;
 }
 
 global_index IndexedDomain::id_of(local_index cell) const {
-    return cell < owned_ ? owned_ids_[static_cast<std::size_t>(cell)]
-                         : ghost_ids_[static_cast<std::size_t>(cell - owned_)];
+    return cell < owned_ ? owned_ids_[cell] : ghost_ids_[cell - owned_];
 }
 
 void IndexedDomain::number() {
@@ -161,16 +156,15 @@ local_index IndexedDomain::local_of(global_index id) const {
 void IndexedDomain::local_of(std::span<const global_index> ids,
                              std::span<local_index> cells) const {
     if (ids.size() != cells.size())
-        throw Error(std::to_string(ids.size()) + " ids and places for " +
-                    std::to_string(cells.size()) + " local numbers: pass as many");
+        throw Error(concat(ids.size(), " ids and places for ", cells.size(),
+                           " local numbers: pass as many"));
     for (std::size_t i = 0; i < ids.size(); ++i) cells[i] = local_of(ids[i]);
 }
 
 std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) const {
     return collectively(comm_, "owners", [&] {
         for (global_index id : ids)
-            if (id < 0 || id >= id_limit_)
-                throw Error("global id " + std::to_string(id) + " does not exist");
+            if (id < 0 || id >= id_limit_) throw Error(concat("global id ", id, " does not exist"));
         const std::vector<local_index> order = ascending_order(ids);
         std::vector<global_index> sorted;
         for (local_index i : order) sorted.push_back(ids[i]);
@@ -179,7 +173,7 @@ std::vector<int> IndexedDomain::owners_of(std::span<const global_index> ids) con
         std::vector<int> owners(ids.size());
         for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = found[i];
         for (std::size_t i = 0; i < owners.size(); ++i)
-            if (owners[i] < 0) throw Error("nobody owns global id " + std::to_string(ids[i]));
+            if (owners[i] < 0) throw Error(concat("nobody owns global id ", ids[i]));
         return owners;
     });
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 
@@ -12,8 +13,7 @@ namespace {
 
 std::string shown(const std::vector<global_index>& extents) {
     std::string text;
-    for (const global_index extent : extents)
-        text += (text.empty() ? "" : " × ") + std::to_string(extent);
+    for (const global_index extent : extents) text += concat((text.empty() ? "" : " × "), extent);
     return text;
 }
 
@@ -72,7 +72,7 @@ private:
     global_index& sum(const Coordinates& at) {
         global_index place = 0;
         for (int d = 0; d < max_dimensions; ++d) place = place * cells_.hi[d] + at[d];
-        return sums_[static_cast<std::size_t>(place)];
+        return sums_[place];
     }
 
     Box cells_;
@@ -130,7 +130,7 @@ WetPlaces::WetPlaces(std::vector<std::uint64_t> words) : words_(std::move(words)
 }
 
 int WetPlaces::rank_of(int place) const {
-    const std::uint64_t word = words_[static_cast<std::size_t>(place / 64)] >> place % 64;
+    const std::uint64_t word = words_[place / 64] >> place % 64;
     if ((word & 1) == 0) return -1;
     return before_[static_cast<std::size_t>(place / 64) + 1] - std::popcount(word);
 }
@@ -138,7 +138,7 @@ int WetPlaces::rank_of(int place) const {
 int WetPlaces::place_of(int rank) const {
     const auto next = std::upper_bound(before_.begin(), before_.end(), rank) - 1;
     const auto at = static_cast<int>(next - before_.begin());
-    std::uint64_t word = words_.at(static_cast<std::size_t>(at));
+    std::uint64_t word = words_.at(at);
     for (int rest = rank - *next; rest > 0; --rest) word &= word - 1;
     return 64 * at + std::countr_zero(word);
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -71,10 +72,9 @@ struct Counts {
 Counts read_counts(RankFile& from, const path& file) {
     if (from.left() < 2 * word_bytes) refuse(file, "ends before its two counts");
     const auto counts = from.numbers(2, word_bytes);
-    if (counts[0] < 0)
-        refuse(file, "says that the rank owns " + std::to_string(counts[0]) + " cells");
+    if (counts[0] < 0) refuse(file, concat("says that the rank owns ", counts[0], " cells"));
     if (counts[1] < 0)
-        refuse(file, "says that there are " + std::to_string(counts[1]) + " off-process cells");
+        refuse(file, concat("says that there are ", counts[1], " off-process cells"));
     return {counts[0], counts[1]};
 }
 
@@ -98,9 +98,8 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
                     " is no folder: pass that of a data set, which holds data001, data002, …");
     const int meant_for = ranks_of_name(folder);
     if (meant_for != 0 && meant_for != comm.size())
-        throw Error(folder.string() + " is for " + std::to_string(meant_for) + " ranks and " +
-                    std::to_string(comm.size()) +
-                    " were started: start as many as the data set has parts");
+        throw Error(concat(folder.string(), " is for ", meant_for, " ranks and ", comm.size(),
+                           " were started: start as many as the data set has parts"));
     char name[32];
     std::snprintf(name, sizeof name, "%s%03d", what, comm.rank() + 1);
     return folder / name;
@@ -124,7 +123,7 @@ Keys read_keys(const path& file, std::int64_t owned) {
         refuse(file, "does not begin as a file of keys does");
     const auto count = static_cast<std::uintmax_t>(owned) * static_cast<std::uintmax_t>(head[1]);
     if (from.left() != count * key_bytes)
-        refuse(file, "has another size than " + std::to_string(owned) + " owned ids need");
+        refuse(file, concat("has another size than ", owned, " owned ids need"));
     return {head[0], {static_cast<int>(head[1]), from.numbers(count, key_bytes)}};
 }
 
@@ -134,14 +133,14 @@ PartitionPart read_partition_file(const path& file) {
     RankFile from(file);
     const auto [owned, ghosts] = read_counts(from, file);
     if (static_cast<std::uintmax_t>(ghosts) > from.left() / word_bytes)
-        refuse(file, "promises " + std::to_string(ghosts) + " off-process cells and holds " +
-                         std::to_string(from.left() / word_bytes));
+        refuse(file, concat("promises ", ghosts, " off-process cells and holds ",
+                            from.left() / word_bytes));
     PartitionPart part{owned, {}};
     part.ghosts.reserve(static_cast<std::size_t>(ghosts));
     for (const global_index id : from.numbers(static_cast<std::uintmax_t>(ghosts), word_bytes)) {
-        if (id < 1) refuse(file, "holds global id " + std::to_string(id) + " (they start at 1)");
+        if (id < 1) refuse(file, concat("holds global id ", id, " (they start at 1)"));
         if (!part.ghosts.empty() && id - 1 <= part.ghosts.back())
-            refuse(file, "holds global id " + std::to_string(id) + " out of ascending order");
+            refuse(file, concat("holds global id ", id, " out of ascending order"));
         part.ghosts.push_back(id - 1);
     }
     return part;

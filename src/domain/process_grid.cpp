@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/mask.hpp"
@@ -122,14 +123,14 @@ std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>&
     std::string near;
     for (const GridWithLand* each : {fewer, more}) {
         if (each == nullptr) continue;
-        near += (near.empty() ? "" : " or ") + std::to_string(each->ranks) + " (process grid";
+        near += concat((near.empty() ? "" : " or "), each->ranks, " (process grid");
         for (std::size_t d = 0; d < each->grid.size(); ++d)
-            near += (d == 0 ? " " : " × ") + std::to_string(each->grid[d]);
+            near += concat((d == 0 ? " " : " × "), each->grid[d]);
         near += ")";
     }
-    throw Error("no process grid was found that has a wet cell at exactly " +
-                std::to_string(ranks) + " places: start " +
-                (near.empty() ? "fewer ranks" : "another number of ranks, such as " + near));
+    throw Error(concat(
+        "no process grid was found that has a wet cell at exactly ", ranks, " places: start ",
+        (near.empty() ? "fewer ranks" : "another number of ranks, such as " + near)));
 }
 
 }  // namespace parhelion

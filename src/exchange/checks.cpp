@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/concat.hpp"
 #include "core/orphans.hpp"
 #include "exchange/waiter.hpp"
 #include "parhelion/core/collective.hpp"
@@ -82,9 +83,8 @@ void CallCheck::await(std::uint64_t number, const std::vector<int>& ranks,
         waiter.pause([&] {
             const auto late = std::find_if(ranks.begin(), ranks.end(),
                                            [&](int rank) { return heard_.at(rank) < number; });
-            return "checking calls, waiting for rank " + std::to_string(*late) + " to make call " +
-                   std::to_string(number) + " of this exchange (it has made " +
-                   std::to_string(heard_.at(*late)) + ")";
+            return concat("checking calls, waiting for rank ", *late, " to make call ", number,
+                          " of this exchange (it has made ", heard_.at(*late), ")");
         });
     }
 }
@@ -130,14 +130,13 @@ void CallCheck::take() {
 }
 
 void CallCheck::compare(int rank, const Record& theirs) {
-    const Record& ours = mine_.at(static_cast<std::size_t>(theirs.number - mine_.front().number));
+    const Record& ours = mine_.at(theirs.number - mine_.front().number);
     if (theirs.print == ours.print) return;
-    const std::string text = "rank " + std::to_string(rank) + " has made call " +
-                             std::to_string(theirs.number) + " of this exchange for " +
-                             theirs.call.data() + ", and rank " + std::to_string(comm_.rank()) +
-                             " for " + ours.call.data() +
-                             ": make the same calls in the same order on every rank, of the same "
-                             "fields, depth and reduction";
+    const std::string text =
+        concat("rank ", rank, " has made call ", theirs.number, " of this exchange for ",
+               theirs.call.data(), ", and rank ", comm_.rank(), " for ", ours.call.data(),
+               ": make the same calls in the same order on every rank, of the same "
+               "fields, depth and reduction");
     pass_on(record_of(0, theirs.number, text));
     throw Error(text, ErrorKind::communication);
 }
@@ -301,10 +300,9 @@ void StaleCheck::compare(const PackedCells& cells, Bases arrays, StaleGhosts& fo
                           owners = value_text(element, there + place.first);
         StaleGhost& ghost = found.first.emplace_back(
             StaleGhost{place.f, cells.rank, place.cell, place.component, own, owners});
-        ghost.text = field_name(plan_, place.f) + ": the ghost of " + to_string(plan_, place) +
-                     " of rank " + std::to_string(cells.rank) + " is " + ghost.here + " on rank " +
-                     std::to_string(plan_.communicator().rank()) + " and " + ghost.there +
-                     " on its owner";
+        ghost.text = concat(field_name(plan_, place.f), ": the ghost of ", to_string(plan_, place),
+                            " of rank ", cells.rank, " is ", ghost.here, " on rank ",
+                            plan_.communicator().rank(), " and ", ghost.there, " on its owner");
     }
 }
 

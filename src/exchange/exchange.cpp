@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/concat.hpp"
 #include "core/environment.hpp"
 #include "core/mpi_threads.hpp"
 #include "core/time_limit.hpp"
@@ -55,8 +56,8 @@ bool overlaps(const ExchangeOptions& options) {
 
 Use use_of(const ExchangeOptions& options) {
     if (!(options.work_s >= 0 && options.work_s <= 1))
-        throw Error("an exchange cannot be tried with " + std::to_string(options.work_s) +
-                    " s of work: use 0 to 1");
+        throw Error(
+            concat("an exchange cannot be tried with ", options.work_s, " s of work: use 0 to 1"));
     if (options.at_once && options.overlap)
         throw Error(
             "an exchange cannot be both called at once and begun around work: use one of at_once "
@@ -418,9 +419,9 @@ struct Exchange::Impl final : Operation {
             if (found.empty()) return;
             const global_index all =
                 std::accumulate(found.count.begin(), found.count.end(), global_index{0});
-            throw Error(found.first.front().text + " (" + std::to_string(all) +
-                        " values of ghosts differ on this rank): exchange after owned cells "
-                        "are written and before ghosts are read");
+            throw Error(concat(found.first.front().text, " (", all,
+                               " values of ghosts differ on this rank): exchange after owned cells "
+                               "are written and before ghosts are read"));
         });
     }
 

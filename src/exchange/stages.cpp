@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/concat.hpp"
 #include "core/lost_rank.hpp"
 #include "core/mpi_threads.hpp"
 #include "core/orphans.hpp"
@@ -19,8 +20,7 @@ namespace parhelion {
 namespace {
 
 void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node) {
-    const std::string refusal =
-        "transport " + info.name + " cannot reach rank " + std::to_string(link.rank);
+    const std::string refusal = concat("transport ", info.name, " cannot reach rank ", link.rank);
     if (info.scope == Scope::own_rank)
         throw Error(
             refusal +
@@ -85,8 +85,8 @@ void StageExchange::make(const TransportInfo& info) {
     auto transport = info.make({plan_, arrays_, direction_, queue_, has_reach, std::move(links),
                                 plan_.communicator().next_tag()});
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        homes_[static_cast<std::size_t>(slots[i])].transport = transport.get();
-        homes_[static_cast<std::size_t>(slots[i])].slot = static_cast<int>(i);
+        homes_[slots[i]].transport = transport.get();
+        homes_[slots[i]].slot = static_cast<int>(i);
     }
     parts_.push_back({std::move(transport), std::move(slots)});
 }
@@ -127,13 +127,12 @@ std::vector<NodeTraffic> StageExchange::traffic() const {
 
 int StageExchange::ready() {
     for (const Part& part : parts_)
-        if (const int slot = part.transport->ready(); slot >= 0)
-            return part.slots[static_cast<std::size_t>(slot)];
+        if (const int slot = part.transport->ready(); slot >= 0) return part.slots[slot];
     return -1;
 }
 
 void StageExchange::deliver(int slot, Reduction reduction) {
-    const Home& home = homes_[static_cast<std::size_t>(slot)];
+    const Home& home = homes_[slot];
     home.transport->deliver(home.slot, reduction);
 }
 
@@ -202,7 +201,7 @@ Poll StageExchange::poll(Reduction reduction, bool may_combine) {
 
 std::string StageExchange::missing_text() const {
     std::string text = forward() ? "in a forward exchange" : "in a reverse exchange";
-    text += " of rank " + std::to_string(plan_.communicator().rank());
+    text += concat(" of rank ", plan_.communicator().rank());
     std::string waits;
     for (const Home& home : homes_)
         if (const std::string state = home.transport->state(home.slot); !state.empty())
@@ -237,10 +236,9 @@ public:
         notes.sent = failed_;
         notes.taken = false;
         for (int i = 0; i < notes.receives.size(); ++i)
-            check_reached(
-                MPI_Irecv(&notes.received[static_cast<std::size_t>(i)], 1, MPI_INT,
-                          notes.receives.rank(i), tag_, comm_.handle(), &notes.receives[i]),
-                notes.receives.rank(i), "MPI_Irecv");
+            check_reached(MPI_Irecv(&notes.received[i], 1, MPI_INT, notes.receives.rank(i), tag_,
+                                    comm_.handle(), &notes.receives[i]),
+                          notes.receives.rank(i), "MPI_Irecv");
         for (int i = 0; i < notes.sends.size(); ++i)
             check_reached(MPI_Isend(&notes.sent, 1, MPI_INT, notes.sends.rank(i), tag_,
                                     comm_.handle(), &notes.sends[i]),
@@ -418,9 +416,10 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
 // The exchange is at its end on all ranks, and can go on. Whose own reduction it was knows more.
 void Stages::refuse_failure() const {
     if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
-    throw Error("the reduction failed on rank " + std::to_string(notes_->failed_rank()) +
-                ", where it combined values that went on to this rank: what it raised there tells "
-                "why");
+    throw Error(
+        concat("the reduction failed on rank ", notes_->failed_rank(),
+               ", where it combined values that went on to this rank: what it raised there tells "
+               "why"));
 }
 
 void Stages::abandon(std::exception_ptr reason) {

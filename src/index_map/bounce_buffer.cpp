@@ -12,9 +12,7 @@ void BounceBuffer::reserve(bool node_shared) {
     if (cells_ == 0) return;
     const byte_count bytes = (cells_ - 1) * shape_.stride + std::abs(reach()) + shape_.width;
     if (node_shared) memory_ = allocate_node_shared(bytes);
-    else
-        memory_ = {new std::byte[static_cast<std::size_t>(bytes)],
-                   std::default_delete<std::byte[]>()};
+    else memory_ = {new std::byte[bytes], std::default_delete<std::byte[]>()};
 }
 
 void BounceBuffer::stand_in_for(std::span<const CellArray> arrays, bool stands_in) {
@@ -36,8 +34,7 @@ void BounceBuffer::compile() {
         for (byte_count piece = 0; piece < shape_.pieces; ++piece)
             in_.add(IndexedOp{each.array, 0, piece * shape_.array_apart,
                               each.begin * shape_.stride + piece * shape_.apart, shape_.width,
-                              each.count, strides_[static_cast<std::size_t>(each.array)],
-                              shape_.stride, each.from, each.to});
+                              each.count, strides_[each.array], shape_.stride, each.from, each.to});
     out_ = inverse(in_);
     for (Program* program : {&in_, &out_}) executor_->compile(*program);
 }

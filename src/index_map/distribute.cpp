@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "index_map/root.hpp"
 #include "index_map/share_memory.hpp"
 #include "parhelion/core/collective.hpp"
@@ -15,8 +16,7 @@ namespace {
 
 std::vector<global_index> owned_ids(const IndexedDomain& domain) {
     std::vector<global_index> ids(static_cast<std::size_t>(domain.owned()));
-    for (local_index cell = 0; cell < domain.owned(); ++cell)
-        ids[static_cast<std::size_t>(cell)] = domain.global_of(cell);
+    for (local_index cell = 0; cell < domain.owned(); ++cell) ids[cell] = domain.global_of(cell);
     return ids;
 }
 
@@ -32,9 +32,8 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
         require_on_host(all.first);
         require_on_host(owned.first);
         if (comm.rank() == root && cells != domain.global_size())
-            throw Error("the root's array has " + std::to_string(cells) + " cells and the map " +
-                        std::to_string(domain.global_size()) +
-                        ": pass an array of all cells on the root");
+            throw Error(concat("the root's array has ", cells, " cells and the map ",
+                               domain.global_size(), ": pass an array of all cells on the root"));
         if (comm.rank() == root &&
             share_memory(CellPlaces{all, cells, width}, CellPlaces{owned, domain.owned(), width}))
             throw Error(
@@ -42,10 +41,9 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
                 "do not overlap");
         for (local_index cell = 0; domain.first() < 0 && cell < domain.owned(); ++cell)
             if (domain.global_of(cell) >= domain.global_size())
-                throw Error("global id " + std::to_string(domain.global_of(cell)) +
-                            " exceeds the number of cells, " +
-                            std::to_string(domain.global_size()) +
-                            ": values of all cells need ids without gaps");
+                throw Error(concat("global id ", domain.global_of(cell),
+                                   " exceeds the number of cells, ", domain.global_size(),
+                                   ": values of all cells need ids without gaps"));
     });
 }
 

@@ -57,10 +57,10 @@ public:
         std::vector<bool> used(numbered_.size());
         for (const auto* list : {&shared.points, &first, &again})
             for (const local_index number : *list)
-                if (several_) used[static_cast<std::size_t>(number)] = true;
+                if (several_) used[number] = true;
         for (std::size_t number = 0; number < numbered_.size(); ++number) {
             if (!used[number]) continue;
-            BlockPoints& block = blocks[static_cast<std::size_t>(numbered_[number].first)];
+            BlockPoints& block = blocks[numbered_[number].first];
             block.places.push_back(numbered_[number].second);
             block.numbers.push_back(static_cast<local_index>(number));
         }
@@ -167,7 +167,7 @@ private:
 };
 
 void renumber(std::vector<local_index>& points, const std::vector<local_index>& places) {
-    for (local_index& point : points) point = places[static_cast<std::size_t>(point)];
+    for (local_index& point : points) point = places[point];
 }
 
 // From the numbers of a domain of shared points alone to places in an array of `extent` values, or
@@ -228,12 +228,11 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field) {
 
 void append_values(const CartesianDomain& domain, const Field& field, int block,
                    std::vector<CellValues>& values) {
-    const BlockView& array = field.blocks[static_cast<std::size_t>(block)];
+    const BlockView& array = field.blocks[block];
     std::byte* first = array.first;
     const Coordinates begin = first_of(domain, field, block);
     for (int d = 0; d < domain.dimensions(); ++d)
-        first += (domain.owned(block).lo[d] - begin[static_cast<std::size_t>(d)]) *
-                 array.strides[static_cast<std::size_t>(d)];
+        first += (domain.owned(block).lo[d] - begin[d]) * array.strides[d];
     const byte_count unit = unit_of(field);
     if (!components_apart(field)) {
         values.push_back({{first, unit}, {first, unit}, field.element, field.components});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "index_map/map_exchange.hpp"
 #include "index_map/masked_exchange.hpp"
@@ -134,18 +135,18 @@ struct IndexMap::State {
                     throw Error(i / 2 == j / 2 ? "the arrays of owned cells and of ghosts share "
                                                  "memory: pass arrays that do not overlap, or "
                                                  "one that holds the ghosts behind the owned cells"
-                                               : "arrays " + std::to_string(j / 2) + " and " +
-                                                     std::to_string(i / 2) +
-                                                     " share memory: pass every array once, and "
-                                                     "arrays that do not overlap");
+                                               : concat("arrays ", j / 2, " and ", i / 2,
+                                                        " share memory: pass every array once, and "
+                                                        "arrays that do not overlap"));
     }
     void check_placed(CellArrays given) const {
         for (std::size_t i = 0; i < given.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (overlap(footprint(given[i]), footprint(given[j])))
-                    throw Error("arrays " + std::to_string(j) + " and " + std::to_string(i) +
-                                " share memory: pass every array once, and arrays that do not "
-                                "overlap");
+                    throw Error(
+                        concat("arrays ", j, " and ", i,
+                               " share memory: pass every array once, and arrays that do not "
+                               "overlap"));
     }
     Footprint footprint(const CellValues& array) const {
         Footprint cells{static_cast<byte_count>(reinterpret_cast<std::intptr_t>(array.owned.first)),
@@ -168,9 +169,8 @@ struct IndexMap::State {
             if (axis.extent > 0) cells *= axis.extent;
         if (array.elements != CellValues::untold) cells = array.elements / array.components;
         if (cells < array_cells)
-            throw Error("an array has " + std::to_string(cells) +
-                        " cells and the map has places up to " + std::to_string(array_cells - 1) +
-                        ": pass arrays that have them all");
+            throw Error(concat("an array has ", cells, " cells and the map has places up to ",
+                               array_cells - 1, ": pass arrays that have them all"));
         if (array.owned.first == nullptr && !at.empty())
             throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
     }
@@ -182,9 +182,8 @@ struct IndexMap::State {
         if (places) return check_placed_size(array);
         const global_index needed = global_index{domain.size()} * array.components;
         if (array.elements != CellValues::untold && array.elements != needed)
-            throw Error("an array has " + std::to_string(array.elements) +
-                        " elements and the map's " + std::to_string(domain.size()) +
-                        " cells take " + std::to_string(needed) + ": make them equal");
+            throw Error(concat("an array has ", array.elements, " elements and the map's ",
+                               domain.size(), " cells take ", needed, ": make them equal"));
         if ((array.owned.first == nullptr && domain.owned() > 0) ||
             (array.ghosts.first == nullptr && domain.ghosts() > 0))
             throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");

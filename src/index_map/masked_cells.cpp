@@ -12,6 +12,7 @@
 #endif
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "core/orphans.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -66,8 +67,8 @@ void require_mask(const CellValues& mask) {
     const bool integer =
         mask.element.scalar == Scalar::bytes || mask.element.scalar < Scalar::float32;
     if (mask.components == 1 && integer && std::has_single_bit(size) && size <= 8) return;
-    throw Error("a mask of " + to_string(mask.element) + " × " + std::to_string(mask.components) +
-                    " per cell: pass one integer or bool for each",
+    throw Error(concat("a mask of ", to_string(mask.element), " × ", mask.components,
+                       " per cell: pass one integer or bool for each"),
                 ErrorKind::type);
 }
 

@@ -167,7 +167,7 @@ void MaskedExchange::start() {
 
 bool MaskedExchange::has_arrived(std::size_t k) {
     for (int i; slots_[k].missing && (i = receives_.test_any()) >= 0;)
-        slots_[static_cast<std::size_t>(receives_.channel(i))].missing = false;
+        slots_[receives_.channel(i)].missing = false;
     return !slots_[k].missing;
 }
 

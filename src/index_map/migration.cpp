@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/hash.hpp"
@@ -17,24 +18,23 @@ bool alike(const CellValues& a, const CellValues& b) {
 }
 
 std::string name_of(const CellValues& array) {
-    return to_string(array.element) + " × " + std::to_string(array.components);
+    return concat(to_string(array.element), " × ", array.components);
 }
 
 void require_rows(const CellArrays& arrays, std::size_t needed) {
     for (std::size_t a = 0; a < arrays.size(); ++a) {
         const CellValues& array = arrays[a];
         require_on_host(array.owned.first);
-        const std::string name = "array " + std::to_string(a);
+        const std::string name = concat("array ", a);
         if (array.components < 1)
-            throw Error(name + " has " + std::to_string(array.components) +
-                        " components per row: pass at least 1");
+            throw Error(
+                concat(name, " has ", array.components, " components per row: pass at least 1"));
         if (needed > 0 && array.owned.first == nullptr)
-            throw Error(name + " is a null pointer: pass an array of " + std::to_string(needed) +
-                        " rows");
+            throw Error(concat(name, " is a null pointer: pass an array of ", needed, " rows"));
         const auto rows = static_cast<std::size_t>(array.elements / array.components);
         if (array.elements != CellValues::untold && rows < needed)
-            throw Error(name + " has " + std::to_string(rows) + " rows and there are " +
-                        std::to_string(needed) + " to move: pass an array of as many");
+            throw Error(concat(name, " has ", rows, " rows and there are ", needed,
+                               " to move: pass an array of as many"));
     }
 }
 
@@ -99,10 +99,9 @@ void Migration::sort(std::span<const int> ranks) {
     };
     for (std::size_t row = 0; row < ranks.size(); ++row) {
         if (ranks[row] < dropped || ranks[row] >= size)
-            throw Error("row " + std::to_string(row) + " goes to rank " +
-                        std::to_string(ranks[row]) +
-                        ", which does not exist: use ranks from 0 to " + std::to_string(size - 1) +
-                        ", or -1 for a row that is dropped");
+            throw Error(concat("row ", row, " goes to rank ", ranks[row],
+                               ", which does not exist: use ranks from 0 to ", size - 1,
+                               ", or -1 for a row that is dropped"));
         if (ranks[row] != dropped) ++destination(ranks[row]).rows;
     }
     std::size_t count = 0;

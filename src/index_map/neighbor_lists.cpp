@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
@@ -18,24 +19,24 @@ global_index id_of(int rank, local_index cell) { return global_index{rank} << 32
 int owner_of(global_index id) { return static_cast<int>(id >> 32); }
 
 std::string listed(int rank, std::size_t cells) {
-    return cells == 0 ? "rank " + std::to_string(rank) + " lists none"
-                      : "rank " + std::to_string(rank) + " lists " + std::to_string(cells);
+    return cells == 0 ? concat("rank ", rank, " lists none")
+                      : concat("rank ", rank, " lists ", cells);
 }
 
 Lists checked(const Communicator& comm, std::span<const NeighborCells> given) {
     Lists lists;
     for (const NeighborCells& each : given) {
         if (each.rank < 0 || each.rank >= comm.size())
-            throw Error("rank " + std::to_string(each.rank) +
-                        " is a neighbor in a list and does not exist: use ranks from 0 to " +
-                        std::to_string(comm.size() - 1));
+            throw Error(concat("rank ", each.rank,
+                               " is a neighbor in a list and does not exist: use ranks from 0 to ",
+                               comm.size() - 1));
         if (!lists.emplace(each.rank, each.cells).second)
-            throw Error("there are two lists for rank " + std::to_string(each.rank) +
-                        ": give one for each neighbor");
+            throw Error(
+                concat("there are two lists for rank ", each.rank, ": give one for each neighbor"));
         for (const local_index cell : each.cells)
             if (cell < 0)
-                throw Error("the list for rank " + std::to_string(each.rank) + " has cell " +
-                            std::to_string(cell) + ": cells have numbers of 0 or more");
+                throw Error(concat("the list for rank ", each.rank, " has cell ", cell,
+                                   ": cells have numbers of 0 or more"));
     }
     std::erase_if(lists, [](const auto& each) { return each.second.empty(); });
     return lists;
@@ -47,8 +48,8 @@ void require_once(const Lists& lists, const std::string& what) {
         std::sort(sorted.begin(), sorted.end());
         if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
             twice != sorted.end())
-            throw Error("the list for rank " + std::to_string(rank) + " has " + what +
-                        std::to_string(*twice) + " twice: list it once");
+            throw Error(
+                concat("the list for rank ", rank, " has ", what, *twice, " twice: list it once"));
     }
 }
 
@@ -77,10 +78,9 @@ void require_equal_lists(const Communicator& comm, const Lists& mine,
         const auto own = mine.find(rank);
         const std::size_t here = own == mine.end() ? 0 : own->second.size();
         if (here != count)
-            throw Error(listed(rank, count) + " " + sends + " rank " + std::to_string(comm.rank()) +
-                        ", and " + listed(comm.rank(), here) + " " + receives + " rank " +
-                        std::to_string(rank) +
-                        ": lists of a pair of ranks have equal lengths and one order");
+            throw Error(concat(listed(rank, count), " ", sends, " rank ", comm.rank(), ", and ",
+                               listed(comm.rank(), here), " ", receives, " rank ", rank,
+                               ": lists of a pair of ranks have equal lengths and one order"));
     }
 }
 
@@ -127,12 +127,11 @@ void require_different(const Ids& ids) {
     std::map<global_index, local_index> seen;
     for (const auto& [point, id] : ids)
         if (const auto [other, added] = seen.try_emplace(id, point); !added)
-            throw Error("by the lists, points " + std::to_string(other->second) + " and " +
-                        std::to_string(point) + " of this rank are both point " +
-                        std::to_string(id & 0xFFFFFFFF) + " of rank " +
-                        std::to_string(owner_of(id)) +
-                        ": list shared points in one order on both ranks, and points that one rank "
-                        "has twice once, summed before");
+            throw Error(
+                concat("by the lists, points ", other->second, " and ", point,
+                       " of this rank are both point ", id & 0xFFFFFFFF, " of rank ", owner_of(id),
+                       ": list shared points in one order on both ranks, and points that one rank "
+                       "has twice once, summed before"));
 }
 
 }  // namespace
@@ -145,9 +144,10 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> given, Com
             shared = checked(comm, given);
             require_once(shared, "point ");
             if (shared.contains(comm.rank()))
-                throw Error("rank " + std::to_string(comm.rank()) +
-                            " lists points that it shares with itself: list those of other ranks, "
-                            "and sum its own before");
+                throw Error(
+                    concat("rank ", comm.rank(),
+                           " lists points that it shares with itself: list those of other ranks, "
+                           "and sum its own before"));
         });
         Ids ids;
         for (const auto& [rank, points] : shared)
@@ -177,10 +177,10 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> sent,
                 const std::vector<local_index>& cells = receive.at(message.rank);
                 for (std::size_t k = 0; k < cells.size(); ++k)
                     if (!ids.try_emplace(cells[k], theirs[k]).second)
-                        throw Error("cell " + std::to_string(cells[k]) + " is received from rank " +
-                                    std::to_string(message.rank) +
-                                    " and is also received elsewhere, or sent: what is received "
-                                    "has one list, and is not passed on");
+                        throw Error(
+                            concat("cell ", cells[k], " is received from rank ", message.rank,
+                                   " and is also received elsewhere, or sent: what is received "
+                                   "has one list, and is not passed on"));
             }
         });
         return map_of(comm, ids, std::move(extents), std::move(options));

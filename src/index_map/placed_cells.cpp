@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion {
@@ -37,9 +38,8 @@ bool PlacedCells::look_at(const CellValues& array) {
     constexpr byte_count most = 1 << 30;
     for (const byte_count offset : offsets) {
         if (offset / stride_ >= most)
-            throw Error("cells of an array lie " + std::to_string(offset) +
-                        " bytes apart, in steps of " + std::to_string(stride_) +
-                        ": pass arrays that have fewer than 2^30 such steps");
+            throw Error(concat("cells of an array lie ", offset, " bytes apart, in steps of ",
+                               stride_, ": pass arrays that have fewer than 2^30 such steps"));
         numbers_.push_back(static_cast<local_index>(offset / stride_));
         end_ = std::max(end_, numbers_.back() + 1);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -13,8 +14,8 @@ global_index cells_in(const std::vector<global_index>& extents) {
     global_index cells = 1;
     for (const global_index extent : extents) {
         if (extent < 0)
-            throw Error("the cells of arrays have an extent of " + std::to_string(extent) +
-                        ": give extents of at least 0");
+            throw Error(concat("the cells of arrays have an extent of ", extent,
+                               ": give extents of at least 0"));
         cells = checked_product({cells, extent}, "the number of cells of an array");
     }
     return cells;
@@ -22,15 +23,15 @@ global_index cells_in(const std::vector<global_index>& extents) {
 
 void check_count(std::size_t given, local_index needed, const std::string& name) {
     if (given != static_cast<std::size_t>(needed))
-        throw Error(std::to_string(given) + " places of " + name + " were passed and the map has " +
-                    std::to_string(needed) + " of them: give one for each, in their order");
+        throw Error(concat(given, " places of ", name, " were passed and the map has ", needed,
+                           " of them: give one for each, in their order"));
 }
 
 // Into the components' single stride, which the slower ones continue.
 void join_components(CellValues& values, const CellAxis& axis, const std::string& array) {
     if (axis.extent < 1 || axis.extent > (global_index{1} << 24) / values.components)
-        throw Error(array + " has components of extent " + std::to_string(axis.extent) +
-                    ": pass 1 to 2^24 components");
+        throw Error(concat(array, " has components of extent ", axis.extent,
+                           ": pass 1 to 2^24 components"));
     if (axis.extent == 1) return;
     if (values.components == 1) values.component_stride = axis.stride;
     else if (axis.stride != values.components * values.component_stride)
@@ -46,25 +47,25 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
     check_count(places.owned.size(), owned, "owned cells");
     check_count(places.ghosts.size(), ghosts, "ghosts");
     if (places.extents.size() > max_dimensions)
-        throw Error("cells of arrays have at most " + std::to_string(max_dimensions) +
-                    " dimensions and " + std::to_string(places.extents.size()) +
-                    " extents were given: join dimensions that follow each other");
+        throw Error(concat("cells of arrays have at most ", max_dimensions, " dimensions and ",
+                           places.extents.size(),
+                           " extents were given: join dimensions that follow each other"));
     const auto dimensions = std::max<std::size_t>(places.extents.size(), 1);
     if (places.components_at < 0 || places.components_at > static_cast<int>(dimensions))
-        throw Error("components stand in front of dimension 0 to " + std::to_string(dimensions) +
-                    " of the cells, not of " + std::to_string(places.components_at));
+        throw Error(concat("components stand in front of dimension 0 to ", dimensions,
+                           " of the cells, not of ", places.components_at));
     std::vector<local_index> all = places.owned;
     all.insert(all.end(), places.ghosts.begin(), places.ghosts.end());
     std::sort(all.begin(), all.end());
     const global_index cells =
         places.extents.empty() ? global_index{1} << 31 : cells_in(places.extents);
     if (!all.empty() && (all.front() < 0 || all.back() >= cells))
-        throw Error("place " + std::to_string(all.front() < 0 ? all.front() : all.back()) +
-                    " is not in an array of " + std::to_string(cells) +
-                    " cells: places are numbers of cells there, and none is negative");
+        throw Error(concat("place ", all.front() < 0 ? all.front() : all.back(),
+                           " is not in an array of ", cells,
+                           " cells: places are numbers of cells there, and none is negative"));
     if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
-        throw Error("two cells have the place " + std::to_string(*twice) +
-                    ": give each owned cell and each ghost one of its own");
+        throw Error(concat("two cells have the place ", *twice,
+                           ": give each owned cell and each ghost one of its own"));
 }
 
 void refuse_places(const std::optional<Places>& places) {
@@ -76,11 +77,10 @@ void refuse_places(const std::optional<Places>& places) {
 
 CellValues values_in(const Places& places, const ArrayShape& array) {
     const std::size_t dimensions = std::max<std::size_t>(places.extents.size(), 1);
-    const std::string name = "an array of " + std::to_string(array.rank) + " dimensions";
+    const std::string name = concat("an array of ", array.rank, " dimensions");
     if (array.rank < dimensions)
-        throw Error(name + " was passed and the cells of the map have " +
-                    std::to_string(dimensions) +
-                    " in arrays: pass as many, or more for components");
+        throw Error(concat(name, " was passed and the cells of the map have ", dimensions,
+                           " in arrays: pass as many, or more for components"));
     const std::size_t more = array.rank - dimensions,
                       at = static_cast<std::size_t>(places.components_at);
     CellValues values{{array.first, 0}, {}, array.element};
@@ -93,10 +93,10 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
         const std::size_t cell = d < at ? d : d - more;
         values.axes[cell] = axis;
         if (!places.extents.empty() && axis.extent != places.extents[cell])
-            throw Error(name + " has " + std::to_string(axis.extent) +
-                        " cells along a dimension in which the map's places have " +
-                        std::to_string(places.extents[cell]) +
-                        ": pass arrays of the extents that the map was told");
+            throw Error(concat(name, " has ", axis.extent,
+                               " cells along a dimension in which the map's places have ",
+                               places.extents[cell],
+                               ": pass arrays of the extents that the map was told"));
     }
     values.owned.stride = values.axes[0].stride;
     return values;

@@ -3,6 +3,7 @@
 #include <exception>
 #include <optional>
 
+#include "core/concat.hpp"
 #include "index_map/bounce_buffer.hpp"
 #include "index_map/grid_points.hpp"
 #include "index_map/shared_reduction.hpp"
@@ -156,11 +157,11 @@ struct PointSums::State final : Operation {
         for (auto& block : arrays) block.clear();
         for (std::size_t f = 0; f < fields.size(); ++f) {
             if (point_layout(domain, fields[f]) != layout)
-                throw Error(
-                    "field " + std::to_string(f) +
+                throw Error(concat(
+                    "field ", f,
                     " has another stagger or layout than the first one was made with: pass arrays "
                     "of one stagger, "
-                    "equal extents and one order; sums of another one are an object of their own");
+                    "equal extents and one order; sums of another one are an object of their own"));
             for (std::size_t b = 0; b < arrays.size(); ++b)
                 append_values(domain, fields[f], static_cast<int>(b), arrays[b]);
         }
@@ -254,10 +255,9 @@ bool PointSums::under_way() const { return state_->under_way(); }
 std::string PointSums::explain() const {
     if (state_->over_seams) return state_->over_seams->explain();
     const SharedPoints& shared = state_->points->shared;
-    return std::to_string(shared.points.size()) + " points of this rank are shared, by up to " +
-           std::to_string(shared.most_holders) + " ranks; " +
-           std::to_string(state_->points->first.size()) + " it has twice\n" +
-           state_->sums->exchange().explain();
+    return concat(shared.points.size(), " points of this rank are shared, by up to ",
+                  shared.most_holders, " ranks; ", state_->points->first.size(), " it has twice\n",
+                  state_->sums->exchange().explain());
 }
 
 }  // namespace parhelion

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/index_map/migration.hpp"
@@ -13,18 +14,17 @@ void check_pushed(const IndexedDomain& owners, std::span<const local_index> cell
                   std::span<const int> ranks) {
     const int size = owners.communicator().size();
     if (cells.size() != ranks.size())
-        throw Error(std::to_string(cells.size()) + " cells are pushed to " +
-                    std::to_string(ranks.size()) +
-                    " ranks: name one rank for each cell, and a cell again for each further rank");
+        throw Error(
+            concat(cells.size(), " cells are pushed to ", ranks.size(),
+                   " ranks: name one rank for each cell, and a cell again for each further rank"));
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] < 0 || cells[i] >= owners.owned())
-            throw Error("pushed cell " + std::to_string(cells[i]) + " is not owned by rank " +
-                        std::to_string(owners.communicator().rank()) + ": push cells from 0 to " +
-                        std::to_string(owners.owned() - 1) + ", by their local numbers");
+            throw Error(concat("pushed cell ", cells[i], " is not owned by rank ",
+                               owners.communicator().rank(), ": push cells from 0 to ",
+                               owners.owned() - 1, ", by their local numbers"));
         if (ranks[i] < 0 || ranks[i] >= size)
-            throw Error("cell " + std::to_string(cells[i]) + " is pushed to rank " +
-                        std::to_string(ranks[i]) + ", which does not exist: use ranks from 0 to " +
-                        std::to_string(size - 1));
+            throw Error(concat("cell ", cells[i], " is pushed to rank ", ranks[i],
+                               ", which does not exist: use ranks from 0 to ", size - 1));
     }
 }
 

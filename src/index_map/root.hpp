@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 
@@ -15,8 +16,7 @@ inline void require_root(int root, const Communicator& comm) {
         "name the same root everywhere",
         [&] {
             if (root < 0 || root >= comm.size())
-                throw Error("root " + std::to_string(root) + " does not exist: use 0 … " +
-                            std::to_string(comm.size() - 1));
+                throw Error(concat("root ", root, " does not exist: use 0 … ", comm.size() - 1));
         });
 }
 

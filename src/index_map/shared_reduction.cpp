@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/node_memory.hpp"
@@ -125,7 +126,7 @@ Group SharedReduction::failures_group() {
     pattern.stages.emplace_back();
     for (local_index k = 0; k < neighbors; ++k) {
         Link& link = pattern.stages[0].emplace_back();
-        link.rank = of.stages[0][static_cast<std::size_t>(k)].rank;
+        link.rank = of.stages[0][k].rank;
         link.send.cells = {0}, link.send_unique = 1;
         link.receive.cells = {1 + k}, link.receive_unique = 1;
     }
@@ -140,10 +141,11 @@ void SharedReduction::refuse_failures(Reduction reduction) const {
     const auto& links = points_.pattern.stages[0];
     for (std::size_t k = 0; k < links.size(); ++k)
         if (failures_.get()[1 + k] != std::byte{})
-            throw Error("the reduction has failed on rank " + std::to_string(links[k].rank) +
-                        ", where it combined points that the rank has twice: what it raised there "
-                        "says why; points that this rank "
-                        "shares with it have no value of use");
+            throw Error(
+                concat("the reduction has failed on rank ", links[k].rank,
+                       ", where it combined points that the rank has twice: what it raised there "
+                       "says why; points that this rank "
+                       "shares with it have no value of use"));
 }
 
 void SharedReduction::make(Array& array, const CellValues& values) {

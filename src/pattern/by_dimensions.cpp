@@ -17,7 +17,7 @@ std::vector<Box> extended_blocks(const Pattern& pattern) {
             const DimensionSet ghosts = ghost_dimensions(piece, pattern.dimensions);
             if (!is_face(ghosts)) continue;
             const int d = std::countr_zero(ghosts);
-            Box& block = all[static_cast<std::size_t>(piece.block)];
+            Box& block = all[piece.block];
             block.lo[d] = std::min(block.lo[d], piece.cells.lo[d]);
             block.hi[d] = std::max(block.hi[d], piece.cells.hi[d]);
         }
@@ -53,15 +53,13 @@ private:
             if ((ghost_dimensions(all[i], pattern_.dimensions) & ~here) != 0) continue;
             const auto unique = static_cast<std::size_t>(all_unique);
             if (i < unique) place[i] = some_unique++;
-            else
-                some_duplicate_of.push_back(
-                    place[static_cast<std::size_t>(duplicate_of[i - unique])]);
+            else some_duplicate_of.push_back(place[duplicate_of[i - unique]]);
             some.push_back(extend(all[i], before));
         }
     }
 
     BoxPiece extend(BoxPiece piece, DimensionSet before) const {
-        const Box& block = extended_[static_cast<std::size_t>(piece.block)];
+        const Box& block = extended_[piece.block];
         for (int d = 0; d < pattern_.dimensions; ++d)
             if ((before >> d & 1) != 0)
                 piece.cells.lo[d] = block.lo[d], piece.cells.hi[d] = block.hi[d];

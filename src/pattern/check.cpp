@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "pattern/axis_map.hpp"
 #include "pattern/shape.hpp"
@@ -17,7 +18,7 @@ constexpr double most_cells = 1e15;  // of a box: beyond it, byte counts would o
 }
 
 [[noreturn]] void refuse(const Link& link, const std::string& what) {
-    refuse("link with rank " + std::to_string(link.rank) + ", " + what);
+    refuse(concat("link with rank ", link.rank, ", ", what));
 }
 
 bool in_range(const Box& box) {
@@ -35,7 +36,7 @@ void check_blocks(const Pattern& pattern) {
     if (pattern.blocks.empty() || pattern.owned != 0 || pattern.ghosts != 0)
         refuse("it has no blocks, or index cells too");
     if (pattern.stages.size() != 1 && static_cast<int>(pattern.stages.size()) != pattern.dimensions)
-        refuse("it has " + std::to_string(pattern.stages.size()) + " stages");
+        refuse(concat("it has ", pattern.stages.size(), " stages"));
     for (int d = 0; d < max_dimensions; ++d)
         if (pattern.halo.lower[d] < 0 || pattern.halo.upper[d] < 0)
             refuse("its halo width is negative");
@@ -57,8 +58,7 @@ void check_cells(const Pattern& pattern) {
     const auto ghosts = static_cast<std::size_t>(std::max(pattern.ghosts, 0));
     if (pattern.owned < 0 || pattern.ghosts < 0 ||
         (pattern.interleaved ? received > ghosts : received != ghosts))
-        refuse("of " + std::to_string(pattern.ghosts) + " ghosts, " + std::to_string(received) +
-               " are received");
+        refuse(concat("of ", pattern.ghosts, " ghosts, ", received, " are received"));
     if (global_index{pattern.owned} + pattern.ghosts > 2147483647) refuse("it has too many cells");
 }
 
@@ -73,7 +73,7 @@ bool sends_owned(const BoxPiece& piece, const Box& owned, std::size_t stage, int
 // Where a seam turns points of one axis into those of another, the owner's block may end with one
 // more.
 Box owned_points(const Pattern& pattern, const BoxPiece& piece) {
-    Box owned = pattern.blocks[static_cast<std::size_t>(piece.block)];
+    Box owned = pattern.blocks[piece.block];
     for (int d = 0; d < pattern.dimensions; ++d) {
         const int axis = piece.axis(d);
         owned.hi[axis] += std::max(0, pattern.stagger.more(d) - pattern.stagger.more(axis));
@@ -84,7 +84,7 @@ Box owned_points(const Pattern& pattern, const BoxPiece& piece) {
 void check_box(const Pattern& pattern, std::size_t stage, const Link& link, const BoxPiece& piece,
                bool receives) {
     if (piece.block < 0 || piece.block >= static_cast<std::int32_t>(pattern.blocks.size()))
-        refuse(link, "block " + std::to_string(piece.block) + " does not exist");
+        refuse(link, concat("block ", piece.block, " does not exist"));
     if (!in_range(piece.cells) || !in_range(piece.owner))
         refuse(link, "coordinates are out of range");
     unsigned axes = 0;
@@ -97,8 +97,7 @@ void check_box(const Pattern& pattern, std::size_t stage, const Link& link, cons
     const Box owned = owned_points(pattern, piece);
     const std::string cells = "cells " + to_string(piece.cells, pattern.dimensions);
     if (intersect(piece.cells, grow(owned, pattern.halo, pattern.dimensions)) != piece.cells)
-        refuse(link,
-               cells + " are outside of block " + std::to_string(piece.block) + " and its halo");
+        refuse(link, concat(cells, " are outside of block ", piece.block, " and its halo"));
     // On the line of a seam, points that several blocks hold are ghosts of all but one of them.
     const bool is_its = piece.turn.seam
                             ? intersect(piece.owner, owned) == piece.owner
@@ -136,8 +135,7 @@ void check_disjoint(const Stage& stage) {
 
 void check_index(const Link& link, local_index cell, local_index lo, local_index hi) {
     if (cell < lo || cell >= hi)
-        refuse(link, "cell " + std::to_string(cell) + " is outside of " + std::to_string(lo) +
-                         " … " + std::to_string(hi - 1));
+        refuse(link, concat("cell ", cell, " is outside of ", lo, " … ", hi - 1));
 }
 
 void check_indices(const Pattern& pattern, const Link& link, std::vector<bool>& written) {
@@ -145,13 +143,13 @@ void check_indices(const Pattern& pattern, const Link& link, std::vector<bool>& 
     for (local_index cell : link.send.cells) check_index(link, cell, 0, pattern.owned);
     for (std::size_t k = 0; k < link.send_duplicate_of.size(); ++k)
         if (link.send.cells[static_cast<std::size_t>(link.send_unique) + k] !=
-            link.send.cells[static_cast<std::size_t>(link.send_duplicate_of[k])])
+            link.send.cells[link.send_duplicate_of[k]])
             refuse(link, "a repeated cell is not the one that it repeats");
     for (local_index cell : link.receive.cells) {
         check_index(link, cell, pattern.owned, pattern.owned + pattern.ghosts);
-        if (written[static_cast<std::size_t>(cell - pattern.owned)])
-            refuse(link, "ghost " + std::to_string(cell - pattern.owned) + " is received twice");
-        written[static_cast<std::size_t>(cell - pattern.owned)] = true;
+        if (written[cell - pattern.owned])
+            refuse(link, concat("ghost ", cell - pattern.owned, " is received twice"));
+        written[cell - pattern.owned] = true;
     }
 }
 
@@ -169,8 +167,7 @@ void check_repeated_boxes(const Link& link) {
          ++k) {
         const BoxPiece& piece =
             link.receive.boxes[static_cast<std::size_t>(link.receive_unique) + k];
-        const BoxPiece& first =
-            link.receive.boxes[static_cast<std::size_t>(link.receive_duplicate_of[k])];
+        const BoxPiece& first = link.receive.boxes[link.receive_duplicate_of[k]];
         const Box image = to_owner(first).inverse().after(to_owner(piece)).of(piece.cells);
         if (piece.block != first.block || intersect(image, first.cells) != image)
             refuse(link, "repeated cells lie outside of those that they repeat");
@@ -197,7 +194,7 @@ void check_link(const Pattern& pattern, std::size_t stage, const Link& link,
 
 void check_local(const Pattern& pattern) {
     if (pattern.dimensions < 0 || pattern.dimensions > max_dimensions)
-        refuse("it has " + std::to_string(pattern.dimensions) + " dimensions");
+        refuse(concat("it has ", pattern.dimensions, " dimensions"));
     pattern.indexed() ? check_cells(pattern) : check_blocks(pattern);
     std::vector<bool> written(static_cast<std::size_t>(pattern.ghosts));
     for (std::size_t s = 0; s < pattern.stages.size(); ++s) {

@@ -46,8 +46,7 @@ Message request(const IndexedDomain& domain, const Link& link) {
     std::vector<global_index> words{link.receive_unique};
     words.reserve(link.receive.cells.size() + 1);
     for (local_index k = 0; k < link.receive_unique; ++k)
-        words.push_back(
-            domain.ghost_ids()[static_cast<std::size_t>(link.receive.cells[k] - domain.owned())]);
+        words.push_back(domain.ghost_ids()[link.receive.cells[k] - domain.owned()]);
     words.insert(words.end(), link.receive_duplicate_of.begin(), link.receive_duplicate_of.end());
     Message message{link.rank, {}};
     message.append(words.data(), words.size());
@@ -63,7 +62,7 @@ void answer(const IndexedDomain& domain, const Message& message, Link& link) {
         link.send.cells.push_back(domain.owned_of(words[k + 1]));
     for (std::size_t k = 1 + static_cast<std::size_t>(link.send_unique); k < words.size(); ++k) {
         link.send_duplicate_of.push_back(static_cast<local_index>(words[k]));
-        link.send.cells.push_back(link.send.cells[static_cast<std::size_t>(words[k])]);
+        link.send.cells.push_back(link.send.cells[words[k]]);
     }
 }
 

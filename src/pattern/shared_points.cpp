@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
@@ -27,10 +28,11 @@ void require_single(const IndexedDomain& domain) {
         const global_index id = ids[by_id[i]];
         const bool repeated = i > 0 && ids[by_id[i - 1]] == id;
         if (repeated || domain.ghost_owners()[by_id[i]] == domain.communicator().rank())
-            throw Error("this rank holds the point with global id " + std::to_string(id) +
-                        (repeated ? " as two ghosts" : " as owner and as ghost") +
-                        ": values of shared points need one place on a rank; sum those of one rank "
-                        "yourself, into one");
+            throw Error(
+                concat("this rank holds the point with global id ", id,
+                       (repeated ? " as two ghosts" : " as owner and as ghost"),
+                       ": values of shared points need one place on a rank; sum those of one rank "
+                       "yourself, into one"));
     }
 }
 

@@ -1,6 +1,7 @@
 // Compares each link with the neighbor's view of it.
 #include <vector>
 
+#include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
@@ -33,7 +34,7 @@ std::vector<Message> views(const Pattern& pattern) {
 
 const Link* find_link(const Pattern& pattern, global_index stage, int rank) {
     if (stage < 0 || stage >= static_cast<global_index>(pattern.stages.size())) return nullptr;
-    for (const Link& link : pattern.stages[static_cast<std::size_t>(stage)])
+    for (const Link& link : pattern.stages[stage])
         if (link.rank == rank) return &link;
     return nullptr;
 }
@@ -41,11 +42,10 @@ const Link* find_link(const Pattern& pattern, global_index stage, int rank) {
 void compare(int rank, const Shape& theirs, const Shape& mine, const char* does,
              const char* does_here) {
     if (theirs == mine) return;
-    throw Error("broken pattern: rank " + std::to_string(rank) + does +
-                std::to_string(theirs.cells) + " cells and this rank" + does_here +
-                std::to_string(mine.cells) +
-                (theirs.cells == mine.cells ? ", but others or in another order" : "") +
-                ": the parts do not belong together; build the pattern again");
+    throw Error(concat("broken pattern: rank ", rank, does, theirs.cells, " cells and this rank",
+                       does_here, mine.cells,
+                       (theirs.cells == mine.cells ? ", but others or in another order" : ""),
+                       ": the parts do not belong together; build the pattern again"));
 }
 
 void compare(const Pattern& pattern, const std::vector<Message>& messages) {
@@ -55,14 +55,14 @@ void compare(const Pattern& pattern, const std::vector<Message>& messages) {
         const View theirs = message.values<View>().at(0);
         const Link* link = find_link(pattern, theirs.stage, message.rank);
         if (link == nullptr)
-            throw Error("broken pattern: rank " + std::to_string(message.rank) +
-                        " expects a link with this rank, which has none: build it again");
+            throw Error(concat("broken pattern: rank ", message.rank,
+                               " expects a link with this rank, which has none: build it again"));
         compare(message.rank, theirs.sends, shape_of_receives(*link), " sends ", " expects ");
         compare(message.rank, theirs.receives, shape_of_sends(*link), " expects ", " sends ");
     }
     if (messages.size() != expected)
-        throw Error("broken pattern: " + std::to_string(expected) + " links here, but " +
-                    std::to_string(messages.size()) + " name this rank: build it again");
+        throw Error(concat("broken pattern: ", expected, " links here, but ", messages.size(),
+                           " name this rank: build it again"));
 }
 
 }  // namespace

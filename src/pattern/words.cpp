@@ -1,5 +1,7 @@
 #include "pattern/words.hpp"
 
+#include "core/concat.hpp"
+
 namespace parhelion {
 namespace {
 
@@ -62,7 +64,7 @@ global_index WordReader::next() {
 std::size_t WordReader::count(std::size_t words_each) {
     const global_index value = next();
     if (value < 0 || value > static_cast<global_index>((words_.size() - at_) / words_each))
-        refuse("a list of " + std::to_string(value) + " entries does not fit into it");
+        refuse(concat("a list of ", value, " entries does not fit into it"));
     return static_cast<std::size_t>(value);
 }
 

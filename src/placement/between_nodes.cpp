@@ -4,6 +4,7 @@
 #include <bitset>
 #include <unordered_map>
 
+#include "core/concat.hpp"
 #include "core/node_messages.hpp"
 #include "parhelion/core/error.hpp"
 #include "placement/problem.hpp"
@@ -126,9 +127,8 @@ std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil
                                  const std::vector<int>& nodes) {
     check_bytes(grid, stencil);
     if (nodes.size() != static_cast<std::size_t>(grid.size()))
-        throw Error("nodes are given for " + std::to_string(nodes.size()) +
-                    " of the process grid's " + std::to_string(grid.size()) +
-                    " points: give one for each");
+        throw Error(concat("nodes are given for ", nodes.size(), " of the process grid's ",
+                           grid.size(), " points: give one for each"));
     const bool known = !stencil.extent.empty();
     Cells cells(stencil);
     std::map<std::pair<int, int>, NodePair>

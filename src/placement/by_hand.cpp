@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/placement.hpp"
 #include "placement/methods/methods.hpp"
@@ -32,9 +33,9 @@ std::vector<LevelBlocks> sorted_blocks(const Machine& machine,
         LevelBlocks blocks{level_of(machine, name), name, {1, 1, 1, 1}};
         if (extent.size() != dimensions || dimensions == 0 || dimensions > max_dimensions ||
             std::ranges::min(extent) < 1)
-            throw Error("blocks of level " + name + " are '" + shown(extent) + "': give " +
-                        std::to_string(std::max<std::size_t>(dimensions, 1)) +
-                        " extents of at least 1 for every level");
+            throw Error(concat("blocks of level ", name, " are '", shown(extent), "': give ",
+                               std::max<std::size_t>(dimensions, 1),
+                               " extents of at least 1 for every level"));
         std::ranges::copy(extent, blocks.extent.begin());
         sorted.push_back(std::move(blocks));
     }
@@ -59,11 +60,10 @@ void check_units(const Machine& machine, const LevelBlocks& blocks, std::int64_t
         if (blocks.level > 0) starts = shape.starts[blocks.level - 1];
         for (std::size_t u = 0; u + 1 < starts.size(); ++u)
             if (const int have = starts[u + 1] - starts[u]; have != 0 && have != ranks)
-                throw Error(
-                    "a unit of level " + blocks.name + " on node " + std::to_string(node) +
-                    " has " + std::to_string(have) + " ranks, but the blocks inside it hold " +
-                    std::to_string(ranks) +
-                    ": make the product of the inner levels' blocks equal to the ranks there");
+                throw Error(concat(
+                    "a unit of level ", blocks.name, " on node ", node, " has ", have,
+                    " ranks, but the blocks inside it hold ", ranks,
+                    ": make the product of the inner levels' blocks equal to the ranks there"));
     }
 }
 
@@ -84,9 +84,8 @@ Placement place_by_hand(const Machine& machine,
             ranks = checked_product({ranks, extent}, "the product of the blocks");
     }
     if (ranks != machine.size())
-        throw Error("the blocks hold " + std::to_string(ranks) +
-                    " ranks in all, but the machine has " + std::to_string(machine.size()) +
-                    ": make their product equal to the number of ranks");
+        throw Error(concat("the blocks hold ", ranks, " ranks in all, but the machine has ",
+                           machine.size(), ": make their product equal to the number of ranks"));
     Coords box{1, 1, 1, 1};
     Order order{0};
     for (auto level = sorted.rbegin(); level != sorted.rend(); ++level)

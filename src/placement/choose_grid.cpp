@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"
 
@@ -57,9 +58,9 @@ GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& 
     std::vector<int> grid;
     factorise(machine.size(), cells, grid, grids);
     if (grids.empty())
-        throw Error(std::to_string(machine.size()) +
-                    " ranks do not fit the global extents with at least one cell each: " +
-                    "use fewer ranks or give the process grid");
+        throw Error(concat(machine.size(),
+                           " ranks do not fit the global extents with at least one cell each: ",
+                           "use fewer ranks or give the process grid"));
     std::vector<GridChoice> choices;
     for (const auto& extents : grids)
         choices.push_back(

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "placement/problem.hpp"
 #include "refine.hpp"
@@ -16,22 +17,20 @@ namespace {
 Neighborhood neighborhood_of(const Machine& machine, const std::vector<PartEdges>& graph) {
     const auto parts = static_cast<int>(graph.size());
     if (parts != machine.size())
-        throw Error("the graph has " + std::to_string(parts) + " parts but the machine " +
-                    std::to_string(machine.size()) +
-                    " ranks: partition for as many parts as there are ranks");
+        throw Error(concat("the graph has ", parts, " parts but the machine ", machine.size(),
+                           " ranks: partition for as many parts as there are ranks"));
     std::vector<std::vector<Neighborhood::Edge>> to(graph.size());
     std::int64_t all = 0;
     for (std::size_t p = 0; p < graph.size(); ++p)
         for (std::size_t e = 0; e < graph[p].part.size(); ++e) {
             const int target = graph[p].part[e];
             if (target < 0 || target >= parts || e >= graph[p].bytes.size())
-                throw Error("part " + std::to_string(p) + " sends to part " +
-                            std::to_string(target) + ", but parts are " + "numbered from 0 to " +
-                            std::to_string(parts - 1) + " and need bytes for every edge");
+                throw Error(concat("part ", p, " sends to part ", target, ", but parts are ",
+                                   "numbered from 0 to ", parts - 1,
+                                   " and need bytes for every edge"));
             if (graph[p].bytes[e] < 0)
-                throw Error("part " + std::to_string(p) + " sends " +
-                            std::to_string(graph[p].bytes[e]) + " bytes to part " +
-                            std::to_string(target) + ": give 0 or more");
+                throw Error(concat("part ", p, " sends ", graph[p].bytes[e], " bytes to part ",
+                                   target, ": give 0 or more"));
             all = checked_sum(all, graph[p].bytes[e], "the number of bytes that all parts send");
             to[p].push_back({target, graph[p].bytes[e]});
         }

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/concat.hpp"
 #include "node_topology.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
@@ -88,8 +89,8 @@ NodeTopology read_hwloc_xml(const std::string& path) {
     if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof())
         throw Error("cannot read the topology " + path + ": check its permissions");
     if (file.gcount() > most_topology_bytes)
-        throw Error("the topology " + path + " has more than " +
-                    std::to_string(most_topology_bytes) + " bytes: no node's has");
+        throw Error(concat("the topology ", path, " has more than ", most_topology_bytes,
+                           " bytes: no node's has"));
     text.resize(file.gcount());
     return parse_hwloc_xml(text, "file " + path);
 }

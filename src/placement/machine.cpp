@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/concat.hpp"
 #include "parhelion/core/checked.hpp"
 #include "parhelion/placement/limits.hpp"
 
@@ -14,15 +15,14 @@ namespace {
 void check_shape(const NodeShape& shape, std::size_t inner_levels) {
     if (shape.ranks < 1) throw Error("a node has no rank: leave it out of the machine");
     if (shape.starts.size() != inner_levels)
-        throw Error("a node has " + std::to_string(shape.starts.size()) +
-                    " inner levels where others have " + std::to_string(inner_levels) +
-                    ": describe every node with the same levels");
+        throw Error(concat("a node has ", shape.starts.size(), " inner levels where others have ",
+                           inner_levels, ": describe every node with the same levels"));
     std::vector<int> around;
     for (const auto& starts : shape.starts) {
         if (starts.size() < 2 || starts.front() != 0 || starts.back() != shape.ranks ||
             !std::ranges::is_sorted(starts))
-            throw Error("the units of a level do not cover the " + std::to_string(shape.ranks) +
-                        " ranks of their node");
+            throw Error(concat("the units of a level do not cover the ", shape.ranks,
+                               " ranks of their node"));
         if (!std::ranges::includes(starts, around))
             throw Error(
                 "a unit straddles two units of the level around it: order the levels from the "
@@ -35,9 +35,8 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
 // Counts of ranks and units are int from here on, and arrays have an entry for each.
 int within(std::int64_t count, int most, const std::string& what) {
     if (count > most)
-        throw Error("the machine has " + std::to_string(count) + " " + what +
-                    ", placement takes at most " + std::to_string(most) +
-                    ": describe a smaller machine");
+        throw Error(concat("the machine has ", count, " ", what, ", placement takes at most ", most,
+                           ": describe a smaller machine"));
     return static_cast<int>(count);
 }
 
@@ -170,17 +169,15 @@ int Machine::unit_of(int l, int position) const {
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
                      Binding binding) {
     if (ranks_per_node.size() != 1 && static_cast<int>(ranks_per_node.size()) != topology.nodes)
-        throw Error("ranks per node are given for " + std::to_string(ranks_per_node.size()) +
-                    " nodes of " + std::to_string(topology.nodes) +
-                    ": give one number for all, or one for each node");
+        throw Error(concat("ranks per node are given for ", ranks_per_node.size(), " nodes of ",
+                           topology.nodes, ": give one number for all, or one for each node"));
     std::vector<NodeShape> shapes;
     std::vector<int> shape_of_node;
     std::int64_t all = 0;
     for (int node = 0; node < topology.nodes; ++node) {
         const int ranks = ranks_per_node[ranks_per_node.size() == 1 ? 0 : node];
         if (ranks < 1)
-            throw Error("node " + std::to_string(node) + " has " + std::to_string(ranks) +
-                        " ranks: leave empty nodes out");
+            throw Error(concat("node ", node, " has ", ranks, " ranks: leave empty nodes out"));
         within(all += ranks, most_ranks, "ranks or more");
         auto known = std::ranges::find(shapes, ranks, &NodeShape::ranks);
         if (known == shapes.end())

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/limits.hpp"
 
@@ -147,14 +148,13 @@ Described describe_nodes(const std::string& text, int nodes) {
     if (text != "here" && !text.starts_with("xml:")) {
         Described described{parse_topology(text), "description '" + text + "'"};
         if (nodes > 0 && described.topology.nodes != nodes)
-            throw Error("topology '" + text + "' has " + std::to_string(described.topology.nodes) +
-                        " nodes, but " + std::to_string(nodes) + " are asked for: make them agree");
+            throw Error(concat("topology '", text, "' has ", described.topology.nodes,
+                               " nodes, but ", nodes, " are asked for: make them agree"));
         return described;
     }
     if (nodes < 1 || nodes > most_nodes)
-        throw Error("the machine has " + std::to_string(nodes) +
-                    " nodes, placement takes 1 to at most " + std::to_string(most_nodes) +
-                    ": describe a smaller machine");
+        throw Error(concat("the machine has ", nodes, " nodes, placement takes 1 to at most ",
+                           most_nodes, ": describe a smaller machine"));
     const auto node = text == "here" ? read_sysfs() : read_hwloc_xml(text.substr(4));
     return {topology_of(node, nodes), node.source};
 }

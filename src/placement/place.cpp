@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "placement/methods/methods.hpp"
 #include "refine.hpp"
@@ -126,8 +127,8 @@ AutomaticPlacement place(const Request& request, const Machine& machine) {
     if (request.refine && request.method.empty()) {
         if (request.grid.size() <= refined_points) best = refined(problem, request, ranked, moved);
         else
-            note = "not refined: local search would take too long for " +
-                   std::to_string(request.grid.size()) + " points";
+            note = concat("not refined: local search would take too long for ", request.grid.size(),
+                          " points");
     }
     std::vector<Member> members;
     for (const auto& candidate : candidates) members.push_back(candidate.member);

@@ -1,5 +1,6 @@
 #include "core/collective_step.hpp"
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/graph.hpp"
 #include "parhelion/placement/placed_comm.hpp"
@@ -28,8 +29,8 @@ MPI_Comm place_parts(MPI_Comm parent, const PartEdges& own, Objective objective,
     return collectively(comm, "place_parts", [&]() -> MPI_Comm {
         validate_together(comm, [&] {
             if (own.part.size() != own.bytes.size())
-                throw Error(std::to_string(own.part.size()) + " neighbors with " +
-                            std::to_string(own.bytes.size()) + " byte counts: give one for each");
+                throw Error(concat(own.part.size(), " neighbors with ", own.bytes.size(),
+                                   " byte counts: give one for each"));
         });
         const Discovered found = discover(comm, node_color);
         const auto graph = gather_graph(comm, own);

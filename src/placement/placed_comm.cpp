@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
 #include "core/made_comms.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -54,9 +55,8 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
         throw Error(
             "nothing says how many dimensions the process grid has: give grid, cells or blocks");
     if (!options.cells.empty() && options.cells.size() != static_cast<std::size_t>(dimensions))
-        throw Error("cells have " + std::to_string(options.cells.size()) +
-                    " dimensions, the process grid " + std::to_string(dimensions) +
-                    ": make them agree");
+        throw Error(concat("cells have ", options.cells.size(), " dimensions, the process grid ",
+                           dimensions, ": make them agree"));
     Stencil stencil = options.stencil.offsets.empty() ? faces(dimensions) : options.stencil;
     const auto finish = [&](const Placement& placement, std::string chosen) {
         const ProcessGrid& grid = placement.grid();
@@ -89,20 +89,6 @@ Plan make_plan(const Machine& machine, const PlacedOptions& options) {
     return finish(found.placement, found.chosen);
 }
 
-std::vector<std::int64_t> flat(const Scores& scores) {
-    std::vector<std::int64_t> values;
-    for (const auto& s : scores)
-        values.insert(values.end(), {s.edges_sum, s.edges_max, s.bytes_sum, s.bytes_max});
-    return values;
-}
-
-Scores unflat(const std::int64_t* values, int levels) {
-    Scores scores;
-    for (int l = 0; l < levels; ++l, values += 4)
-        scores.push_back({values[0], values[1], values[2], values[3]});
-    return scores;
-}
-
 template <class T>
 void from_first(const Communicator& comm, std::vector<T>& values) {
     Message message;
@@ -111,24 +97,17 @@ void from_first(const Communicator& comm, std::vector<T>& values) {
 }
 
 // From rank 0 to all.
-void send_to_all(const Communicator& comm, int levels, Plan& plan) {
-    std::vector<int> grid{plan.grid.dimensions};
-    grid.insert(grid.end(), plan.grid.extent.begin(), plan.grid.extent.end());
-    for (const bool wraps : plan.grid.periodic) grid.push_back(wraps);
-    auto scores = flat(plan.scores), blocked = flat(plan.blocked);
-    scores.insert(scores.end(), blocked.begin(), blocked.end());
+void send_to_all(const Communicator& comm, Plan& plan) {
+    std::vector<ProcessGrid> grid{plan.grid};
     std::vector<BetweenNodes> between{plan.between, plan.between_blocked};
     std::vector<char> chosen(plan.chosen.begin(), plan.chosen.end());
     from_first(comm, grid);
     from_first(comm, plan.positions);
-    from_first(comm, scores);
+    from_first(comm, plan.scores);
+    from_first(comm, plan.blocked);
     from_first(comm, between);
     from_first(comm, chosen);
-    plan.grid.dimensions = grid[0];
-    std::copy_n(grid.begin() + 1, max_dimensions, plan.grid.extent.begin());
-    std::copy_n(grid.begin() + 1 + max_dimensions, max_dimensions, plan.grid.periodic.begin());
-    plan.scores = unflat(scores.data(), levels),
-    plan.blocked = unflat(scores.data() + 4 * levels, levels);
+    plan.grid = grid[0];
     plan.between = between[0], plan.between_blocked = between[1];
     plan.chosen.assign(chosen.begin(), chosen.end());
 }
@@ -173,15 +152,15 @@ void tell_options(Properties& told, const PlacedOptions& options) {
 }
 
 std::string in_words(const NodeMessages& found) {
-    return std::to_string(found.messages) + " messages" +
-           (found.bytes < 0 ? "" : " of " + std::to_string(found.bytes) + " bytes") +
-           " (of the busiest node " + std::to_string(found.busiest_messages) +
-           (found.bytes < 0 ? "" : " of " + std::to_string(found.busiest_bytes)) + ")";
+    return concat(found.messages, " messages",
+                  (found.bytes < 0 ? "" : concat(" of ", found.bytes, " bytes")),
+                  " (of the busiest node ", found.busiest_messages,
+                  (found.bytes < 0 ? "" : concat(" of ", found.busiest_bytes)), ")");
 }
 
 std::string describe(const Discovered& found, const Plan& plan) {
-    std::string text = std::to_string(found.machine.size()) + " ranks on " +
-                       std::to_string(found.machine.nodes()) + " nodes (" + found.source + ")";
+    std::string text = concat(found.machine.size(), " ranks on ", found.machine.nodes(), " nodes (",
+                              found.source, ")");
     if (!found.note.empty()) text += "\nnote: " + found.note;
     const auto& e = plan.grid.extent;
     text += "\nprocess grid " + shown({e.begin(), e.begin() + plan.grid.dimensions}) +
@@ -189,10 +168,9 @@ std::string describe(const Discovered& found, const Plan& plan) {
     for (int l = 0; l < found.machine.levels(); ++l) {
         const auto& now = plan.scores[l];
         const auto& then = plan.blocked[l];
-        text += "\n  " + found.machine.level(l) + ": bytes that leave it " +
-                std::to_string(now.bytes_sum) + " (blocked: " + std::to_string(then.bytes_sum) +
-                "), from one unit at most " + std::to_string(now.bytes_max) +
-                " (blocked: " + std::to_string(then.bytes_max) + ")";
+        text += concat("\n  ", found.machine.level(l), ": bytes that leave it ", now.bytes_sum,
+                       " (blocked: ", then.bytes_sum, "), from one unit at most ", now.bytes_max,
+                       " (blocked: ", then.bytes_max, ")");
     }
     return text + "\nbetween nodes: " + in_words(plan.between.pairwise) +
            "; collected by node: " + in_words(plan.between.aggregated) +
@@ -217,7 +195,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
             numbering = options.numbering.empty() ? Numbering(dimensions)
                                                   : Numbering::parse(options.numbering, dimensions);
         });
-        send_to_all(comm, found.machine.levels(), plan);
+        send_to_all(comm, plan);
         auto state = std::make_shared<State>(
             State{Placement(plan.grid, found.machine, plan.positions), numbering, plan.scores,
                   plan.blocked, plan.between, plan.between_blocked,
@@ -261,9 +239,8 @@ std::vector<int> PlacedComm::coords_of(int rank) const {
 int PlacedComm::rank_of(const std::vector<int>& coords) const {
     const auto& grid = state_->placement.grid();
     if (coords.size() != static_cast<std::size_t>(grid.dimensions))
-        throw Error(std::to_string(coords.size()) +
-                    " coordinates are given for a process grid of " +
-                    std::to_string(grid.dimensions) + " dimensions");
+        throw Error(concat(coords.size(), " coordinates are given for a process grid of ",
+                           grid.dimensions, " dimensions"));
     Coords step{};
     std::copy(coords.begin(), coords.end(), step.begin());
     int index = 0;
@@ -292,9 +269,8 @@ MPI_Comm PlacedComm::sub(const std::vector<bool>& remain) const {
     return collectively(state_->parent, "PlacedComm::sub", [&] {
         const auto& grid = state_->placement.grid();
         if (remain.size() != static_cast<std::size_t>(grid.dimensions))
-            throw Error(std::to_string(remain.size()) +
-                        " dimensions are named for a process grid of " +
-                        std::to_string(grid.dimensions) + ": say for each whether it remains");
+            throw Error(concat(remain.size(), " dimensions are named for a process grid of ",
+                               grid.dimensions, ": say for each whether it remains"));
         Coords fixed = state_->numbering.coords(grid.extent, rank());
         for (std::size_t d = 0; d < remain.size(); ++d)
             if (remain[d]) fixed[d] = 0;

@@ -1,14 +1,15 @@
 #include "parhelion/placement/placement.hpp"
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::placement {
 
 void check_ranks(const ProcessGrid& grid, const Machine& machine) {
     if (grid.size() != machine.size())
-        throw Error("the process grid has " + std::to_string(grid.size()) +
-                    " points but the machine " + std::to_string(machine.size()) +
-                    " ranks: make the product of the grid's extents equal to the ranks");
+        throw Error(concat("the process grid has ", grid.size(), " points but the machine ",
+                           machine.size(),
+                           " ranks: make the product of the grid's extents equal to the ranks"));
 }
 
 Placement::Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved)
@@ -16,13 +17,12 @@ Placement::Placement(ProcessGrid grid, Machine machine, std::vector<int> positio
       points_(positions_.size(), -1), moved_(moved) {
     check_ranks(grid_, machine_);
     if (static_cast<int>(positions_.size()) != grid_.size())
-        throw Error("positions are given for " + std::to_string(positions_.size()) + " of " +
-                    std::to_string(grid_.size()) + " points");
+        throw Error(
+            concat("positions are given for ", positions_.size(), " of ", grid_.size(), " points"));
     for (int point = 0; point < grid_.size(); ++point) {
         const int position = positions_[point];
         if (position < 0 || position >= grid_.size() || points_[position] >= 0)
-            throw Error("position " + std::to_string(position) +
-                        " is not given to exactly one point");
+            throw Error(concat("position ", position, " is not given to exactly one point"));
         points_[position] = point;
     }
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <sstream>
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 
 namespace parhelion::placement {
@@ -28,7 +29,7 @@ std::vector<int> dimensions_named(const std::string& text) {
 
 std::string shown(const std::vector<int>& extents) {
     std::string text;
-    for (const int extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+    for (const int extent : extents) text += concat((text.empty() ? "" : "x"), extent);
     return text;
 }
 
@@ -36,17 +37,17 @@ ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& 
     ProcessGrid grid;
     grid.dimensions = static_cast<int>(extents.size());
     if (extents.empty() || extents.size() > max_dimensions)
-        throw Error("process grid has " + std::to_string(extents.size()) +
-                    " dimensions: give 1 to 4, such as 12x12x12");
+        throw Error(concat("process grid has ", extents.size(),
+                           " dimensions: give 1 to 4, such as 12x12x12"));
     if (periodic.size() > 1 && periodic.size() != extents.size())
-        throw Error("periodicity is given for " + std::to_string(periodic.size()) +
-                    " dimensions of the process grid " + shown(extents) +
-                    ": give one for all, or one for each dimension");
+        throw Error(concat("periodicity is given for ", periodic.size(),
+                           " dimensions of the process grid ", shown(extents),
+                           ": give one for all, or one for each dimension"));
     std::int64_t points = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         if (extents[d] < 1)
-            throw Error("process grid " + shown(extents) + " has no point in dimension " +
-                        std::to_string(d) + ": every extent must be at least 1");
+            throw Error(concat("process grid ", shown(extents), " has no point in dimension ", d,
+                               ": every extent must be at least 1"));
         points *= extents[d];
         if (points > std::numeric_limits<int>::max())
             throw Error("process grid " + shown(extents) +
@@ -68,9 +69,9 @@ Numbering Numbering::parse(const std::string& text, int dimensions) {
     std::ranges::sort(sorted);
     std::vector<int> expected(numbering.fastest_first_.rbegin(), numbering.fastest_first_.rend());
     if (sorted != expected)
-        throw Error("numbering '" + text + "' does not name each of the " +
-                    std::to_string(dimensions) + " dimensions once: give a permutation such as '" +
-                    numbering.name() + "', the fastest first");
+        throw Error(concat("numbering '", text, "' does not name each of the ", dimensions,
+                           " dimensions once: give a permutation such as '", numbering.name(),
+                           "', the fastest first"));
     numbering.fastest_first_ = named;
     return numbering;
 }

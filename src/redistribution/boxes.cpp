@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -180,13 +181,13 @@ public:
     }
 
     std::string explain() const override {
-        std::string text = std::to_string(cells_of(from_.own)) + " cells stay, and go to";
+        std::string text = concat(cells_of(from_.own), " cells stay, and go to");
         for (const auto& [rank, pieces] : from_.others)
-            text += " rank " + std::to_string(rank) + ": " + std::to_string(cells_of(pieces)) + ",";
+            text += concat(" rank ", rank, ": ", cells_of(pieces), ",");
         text.back() = from_.others.empty() ? 'o' : '\n';
         if (from_.others.empty()) text += " no other rank\n";
         for (const auto& each : exchanges_)
-            text += std::to_string(each->width) + " bytes per cell: " + each->exchange->explain();
+            text += concat(each->width, " bytes per cell: ", each->exchange->explain());
         return text;
     }
 
@@ -303,11 +304,10 @@ Axes inverse_of(const std::vector<int>& axes, int dimensions) {
     std::iota(all.begin(), all.end(), 0);
     std::sort(sorted.begin(), sorted.end());
     if (!axes.empty() && sorted != all)
-        throw Error("axes are no permutation: name each axis from 0 to " +
-                    std::to_string(dimensions - 1) +
-                    " once, that of the first grid for each of "
-                    "the second one's");
-    for (std::size_t d = 0; d < axes.size(); ++d) inverse[static_cast<std::size_t>(axes[d])] = d;
+        throw Error(concat("axes are no permutation: name each axis from 0 to ", dimensions - 1,
+                           " once, that of the first grid for each of "
+                           "the second one's"));
+    for (std::size_t d = 0; d < axes.size(); ++d) inverse[axes[d]] = d;
     return inverse;
 }
 

@@ -1,4 +1,5 @@
 // Cells by their global ids: what a rank owns afterwards are ghosts of what was owned before.
+#include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
@@ -19,9 +20,8 @@ IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
     require_transport(options);
     require_one_communicator(from.communicator(), to.communicator());
     if (from.global_size() != to.global_size())
-        throw Error("the two domains have " + std::to_string(from.global_size()) + " and " +
-                    std::to_string(to.global_size()) +
-                    " cells: redistribute between domains of the same cells");
+        throw Error(concat("the two domains have ", from.global_size(), " and ", to.global_size(),
+                           " cells: redistribute between domains of the same cells"));
     try {
         if (from.first() >= 0)
             return {from.owned(), owned_ids(to), from.communicator(), SelfGhosts::allowed};

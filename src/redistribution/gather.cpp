@@ -23,9 +23,9 @@ Pieces blocks_of(const CartesianDomain& domain, int rank) {
     Box cells;
     for (int d = 0; d < domain.dimensions(); ++d) {
         const Axis& axis = domain.axis(d);
-        const int first = place[static_cast<std::size_t>(d)] * axis.blocks_per_rank;
-        cells.lo[d] = axis.starts[static_cast<std::size_t>(first)];
-        cells.hi[d] = axis.starts[static_cast<std::size_t>(first + axis.blocks_per_rank)];
+        const int first = place[d] * axis.blocks_per_rank;
+        cells.lo[d] = axis.starts[first];
+        cells.hi[d] = axis.starts[first + axis.blocks_per_rank];
     }
     Pieces blocks;
     for_blocks(domain, cells, [&](const Box& box, CartesianDomain::Place at) {
@@ -149,7 +149,7 @@ private:
     Footprint footprint(const Field& array, const Piece& piece) const {
         const PlacedCells cells = place(array, piece);
         const auto dims = static_cast<std::size_t>(domain_->dimensions());
-        const auto* const first = array.blocks[static_cast<std::size_t>(cells.base)].first;
+        const auto* const first = array.blocks[cells.base].first;
         Footprint bytes{
             static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first)) + cells.offset,
             array.element.size,

@@ -21,7 +21,7 @@ std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index
 Box box_of(const CartesianDomain& domain, const Position& position) {
     Box box;
     for (int d = 0; d < domain.dimensions(); ++d) {
-        const auto at = static_cast<std::size_t>(position[static_cast<std::size_t>(d)]);
+        const auto at = static_cast<std::size_t>(position[d]);
         box.lo[d] = domain.axis(d).starts[at];
         box.hi[d] = domain.axis(d).starts[at + 1];
     }
@@ -38,7 +38,7 @@ void for_blocks(const CartesianDomain& domain, const Box& box,
     }
     const auto [first, end] = blocks_along(domain.axis(d), box.lo[d], box.hi[d]);
     for (int b = first; b < end; ++b) {
-        position[static_cast<std::size_t>(d)] = b;
+        position[d] = b;
         for_blocks(domain, box, use, position, d + 1);
     }
 }
@@ -78,17 +78,16 @@ PlacedCells in_array(int dimensions, const Field& field, const Coordinates& firs
         cells.offset += (piece.cells.lo[d] - first[d]) * view.strides[d];
         cells.stride[d] = view.strides[d];
     }
-    cells.stride[static_cast<std::size_t>(dimensions)] = field.stride_of_components(b);
+    cells.stride[dimensions] = field.stride_of_components(b);
     return cells;
 }
 
 PlacedCells in_message(int dimensions, const Field& field, const Box& box, byte_count offset) {
     PlacedCells cells{0, offset, {}};
     byte_count stride = field.element.size;
-    cells.stride[static_cast<std::size_t>(dimensions)] = stride;
+    cells.stride[dimensions] = stride;
     stride *= field.components;
-    for (int d = dimensions; d-- > 0; stride *= box.extent(d))
-        cells.stride[static_cast<std::size_t>(d)] = stride;
+    for (int d = dimensions; d-- > 0; stride *= box.extent(d)) cells.stride[d] = stride;
     return cells;
 }
 
@@ -96,8 +95,8 @@ StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions
                   const Field& field, const Box& cells) {
     StridedOp op{from.base,      to.base, from.offset, to.offset, field.element.size,
                  dimensions + 1, {},      from.stride, to.stride, field.element.scalar};
-    for (int d = 0; d < dimensions; ++d) op.count[static_cast<std::size_t>(d)] = cells.extent(d);
-    op.count[static_cast<std::size_t>(dimensions)] = field.components;
+    for (int d = 0; d < dimensions; ++d) op.count[d] = cells.extent(d);
+    op.count[dimensions] = field.components;
     return op;
 }
 

@@ -1,5 +1,6 @@
 #include "parhelion/redistribution/redistribution.hpp"
 
+#include "core/concat.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
 #include "redistribution/mover.hpp"
@@ -19,10 +20,9 @@ void require_alike(std::span<const Move> arrays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto& [from, to] = arrays[i];
         if (from.element != to.element || from.components != to.components)
-            throw Error("pair " + std::to_string(i) + " has " + to_string(from.element) + " × " +
-                            std::to_string(from.components) + " and " + to_string(to.element) +
-                            " × " + std::to_string(to.components) +
-                            ": pass arrays of equal elements and components",
+            throw Error(concat("pair ", i, " has ", to_string(from.element), " × ", from.components,
+                               " and ", to_string(to.element), " × ", to.components,
+                               ": pass arrays of equal elements and components"),
                         ErrorKind::type);
         require_on_host(from);
         require_on_host(to);

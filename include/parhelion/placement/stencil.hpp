@@ -36,10 +36,6 @@ Stencil faces(int dimensions);
 /// The 3^d − 1 neighbors across faces, edges and corners.
 Stencil full(int dimensions);
 
-/// "0,1;0,-1;2,0": steps with commas, offsets with semicolons. Errors: wrong number of dimensions,
-/// not a number, a zero offset.
-Stencil parse_offsets(const std::string& text, int dimensions);
-
 /// Fills in bytes, and which cells they are, from the cells of one rank and the halo width: an
 /// offset that is zero in a dimension carries its whole extent there, another the halo width.
 /// Offsets of more than one step carry what the first step carries. Errors: extents or widths below
