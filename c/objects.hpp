@@ -118,7 +118,6 @@ struct MigrationObject {
     const Communicator& communicator() const { return migration.communicator(); }
 };
 
-// Which object a handle stands for.
 IndexMapObject object_of(phl_index_map);
 CartesianObject object_of(phl_cartesian);
 ExchangeObject object_of(phl_exchange);
@@ -140,7 +139,6 @@ auto get(Handle handle) {
         object_at(reinterpret_cast<std::uintptr_t>(handle), Object::kind, Object::name));
 }
 
-/// Puts an object under a handle of its own.
 template <class Object, class Handle>
 void keep(Object object, Handle& handle) {
     handle = reinterpret_cast<Handle>(
@@ -181,7 +179,6 @@ decltype(auto) collective(const Communicator& comm, const char* call, double tim
     });
 }
 
-/// Null: none.
 ExchangeOptions options_from(const phl_exchange_options* options);
 inline double limit_of(const phl_exchange_options* options) {
     return options != nullptr ? options->timeout_s : 0;
@@ -203,7 +200,6 @@ void create(const Communicator& comm, const char* call, const phl_exchange_optio
 /// A list of the caller's; of its mistakes all ranks are told.
 using List = std::function<std::vector<global_index>(const Communicator&)>;
 using Lists = std::vector<std::vector<global_index>>;
-/// Where results go that are lists.
 using Put = std::function<void(const std::vector<global_index>&)>;
 
 /// Makes the domain of a map on a communicator, or one that comes from another map, from lists.

@@ -1,15 +1,15 @@
 /* Parhelion for C. Link with libparhelion; placement has its own header,
  * parhelion/placement/c_interface.h.
  *
- * Every function returns a status: PHL_SUCCESS, or what kind of mistake it was, with the message in
+ * Functions return a status: PHL_SUCCESS, or what kind of mistake it was, with the message in
  * phl_last_error. Handles are made by the ..._create functions and become NULL in the ..._free
- * functions. A handle that is NULL, was freed already, or is of another kind gives
- * PHL_ERROR_HANDLE. "Collective" means that every rank of the communicator calls; mistakes there
- * are reported on every rank. Functions that are not collective say so, and report on the rank that
- * made the mistake; its neighbors then wait for it, or end with PHL_ERROR_TIMEOUT where
- * PARHELION_TIMEOUT is set. Global ids, cells, components, blocks and ranks start at 0. Output
- * pointers may be NULL where one is not interested. Arrays belong to the caller. Handles may be
- * used by several threads where no two use the same one at once. */
+ * functions; one that is NULL, was freed already, or is of another kind gives PHL_ERROR_HANDLE.
+ * "Collective" means that every rank of the communicator calls; mistakes there are reported on
+ * every rank. Other functions report on the rank that made the mistake; its neighbors then wait
+ * for it, or end with PHL_ERROR_TIMEOUT where PARHELION_TIMEOUT is set. Ids, cells, components,
+ * blocks and ranks start at 0. Output pointers may be NULL where one is not interested. Arrays
+ * belong to the caller. Handles may be used by several threads where no two use the same one at
+ * once. */
 #ifndef PARHELION_PHL_H
 #define PARHELION_PHL_H
 
@@ -75,8 +75,8 @@ enum phl_rank_order {
     PHL_RANKS_FIRST_FASTEST,
     PHL_RANKS_OF_COMMUNICATOR
 };
-/* The layers of an array beyond an end that is not periodic. Open: left alone. Owned: the rank at
- * that end owns as many of them as the field's depth, so that they travel to its neighbors, too. */
+/* The layers of an array beyond an end that is not periodic. Open: left alone. Owned: the rank
+ * there owns as many as the field's depth, so that its neighbors get them as ghosts. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
 #define PHL_MAX_DIMENSIONS 4
@@ -121,10 +121,10 @@ typedef struct phl_element {
     int32_t bytes;
 } phl_element;
 
-/* Local. The number of a reduction of the program's own, of arrays of this element (its components
- * are elements of their own): it goes wherever one of enum phl_reduction does. `context` is handed
- * to each call. Each rank makes its own. Freeing is for programs that make many; what is under way
- * with it goes on. The number becomes PHL_REPLACE. */
+/* Local. The number of a reduction of the program's own, of arrays of this element (its
+ * components are elements of their own): it goes wherever one of enum phl_reduction does.
+ * `context` is handed to each call. Each rank makes its own. What is under way with it goes on
+ * when it is freed; the number becomes PHL_REPLACE. */
 int phl_reduction_create(phl_element element, phl_combine combine, void* context, int* reduction);
 int phl_reduction_free(int* reduction);
 
@@ -139,9 +139,8 @@ typedef struct phl_exchange_options {
 /* ---- Index maps: cells known by global ids ----
  *
  * A rank owns cells and reads ghosts, which others own, or itself. Local numbering: owned cells,
- * then ghosts in the given order (duplicates allowed). A Fortran communicator becomes one of C's by
- * MPI_Comm_f2c. `options`, which may be NULL, are those of its exchanges; derived maps have those
- * of the map that they come from. */
+ * then ghosts in the given order (duplicates allowed). `options`, which may be NULL, are those
+ * of its exchanges; derived maps have those of the map that they come from. */
 
 /* Collective. Rank r owns the `owned` ids that follow those of rank r − 1. */
 int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int64_t* ghost_ids,
@@ -157,20 +156,20 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
                                    phl_index_map* map);
-/* Collective. For codes without global ids: list k has counts[k] cells that this rank and ranks[k]
- * share, by their numbers in this rank's arrays, in an order that is the same on both; lists follow
- * each other in `cells`. A point of several ranks may be in several lists; its lowest rank owns it.
- * With `received_counts` the lists are of cells to send, and `received` has those that get the
- * others' cells. The map has the listed cells alone, and places. An error on every rank where the
- * lists of two ranks differ in length. `received_counts`: NULL, or not, on all ranks. */
+/* Collective. For codes without global ids: list k has counts[k] cells that this rank and
+ * ranks[k] share, by their numbers in this rank's arrays, in an order that is the same on both;
+ * lists follow each other in `cells`. A point of several ranks may be in several lists; its
+ * lowest rank owns it. With `received_counts` (on all ranks, or none) the lists are of cells to
+ * send, and `received` has those that get the others' cells. The map has the listed cells alone,
+ * and places. An error on every rank where the lists of two ranks differ in length. */
 int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const int32_t* ranks,
                                         const int64_t* counts, const int32_t* cells,
                                         const int64_t* received_counts, const int32_t* received,
                                         const phl_exchange_options* options, phl_index_map* map);
 /* Collective. The same cells as in `of`, in arrays as they are: places[i] is the number of owned
- * cell i in an array, ghost_places[i] that of ghost i, from 0. Such maps have forward, reverse and
- * sums of shared points, of arrays with any strides (phl_values): in place, or in two halves and
- * for sums by way of memory of the map's. */
+ * cell i in an array, ghost_places[i] that of ghost i, from 0. Such maps have forward, reverse
+ * and sums of shared points, of arrays with any strides (phl_values); halves and sums go by way
+ * of memory of the map's. */
 int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
                                 int64_t ghosts, const int32_t* ghost_places, phl_index_map* map);
 /* Collective. Every rank reads its part of a partition: `path` is a folder with data001, data002, …
@@ -179,8 +178,7 @@ int phl_index_map_read(MPI_Comm comm, const char* path, const phl_exchange_optio
                        phl_index_map* map);
 /* Collective. What the owned ids are in the mesh file, of the folder that `map` was read from:
  * `per_id` numbers for each id, one id after the other, from 0 (of cells and nodes one; of edges
- * and faces those of their points, then -1). `keys` has room for `capacity` numbers; NULL: only
- * `per_id` is told. */
+ * and faces those of their points, then -1). `keys` has room for `capacity` numbers, or is NULL. */
 int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id, int64_t capacity,
                             int64_t* keys);
 /* Collective. The owner decides: owned cell cells[i] of `owners`, whose ghosts do not matter,
@@ -254,14 +252,13 @@ int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_inde
 int phl_index_map_update(phl_index_map subset, const phl_values* mask);
 /* Owner → ghost, for `count` arrays, of different elements if need be, in one message for each
  * neighbor. The first call for a list of elements and components is collective and sets up an
- * exchange; later ones wait for neighbors only, and each names what arrays it likes (swapped time
- * levels, temporaries, memory that was allocated anew). Cells next to each other are exchanged in
- * place, and straight where the arrays are from phl_allocate. After begin the owned values may
- * change; phl_map_end writes the ghosts. Several may be under way at once, begun and ended in the
- * same order everywhere. Arrays that share memory are refused.
+ * exchange; later ones wait for neighbors only, and each names what arrays it likes. Cells next
+ * to each other are exchanged in place, and straight where the arrays are from phl_allocate.
+ * After begin the owned values may change; phl_map_end writes the ghosts. Several may be under
+ * way at once, begun and ended in the same order everywhere. Arrays that share memory are
+ * refused.
  *
- *     phl_map_forward(map, &(phl_values){.element = real, .owned = {x, 1002}}, 1);
- */
+ *     phl_map_forward(map, &(phl_values){.element = real, .owned = {x, 1002}}, 1); */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
 /* Collective: what the first phl_map_forward, phl_map_reverse or half of them with such arrays
  * would do; likewise for phl_map_reduce_shared. Nothing where that is done. */
@@ -295,8 +292,8 @@ int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owne
  * for them, where nobody knows beforehand who sends how much to whom. */
 int phl_migration_create(MPI_Comm comm, phl_migration* migration);
 /* Collective. Row i of each array, in `owned`, goes to ranks[i], which may be this rank; -1: to
- * nobody. All arrays go in one message from each rank to each that gets rows of it. `received`: how
- * many rows have come. A rank may send none, with count, elements and components as on the others.
+ * nobody. One message goes from each rank to each that gets rows of it. `received`: how many
+ * rows have come. A rank may send none, with count, elements and components as on the others.
  * Nothing is allocated where there are no more rows than in a call before. */
 int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
                        const phl_values* arrays, int count, int64_t* received);
@@ -360,10 +357,9 @@ int phl_cartesian_owner(phl_cartesian domain, const int64_t* cell, int32_t* rank
 
 /* ---- Exchanges of arrays ---- */
 
-/* One array, or one per block. Structured: the block with its halo, owned + stagger + lower + upper
- * values in each dimension; fields of one domain may differ in stagger and depth, and travel
- * together. Index map: owned cells, with the ghosts behind them or (C order) in `ghosts`. All of it
- * that is 0 or NULL has the meaning that is said. */
+/* One array, or one per block. Structured: the block with its halo, owned + stagger + lower +
+ * upper values in each dimension; fields of one domain may differ in stagger and depth. Index
+ * map: owned cells, with the ghosts behind them or (C order) in `ghosts`. */
 typedef struct phl_field {
     phl_element element; /* components 0: one */
     int32_t order;
@@ -406,10 +402,9 @@ int phl_exchange_create_groups(int groups, const phl_group* group,
 int phl_exchange_free(phl_exchange* exchange);
 /* Owner → ghost: begin and end. Between them owned cells must not be written and ghosts not be
  * touched, and the arrays stay where they are. `fields`: other arrays of the layouts that the
- * exchange was made for (swapped time levels, temporaries, memory that was allocated anew), `count`
- * of them, one for each field in that order, group after group; NULL and 0: those that it was made
- * with. Each rank names its own; nothing is sent for it. Another layout is an error of this rank,
- * and then nothing has begun. */
+ * exchange was made for, `count` of them, one for each field in that order, group after group;
+ * NULL and 0: those that it was made with. Each rank names its own; nothing is sent for it.
+ * Another layout is an error of this rank, and then nothing has begun. */
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count);
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
 /* Ghost → owner, combined there; with PHL_SUM the adjoint of forward: begin_reverse and end. */
@@ -436,17 +431,16 @@ typedef struct phl_only {
     int32_t neighbors;                   /* enum phl_neighbors */
 } phl_only;
 /* Local. The exchange of a subset: it is called as any other, with arrays for the fields that it
- * names, in that order, may be under way beside the whole, and is freed by phl_exchange_free. Equal
- * subsets are one exchange, of which several handles may be had; each stays good when the whole is
- * freed. Its first use is collective, for then its transports are made: those of the whole, without
- * measuring. */
+ * names, in that order, may be under way beside the whole, and is freed by phl_exchange_free.
+ * Equal subsets are one exchange; each handle stays good when the whole is freed. Its first use
+ * is collective, for then its transports are made: those of the whole, without measuring. */
 int phl_exchange_only(phl_exchange exchange, const phl_only* only, phl_exchange* subset);
 /* Collective: what the first use of a subset would do, with `fields` as in phl_exchange_forward.
  * Nothing where that is done. */
 int phl_exchange_prepare(phl_exchange subset, const phl_field* fields, int count);
-/* Collective: has "auto" choose the transport anew, where cores or other work have changed since;
- * ghosts of `fields`, as in phl_exchange_forward, keep their values. Subsets follow, their next use
- * is collective. A transport by name stays. */
+/* Collective: has "auto" choose the transport anew; ghosts of `fields`, as in
+ * phl_exchange_forward, keep their values. Subsets follow, their next use is collective. A
+ * transport by name stays. */
 int phl_exchange_retune(phl_exchange exchange, const phl_field* fields, int count);
 /* Between begin and end: gets the exchange on without waiting. `done` is 1 when end will return at
  * once, which has to be called all the same, and tells of errors; also where nothing is under way.
@@ -480,12 +474,12 @@ int phl_exchange_explain(phl_exchange exchange, const char** text);
 
 /* ---- Points of a grid that several ranks hold ---- */
 
-/* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of points
- * between two blocks are on both ranks, and each call gives all holders of a point the sum of their
- * values (or another reduction), added in ascending order of rank and with the same bits
- * everywhere, in one round of messages; a point that a rank holds on both ends of a periodic
- * dimension, or in two blocks, is added up there first. Layers around the points are neither read
- * nor written. `options` may be NULL; the domain may be freed before. */
+/* Collective. Fields of one stagger, with arrays of equal extents and order: the planes of
+ * points between two blocks are on both ranks, and each call gives all holders of a point the
+ * sum of their values (or another reduction), added in ascending order of rank and with the same
+ * bits everywhere, in one round of messages; a point that a rank holds twice is added up there
+ * first. Layers around the points are neither read nor written. `options` may be NULL; the
+ * domain may be freed before. */
 int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field,
                           const phl_exchange_options* options, phl_point_sums* sums);
 /* `fields`: as in phl_exchange_forward. Points that others hold must not be written between begin
@@ -527,11 +521,11 @@ int phl_redistribution_back(phl_redistribution redistribution, const phl_field* 
 /* Local. */
 int phl_redistribution_free(phl_redistribution* redistribution);
 
-/* Collective. Every cell of a field, from its owner, into `whole` on `root`; elsewhere `whole` does
- * not matter. It has the grid's extents (along a staggered dimension that is not periodic one value
- * more), the field's order, element and components, and no halo. Layers around the grid are not in
- * it; blocks of land keep their values. At most two messages of 32 MiB are under way: no rank needs
- * more memory beside these arrays. */
+/* Collective. Every cell of a field, from its owner, into `whole` on `root`; elsewhere `whole`
+ * does not matter. It has the grid's extents (along a staggered dimension that is not periodic
+ * one value more), the field's order, element and components, and no halo. Cells of blocks of
+ * land keep their values. At most two messages of 32 MiB are under way: no rank needs more
+ * memory beside these arrays. */
 int phl_cartesian_gather(phl_cartesian domain, const phl_field* field, void* whole, int root);
 /* Collective. The other way: what ranks own of the field. Ghosts are not written. */
 int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_field* field,

@@ -22,8 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 thread_local const CollectiveCall* current = nullptr;
 
-// ---- the reduction ----
-
 void combine(void* in, void* into, int* count, MPI_Datatype*) {
     const auto* from = static_cast<const Contribution*>(in);
     auto* to = static_cast<Contribution*>(into);
@@ -139,8 +137,6 @@ Agreement agree_unchecked(const Communicator& comm, const Brought& mine) {
 #endif
 }
 
-// ---- what a rank has to say, told to all ----
-
 std::string broadcast(const Communicator& comm, const std::string& text, int source) {
     Message message;
     message.append(text.data(), text.size());
@@ -218,8 +214,6 @@ Agreement agree(const Communicator& comm, const Complaint& complaint, Brought mi
     throw_what_was_found(comm, complaint, met);
     return met;
 }
-
-// ---- who is where ----
 
 Note own_note() {
     Note note;
@@ -349,8 +343,6 @@ void look_at_the_clock(const Communicator& all, double waited_s) {
         std::exchange(state.warned, current->number()) != current->number())
         warn(all);
 }
-
-// ---- ranks that have failed ----
 
 // No memory is asked for: that may be what it failed for.
 void tell_failure(const Communicator& comm) {

@@ -20,7 +20,6 @@
 
 namespace parhelion {
 
-/// How the values of a reduction are combined.
 enum class Combine : std::uint64_t { none, sum, largest, either };
 
 /// What a rank brings into the reduction, and what all get. It has one form wherever ranks meet, so
@@ -43,7 +42,6 @@ struct ToldComplaint {
     std::array<char, 4088> text{};
 };
 
-/// Where a rank waits.
 struct Note {
     std::uint64_t number = 0;
     std::array<char, 120> call{};

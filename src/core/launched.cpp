@@ -133,7 +133,6 @@ std::string other_mpi() {
     return {};
 }
 
-// The file that holds MPI.
 fs::path mpi_library() {
     Dl_info place{};
     if (!dladdr(reinterpret_cast<void*>(&PMPI_Init), &place) || !place.dli_fname) return {};

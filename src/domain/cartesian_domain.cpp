@@ -276,7 +276,6 @@ void validate_split(const std::vector<global_index>& split, global_index extent,
                                   extent, ": make them equal"));
 }
 
-// Of each process coordinate the first cell, and the extent.
 std::vector<global_index> starts_of_ranks(int d, global_index extent, int ranks,
                                           const CartesianOptions& options) {
     std::vector<global_index> starts{0};

@@ -44,7 +44,6 @@ public:
         stream_.open(file, std::ios::binary);
         if (code || !stream_) throw Error(file.string() + " cannot be read: check its permissions");
     }
-    // The next `count` numbers of so many bytes each.
     std::vector<std::int64_t> numbers(std::uintmax_t count, int bytes) {
         const auto width = static_cast<std::uintmax_t>(bytes);
         if (count > left() / width) refuse(file_, "ends early");

@@ -105,7 +105,6 @@ std::vector<int> neighbors_of(const Plan& plan) {
     return ranks_of(plan, [](const LinkPlan&) { return true; });
 }
 
-// Whose messages an exchange waits for.
 std::vector<int> senders_of(const Plan& plan, Direction way) {
     return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
@@ -125,7 +124,6 @@ struct Settings {
     }
 };
 
-// Gives a plan its arrays back.
 struct OwnArrays {
     Plan& plan;
     std::vector<std::byte*> arrays = plan.bases;

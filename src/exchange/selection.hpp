@@ -28,9 +28,7 @@ struct Choice {
     /// As parse_choice takes it: "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", after "by_dimension:" or
     /// "far_by_dimension:" where it goes so.
     std::string name() const;
-    /// The different transports in it.
     std::vector<const TransportInfo*> used() const;
-    /// The greatest handicap of its transports.
     double handicap() const;
     /// Whether it matters which ranks share a node.
     bool splits() const {
@@ -106,7 +104,6 @@ public:
     virtual std::string make(int candidate) = 0;
     /// One after the other. Of each turn the seconds per exchange: the median of its samples.
     virtual std::vector<double> take(const std::vector<Turn>& turns) = 0;
-    /// Seconds since the race began.
     virtual double elapsed() const = 0;
 };
 

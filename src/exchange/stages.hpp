@@ -37,12 +37,10 @@ public:
     Poll poll(Reduction reduction, bool may_combine);
     /// Whether a reverse exchange has all that it combines.
     bool arrived() const { return !forward() && missing_ == 0; }
-    /// What is being waited for, for an error.
     std::string missing_text() const;
 
     /// Where to sleep, null when no neighbor is on this node.
     NodeContext* node() const { return node_; }
-    /// Whether something gets on only while it is polled.
     bool must_poll() const { return must_poll_; }
     bool calls_mpi() const { return calls_mpi_; }
     bool passes_on() const;

@@ -65,7 +65,6 @@ public:
         return memory_ == nullptr ? nullptr : memory_.get() - std::min<byte_count>(reach(), 0);
     }
 
-    /// Arrays → buffer, and back, where it stands in.
     void copy_in(Queue& queue);
     void copy_out(Queue& queue);
 

@@ -17,7 +17,6 @@ public:
 
     /// Whether it can move them. `in_halves`: begun and ended.
     virtual bool fits(CellArrays arrays, Direction direction, bool in_halves) const = 0;
-    /// Whether it is under way with them.
     bool moves(CellArrays arrays) const {
         return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
                                          [](const CellValues& a, const CellValues& b) {

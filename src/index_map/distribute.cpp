@@ -58,7 +58,6 @@ void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte
     }
 }
 
-/// Between one rank's packed cells and their places among all.
 struct Root {
     const IndexedDomain& domain;
     CellArray all;

@@ -203,7 +203,6 @@ struct IndexMap::State {
         const auto under_way = [](const Operation& each) { return each.under_way(); };
         return find(exchanges, under_way) != nullptr || find(sums, under_way) != nullptr;
     }
-    // Owned cells and ghosts of each array in turn.
     CellPlaces cells(CellArrays given, std::size_t i) const {
         const CellValues& array = given[i / 2];
         return i % 2 == 0 ? CellPlaces{array.owned, domain.owned(), array.width()}

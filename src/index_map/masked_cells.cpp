@@ -128,7 +128,6 @@ void MaskedCells::List::add(const std::vector<local_index>& cells, Part& part) {
     bits->resize(bits->size() + words_of(cells.size()));
 }
 
-// Cells of which the bit is set, in their order.
 void MaskedCells::List::keep(Part& part) {
     const Word* bits = bits_of(part);
     local_index* const first = now.data() + part.first;

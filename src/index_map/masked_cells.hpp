@@ -37,7 +37,6 @@ public:
     void update(const CellValues& mask);
     /// After one that has failed on every rank.
     void start_anew();
-    /// Throws Error where the last update has failed.
     void require_lists() const;
     std::uint64_t version() const { return version_; }
 

@@ -83,7 +83,6 @@ void MaskedExchange::look_at(std::size_t f) {
             fill(neighbor.received, cells_.received(), received);
 }
 
-// The program between this end of a link and a message.
 void MaskedExchange::copies(const Neighbor& neighbor, bool owned, bool packing) {
     const Part& cells = part(neighbor, owned);
     const auto count = static_cast<byte_count>(cells.count);

@@ -24,7 +24,6 @@ public:
     CellArray in(const CellValues& array) const {
         return {array.owned.first == nullptr ? nullptr : array.owned.first + offset_, stride_};
     }
-    /// Numbers are below.
     local_index end() const { return end_; }
     local_index number(local_index cell) const { return numbers_[static_cast<std::size_t>(cell)]; }
     void numbers_of(std::span<const local_index> cells, std::vector<local_index>& numbers) const;

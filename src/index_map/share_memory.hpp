@@ -23,7 +23,6 @@ struct CellPlaces {
     Footprint footprint() const { return {first(), width, 1, {cells}, {array.stride}}; }
 };
 
-/// Whether they have a byte in common.
 inline bool share_memory(const CellPlaces& a, const CellPlaces& b) {
     if (a.cells == 0 || b.cells == 0 || a.array.first == nullptr || b.array.first == nullptr)
         return false;

@@ -239,7 +239,6 @@ struct FoundBox {
     AxisMap map() const { return {found.shift, found.turn.mirrored}; }
 };
 
-// What one block reads from others.
 class Reader {
 public:
     Reader(const CartesianDomain& domain, const Walk& walk, const Position& position, Reads reads)

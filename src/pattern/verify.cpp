@@ -11,7 +11,6 @@
 namespace parhelion {
 namespace {
 
-// One side's view of a link.
 struct View {
     global_index stage;
     Shape sends, receives;

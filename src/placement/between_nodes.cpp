@@ -79,7 +79,6 @@ private:
     std::unordered_map<Directions, std::int64_t> bytes_;
 };
 
-// What one rank sends to another node.
 struct Sent {
     int node;
     std::vector<int> ranks;

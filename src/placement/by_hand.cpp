@@ -24,7 +24,6 @@ int level_of(const Machine& machine, const std::string& given) {
                 ", which this machine does not have: it has " + have);
 }
 
-// Outermost first, padded.
 std::vector<LevelBlocks> sorted_blocks(const Machine& machine,
                                        const std::map<std::string, std::vector<int>>& given,
                                        std::size_t dimensions) {

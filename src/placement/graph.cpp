@@ -68,7 +68,6 @@ public:
         }
     }
 
-    /// The vertices sorted by part, each with as many as it has room for.
     std::vector<int> sorted() {
         while (std::ranges::min(room_) < 0) move_one();
         std::vector<int> sorted = vertices_;

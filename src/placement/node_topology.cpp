@@ -26,7 +26,6 @@ std::size_t cpus_in(const std::vector<CpuSet>& units) {
                            [](auto n, const auto& u) { return n + u.size(); });
 }
 
-// The unit that holds all of these cpus, or −1.
 int unit_around(const std::vector<CpuSet>& units, const CpuSet& cpus) {
     const auto found =
         std::ranges::find_if(units, [&](const CpuSet& unit) { return inside(cpus, unit); });

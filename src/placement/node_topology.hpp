@@ -35,10 +35,8 @@ NodeTopology read_sysfs(const std::string& root = "/sys/devices");
 /// Levels sorted by nesting, without those that cut through another.
 NodeTopology nested(NodeTopology topology);
 
-/// So many of these nodes.
 Topology topology_of(const NodeTopology& node, int nodes);
 
-/// A node's ranks sorted into its units.
 struct SortedRanks {
     NodeShape shape;
     std::vector<int> order;  ///< local ranks in hierarchical order

@@ -8,7 +8,6 @@
 namespace parhelion::placement {
 namespace {
 
-// All ranks' edges, at rank 0.
 std::vector<PartEdges> gather_graph(const Communicator& comm, const PartEdges& own) {
     const auto gathered = [&](const auto& values) {
         Message message;

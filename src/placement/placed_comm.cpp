@@ -27,7 +27,6 @@ struct PlacedComm::State {
 
 namespace {
 
-// What rank 0 decided, before it is sent to all.
 struct Plan {
     ProcessGrid grid;
     std::vector<int> positions;
@@ -96,7 +95,6 @@ void from_first(const Communicator& comm, std::vector<T>& values) {
     values = broadcast(comm, std::move(message)).values<T>();
 }
 
-// From rank 0 to all.
 void send_to_all(const Communicator& comm, Plan& plan) {
     std::vector<ProcessGrid> grid{plan.grid};
     std::vector<BetweenNodes> between{plan.between, plan.between_blocked};

@@ -70,7 +70,6 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
 /// Errors: the machine has another number of ranks than the grid points.
 void check_ranks(const ProcessGrid& grid, const Machine& machine);
 
-/// Calls visit(to, offset) for every edge of a grid point.
 template <class Visit>
 void for_each_edge(const ProcessGrid& grid, const Stencil& stencil, int point, const Visit& visit) {
     const Coords at = point_of(grid.extent, point);
@@ -122,7 +121,6 @@ public:
     const Machine& machine;
     const Units units;
 
-    /// The parts that these positions fill.
     Share share(int first, int size) const;
     const UnitKind& kind(const Share& share) const { return kinds_[share.kind]; }
     /// Ranks in the first `parts` of a share.
@@ -130,7 +128,6 @@ public:
         const auto& starts = kind(share).starts;
         return starts[share.first + parts] - starts[share.first];
     }
-    /// Kind of a share's part.
     const UnitKind& part(const Share& share, int index) const {
         return kinds_[kind(share).parts[share.first + index]];
     }
@@ -157,7 +154,6 @@ private:
     std::array<double, max_dimensions> cut_weight_{};
 };
 
-/// Scores of the grid's points at these positions.
 Scores score(const Problem& problem, const std::vector<int>& positions);
 
 }  // namespace parhelion::placement

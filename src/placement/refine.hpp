@@ -18,7 +18,6 @@ public:
         std::int64_t bytes;
     };
 
-    /// Of the grid's points under the stencil.
     Neighborhood(const ProcessGrid& grid, const Stencil& stencil);
     /// Of any graph: whom each point sends to. Edges to itself are dropped.
     explicit Neighborhood(std::vector<std::vector<Edge>> to);
@@ -27,7 +26,6 @@ public:
     const std::vector<Edge>& to(int point) const { return to_[point]; }
     const std::vector<Edge>& from(int point) const { return from_[point]; }
     int points() const { return static_cast<int>(to_.size()); }
-    /// Calls visit(edge) for both.
     template <class Visit>
     void for_each(int point, const Visit& visit) const {
         for (const auto* edges : {&to_[point], &from_[point]})

@@ -26,7 +26,6 @@ std::vector<std::byte*> first_cells(const Field& field);
 /// Throws Error unless the field consists of arrays of the domain, in the host's memory.
 void require_arrays(const CartesianDomain& domain, const Field& field);
 
-/// Where cells of a piece are, components innermost.
 struct PlacedCells {
     int base;
     byte_count offset;

@@ -9,11 +9,9 @@
 
 namespace parhelion {
 
-/// Gives back what allocate_aligned gave.
 struct FreeBytes {
     void operator()(std::byte* bytes) const { std::free(bytes); }
 };
-/// Memory that its owner gives back.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
 /// Rounded up to whole cache lines.

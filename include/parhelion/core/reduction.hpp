@@ -44,7 +44,6 @@ public:
     UserReduction(const UserReduction&) = default;
     UserReduction& operator=(const UserReduction&) = default;
 
-    /// What it combines.
     const Element& element() const { return element_; }
     /// into = into ⊕ from, `bytes` of elements next to each other on both sides, aligned or not. It
     /// must not throw.
@@ -59,7 +58,6 @@ private:
     Element element_;
 };
 
-/// What reduction_of gives.
 template <class T, class Function>
 class ElementReduction final : public UserReduction {
     static_assert(std::is_trivially_copyable_v<T> &&
@@ -69,7 +67,6 @@ class ElementReduction final : public UserReduction {
 public:
     explicit ElementReduction(Function function)
         : UserReduction(element_of<T>()), function_(std::move(function)) {}
-    /// Element by element.
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
             T a, b;

@@ -68,13 +68,12 @@ struct HaloWidth {
     }
 };
 
-/// In which dimensions a field lives on points instead of cells: 1 where it does, as faces across
-/// that dimension do, 0 where not. Point i is the lower face of cell i, so n cells have n + 1
-/// points; edges and vertices have 1 in several dimensions.
+/// In which dimensions a field lives on points instead of cells. 1: point i is the lower face of
+/// cell i, so n cells have n + 1 points; faces have 1 in one dimension, edges and vertices in
+/// several.
 ///
-/// −1: point i is the upper face of cell i, so n cells have n points, as fields have of codes that
-/// store each with the cell south-west of it (NEMO, CICE, MOM6 without symmetric memory). Such
-/// fields travel as cells do; seams alone tell them apart.
+/// −1: point i is the upper face of cell i, so n cells have n points (NEMO, CICE, MOM6 without
+/// symmetric memory). Such fields travel as cells do; seams alone tell them apart.
 ///
 ///     Stagger faces_across_x = {1, 0, 0}, vertices = 1, upper_vertices = -1;
 struct Stagger {

@@ -14,8 +14,7 @@ namespace parhelion {
 
 class Properties;
 
-/// Which neighbors give ghosts: those across faces (2·d), or also across edges and corners (3^d −
-/// 1).
+/// Ghosts from across faces (2·d neighbors), or also edges and corners (3^d − 1).
 enum class Neighbors : std::uint8_t { full, faces };
 
 /// Standard: one message to every neighbor. Staged: dimension after dimension, corners travel
@@ -33,17 +32,15 @@ struct Periodicity {
 };
 
 /// The layers of an array beyond an end that is not periodic. Open: nobody's, left alone. Owned:
-/// the rank at that end owns as many of them as the field's depth, so that they travel, too: to its
-/// neighbors along the other dimensions, and as ghosts of those behind it.
+/// the rank there owns as many as the field's depth, so that its neighbors get them as ghosts.
 enum class Boundary : std::uint8_t { open, owned };
 
 /// Which end of an axis.
 enum class Side : std::uint8_t { lower, upper };
 
-/// Where the line lies about which a fold mirrors. Corner: between the last row of cells and the
-/// ghosts (NEMO's F pivot). Center: through the centers of the last row (NEMO's T pivot), whose
-/// cells are points that two cells hold; both have the value of the one with the smaller index
-/// after an exchange.
+/// The line about which a fold mirrors. Corner: between the last row of cells and the ghosts
+/// (NEMO's F pivot). Center: through the centers of the last row (NEMO's T pivot), whose points two
+/// cells hold; both have the value of the one with the smaller index after an exchange.
 enum class Pivot : std::uint8_t { corner, center };
 
 /// A side of the grid, or of one of its tiles.
@@ -56,8 +53,8 @@ struct TileSide {
 };
 
 /// Joins two sides, or a side to itself: who leaves the grid through `from` enters it through `to`,
-/// and the other way. The other axes go on as those that `axes` names, backward where `backward`
-/// has their bit.
+/// and the other way. The other axes become those that `axes` names, backward where `backward` has
+/// their bit.
 ///
 ///     Seam{{0, Side::lower}, {0, Side::upper}, {}, 0b10}        a Möbius strip: axis 1 is turned
 struct Seam {
@@ -86,12 +83,12 @@ Seam fold(int axis = 1, Side side = Side::upper, Pivot pivot = Pivot::corner);
 /// and face 5 at the lower ones.
 std::vector<Seam> cube_seams(int first_axis = 1);
 
-/// How ranks fill the process grid where no table says it. of_communicator: as MPI_Cart_create has
-/// numbered them, with the grid and the periodicity that the Cartesian communicator has.
+/// How ranks fill the process grid without a table. of_communicator: as MPI_Cart_create numbered
+/// them, with the grid and periodicity of the Cartesian communicator.
 enum class RankFill : std::uint8_t { last_fastest, first_fastest, of_communicator };
 
-/// Which rank is where in the process grid: a rule, or a table with the rank at each place, places
-/// counted with the last dimension fastest, without those that a mask leaves out.
+/// A rule, or a table with the rank at each place of the process grid (the last dimension fastest,
+/// without those that a mask leaves out).
 ///
 ///     .rank_order = RankFill::first_fastest        .rank_order = {0, 2, 1, 3}
 struct RankOrder {
@@ -119,14 +116,13 @@ struct CartesianOptions {
     int tile_axis = no_tiles;      ///< the axis that counts tiles: grids of their own, joined by
                                    ///< seams alone. It has no halo and is not periodic
     static constexpr int no_tiles = -1;
-    /// Land: places of the process grid without a wet cell get no rank, and the others are as many
-    /// as there are ranks. Given on every rank, asked on rank 0 alone, and not kept. `mask_of`
-    /// makes it from values of cells.
+    /// Land: places of the process grid without a wet cell get no rank, the others are as many as
+    /// ranks. Given on every rank, asked on rank 0 alone during construction. See `mask_of`.
     Mask mask = {};
 };
 
-/// How one dimension is cut: `starts[b] ≤ x < starts[b+1]` are the cells, or where it is staggered
-/// the points, of block b along it.
+/// How one dimension is cut: block b has the cells, or staggered points, `starts[b] ≤ x <
+/// starts[b+1]`.
 struct Axis {
     global_index extent =
         1;  ///< cells, or points: one more than cells, as many where it is periodic
@@ -150,18 +146,16 @@ struct Block {
 
 /// Who owns which cell of a structured grid of 1 to 4 dimensions.
 ///
-/// Construction is collective over `comm` (one reduction). Every rank passes the same arguments; a
-/// difference is reported on every rank. Ranks fill the process grid with the last dimension
-/// fastest, or as `rank_order` says. Extents that do not divide give the first ranks one cell more;
-/// a rank may own nothing, and a halo may be wider than the neighbor's block. Errors (on every
-/// rank): no or more than 4 dimensions, negative extents or widths, a process grid whose product is
-/// not the number of ranks, splits that do not add up, lists of another length than there are
-/// dimensions, a table of ranks that does not name each rank once, a communicator without the
-/// topology that is to be taken from it; seams of sides that are periodic, joined twice, of
-/// different numbers of cells, or of an axis not longer than the halo (folded on both sides: than
-/// both halos), and seams with an owned boundary or with the staged algorithm; a mask with the
-/// staged algorithm, or with another number of wet places than ranks. With a mask construction
-/// takes one reduction and a broadcast more.
+/// Construction is collective over `comm` (one reduction; with a mask one more, and a broadcast); a
+/// difference between the ranks' arguments is reported on every rank. Extents that do not divide
+/// give the first ranks one cell more; a rank may own nothing, and a halo may be wider than the
+/// neighbor's block. Errors (on every rank): no or more than 4 dimensions, negative extents or
+/// widths, lists of another length, a process grid whose product is not the number of ranks, splits
+/// that do not add up, a table that does not name each rank once, no topology where it is to be
+/// taken from the communicator; seams of sides that are periodic, joined twice, of different
+/// numbers of cells, or of an axis not longer than the halo (folded on both sides: than both
+/// halos); seams or a mask with the staged algorithm, seams with an owned boundary; another number
+/// of wet places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -170,14 +164,12 @@ public:
                     Communicator comm = MPI_COMM_WORLD);
 
     int dimensions() const { return dimensions_; }
-    /// How dimension `d` is cut.
     const Axis& axis(int d) const { return axes_[d]; }
     std::vector<global_index> extents() const;
     std::vector<int> process_grid() const;
     /// Place of this rank, or of any other, in the process grid. Local.
     std::vector<int> coordinates() const { return coordinates_of(comm_.rank()); }
     std::vector<int> coordinates_of(int rank) const;
-    /// What it was made with.
     const HaloWidth& halo() const { return halo_; }
     /// All 0: a domain of cells.
     const Stagger& stagger() const { return stagger_; }
@@ -202,21 +194,20 @@ public:
         return grow(blocks_.at(static_cast<std::size_t>(block)).held, halo_, dimensions_);
     }
 
-    /// The domain of the points of a staggered field, with the same communicator, process grid and
-    /// cuts. The lower face of cell i is point i and belongs to the cell's block; the last point
-    /// belongs to the last block of its row, and is point 0 where it is periodic. Every block holds
-    /// the point behind its last cell: its own, or the next block's first one, a ghost that an
-    /// exchange overwrites. Upper points (−1) are as many as cells, each in the block of its cell.
-    /// Local. Throws Error for other values, and where the domain is staggered already.
+    /// The domain of the points of a staggered field: the same communicator, process grid and cuts.
+    /// Point i is the lower face of cell i and belongs to its block; the last point belongs to the
+    /// last block of its row, and is point 0 where it is periodic. Every block holds the point
+    /// behind its last cell: its own, or the next block's first one, a ghost. Upper points (−1) are
+    /// as many as cells, each in the block of its cell. Local. Throws Error for other values, and
+    /// where the domain is staggered already.
     CartesianDomain staggered(const Stagger& stagger) const;
 
-    /// Rank and block number on it that hold the block at `position` in the grid of blocks; rank −1
-    /// where it is land. Local, O(1).
+    /// The rank, and its block, at `position` in the grid of blocks; rank −1 where it is land.
+    /// Local, O(1).
     struct Place {
         int rank;
         int block;
     };
-    /// See Place. Local, O(1).
     Place place_of(const std::array<int, max_dimensions>& position) const;
 
 private:
@@ -244,9 +235,8 @@ private:
 std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
                                      const HaloWidth& halo);
 
-/// With land: the one with the least halo of `grids_with_land` in which as many places have a wet
-/// cell as there are ranks. Local. Throws Error, which names the nearest numbers of ranks, where
-/// there is none.
+/// With land: as many places with a wet cell as ranks. Local. Throws Error, which names the nearest
+/// numbers of ranks, where there is none.
 std::vector<int> choose_process_grid(int ranks, const std::vector<global_index>& extents,
                                      const HaloWidth& halo, const Mask& mask);
 

@@ -24,12 +24,11 @@ enum class SelfGhosts : std::uint8_t { refused, allowed };
 ///     parhelion::IndexedDomain domain{1000, {2005, 17}, comm};   // global ids start at 0
 class IndexedDomain {
 public:
-    /// Blocks in rank order: rank r owns the `owned` ids that follow those of rank r − 1.
+    /// Rank r owns the `owned` ids that follow those of rank r − 1.
     IndexedDomain(global_index owned, std::vector<global_index> ghosts,
                   Communicator comm = MPI_COMM_WORLD, SelfGhosts self = SelfGhosts::refused);
 
-    /// Arbitrary ownership: this rank owns `owned_ids`, in that local order. Ids need not be
-    /// contiguous.
+    /// This rank owns `owned_ids`, any, in that local order.
     static IndexedDomain with_owned_ids(std::vector<global_index> owned_ids,
                                         std::vector<global_index> ghosts,
                                         Communicator comm = MPI_COMM_WORLD,
@@ -50,7 +49,6 @@ public:
     /// order.
     std::span<const local_index> ghosts_by_id() const { return by_id_; }
 
-    /// Global id of an owned cell or a ghost.
     global_index global_of(local_index cell) const;
     /// Owned index of an id that this rank owns, else −1.
     local_index owned_of(global_index id) const;

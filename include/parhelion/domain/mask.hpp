@@ -15,9 +15,8 @@ enum class RankFill : std::uint8_t;
 using Mask = std::function<bool(const Box&)>;
 
 /// The mask of the cells for which `is_wet` is true. `own`: extents of what it tells, those of the
-/// grid, or 1 in dimensions along which all cells are alike. At the first question `is_wet` is
-/// asked for each cell of `own`, and a table of 8 bytes for each is made; other extents throw Error
-/// then. Local.
+/// grid, or 1 in dimensions along which all cells are alike. The first question asks it for each
+/// cell of `own`, and makes a table of 8 bytes for each; other extents throw Error then. Local.
 ///
 ///     options.mask = mask_of(extents, extents, [&](const Coordinates& at) { return depth(at) > 0;
 ///     });

@@ -28,16 +28,16 @@ PartitionPart read_partition(const std::filesystem::path& folder,
                              const Communicator& comm = MPI_COMM_WORLD);
 
 /// What a rank's owned ids are in the mesh file: `per_id` numbers for each, one id after the other.
-/// Of cells and nodes that is one, their number there from 0; of edges and faces the numbers of
-/// their points, of which short ones have some of -1.
+/// Of cells and nodes their number there, from 0; of edges and faces the numbers of their points,
+/// filled up with −1.
 struct PartitionKeys {
     int per_id = 0;
     std::vector<global_index> keys;
 };
 
-/// Collective. The keys of this rank's part, which `parhelion partition` writes beside the ids
-/// (`keys001` for rank 0, …). Errors (on every rank): as above, and for a data set without keys, or
-/// whose files begin differently.
+/// Collective. The keys of this rank's part, from the `keys001` (rank 0), … of `parhelion
+/// partition`. Errors (on every rank): as above; a data set without keys, or whose files begin
+/// differently.
 PartitionKeys read_partition_keys(const std::filesystem::path& folder,
                                   const Communicator& comm = MPI_COMM_WORLD);
 

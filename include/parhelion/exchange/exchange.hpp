@@ -33,16 +33,14 @@ struct ExchangeOptions {
 /// the arrays of the construction are exchanged. From begin to end arrays must stay where they are,
 /// and the caller must not write owned cells or touch ghosts (reverse: not touch owned cells that
 /// others hold as ghosts, not write ghosts). Every rank begins and ends an exchange the same number
-/// of times; different exchanges may be under way at once. begin and end are not collective in
-/// MPI's sense: end waits for the neighbors only, begin for nobody. After begin a rank may do
-/// anything, wait in MPI for what a neighbor sends after its end of this exchange, or make another
-/// exchange (docs/transports.md, "After begin", has the exceptions). No call allocates memory, but
-/// for the first begin that leaves a message, and where a transport meets arrays in memory that it
-/// has not seen (docs/transports.md, "Arrays at the call"). Errors: see make_plan; an unknown or
-/// impossible transport; begin while under way, end before begin; timeout; arrays of another
-/// layout, or that share cells: then nothing has begun. After a time limit or a lost neighbor the
-/// exchange is of no more use, and MPI may still send from arrays that are not node-shared: free
-/// them after MPI_Finalize, or with the process.
+/// of times; different exchanges may be under way at once. end waits for the neighbors only, begin
+/// for nobody: after begin a rank may do anything (docs/transports.md, "After begin", has the
+/// exceptions). No call allocates memory, but for the first begin that leaves a message, and where
+/// a transport meets memory that it has not seen (docs/transports.md, "Arrays at the call").
+/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before
+/// begin; timeout; arrays of another layout, or that share cells: then nothing has begun. After a
+/// time limit or a lost neighbor the exchange is of no more use, and MPI may still send from arrays
+/// that are not node-shared: free them after MPI_Finalize, or with the process.
 ///
 ///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
@@ -51,18 +49,16 @@ struct ExchangeOptions {
 ///     std::swap(u, u_before);
 ///     exchange(view(domain, u), view(domain, v));
 ///
-/// Fields of one grid may live on cells and on points (Field::stagger); they travel together. So do
-/// fields of several patterns on one communicator, one message per neighbor, as groups: cells and
-/// nodes of a mesh, the grids of a hierarchy. Cartesian and indexed patterns may be mixed:
+/// Fields of one grid may live on cells and on points (Field::stagger); they travel together. So
+/// do, as groups, fields of several patterns on one communicator, Cartesian and indexed ones mixed:
+/// cells and nodes of a mesh, the grids of a hierarchy.
 ///
-///     Exchange both{{{cells, {view(cell_domain, p), view(cell_domain, q)}}, {nodes,
-///     {view(node_domain, x)}}}};
+///     Exchange both{{{cells, {view(cell_domain, p)}}, {nodes, {view(node_domain, x)}}}};
 class Exchange {
     struct Impl;
 
 public:
     Exchange(std::vector<Group> groups, ExchangeOptions options = {});
-    /// One group.
     Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
     /// Fields of one grid, of cells and of points: patterns are built for what they live on.
     Exchange(const CartesianDomain& domain, std::vector<Field> fields,
@@ -80,9 +76,8 @@ public:
     [[nodiscard]] Step begin(const Arrays&... arrays) {
         return begin_with(ArrayList(arrays...));
     }
-    /// All copies follow what is on the queue now, which is of the executor of the plan's memory
-    /// (`Executor::make_queue`). Nothing waits for it but the messages, which are sent when they
-    /// are packed.
+    /// All copies follow what is on the queue now, one of the executor of the plan's memory.
+    /// Nothing waits for it but the messages, which are sent when they are packed.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin(Queue& queue, const Arrays&... arrays) {
@@ -126,14 +121,13 @@ public:
     }
     void reverse() { reverse(Reduction::sum); }
 
-    /// The exchange of a subset: some of the fields, a smaller depth, or both. It is called, begun
-    /// and reversed as any other, with arrays for the fields that it names, in that order, and may
-    /// be under way beside the whole and other subsets that share no cells with it. Local. Its
-    /// first use is collective, for then its transports are made: `prepare` makes that where it
-    /// suits. They are those that the whole has chosen; nothing is measured. Equal subsets are one
-    /// exchange: asking again finds it, without messages or memory for up to 16 fields. It stays as
-    /// long as the whole, and as this handle. Numbers and depths are those of the exchange that is
-    /// asked. Errors: fields that there are not, or twice; a depth beyond the halos.
+    /// The exchange of a subset: some of the fields, a smaller depth, or both. It is used as any
+    /// other, with arrays for the fields that it names, in that order, and may be under way beside
+    /// the whole and other subsets that share no cells with it. Local. Its first use, or `prepare`,
+    /// is collective, for then its transports are made: those of the whole, without measuring.
+    /// Equal subsets are one exchange: asking again finds it, without messages or memory for up to
+    /// 16 fields. It stays as long as the whole, and as this handle. Errors: fields that there are
+    /// not, or twice; a depth beyond the halos.
     ///
     ///     exchange.only({.fields = {0, 2}, .depth = 1})(view(u), view(w));
     Exchange only(const Only& subset) const;
@@ -145,11 +139,10 @@ public:
         prepare_with(ArrayList(arrays...));
     }
 
-    /// Collective: has `auto` choose anew, for what changes while a program runs: cores that move,
-    /// other work on the machine. `arrays` as in a call; their ghosts keep their values. Takes as
-    /// long as construction. Subsets go the new way from their next use on, which is collective. A
-    /// transport that was asked for by name stays. Errors: while it, or a subset, is under way; of
-    /// a subset; a transport's.
+    /// Collective: has `auto` choose anew, where cores or other work have changed. `arrays` as in a
+    /// call; their ghosts keep their values. Takes as long as construction. Subsets follow; their
+    /// next use is collective. A transport that was asked for by name stays. Errors: while it, or a
+    /// subset, is under way; of a subset; a transport's.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void retune(const Arrays&... arrays) {
@@ -173,15 +166,15 @@ public:
         check_with(ArrayList(arrays...));
     }
 
-    /// Ends what begin or begin_reverse started; waits for the neighbors.
+    /// Ends what was begun; waits for the neighbors.
     void end();
     /// The same, but for this rank's copies: what is put on the queue from now on comes after them.
     void end(Queue& queue);
     bool under_way() const;
 
     /// Why arrays of the layouts of the construction cannot be named at a call of this direction on
-    /// this rank, empty where they can: for what moves the data their alignment or the kind of
-    /// their memory may matter. Local; not while the exchange is under way.
+    /// this rank (their alignment or kind of memory), empty where they can. Local; not while under
+    /// way.
     std::string refusal(Direction direction, const ArrayList& arrays);
 
     const Plan& plan() const;

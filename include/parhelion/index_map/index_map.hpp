@@ -22,24 +22,21 @@ struct NeighborCells {
     std::vector<local_index> cells;
 };
 
-/// Who owns what, and its exchanges for arrays that are named at each call.
+/// Who owns what, and its exchanges for arrays that are named at each call. Local numbering: owned
+/// cells, then ghosts. Copies are the same map. Making one is collective.
 ///
-/// Local numbering: owned cells, then ghosts. Handles are cheap: copies are the same map. Making
-/// one is collective.
+/// A call takes any number of arrays, of different elements if need be, and sends one message per
+/// neighbor for all of them. The first call for a list of elements and components compiles an
+/// exchange and is collective; others wait for neighbors only and allocate nothing. Arrays whose
+/// cells lie next to each other are exchanged in place, in node-shared memory straight; others are
+/// copied by way of memory of the map's (another stride than last time costs a look at all cells).
+/// Every rank makes the same calls in the same order. Errors, of the rank that passes them, at a
+/// collective call of every rank: arrays that share memory, or have too few cells.
 ///
-/// A call takes any number of arrays, of different elements if need be, at any addresses, and sends
-/// one message per neighbor for all of them. A map compiles an exchange for each list of elements
-/// and components at the first call that needs it, which is collective; others wait for neighbors
-/// only and allocate nothing. Arrays whose cells lie next to each other are exchanged in place, in
-/// node-shared memory straight; others are copied by way of memory of the map's (another stride
-/// than last time costs a look at all cells). Every rank makes the same calls in the same order.
-/// Errors, of the rank that passes them, at a collective call of every rank: arrays that share
-/// memory, or have too few cells.
-///
-///     IndexMap map = IndexMap::pull(1000, {2005, 17});      // owns 1000 cells; these global ones
-///     become ghosts, in this order std::vector<double> a(map.size()), b(map.size());
+///     IndexMap map = IndexMap::pull(1000, {2005, 17});   // owns 1000 cells, reads these two
+///     std::vector<double> a(map.size()), b(map.size());
 ///     std::vector<std::int32_t> c(3 * map.size());
-///     map.forward({a, b, {c, 3}});                          // three components per cell
+///     map.forward({a, b, {c, 3}});                       // three components per cell
 class IndexMap {
 public:
     /// Builds the pattern. The options are those of the map's exchanges.
@@ -63,40 +60,38 @@ public:
     /// by their numbers in its arrays, in an order that is the same on both; a point of several
     /// ranks is in several lists, whose union counts. Collective. The map has the listed points
     /// alone, with places (see `placed`): this rank owns those of which it is the lowest holder, in
-    /// ascending order of place, and the others are ghosts. Errors (on every rank): lists of
-    /// different lengths on the two sides, or on one side only, which name the ranks; a rank that
-    /// is listed twice, or this one; a point that is twice in a list, or that the lists make the
-    /// same as another point of its rank.
+    /// ascending order of place, and the others are ghosts. Errors (on every rank): lists of a pair
+    /// of ranks of different lengths, or one alone; a rank that is listed twice, or this one; a
+    /// point that is twice in a list, or that the lists make the same as another point of its rank.
     ///
     ///     auto nodes = IndexMap::from_neighbor_lists({{left, {0, 1}}, {right, {8, 9}}});
     ///     nodes.sum_shared(force);
     static IndexMap from_neighbor_lists(std::span<const NeighborCells> shared,
                                         Communicator comm = MPI_COMM_WORLD, Places extents = {},
                                         ExchangeOptions options = {});
-    /// The same of codes that have one list of cells to send and one of cells to receive for each
-    /// neighbor, this rank perhaps among them. Entry k of one is entry k of the other. Errors (on
-    /// every rank), besides: a cell that is received twice, or received and sent.
+    /// The same of lists of cells to send and to receive, of which entry k of one is entry k of the
+    /// other; this rank may be a neighbor. Errors (on every rank), besides: a cell that is received
+    /// twice, or received and sent.
     static IndexMap from_neighbor_lists(std::span<const NeighborCells> sent,
                                         std::span<const NeighborCells> received,
                                         Communicator comm = MPI_COMM_WORLD, Places extents = {},
                                         ExchangeOptions options = {});
 
     /// The map of the same cells for arrays as they are: owned cells and ghosts lie at these
-    /// places, among any others. Collective. Arrays are exchanged in place, in node-shared memory
-    /// straight, and may have any strides (`values_in`, `CellValues::axes`); those of a first call
-    /// for some elements and components decide on each rank which layout is the fast one. Forward
-    /// and reverse exchanges in two halves copy cells by way of memory of the map's. Errors (on
-    /// every rank): those of check_places.
+    /// places, among any others. Collective. Arrays may have any strides (`values_in`,
+    /// `CellValues::axes`) and are exchanged in place; those of a first call for some elements and
+    /// components decide on each rank which layout is the fast one. Forward and reverse exchanges
+    /// in two halves copy cells by way of memory of the map's. Errors (on every rank): those of
+    /// check_places.
     IndexMap placed(Places places) const;
     /// None: arrays have owned cells, then ghosts.
     const std::optional<Places>& places() const;
 
     /// The ghosts that count alone: a map whose forward, reverse and halves of them leave all other
     /// ghosts as they are, and send as much less, by MPI. Collective. `mask` is an array of this
-    /// map with one integer or bool per cell, not 0 for ghosts that count; those of owned cells do
-    /// not matter. On a rank none may count. All else is that of this map, but sums of shared
-    /// points, which a subset does not have. Errors (on every rank): a mask of other elements, or
-    /// one that does not fit.
+    /// map with one integer or bool per cell, not 0 for ghosts that count; owned cells do not
+    /// matter. It has no sums of shared points. Errors (on every rank): a mask of other elements,
+    /// or one that does not fit.
     ///
     ///     IndexMap icy = map.only(mask);   // std::vector<std::uint8_t>, of map.size() cells
     ///     icy.forward({a, b});
@@ -140,11 +135,10 @@ public:
     void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
 
     /// Points that several ranks hold, as owner or as ghosts: each of them gets the sum of all
-    /// their values, in one round of messages. Values are added in ascending order of rank,
-    /// everywhere alike: holders agree bit for bit, and so do runs and transports. Shared points
-    /// must not be written from begin to end, others may. The first call finds out who holds what,
-    /// and is collective. Errors: a rank that holds a point twice (on every rank); a reduction that
-    /// some elements do not have.
+    /// their values, in one round of messages, added in ascending order of rank, so that holders,
+    /// runs and transports agree bit for bit. Shared points must not be written from begin to end.
+    /// The first call finds out who holds what, and is collective. Errors: a rank that holds a
+    /// point twice (on every rank); a reduction that some elements do not have.
     void sum_shared(const CellArrays& arrays) const { reduce_shared(arrays, Reduction::sum); }
     /// The same with another reduction; `replace` gives the value of the last rank that holds a
     /// point.

@@ -8,11 +8,8 @@
 
 namespace parhelion {
 
-/// What a rank does with one holder's values of shared points, itself among them, when its turn in
-/// the order of ranks comes.
-///
-/// Values of a point gather in the point itself where this rank is its first holder, else in the
-/// slot of the first.
+/// One holder's turn, in the order of ranks. Values of a point gather in the point itself where
+/// this rank is its first holder, else in the slot of the first.
 struct Holder {
     int rank = 0;
     std::vector<local_index> points,
@@ -22,12 +19,10 @@ struct Holder {
 };
 
 /// An indexed pattern that sends each value of a point that several ranks hold to all other
-/// holders, in one message for each.
-///
-/// "Owned" cells of the pattern are all local points: owned, then ghosts. "Ghosts" are slots, one
-/// for each point and other holder. Every holder then has all values, and combines them in
-/// ascending order of rank: all get the same bits. Known as gather-scatter (Nek5000's gs, MFEM's
-/// GroupCommunicator) and as the assembly of shared degrees of freedom.
+/// holders, in one message for each. "Owned" cells of the pattern are all local points; "ghosts"
+/// are slots, one for each point and other holder. Holders combine all values in ascending order of
+/// rank: all get the same bits. Known as gather-scatter (Nek5000's gs, MFEM's GroupCommunicator)
+/// and as the assembly of shared degrees of freedom.
 struct SharedPoints {
     Pattern pattern;
     std::vector<Holder>

@@ -75,10 +75,8 @@ public:
     const NodeShape& shape(int node) const { return shapes_[shape_of_node_[node]]; }
     int shape_id(int node) const { return shape_of_node_[node]; }
     const std::vector<NodeShape>& shapes() const { return shapes_; }
-    /// First position of a node's ranks.
     int first_position(int node) const { return first_position_[node]; }
 
-    /// All nodes have the same shape.
     bool uniform() const { return shapes_.size() == 1; }
 
     /// Node of a position. O(log nodes).

@@ -15,8 +15,7 @@ namespace parhelion {
 /// One zeroed array per block with a halo around the owned cells; owns its memory, copies share it.
 ///
 ///     auto u = make_array<float>(domain);
-///     u(i, j, k) = 1;                      // global coordinates; ghosts lie outside of the owned
-///     box
+///     u(i, j, k) = 1;                      // global coordinates, of ghosts, too
 template <class T>
 class Array {
 public:

@@ -159,8 +159,7 @@ Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arr
 /// dimensions.
 Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
 
-/// Views of anything with data, extents and strides. It owns nothing: the array must stay where it
-/// is.
+/// Views of any ArrayLike. It owns nothing: the array must stay where it is.
 ///
 ///     std::mdspan u(data, 66, 66);            // owned 64 × 64, halo 1
 ///     Exchange exchange{build_pattern(domain), {view(domain, u)}};

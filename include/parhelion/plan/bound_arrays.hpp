@@ -40,22 +40,17 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Where the arrays of the exchange that is under way lie. A plan knows their layouts; addresses
-/// come with each call.
-///
-/// Transports keep a reference and look at the addresses whenever they copy. Binding allocates
-/// nothing and is local.
+/// Where the arrays of the exchange that is under way lie. Transports keep a reference and look at
+/// the addresses whenever they copy. Binding allocates nothing and is local.
 class BoundArrays {
 public:
-    /// Bound to the arrays that the plan was made with, which stay the default. The plan must
-    /// outlive it.
+    /// Bound to the plan's arrays, the default. The plan must outlive it.
     explicit BoundArrays(const Plan& plan);
 
     /// Field by field, block by block.
     Bases bases() const { return bases_.data(); }
     std::size_t size() const { return bases_.size(); }
-    /// Another one whenever an address is another one than before. The plan's own arrays have it,
-    /// too.
+    /// Changes whenever an address does.
     std::uint64_t version() const { return version_; }
 
     /// Takes other arrays of the layouts that were compiled. Throws Error that says what differs

@@ -19,8 +19,8 @@ struct Event {
     std::uint64_t number = 0;
 };
 
-/// Copies of one memory space, made in the order in which they were put here. The host's are made
-/// when they are put. Not for several threads at once. A queue that goes makes no more of them.
+/// Copies of one memory space, made in the order in which they were put here; the host's at once.
+/// Not for several threads at once. A queue that goes makes no more of them.
 class Queue {
 public:
     virtual ~Queue() = default;
@@ -86,9 +86,8 @@ std::shared_ptr<Executor> make_executor(MemorySpace space, int threads = 1,
 ///     exchange(*queue, view(domain, u));
 std::shared_ptr<Queue> queue_of_stream(void* stream);
 
-/// A program cut into levels, one after the other: what is in one may be copied at once, in any
-/// order, cell by cell, for nothing in it reads or writes what something else there writes. As few
-/// as there can be for the order of the program.
+/// A program cut into levels, one after the other, as few as there can be for its order: nothing in
+/// one reads or writes what something else there writes, so that they may be copied in any order.
 struct Levels {
     std::vector<Program> levels;
     std::deque<std::vector<local_index>>

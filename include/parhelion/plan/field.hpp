@@ -18,8 +18,7 @@ namespace parhelion {
 enum class Order : std::uint8_t { c, fortran };
 
 /// Where the bytes of arrays are. An exchange has arrays of one space, and of one device on each
-/// rank. Copies are made by an Executor (executor.hpp), messages moved by transports that serve the
-/// space (Traits::reach).
+/// rank.
 enum class MemorySpace : std::uint8_t { host, device };
 const char* to_string(MemorySpace space);
 /// Number of the device that has this memory, as CUDA's driver tells; −1: the host, null pointers
@@ -158,8 +157,8 @@ Field view(const IndexedDomain& domain, T* owned, T* ghosts, int components) {
                       {Order::c, components});
 }
 
-/// First owned cell or point of a block, and the layers beyond an end that come before it where the
-/// field's boundary is owned: those of a field's `BlockView::first`. Local.
+/// Where `BlockView::first` of a field is: the first owned cell or point, of layers beyond an end
+/// where they are owned. Local.
 Coordinates first_of(const CartesianDomain& domain, const Field& field, int block);
 
 /// "float32 × 3, halo 2" for messages.

@@ -13,8 +13,7 @@
 
 namespace parhelion {
 
-/// Fields of one pattern, or of one grid. An exchange takes several groups: cells and nodes of a
-/// mesh, the grids of a hierarchy.
+/// Fields of one pattern, or of one grid.
 struct Group {
     Group(Pattern pattern, std::vector<Field> of);
     /// A pattern for each stagger (and, where the domain's boundary is owned, depth) that fields
@@ -96,9 +95,7 @@ struct Plan {
     std::shared_ptr<Executor> executor;  ///< makes all copies of the fields' memory
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
-    /// The pattern of a field.
     const Pattern& pattern_of(int f) const { return *patterns[group_of[f]]; }
-    /// The link of a field's pattern among those of a neighbor.
     const Link& link_of(const Links& links, int f) const { return *links[group_of[f]]; }
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
     /// The fields' arrays are these from now on. Programs are the same.

@@ -54,7 +54,6 @@ public:
     bool empty() const { return size() == 0; }
     const Run* begin() const { return data(); }
     const Run* end() const { return data() + size(); }
-    /// Memory for so many runs.
     void reserve(std::size_t count) { own().reserve(count); }
     /// Appends a run, or prolongs the last one where both sides continue it. Before it is copied.
     void add(const Run& next);
@@ -74,7 +73,6 @@ struct RunsOp {
     Scalar scalar = Scalar::bytes;
     byte_count src = 0, dst = 0;
 
-    /// See Runs::add.
     void add(const Run& next) { runs.add(next); }
 };
 
@@ -121,9 +119,8 @@ Program inverse(const Program& program);
 /// Runs the copies. Local, allocates nothing. Source and destination must not overlap.
 void run(const Program& program, Bases src, Bases dst);
 
-/// Combines instead of copying: destination = destination ⊕ source, op after op, in order.
-/// The program must hold only strided, plain indexed and ragged ops of scalars for which `supports`
-/// holds.
+/// Combines instead of copying: destination = destination ⊕ source, op after op, in order. Of
+/// strided and plain indexed ops of scalars for which `supports` holds.
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
 /// Whether the library combines values of this scalar so (opaque bytes only replace, complex

@@ -9,13 +9,11 @@
 
 namespace parhelion {
 
-/// Along which dimension a view's elements are known to lie next to each other, so that a compiler
-/// can use vectors there.
+/// The dimension along which elements lie next to each other, for vectors.
 enum class Contiguity : std::uint8_t { last, first, none };
 
 /// Element (i, j, …) of an array whose dimensions have these strides. Owns nothing; copies are
-/// cheap and see the same elements. No bounds are checked: `extent` tells those of the owned cells,
-/// and how far ghosts go to both sides is the array's affair.
+/// cheap. No bounds are checked: `extent` tells those of the owned cells.
 template <class T, std::size_t Rank, Contiguity Along = Contiguity::last>
 class StridedView {
     static_assert(Rank > 0);
@@ -38,7 +36,6 @@ public:
     T& operator()(Index... index) const {
         return (*this)[Indices{static_cast<index_type>(index)...}];
     }
-    /// An element by its indices.
     T& operator[](const Indices& index) const {
         const auto place = [&]<std::size_t... d>(std::index_sequence<d...>) {
             return ((index[d] * stride(d)) + ... + -before_);

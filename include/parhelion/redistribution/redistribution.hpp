@@ -18,24 +18,24 @@ struct Move {
 
 /// Moves owned values between two domains of the same cells on one communicator: to another process
 /// grid or other splits, another partition, more or fewer ranks that own something. Ghosts are
-/// neither read nor written.
+/// neither read nor written. Of index maps cells are those of equal global id.
 ///
-/// Grids: every rank finds out alone, from both domains, with whom it shares cells. Index maps:
-/// cells are those of equal global id. Construction is collective. A call takes any number of pairs
-/// of arrays, of different elements if need be, and sends one message from each rank to each that
-/// gets cells of it. The first call with cells of as many bytes in all (grids), or of these
-/// elements (index maps), is collective; others wait for those that a rank gets cells from, or
-/// gives cells to. Every rank makes the same calls in the same order. Errors: domains of other
-/// cells or communicators (on every rank); arrays of another domain, or pairs of different elements
-/// or components (on every rank at the first call of all, later on the rank that passes them).
+/// Construction is collective. A call takes any number of pairs of arrays, of different elements if
+/// need be, and sends one message from each rank to each that gets cells of it. The first call with
+/// cells of as many bytes in all (grids), or of these elements (index maps), is collective; others
+/// wait for those that a rank gets cells from, or gives cells to. Every rank makes the same calls
+/// in the same order. Errors: domains of other cells or communicators (on every rank); arrays of
+/// another domain, or pairs of different elements or components (on every rank at the first call of
+/// all, later on the rank that passes them).
 ///
 ///     Redistribution redistribute{rows, columns};
 ///     redistribute(view(rows, u), view(columns, v));       // and back:
 ///     redistribute.back({{view(rows, u), view(columns, v)}})
 ///
 /// With `axes`, axis d of the second grid is axis `axes[d]` of the first one: the transposes of an
-/// FFT, whose pencils keep the axis along which they are whole fastest. Extents are those of the
-/// first grid in that order. Errors (on every rank): axes that are no permutation, or differ.
+/// FFT, whose pencils keep the axis along which they are whole fastest. Errors (on every rank):
+/// axes that are no permutation, or differ; extents that are not those of the first grid in that
+/// order.
 ///
 ///     CartesianDomain x({nz, ny, nx}, {.process_grid = {p, q, 1}}), y({nx, nz, ny}, …);
 ///     Redistribution to_y(x, y, {}, {2, 0, 1});

@@ -150,17 +150,16 @@ std::string refusal_of(const TransportInfo& info, const Plan& plan);
 /// registered. Local.
 std::vector<TransportInfo> transports();
 
-/// Adds a transport of the program's own, which exchanges can ask for by its name from now on.
-/// Local; every rank registers it, before the first exchange that uses it. Throws Error for a name
-/// that is taken or holds one of "+|,:", and without `make`.
+/// Adds a transport of the program's own, which exchanges can ask for by its name. Local; every
+/// rank registers it, before the first exchange that uses it. Throws Error for a name that is taken
+/// or holds one of "+|,:", and without `make`.
 ///
 /// `make` gives a Transport for the links of one direction, and is called by all ranks of the
-/// communicator together. What it needs is in the context: for each link the programs that pack and
-/// unpack a message (`TransportContext::way`), and the arrays that they work on, which may be
-/// others at each begin (`BoundArrays::bases`). All copies are enqueued
-/// (`TransportContext::queue`); programs of its own are compiled first (`Executor::compile` of the
-/// plan's). After a forward message a link's `repeat` follows; the messages of a reverse exchange
-/// are combined. One that serves arrays in another memory than the host's says so in its traits.
+/// communicator together. The context has, for each link, the programs that pack and unpack a
+/// message (`TransportContext::way`), and the arrays that they work on, which may be others at each
+/// begin (`BoundArrays::bases`). All copies are enqueued (`TransportContext::queue`); programs of
+/// its own are compiled first (`Executor::compile`). After a forward message a link's `repeat`
+/// follows; the messages of a reverse exchange are combined.
 void register_transport(TransportInfo info);
 
 /// Throws Error naming the choices when there is none of this name, or the reason when it does not

@@ -22,7 +22,6 @@ Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro);
 /// point.
 Order plain_path(const Problem& problem, const Coords& box);
 
-/// Slabs of a box that follow each other.
 struct Slab {
     int thickness;
     const Order& order;
@@ -34,7 +33,6 @@ Order slab_after_slab(const Coords& box, int dimension, const std::vector<Slab>&
 struct Cut {
     int dimension = -1, thickness = 0;
 };
-/// The two boxes on either side of a cut.
 std::pair<Coords, Coords> halves(const Coords& box, const Cut& cut);
 
 /// An order and what it costs inside its box.
