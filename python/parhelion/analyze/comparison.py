@@ -1,9 +1,8 @@
-"""Comparing all cases of two sets of runs, and what differs around them; how often such a comparison is right, measured on one's own runs."""
+"""Comparing all cases of two sets of runs, and what differs around them."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..record.folder import folders_with
 from ..record.model import Case, INTERLEAVED, RecordError, flatten
 from ..record.read import FILE_NAME, Record, failed, read_record
 from .results import CaseResult, Entry, entries, in_order, remarks, results, skew
-from .statistics import APART, DEFAULT_RULES, DIFFERENT, Difference, Launch, Rules, Verdict, all_probes, difference, judge, typical_probes
+from .statistics import APART, DEFAULT_RULES, Difference, Launch, Rules, Verdict, all_probes, difference, judge, typical_probes
 
 
 @dataclass(frozen=True)
@@ -268,40 +267,6 @@ def _samples(line: Case) -> np.ndarray:
     return np.maximum(line.samples, 1e-12)
 
 
-LineKey = tuple[int, tuple[str, bytes]]  # launch, case
-
-
-def relative_to(sets: Sequence[RecordSet], name: str) -> list[RecordSet]:
-    """The same sets as if `name` had always taken its median over all of them; `name` itself is left out.
-
-    Raises `RecordError` when a set has no verified timing of it. Lines of cases and launches without one are left out, too.
-    """
-    told = [[{_key(line): _samples(line) for line in record.cases if line.variant == name and _counts(line)} for record in each.records] for each in sets]
-    samples: dict[tuple[str, bytes], list[np.ndarray]] = {}
-    for each, references in zip(sets, told):
-        if not any(references):
-            raise RecordError(f"{each.name} has no verified timing of {name}: choose a variant that both sides measured")
-        for (_, case), taken in chain.from_iterable(reference.items() for reference in references):
-            samples.setdefault(case, []).append(taken)
-    usual = {case: float(np.median(np.concatenate(each))) for case, each in samples.items()}
-
-    def scaled(record: Record, reference: dict[LineKey, np.ndarray]) -> Record:
-        beside = [(line, reference[_key(line)], usual[_key(line)[1]]) for line in record.cases if line.variant != name and _key(line) in reference]
-        return replace(record, cases=[_scaled(*each) for each in beside])
-
-    return [RecordSet(f"{each.name} relative to {name}", [scaled(*both) for both in zip(each.records, references)]) for each, references in zip(sets, told)]
-
-
-def _key(line: Case) -> LineKey:
-    return line.launch, (line.name, identity(line.params))
-
-
-def _scaled(line: Case, reference: np.ndarray, usual: float) -> Case:
-    # Launches that ended early may have samples without a partner: then the median stands for all.
-    pace = reference if len(reference) == len(line.samples) else np.median(reference)
-    return msgspec.structs.replace(line, samples=(np.asarray(line.samples) * (usual / pace)).tolist())
-
-
 def comparison_document(found: Comparison) -> dict[str, Any]:
     """The document of `parhelion compare --json`; ratios are B / A, so above 1 means slower."""
     sides = {name: {"name": side.name, "runs": [record.id for record in side.records], "launches": side.launches, "notes": side.remarks}
@@ -326,64 +291,3 @@ def _case(row: Row) -> dict[str, Any]:
         "cliffs_delta": found.cliffs_delta, "compared": found.kind, "units": found.units, "single_launch": found.single_launch,
         "verdict": found.verdict, "why": found.why,
     }
-
-
-Sides = tuple[list[Launch], list[Launch]]
-ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "interleaved, pair by pair"
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """Shares over all splits of one design; `launches` is the number on each side."""
-
-    design: str
-    splits: int
-    launches: int
-    cases: int
-    planted: float
-    false_pairs: float
-    false_cases: float
-    found_pairs: float
-    found_cases: float
-
-
-def calibrate(records: RecordSet, planted: float = 1.05, size: int | None = None, rules: Rules = DEFAULT_RULES) -> list[Calibration]:
-    """Both designs on all stretches of consecutive launches; raises `RecordError` with fewer than four launches per case."""
-    cases = list(launches(records).values())
-    available = min(map(len, cases), default=0)
-    size = size or available // 2
-    if size < 2 or 2 * size > available:
-        raise RecordError(f"{records.name} has {available} launches per case, {max(4, 2 * size)} are needed: use --launches, or measure more")
-    return [_calibration(design, cases, size, planted, rules) for design in (ONE_AFTER_THE_OTHER, IN_TURN)]
-
-
-def _calibration(design: str, cases: Sequence[list[Launch]], size: int, planted: float, rules: Rules) -> Calibration:
-    by_split = list(zip(*(splits(case, size, design) for case in cases)))  # cases may lack launches
-    false = np.array([judged(sides, 1.0, DIFFERENT, rules) for sides in by_split])
-    found = np.array([judged(sides, planted, (Verdict.SLOWER,), rules) for sides in by_split])
-    shares = (false.any(axis=1).mean(), false.mean(), found.any(axis=1).mean(), found.mean())
-    return Calibration(design, len(by_split), size, len(cases), planted, *map(float, shares))
-
-
-def splits(launches: list[Launch], size: int, design: str) -> list[Sides]:
-    """The sides of every stretch of 2 × `size` launches, each with either side as the first."""
-    made: list[Sides] = []
-    for first in range(len(launches) - 2 * size + 1):
-        stretch = launches[first : first + 2 * size]
-        a, b = stretch[:size], stretch[size:]
-        if design == IN_TURN:
-            numbered = [launch._replace(pair=("pairs", number // 2)) for number, launch in enumerate(stretch)]
-            a, b = numbered[::2], numbered[1::2]
-        made += [(a, b), (b, a)]
-    return made
-
-
-def judged(cases: Sequence[Sides], factor: float, wanted: Sequence[Verdict], rules: Rules = DEFAULT_RULES, probe: float = 1.0) -> list[bool]:
-    """Whether each case, with B slowed by that factor, has one of these verdicts; all cases are one family."""
-    found = judge([difference(first, slowed(second, factor, probe)) for first, second in cases], rules)
-    return [each.verdict in wanted for each in found]
-
-
-def slowed(side: list[Launch], factor: float, probe: float = 1.0) -> list[Launch]:
-    """The same with every sample so many times as long; `probe` is what another machine does to its probe."""
-    return [launch._replace(samples=factor * launch.samples, probe=probe * launch.probe) for launch in side]

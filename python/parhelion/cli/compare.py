@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from ..record.model import RecordError
 from ..record.profile import read_profile
 from ..record.folder import parse_labels
 from ..show.terminal import Output
-from .options import IMAGE, PROFILE, RUN, FAIL_ON, MOST_LAUNCHES, Names, PanelCommand, Real, Share, Whole, json_option, options_of, speedscope_option
+from .options import IMAGE, PROFILE, RUN, FAIL_ON, Names, PanelCommand, Share, Whole, json_option, options_of, speedscope_option
 from .runs import chosen, labeled_option, store_option
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 How = Mapping[str, Any]
 KINDS = (RUN, IMAGE, PROFILE)
 FAIL_ON_HOW: dict[str, Any] = {"type": click.Choice(list(FAIL_ON)), "default": "slower", "show_default": True, "help": "Which verdict gives exit status 1."}
-WHAT, RULES, ALONE, OUTPUT = map(options_of, ("Variants", "What counts as different", "With A alone", "Output"))
+RULES, OUTPUT = map(options_of, ("What counts as different", "Output"))
 
 
 def _file(name: str, about: str, default: str | None = None) -> Any:
@@ -80,40 +79,31 @@ def _kind(path: Path) -> str:
 
 @click.command(cls=PanelCommand)
 @click.argument("a", type=Compared())
-@click.argument("b", type=Compared(), required=False)
+@click.argument("b", type=Compared())
 @RULES("--alpha", type=Share(), default="3%", show_default=True, help="Accepted share of false findings.")
 @RULES("--least", type=Share(), default="1%", show_default=True, help="Smaller differences do not count.")
 @RULES("--margin", type=Share(), default="5%", show_default=True, help="Difference that 'no difference beyond the margin' excludes.")
 @RULES("--drift", type=Share(), help="Drift of the machine between the two measurements that is tolerated [images: 3%; else none].")
 @RULES("--fail-on", **FAIL_ON_HOW)
-@WHAT("--variants", type=Names(), default=(), help="Only these [all].")
-@WHAT("--relative-to", metavar="VARIANT",
-      help="Compare times relative to this variant of the same launch, for machines whose speed varies.")
-@ALONE("--planted", type=Real(1, 100, min_open=True), default=1.05, show_default=True, help="Planted slowdown.")
-@ALONE("--launches", type=Whole(2, MOST_LAUNCHES), help="Launches [a side: half of what there is].")
+@click.option("--variants", type=Names(), default=(), help="Only these [all].")
 @OUTPUT("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
 @OUTPUT("--most", type=Whole(1, 1000), default=12, show_default=True, help="Maximum number of rows in long tables.")
 @speedscope_option
 @_file("--html", "Write the page.")
 @_file("--markdown", "Write it in Markdown.")
 @json_option
-def compare(a: Path, b: Path | None, json_file: str | None, **how: Any) -> None:
+def compare(a: Path, b: Path, json_file: str | None, **how: Any) -> None:
     """Compare B with A: runs, folders of runs whose launches count together, software images, or profiles.
 
     \b
     parhelion compare runs/before runs/after --markdown change.md
     parhelion compare images/v0.3 images/v0.4 --html page.html
-    parhelion compare RUN
 
-    With one run: how often is a difference found among its own launches, and how often a planted slowdown? Ratios are B / A: above 1, B is slower.
+    Ratios are B / A: above 1, B is slower.
     Ten launches a side find 5 % on an ordinary machine. For images, likely causes come first.
     Exit status 1 if B is slower (see --fail-on) or gave wrong values.
     """
     output, kind = Output(json_file), _kind(a)
-    if b is None:
-        if kind != RUN.name:
-            raise InputError(f"{a} is a{'n' * (kind == 'image')} {kind}: name another one to compare it with")
-        raise SystemExit(_alone(a, how, output))
     if kind != (other := _kind(b)):
         raise InputError(f"{a} is a {kind} and {b} a {other}: compare two of one kind")
     compare_two = {RUN.name: _runs, IMAGE.name: _images, PROFILE.name: _profiles}[kind]
@@ -126,8 +116,7 @@ def _runs(a: Path, b: Path, how: How, output: Output) -> int:
     from ..analyze.comparison import read_set
     from ..show.compare import comparison, comparison_page
 
-    first, second = _chosen([read_set(a), read_set(b)], how)
-    found = compare(first, second, _rules(how))
+    found = compare(_chosen(read_set(a), how), _chosen(read_set(b), how), _rules(how))
     output.show(comparison(found, how["show_all"]))
     _files(lambda: comparison_page(found), how, output)
     output.document(comparison_document(found))
@@ -163,21 +152,6 @@ def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
     return WRONG_VALUE if how["fail_on"] == "different" and any(each.shown for each in found.parts) else OK
 
 
-def _alone(run: Path, how: How, output: Output) -> int:
-    from ..analyze.comparison import calibrate
-    from ..analyze.comparison import read_set
-    from ..analyze.words import percent
-
-    (records,) = _chosen([read_set(run)], how)
-    found = calibrate(records, how["planted"], how["launches"], _rules(how))
-    for each in found:
-        output.console.print(f"""{each.launches} launches a side, {each.design}: {each.splits} splits of {each.cases} cases × variants
-  A/A: {percent(each.false_pairs)} of pairs called different in at least one case; {percent(each.false_cases, 2)} of cases
-  planted ×{each.planted:g}: found in {percent(each.found_pairs)} of pairs; {percent(each.found_cases)} of cases""")
-    output.document({"schema": "parhelion.calibration/2", "designs": [asdict(each) for each in found]})
-    return OK
-
-
 def _rules(how: How, drift: float = 0.0) -> Rules:
     from ..analyze.statistics import Rules
 
@@ -188,14 +162,11 @@ def _fails(verdicts: Iterable[object], how: How) -> bool:
     return any(str(verdict) in FAIL_ON[how["fail_on"]] for verdict in verdicts)
 
 
-def _chosen(sets: list[RecordSet], how: How) -> list[RecordSet]:
-    from ..analyze.comparison import relative_to
-
-    sets = relative_to(sets, how["relative_to"]) if how["relative_to"] else sets
+def _chosen(records: RecordSet, how: How) -> RecordSet:
     if how["variants"]:
-        for record in (record for each in sets for record in each.records):
+        for record in records.records:
             record.cases = [line for line in record.cases if line.variant in how["variants"]]
-    return sets
+    return records
 
 
 def _files(page: Callable[[], Page], how: How, output: Output) -> None:

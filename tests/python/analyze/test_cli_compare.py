@@ -139,34 +139,6 @@ def test_what_cannot_be_compared_is_refused(store, other):
     assert result.exit_code == 2 and "Error:" in result.output
 
 
-def test_calibration_tells_both_rates_of_both_designs():
-    result = parhelion("compare", "runs/a-halo", "--json", "out.json")
-    assert result.exit_code == 0, result.output
-    found = json.loads(Path("out.json").read_text())["designs"]
-    assert [each["design"] for each in found] == ["one after the other", "interleaved, pair by pair"]
-    for each in found:
-        assert each["launches"] == 4 and each["cases"] == 8 and each["splits"] == 2
-        assert each["false_pairs"] == 0 and each["found_pairs"] == 1
-
-
-def test_calibration_sees_a_drift_between_runs_that_pairs_do_not(store):
-    """Nothing changed, but the machine became slower by 3 % at the middle of the launches."""
-    def slower(line):
-        if line.get("variant") and line["launch"] >= 4:
-            line.update(samples=[1.03 * sample for sample in line["samples"]], samples_by_rank=[])
-
-    synthetic.write_record(store / "drifted", launches=8, drift=0.002, variants=("auto",))
-    edit(store / "drifted", slower)
-    parhelion("compare", store / "drifted", "--json", "out.json")
-    after, in_turn = json.loads(Path("out.json").read_text())["designs"]
-    assert after["false_cases"] > 0.5 and in_turn["false_cases"] == 0
-
-
-@pytest.mark.parametrize("words", [["runs/a-halo", "--launches", "5"], ["runs/a-halo", "--launches", "1"], []])
-def test_calibration_needs_launches_to_split(words):
-    assert parhelion("compare", *words).exit_code == 2
-
-
 def other_machine(times):
     """A change of every line as another machine would make it: probe and samples so many times as long."""
     def change(line):
@@ -334,38 +306,6 @@ def test_controls_that_the_mpi_tells_itself_are_compared():
     parhelion("compare", "runs/a-halo", "runs/b-halo", "--json", "out.json")
     ranks = json.loads(Path("out.json").read_text())["changes"]["ranks"]
     assert ranks == [{"name": "MPI's own MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE", "first": "512", "second": "256"}]
-
-
-def test_relative_to_a_variant_a_machine_that_is_now_fast_and_now_slow_hides_nothing(store):
-    """Both sides drift by 15 %; only `auto` was made 5 % slower."""
-    common = {"launches": 10, "drift": 0.15, "spread": 0.02, "variants": ("auto", "hand_packed")}
-    for name, seed in (("first", 11), ("second", 12)):
-        synthetic.write_record(store / name, seed=seed, **common)
-
-    def slow_auto(line):
-        if line.get("variant") == "auto":
-            line.update(samples=[1.05 * sample for sample in line["samples"]], samples_by_rank=[])
-
-    edit(store / "second", slow_auto)
-    parhelion("compare", store / "first", store / "second", "--json", "absolute.json")
-    parhelion("compare", store / "first", store / "second", "--relative-to", "hand_packed", "--json", "relative.json")
-    absolute, relative = (json.loads(Path(f"{name}.json").read_text())["cases"] for name in ("absolute", "relative"))
-    assert {case["verdict"] for case in absolute} == {"not enough samples"}
-    assert {case["verdict"] for case in relative} == {"slower"} and {case["variant"] for case in relative} == {"auto"}
-    assert all(case["ratio"] == pytest.approx(1.05, abs=0.02) for case in relative)
-
-
-def test_relative_times_are_in_the_variants_own_order_of_magnitude():
-    parhelion("compare", "runs/a-halo", "runs/b-halo", "--relative-to", "hand_packed", "--json", "relative.json")
-    parhelion("compare", "runs/a-halo", "runs/b-halo", "--variants", "auto", "--json", "absolute.json")
-    medians = [[case["median_s"][0] for case in json.loads(Path(f"{name}.json").read_text())["cases"]] for name in ("relative", "absolute")]
-    assert medians[0] == pytest.approx(medians[1], rel=0.05)
-
-
-@pytest.mark.parametrize("command", [["compare", "runs/a-halo", "runs/b-halo"], ["compare", "runs/a-halo"]])
-def test_a_reference_that_was_not_measured_is_refused(command):
-    result = parhelion(*command, "--relative-to", "nobody")
-    assert result.exit_code == 2 and "has no verified timing of nobody" in result.output
 
 
 def test_starts_that_failed_are_told_where_nothing_can_be_compared(store):

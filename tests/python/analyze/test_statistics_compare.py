@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from made_up_sides import NOISES, sides
+from made_up_sides import NOISES, sides, slowed
 
-from parhelion.analyze.comparison import slowed
 from parhelion.analyze.statistics import DIFFERENT, Difference, Rules, Verdict, difference, judge
 from parhelion.analyze.statistics import Interval, MOST_FREEDOM, Shift, TRIM, center, independent, middle, paired, stratified
 from parhelion.analyze.statistics import Launch, by_state, state_boundary, typical_probes

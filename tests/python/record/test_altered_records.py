@@ -21,8 +21,6 @@ COMMANDS = [
     ("report", "RUN", "--html", "r.html", "--markdown", "r.md"),
     ("report", "RUN", "--published", "--html", "r.html", "--markdown", "r.md"),
     ("compare", "RUN", "RUN", "--all"),
-    ("compare", "RUN", "RUN", "--relative-to", "hand_packed"),
-    ("compare", "RUN"),
     ("runs", "list", "--store", "."),
     ("runs", "show", "RUN", "--environment", "--json", "-"),
     ("runs", "tag", "RUN", "a=b"),

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from made_up_sides import NOISES, sides
+from made_up_sides import IN_TURN, NOISES, ONE_AFTER_THE_OTHER, Sides, judged, sides, splits
 
-from parhelion.analyze.comparison import IN_TURN, ONE_AFTER_THE_OTHER, Sides, judged, splits
 from parhelion.analyze.statistics import Launch
 from parhelion.analyze.statistics import DIFFERENT, IMAGE_RULES, Verdict
 

@@ -13,8 +13,7 @@ from parhelion.analyze.statistics import CONFIDENCE
 from parhelion.analyze.statistics import Launch
 from parhelion.analyze.statistics import DIFFERENT, Difference, Rules, Verdict, difference, judge
 from error_rates import Cell
-from made_up_sides import FAR_NS, NEAR_NS, SAMPLE, SLOW, TYPICAL_S
-from parhelion.analyze.comparison import ONE_AFTER_THE_OTHER, Sides
+from made_up_sides import FAR_NS, NEAR_NS, ONE_AFTER_THE_OTHER, SAMPLE, SLOW, TYPICAL_S, Sides
 
 FIGURES = (24, 28, 10, 10)  # of alltoall, halo, gather and set-up
 SAMPLES = 10

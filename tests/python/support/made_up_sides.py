@@ -3,13 +3,40 @@
 Sizes of the noise are those of small virtual machines: launches differ by 1.5 %, samples of a launch by 5 % and a few stragglers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from parhelion.analyze.comparison import Sides
-from parhelion.analyze.statistics import Launch
+from parhelion.analyze.statistics import DEFAULT_RULES, Launch, Rules, Verdict, difference, judge
+
+Sides = tuple[list[Launch], list[Launch]]
+ONE_AFTER_THE_OTHER, IN_TURN = "one after the other", "interleaved, pair by pair"
+
+
+def splits(launches: list[Launch], size: int, design: str) -> list[Sides]:
+    """The sides of every stretch of 2 × `size` launches, each with either side as the first."""
+    made: list[Sides] = []
+    for first in range(len(launches) - 2 * size + 1):
+        stretch = launches[first : first + 2 * size]
+        a, b = stretch[:size], stretch[size:]
+        if design == IN_TURN:
+            numbered = [launch._replace(pair=("pairs", number // 2)) for number, launch in enumerate(stretch)]
+            a, b = numbered[::2], numbered[1::2]
+        made += [(a, b), (b, a)]
+    return made
+
+
+def judged(cases: Sequence[Sides], factor: float, wanted: Sequence[Verdict], rules: Rules = DEFAULT_RULES, probe: float = 1.0) -> list[bool]:
+    """Whether each case, with B slowed by that factor, has one of these verdicts; all cases are one family."""
+    found = judge([difference(first, slowed(second, factor, probe)) for first, second in cases], rules)
+    return [each.verdict in wanted for each in found]
+
+
+def slowed(side: list[Launch], factor: float, probe: float = 1.0) -> list[Launch]:
+    """The same with every sample so many times as long; `probe` is what another machine does to its probe."""
+    return [launch._replace(samples=factor * launch.samples, probe=probe * launch.probe) for launch in side]
+
 
 SAMPLES = 30
 START, SAMPLE = 0.015, 0.05  # standard deviations of logarithms
