@@ -75,16 +75,16 @@ demo: configure $(STAMPS)/package ## Build and run the main job on all cores; sa
 	@$(BIN)/parhelion demo $(DEMO_ARGS)
 
 test: ## Build and run tests of C++ and Python under the embedded MPI, after lint
-	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh usual
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) tests/test.sh usual
 
 test-quick: ## The quickest of them: minutes
-	@JOBS=$(JOBS) scripts/test.sh quick
+	@JOBS=$(JOBS) tests/test.sh quick
 
 test-others: ## What `make test` leaves out: long tests, C++ under Open MPI and sanitizers, Python tests that Open MPI adds
-	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh others
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) tests/test.sh others
 
 test-all: ## All of these at every number of ranks, and messages of gigabytes: an hour and more
-	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) scripts/test.sh all
+	@JOBS=$(JOBS) EXPECTED_SKIPS=$(EXPECTED_SKIPS) tests/test.sh all
 
 ##@ Building
 build: setup configure ## Build the library, phl-bench and the Python module for one MPI

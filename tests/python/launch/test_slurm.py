@@ -57,7 +57,7 @@ def slurm():
     """Runs a shell command beside Slurm."""
     if not all(shutil.which(name, path=PATH) for name in DAEMONS):
         pytest.skip("Slurm is not installed (Debian: apt install slurmctld slurmd slurm-client munge libpmix-dev)")
-    beside = subprocess.Popen([ROOT / "scripts/slurm.sh", "sh", "-c", "echo ready $SLURM_CONF; cat >/dev/null"], stdin=subprocess.PIPE,
+    beside = subprocess.Popen([ROOT / "tests/slurm.sh", "sh", "-c", "echo ready $SLURM_CONF; cat >/dev/null"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     ready = beside.stdout.readline().split()
     if not ready:

@@ -117,12 +117,12 @@ def test_make_test_leaves_out_the_tests_that_are_named_as_long(tmp_path):
 
 
 def test_a_second_run_has_the_tests_that_another_build_adds(tmp_path):
-    """As scripts/test.sh begins it: with the option alone, which the file beside the tests knows."""
+    """As tests/test.sh begins it: with the option alone, which the file beside the tests knows."""
     folder = tmp_path / "tests"
     folder.mkdir()
     shutil.copy(ROOT / "tests" / "conftest.py", folder)
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
-    option = re.search(r"--except-passed[= ]", (ROOT / "scripts" / "test.sh").read_text()).group()
+    option = re.search(r"--except-passed[= ]", (ROOT / "tests" / "test.sh").read_text()).group()
 
     def pytest_run(*words):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]

@@ -16,7 +16,7 @@ def recorded(tmp_path):
         command = tmp_path / "parhelion"
         command.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/words\nexit {status}\n')
         command.chmod(0o755)
-        done = subprocess.run([ROOT / "scripts" / "history.sh", store, command], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([ROOT / ".ci" / "history.sh", store, command], capture_output=True, text=True, timeout=60)
         words = tmp_path / "words"
         return done, words.read_text().splitlines() if words.exists() else []
 
@@ -42,4 +42,4 @@ def test_a_place_that_cannot_be_had_fails_nothing(recorded, tmp_path):
 
 def test_continuous_integration_calls_it_where_it_is_told_a_place():
     last = (ROOT / ".ci" / "run").read_text().splitlines()[-1]
-    assert last == '[ -z "${BENCHMARK_HISTORY:-}" ] || scripts/history.sh "$BENCHMARK_HISTORY" "$clone/.venv/bin/parhelion"'
+    assert last == '[ -z "${BENCHMARK_HISTORY:-}" ] || .ci/history.sh "$BENCHMARK_HISTORY" "$clone/.venv/bin/parhelion"'

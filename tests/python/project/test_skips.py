@@ -33,7 +33,7 @@ def files(tmp_path):
 
 
 def skips(*words):
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "skips.py", *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, ROOT / "tests" / "skips.py", *words], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A small run of the project's own benchmarks into a store, and the store's history: a record, not a gate.
-#   scripts/history.sh STORE PARHELION...       such as: scripts/history.sh ~/history .venv/bin/parhelion
+#   .ci/history.sh STORE PARHELION...       such as: .ci/history.sh ~/history .venv/bin/parhelion
 # Takes less than a minute, and always ends with 0.
 set -uo pipefail
 store=$1

@@ -72,7 +72,7 @@ case ${1:-usual} in
     *) echo "$0 quick|usual|others|all" >&2 && exit 2 ;;
 esac
 
-.venv/bin/python scripts/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {
+.venv/bin/python tests/skips.py ${EXPECTED_SKIPS:+--expected "$EXPECTED_SKIPS"} build/*/ctest.xml build/*/pytest.xml || {
     failed=1
     summary+=("FAIL          skips                      some were not expected, see above")
 }

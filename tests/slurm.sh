@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs COMMAND beside a Slurm of two nodes, node1 and node2, which are both this machine: scripts/slurm.sh COMMAND…
+# Runs COMMAND beside a Slurm of two nodes, node1 and node2, which are both this machine: tests/slurm.sh COMMAND…
 #
 # Needs Debian's slurmctld, slurmd, slurm-client, munge and libpmix2, and root, but neither systemd nor control groups. Nothing
 # outside a temporary folder is touched, ports but for those below are not used, and all of it ends with COMMAND, whose exit status
