@@ -23,7 +23,7 @@ COMMANDS = {
     "doctor": ("parhelion.cli.doctor", "doctor", "Say what this machine offers and which transports work here."),
     "demo": ("parhelion.cli.bench", "demo", "Measure halo and gather on this machine and write report.html."),
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
-    "runs": ("parhelion.cli.main", "runs", "List, show, tag, export and query runs."),
+    "runs": ("parhelion.cli.main", "runs", "List, show, tag and export runs."),
     "model": ("parhelion.cli.main", "model", "Fit what exchanges cost; check it on published figures; simulate a machine."),
     "config": ("parhelion.cli.doctor", "config", "Say where headers, library, CMake and pkg-config files are."),
 }
@@ -38,7 +38,6 @@ RUNS_VERBS = {
     "tag": ("parhelion.cli.runs", "tag_run", "Give a run labels, or take some away."),
     "export": ("parhelion.cli.runs", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
     "import": ("parhelion.cli.runs", "import_runs", "Make a run from the output of OSU Micro-Benchmarks or IMB."),
-    "query": ("parhelion.cli.runs", "query_runs", "Ask the store in SQL."),
     "history": ("parhelion.cli.compare", "history", "Find the runs at which figures of a store became slower or faster."),
 }
 MODEL_VERBS = {

@@ -1,4 +1,4 @@
-"""`parhelion runs list`, `show`, `tag`, `import`, `export` and `query`, and what all verbs of `parhelion runs` share."""
+"""`parhelion runs list`, `show`, `tag`, `import` and `export`, and what all verbs of `parhelion runs` share."""
 
 import sys
 from collections.abc import Sequence
@@ -160,20 +160,3 @@ def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str
     rows = write_tracked(records, wanted, file) if wanted in TRACKERS else export(records, table or "samples", wanted, file)
     output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
     output.document({"schema": "parhelion.export/1", "file": str(file), "table": None if wanted in TRACKERS else table or "samples", "format": wanted, "rows": rows})
-
-
-@click.command()
-@click.argument("sql")
-@store_option
-@json_option
-def query_runs(sql: str, store: Path, json_file: str | None) -> None:
-    """Query the tables runs, cases and samples of the store in DuckDB's SQL.
-
-    Such as: select variant, param_halo, median(seconds) from samples group by all order by all
-    """
-    from ..record.export import query
-
-    output = Output(json_file)
-    columns, rows = query(chosen((), store, output), sql)
-    output.show([Table(columns, [["" if value is None else str(value) for value in row] for row in rows])])
-    output.document({"schema": "parhelion.query/1", "columns": columns, "rows": [list(row) for row in rows]})

@@ -1,4 +1,4 @@
-"""Records as three flat tables (runs, cases by launch, samples), and SQL over them, by DuckDB."""
+"""Records as three flat tables (runs, cases by launch, samples), which DuckDB writes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,6 @@ if TYPE_CHECKING:
 
 TABLES = ("runs", "cases", "samples")
 FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet", "json": "FORMAT json, ARRAY true"}
-
-
-def query(records: Sequence[Record], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Column names and rows of a query over the tables `runs`, `cases` and `samples`."""
-    import duckdb
-
-    if not sql.strip():
-        raise RecordError("the query is empty: ask something, such as 'select * from runs'")
-    with _connect(records) as connection:
-        try:
-            # A query reads records, not other files of the machine.
-            connection.execute("SET enable_external_access = false")
-            cursor = connection.execute(sql)
-            if cursor is None or cursor.description is None:  # a comment alone is no statement
-                raise RecordError("the query holds no statement: ask something, such as 'select * from runs'")
-            return [column[0] for column in cursor.description], cursor.fetchall()
-        except duckdb.Error as error:
-            raise RecordError(f"the query failed: {error}") from None
 
 
 def export(records: Sequence[Record], table: str, form: str, path: Path) -> int:

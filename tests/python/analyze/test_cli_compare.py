@@ -250,19 +250,6 @@ def test_an_export_that_cannot_be_made_is_refused(words):
     assert parhelion("runs", "export", *words).exit_code == 2
 
 
-def test_the_store_answers_questions_in_sql():
-    result = parhelion("runs", "query", "select variant, count(*) n from samples group by all order by all", "--json", "-")
-    document = json.loads(result.stdout)
-    assert document["columns"] == ["variant", "n"]
-    assert document["rows"] == [["auto", 2880], ["hand_packed", 2880]]
-
-
-@pytest.mark.parametrize("sql", ["selec", "select * from nothing", "select * from read_csv('/etc/passwd')"])
-def test_a_query_that_cannot_be_answered_is_refused(sql):
-    result = parhelion("runs", "query", sql)
-    assert result.exit_code == 2 and "the query failed" in result.output
-
-
 def test_an_empty_store_is_listed_and_exported():
     Path("empty").mkdir()
     assert "no run matches" in parhelion("runs", "list", "--store", "empty").output

@@ -42,7 +42,6 @@ CALLS = {
     "runs history": ["--store", "."],
     "runs import": ["osu.txt"],
     "runs list": [],
-    "runs query": ["select 1"],
     "runs show": ["run"],
     "runs tag": ["run", "a=b"],
     "model schedule": ["--grid", "2x2", "--extent", "4"],

@@ -26,7 +26,6 @@ COMMANDS = [
     ("runs", "tag", "RUN", "a=b"),
     ("runs", "export", "RUN", "--file", "e.parquet"),
     ("runs", "export", "RUN", "--table", "runs", "--file", "e.csv"),
-    ("runs", "query", "select * from cases", "--store", "."),
     ("model", "fit", "RUN", "--file", "m.json"),
 ]
 ODD = [None, True, -1, 0, 1, 2**31, 2**63, 10**30, -0.0, 1e-300, 1e300, "", "x", "2", "²", "[bold]", "[/x]", "nan", "a" * 3000,
@@ -159,11 +158,3 @@ def test_what_a_record_of_ghosts_does_not_tell_is_shown_as_missing(name, tmp_pat
     shown = CliRunner().invoke(root, ["runs", "show", str(tmp_path)])
     assert shown.exit_code == 0, shown.output
     assert "–" in shown.output
-
-
-@pytest.mark.parametrize("sql", ["", "  ", "-- nothing", ";", "/* */"])
-def test_an_empty_query_is_refused(sql, tmp_path):
-    synthetic.write_record(tmp_path / "run", launches=1)
-    refused = CliRunner().invoke(root, ["runs", "query", "--store", str(tmp_path), "--", sql])
-    assert refused.exit_code == 2
-    assert isinstance(refused.exception, SystemExit)
