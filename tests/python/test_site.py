@@ -14,7 +14,7 @@ import pytest
 from declarations import declarations, undocumented
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "docs"))
 
 import pages  # noqa: E402
 

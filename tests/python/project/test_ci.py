@@ -110,7 +110,7 @@ def test_make_test_leaves_out_the_tests_that_are_named_as_long(tmp_path):
     shutil.copy(ROOT / "tests" / "conftest.py", folder)
     (folder / f"{names[0]}.py").write_text("def test_long(): pass\n")
     (folder / "test_short.py").write_text("def test_short(): pass\n")
-    option = re.search(r"-m 'not long'", (ROOT / "scripts" / "test.sh").read_text()).group()
+    option = re.search(r"-m 'not long'", (ROOT / "tests" / "test.sh").read_text()).group()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", "-c", "/dev/null", "--rootdir", tmp_path, *shlex.split(option), folder]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120).stdout
     assert "test_short" in told and "test_long" not in told

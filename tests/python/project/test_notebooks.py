@@ -8,7 +8,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "notebooks")]
 
 import pages  # noqa: E402
 import run_notebooks  # noqa: E402

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PLACES = ("python/parhelion", "scripts", "tests", "examples", "bench", "simulate")
+PLACES = ("python/parhelion", "scripts", "docs", "tests", "examples", "bench", "simulate")
 LATER = {  # what came in a patch release of 3.11, which vermin does not tell
     r"extractall\([^)]*filter|tarfile\.(data|tar|fully_trusted)_filter": "3.11.4",
 }

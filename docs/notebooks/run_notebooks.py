@@ -1,4 +1,4 @@
-"""Executes the notebooks under docs/notebooks, for their outputs on the site: `run_notebooks.py [NAME]…` writes what came out into them."""
+"""Executes the notebooks beside it, for their outputs on the site: `run_notebooks.py [NAME]…` writes what came out into them."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
+FOLDER = Path(__file__).resolve().parent
 MOST_SECONDS = 120
 
 
