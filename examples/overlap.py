@@ -1,6 +1,6 @@
 """How much of a halo exchange hides behind work: exchange alone, work alone, and work between begin and end.
 
-    parhelion run --on-hosts 2 --once --latency 1 parhelion run -n 2 examples/overlap.py ucx
+    parhelion run -n 2 examples/overlap.py ucx      # on two nodes, or on simulated hosts: docs/hosts.md
     … examples/overlap.py ucx 8 idle     # 8 fields; work that leaves the core free, as on an accelerator
     PARHELION_PROGRESS=1 …        # a thread gets messages on that need the processor while the program works
 """

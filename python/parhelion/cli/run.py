@@ -1,6 +1,5 @@
 """`parhelion run`, which needs no package but click beside the library's."""
 
-import math
 import os
 import re
 import sys
@@ -15,10 +14,9 @@ from ..launch.builds import MOST_RANKS, launcher_named
 from ..launch.jobs import SlurmJob, by_srun
 from .options import SECONDS, PanelCommand, Real, Whole, options_of
 
-GBIT = 1e9 / 8  # bytes per second
 STOPPED = 124  # as `timeout` ends
-RANKS, EXCHANGES, HOSTS, OUTPUT = map(options_of, ("Ranks", "Exchanges", "Hosts that this machine pretends to be", "Output"))
-OF_HOSTS = ("on_hosts", "once", "latency", "bandwidth")
+RANKS, EXCHANGES, HOSTS, OUTPUT = map(options_of, ("Ranks", "Exchanges", "Simulated hosts", "Output"))
+OF_HOSTS = ("on_hosts", "once")
 
 
 class Text(click.ParamType):
@@ -45,10 +43,8 @@ class Text(click.ParamType):
 @EXCHANGES("--check", is_flag=True, help="Neighbors compare their calls: sets PARHELION_CHECK.")
 @HOSTS("--on-hosts", type=Whole(2, 16), metavar="N", help="Number of simulated hosts, each with its own name, network, processes and shared memory.")
 @HOSTS("--once", is_flag=True, help="Start PROGRAM once, on the first host, not as ranks; parhelion commands in it start ranks on all hosts.")
-@HOSTS("--latency", type=Real(0, 1000), default=0, metavar="MS", help="Milliseconds added to every packet [0].")
-@HOSTS("--bandwidth", type=Real(0.001, 1000), metavar="GBIT/S", help="Bandwidth of each host's link, in each direction [unlimited].")
 @OUTPUT("-v", "--verbose", is_flag=True, help="Show the launcher's command line and the variables that were set.")
-def run(program: tuple[str, ...], on_hosts: int | None, once: bool, latency: float, bandwidth: float | None, **how: Any) -> None:
+def run(program: tuple[str, ...], on_hosts: int | None, once: bool, **how: Any) -> None:
     """Start PROGRAM as ranks, under the MPI that it is built for, bound to cores.
 
     \b
@@ -67,9 +63,9 @@ def run(program: tuple[str, ...], on_hosts: int | None, once: bool, latency: flo
             from ..machine.hosts import run_on_hosts
 
             command = program if once else [sys.executable, "-m", "parhelion", "run", *words_of(click.get_current_context())]
-            sys.exit(run_on_hosts(on_hosts, command, latency / 1000, bandwidth * GBIT if bandwidth else math.inf))
-        if once or latency or bandwidth:
-            raise InputError("--once, --latency and --bandwidth are for --on-hosts: say how many hosts, such as --on-hosts 2")
+            sys.exit(run_on_hosts(on_hosts, command))
+        if once:
+            raise InputError("--once is for --on-hosts: say how many hosts, such as --on-hosts 2")
         sys.exit(_start(program, how))
 
 

@@ -1,6 +1,5 @@
 """Starting a command in a sandbox of hosts, or saying why that cannot be done here."""
 
-import math
 import os
 import shutil
 import sys
@@ -16,22 +15,18 @@ PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 OWN_USER = ["--user", "--map-root-user"]
 NAMESPACES = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
 MOST_HOSTS = 16
-TUN = "/dev/net/tun"
 
 
-def run_on_hosts(count: int, command: Sequence[str], latency: float = 0, bandwidth: float = math.inf) -> int:
+def run_on_hosts(count: int, command: Sequence[str]) -> int:
     """Run `command` on the first of `count` hosts; returns its exit status. Raises `InputError`.
 
-    `latency`: seconds that every packet takes longer from one host to another; `bandwidth`: bytes per second, of each host's cable each way.
     PARHELION_HOSTS names the hosts to the command, PARHELION_REMOTE_SHELL starts something there; `launch` spreads ranks over all of them.
     """
     if not 2 <= count <= MOST_HOSTS:
         raise InputError(f"{count} hosts: give 2 to {MOST_HOSTS}")
-    if (latency > 0 or bandwidth < math.inf) and not os.access(TUN, os.R_OK | os.W_OK):
-        raise InputError(f"added latency and limited bandwidth need {TUN}, which is not there or may not be opened: load the kernel module tun")
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
-        inside = [sys.executable, "-m", "parhelion.machine.hosts_inside", folder, str(count), repr(latency), repr(bandwidth), *command]
+        inside = [sys.executable, "-m", "parhelion.machine.hosts_inside", folder, str(count), *command]
         done = run_command([*prefix, *inside], os.environ | {"PATH": PATH}, foreground=True)
     assert done.returncode is not None  # without a time limit
     return done.returncode if done.returncode >= 0 else 128 - done.returncode

@@ -1,10 +1,8 @@
 """Runs as root of fresh namespaces: makes the hosts, runs the command on the first, and ends.
 
-`python -m parhelion.machine.hosts_inside FOLDER COUNT LATENCY BANDWIDTH COMMAND…`, in seconds and bytes per second; nothing here is
-visible outside.
+`python -m parhelion.machine.hosts_inside FOLDER COUNT COMMAND…`; nothing here is visible outside.
 """
 
-import math
 import os
 import shlex
 import signal
@@ -14,7 +12,6 @@ import time
 from pathlib import Path
 
 from ..launch.cores import usable_cores
-from .hosts_relay import Cables, start_relay
 
 SUBNET = "10.77.0"
 ROUTER = f"{SUBNET}.254"
@@ -23,12 +20,12 @@ AGENT = Path(__file__).with_name("agent.sh")
 
 
 def main() -> int:
-    folder, count, latency, bandwidth, command = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4]), sys.argv[5:]
+    folder, count, command = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     names = [f"phl{number}" for number in range(1, count + 1)]
     _name_hosts(folder, names)
     for name in names:
         _run("ip", "netns", "add", name)
-    _join(names, latency, bandwidth)
+    _route(names)
     _wait_for_cables(names)
     agent = _write_agent(folder)
     _share_cpus(folder, names)
@@ -57,23 +54,6 @@ def _name_hosts(folder: Path, names: list[str]) -> None:
     _run("mount", "--bind", str(table), "/etc/hosts")
 
 
-def _join(names: list[str], latency: float, bandwidth: float) -> None:
-    """Slow cables are this program's; else each host gets one of the kernel's to a router, which needs no bridge."""
-    if latency == 0 and bandwidth == math.inf:
-        _route(names)
-        return
-    start_relay(names, Cables(len(names), latency, bandwidth))
-    for number, name in enumerate(names, start=1):
-        _connect(name, number)
-
-
-def _connect(name: str, number: int, *options: str) -> None:
-    cable = f"cable{number}"
-    _run("ip", "-n", name, "addr", "add", f"{SUBNET}.{number}/24", "dev", cable, *options)
-    for link in ("lo", cable):
-        _run("ip", "-n", name, "link", "set", link, "up")
-
-
 def _route(names: list[str]) -> None:
     """Every host's way to the others leads over the router, which is the network that this program is in."""
     for number, name in enumerate(names, start=1):
@@ -82,7 +62,9 @@ def _route(names: list[str]) -> None:
         _run("ip", "addr", "add", f"{ROUTER}/32", "dev", port)
         _run("ip", "link", "set", port, "up")
         _run("ip", "route", "add", f"{SUBNET}.{number}/32", "dev", port)
-        _connect(name, number, "noprefixroute")
+        _run("ip", "-n", name, "addr", "add", f"{SUBNET}.{number}/24", "dev", cable, "noprefixroute")
+        for link in ("lo", cable):
+            _run("ip", "-n", name, "link", "set", link, "up")
         _run("ip", "-n", name, "route", "add", ROUTER, "dev", cable)
         _run("ip", "-n", name, "route", "add", f"{SUBNET}.0/24", "via", ROUTER)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")

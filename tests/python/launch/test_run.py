@@ -57,7 +57,7 @@ def test_options_are_handed_over_by_the_librarys_variables():
 
 
 def test_on_hosts_the_same_is_started_without_the_option():
-    options = ["--on-hosts", "2", "-n", "4", "--timeout", "25", "--neighbor-timeout", "2.5", "--check", "--option=-l", "--latency", "1"]
+    options = ["--on-hosts", "2", "-n", "4", "--timeout", "25", "--neighbor-timeout", "2.5", "--check", "--option=-l"]
     words = ["--ranks=4", "--timeout=25.0", "--neighbor-timeout=2.5", "--check", "--option=-l", "--", "solver.py", "--on-hosts"]
     assert sorted(words_of(run.make_context("run", [*options, "solver.py", "--on-hosts"]))[:-3]) == sorted(words[:-3])
     assert words_of(run.make_context("run", [*options, "solver.py", "--on-hosts"]))[-3:] == words[-3:]

@@ -10,8 +10,6 @@ from synthetic import write_dataset
 from parhelion.launch import default_build
 from parhelion.launch.jobs import Hosts
 from parhelion.machine.hosts import reason_against
-from parhelion.machine.hosts_relay import Cables
-from parhelion.machine.hosts import TUN
 from parhelion.record.read import read_record
 
 
@@ -21,11 +19,6 @@ def possible():
     reason = reason_against()
     if reason:
         pytest.skip(f"skipped: {reason}")
-
-
-def need_tun():
-    if not os.access(TUN, os.R_OK | os.W_OK):
-        pytest.skip(f"skipped: {TUN} may not be opened")
 
 
 def test_each_host_has_its_own_name_processes_and_shared_memory(possible, tmp_path):
@@ -104,29 +97,6 @@ def test_the_published_runtimes_and_hybrids_run_by_their_names_between_hosts(pos
     assert all(case["verified"] for case in ran.values()) and all(not_run.values())
 
 
-EXCHANGE_TIME = """
-import time, parhelion as ph
-from mpi4py import MPI
-domain = ph.CartesianDomain((8, 8), halo=1, periodic=True)
-exchange = ph.Exchange(domain, domain.zeros(dtype="float32"), transport="mpi", timeout=60)
-exchange()
-MPI.COMM_WORLD.Barrier()
-start = time.perf_counter()
-exchange()
-print("took", MPI.COMM_WORLD.allreduce(time.perf_counter() - start, MPI.MAX), flush=True)
-"""
-
-
-def test_no_message_arrives_before_the_added_latency_is_over(possible, tmp_path):
-    need_build()
-    need_tun()
-    done = parhelion("run", "--on-hosts", "2", "--once", "--latency", "30", sys.executable, "-m", "parhelion", "run", "-n", "2", "--timeout", "50",
-                     sys.executable, "-c", EXCHANGE_TIME, cwd=tmp_path)
-    times = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("took ")]
-    assert done.returncode == 0 and len(times) == 2, done.stdout + done.stderr
-    assert min(times) >= 0.03
-
-
 def test_where_hosts_cannot_be_made_the_reason_is_told(tmp_path):
     done = parhelion("run", "--on-hosts", "2", "--once", "true", cwd=tmp_path, PATH="/nowhere")
     # Administrators' tools may be found all the same.
@@ -155,14 +125,6 @@ def test_hosts_that_are_one_machine_are_crowded_when_they_have_more_ranks_than_i
     assert Hosts.told({**told, "PARHELION_HOSTS_CORES": "2"}).crowded(4, 1)
 
 
-def test_a_slow_cable_delays_what_follows_and_what_comes_from_elsewhere():
-    cables = Cables(3, latency=1, bandwidth=10)
-    assert cables.arrival(0, 1, 20, now=0) == 3  # two seconds on the cable, one on the way
-    assert cables.arrival(0, 2, 10, now=0) == 4  # behind the first on the sender's cable
-    assert cables.arrival(2, 1, 10, now=0) == 4  # behind the first on the receiver's
-    assert cables.arrival(1, 0, 10, now=9) == 11
-
-
 def test_three_hosts_are_joined_without_a_bridge_and_take_ranks_as_told(possible, tmp_path):
     need_build()
     done = parhelion("run", "--on-hosts", "3", "--once", "env", "PARHELION_HOSTS=phl1:1,phl2:3,phl3:1", sys.executable, "-m", "parhelion", "bench", "alltoall",
@@ -171,25 +133,6 @@ def test_three_hosts_are_joined_without_a_bridge_and_take_ranks_as_told(possible
     assert done.returncode == 0, done.stdout + done.stderr
     (launch,) = read_record(tmp_path / "run").launches
     assert launch.hosts == ["phl1", "phl2", "phl2", "phl2", "phl3"]
-
-
-SEND_A_MEGABYTE = """
-import socket, sys, time, subprocess, os
-server = socket.create_server(("phl1", 7000))
-code = "import socket; s = socket.create_connection(('phl1', 7000)); s.sendall(bytes(10**6)); s.close()"
-subprocess.Popen([os.environ["PARHELION_REMOTE_SHELL"], sys.argv[1], f'{sys.executable} -c "{code}"'])
-peer, _ = server.accept()
-start = time.perf_counter()
-while peer.recv(2**16):
-    pass
-print(time.perf_counter() - start)
-"""
-
-
-def test_a_limited_cable_takes_no_more_than_its_bandwidth(possible, tmp_path):
-    need_tun()
-    done = parhelion("run", "--on-hosts", "3", "--once", "--bandwidth", "0.04", sys.executable, "-c", SEND_A_MEGABYTE, "phl3", cwd=tmp_path)
-    assert done.returncode == 0 and 0.19 < float(done.stdout) < 2, done.stdout + done.stderr
 
 
 def test_launchers_are_told_the_hosts(monkeypatch):
