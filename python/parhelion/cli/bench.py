@@ -37,7 +37,7 @@ extent_option = click.option("--extent", type=Numbers(high=MOST_EXTENT, most=4),
 components_option = click.option("--components", type=Numbers(high=MOST_COMPONENTS), default="1", show_default=True, help="Components per cell.")
 quick_option = SAMPLES("--quick", is_flag=True, help="A short run: fewer launches and samples.")
 SHARED = (
-    SAMPLES("--variants", type=Names(), default=(), help="Only these [all]."),
+    SAMPLES("--variants", type=Names(), default=(), help="Only these variants [all]."),
     SAMPLES("--repetitions", type=Whole(1, MOST_REPETITIONS), help="Samples per variant, case and launch [30; quick: 10]."),
     SAMPLES("--precision", type=Share(), metavar="SHARE", help="Sample until the half-width of the median's 95 % confidence interval is below "
             "this share of the median, such as 5%."),
@@ -50,7 +50,7 @@ SHARED = (
     BUILDS("--against", metavar="BUILD|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build and this one, launch by launch, "
            "and compare this one (B) with it (A): a build, a folder with a built checkout, or an image of Apptainer."),
     no_bind_option,
-    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: here without a finished case [300; matrix: 60]."),
+    BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: here since the last finished case [300; matrix: 60]."),
     out_option,
     labels_option,
     json_option,
@@ -80,8 +80,8 @@ class CommonFirst(click.Group):
 
 
 @click.group(cls=CommonFirst)
-@click.option("--builds", "builds", type=Names(), default=(), help="Under each of these builds, or all [one; with --networks all].")
-@click.option("--networks", type=Names(), default=(), help="Over each: of default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [what the MPI takes; with --builds all].")
+@click.option("--builds", "builds", type=Names(), default=(), help="Builds, or all [one; with --networks all].")
+@click.option("--networks", type=Names(), default=(), help="Networks: default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [default; with --builds all].")
 @click.option("--report", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Folder for report.html and report.md [the run folder].")
 @click.pass_context
@@ -94,7 +94,7 @@ def bench(context: click.Context, **sides: Any) -> None:
     parhelion bench --networks all alltoall --quick --ranks 2 --size 1,1K,64K
 
     Options after the benchmark's name are its own. With --builds or --networks it runs under each combination, interleaved,
-    into one run and one report; what a combination cannot do here is a row with its reason.
+    into one run and one report; a combination that cannot run here is a row with its reason.
     """
     context.obj = sides
 
@@ -151,8 +151,8 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
 def ghosts(options: dict[str, Any], per_node: bool, **rows: Any) -> None:
     """Row arrays with ghosts, driven from Python on every rank, beside the published method and mpi4py by hand.
 
-    Every rank has a block of 32³ rows and pulls those beyond its six faces: 6,144 claimed, of which each one that another
-    rank owns moves once. Every value is verified.
+    Every rank has a block of 32³ rows and pulls those beyond its six faces: of 6,144 requested rows, each one that another
+    rank owns is sent once. Every value is verified.
     """
     _measure("ghosts", [cases.ghosts(variants=options["variants"], **rows)], options, per_node=per_node)
 
@@ -163,7 +163,7 @@ GATHERED = (*cases.PLUG_INS["gather"], COARRAY)
 
 @bench.command(cls=PanelCommand, short_help="Index-map gather on partitioned meshes beside hand-written MPI.")
 @click.argument("datasets", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DATASET...")
-@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [what each set was partitioned for].")
+@click.option("-n", "-np", "--ranks", type=RANKS, help="Ranks [number of parts of each data set].")
 @element_option("int32")
 @components_option
 @click.option("--libraries", type=Names((*GATHERED, *NO_LIBRARIES), "library"), default=None, metavar="NAMES",
@@ -205,8 +205,8 @@ def alltoall(
 ) -> None:
     """MPI_Alltoall over message sizes, every byte verified, beside other algorithms.
 
-    The first call after MPI_Init is reported apart: it makes MPI's connections. Ends with the published layout,
-    mean(std) per image and network, and with the sizes at which another algorithm seems to take over. Ten samples per size
+    The first call after MPI_Init, which makes MPI's connections, is reported separately. Ends with the published layout,
+    mean(std) per image and network, and with the sizes at which the algorithm seems to change. Ten samples per size
     and launch, or as many as --precision needs. Name image, reservation and notes with --label.
     """
     first = first_size or size[:1]
@@ -221,9 +221,9 @@ def alltoall(
               help=f"Applications: {', '.join(cases.APPS)} [all; Veros if it is installed].")
 @ranks_option
 @click.option("--extent", type=Numbers(high=512, most=3), default="32", show_default=True,
-              help="Cells per rank, along each dimension: of hydrodynamics, and rows of multigrid_cg, with up to 4 levels, as often as it can be halved.")
+              help="Cells per rank, along each dimension: cells of hydrodynamics, rows of multigrid_cg, with a level for each halving, at most 4.")
 @click.option("--mesh", type=Whole(4, cases.MOST_MESH), default=128, show_default=True,
-              help="Sides of the whole mesh: cells of shallow_water, squares of two triangles of finite_volume, nodes of poisson, a power of two.")
+              help="Side length of the global mesh: in cells (shallow_water), squares of two triangles (finite_volume), or nodes (poisson); a power of two.")
 @shared_options
 def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | None, extent: tuple[int, ...], mesh: int) -> None:
     """Whole applications: time per step with hand-written exchange and with the library's, every bit of the state compared.
@@ -232,7 +232,7 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
     equations on an unstructured mesh. poisson: finite elements solved by conjugate gradients, also over vectors of PETSc and of DOLFINx
     (`make libraries`). shallow_water: a staggered C grid with swapped time levels, in Fortran. hydrodynamics: forces of three
     components summed at nodes that up to eight ranks hold. veros: a model of the ocean in Python (`make apps` installs it), whose own exchange is
-    replaced from outside. Ends with what the exchanges of a step took, and the lines of code that they take.
+    replaced from outside. Ends with the time of all exchanges of a step, and the lines of exchange code.
     """
     count = ranks or usual_ranks()
     why_not = cases.reason_against_veros(count)
@@ -303,7 +303,7 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
     return {"html": str(html.resolve()), "markdown": str(markdown.resolve())}
 
 
-@bench.command(cls=PanelCommand, short_help="A software image as a whole: all of these, profiles, libraries.")
+@bench.command(cls=PanelCommand, short_help="A software image: these benchmarks, profiles, libraries.")
 @click.argument("name")
 @OUTPUT("--out", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Folder for the output [images/NAME].")
 @BUILDS("-n", "-np", "--ranks", type=RANKS, help="Ranks [one per usable core, at least 2].")
@@ -314,13 +314,13 @@ def _report(records: list[Record], folder: Path, output: Output) -> dict[str, st
               help="Index maps for the gather; may be repeated [a demo mesh, made here].")
 @click.option("--no-profile", is_flag=True, help="Do not profile.")
 @no_bind_option
-@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: here without a finished case.")
+@BUILDS("--timeout", type=SECONDS, default=TIMEOUT_S, show_default=True, metavar="SECONDS", help="Stop ranks after this time: here since the last finished case.")
 @labels_option
 @json_option
 def image(name: str, out: Path | None, ranks: int | None, launches: int | None, quick: bool, no_profile: bool, no_bind: bool,
           labels: tuple[str, ...], json_file: str | None, **how: Any) -> None:
-    """Measure an image as a whole and call it NAME: alltoall with its first calls, halo, gather, a profile of each
-    where perf is, the environment, loaded libraries with their checksums, and the channels that the MPI has chosen.
+    """Measure a software image and store it as NAME: alltoall with its first calls, halo, gather, profiles if perf is installed,
+    environment, checksums of loaded libraries, and the channels that the MPI chose.
 
     \b
     parhelion bench image v0.4 --label network=OFI --label reservation=full

@@ -85,7 +85,7 @@ def _kind(path: Path) -> str:
 @RULES("--margin", type=Share(), default="5%", show_default=True, help="Difference that 'no difference beyond the margin' excludes.")
 @RULES("--drift", type=Share(), help="Drift of the machine between the two measurements that is tolerated [images: 3%; else none].")
 @RULES("--fail-on", **FAIL_ON_HOW)
-@click.option("--variants", type=Names(), default=(), help="Only these [all].")
+@click.option("--variants", type=Names(), default=(), help="Only these variants [all].")
 @OUTPUT("--all", "show_all", is_flag=True, help="Show every case, not only those that changed.")
 @OUTPUT("--most", type=Whole(1, 1000), default=12, show_default=True, help="Maximum number of rows in long tables.")
 @speedscope_option
@@ -180,7 +180,7 @@ def _files(page: Callable[[], Page], how: How, output: Output) -> None:
 @store_option
 @click.option("--benchmark", help="Only runs of this benchmark.")
 @labeled_option
-@click.option("--variants", type=Names(), default=(), help="Only these [all].")
+@click.option("--variants", type=Names(), default=(), help="Only these variants [all].")
 @click.option("--where", "params", multiple=True, metavar="PARAMETER=VALUE", help="Only cases with this parameter, such as halo=1; may be repeated.")
 @click.option("--least", type=Share(), default="5%", show_default=True, help="Smaller differences do not count.")
 @click.option("--alpha", type=Share(), default="1%", show_default=True, help="Accepted share of false findings.")

@@ -16,33 +16,33 @@ from ..launch.ending import ends_by_signals
 COMMANDS = {
     "run": ("parhelion.cli.run", "run", "Start a program as ranks, under the MPI that it is built for; also on simulated hosts."),
     "bench": ("parhelion.cli.bench", "bench", "Measure: halo, gather, alltoall, apps, ghosts, a whole software image."),
-    "compare": ("parhelion.cli.compare", "compare", "Say what changed between two runs, software images or profiles."),
+    "compare": ("parhelion.cli.compare", "compare", "Compare two runs, software images or profiles."),
     "report": ("parhelion.cli.compare", "report", "Write HTML and Markdown from runs."),
-    "place": ("parhelion.cli.place", "place", "Put the process grid onto the machine and score it."),
+    "place": ("parhelion.cli.place", "place", "Place the process grid on the machine and count the traffic."),
     "partition": ("parhelion.cli.place", "partition", "Partition a mesh and write index maps; check such maps."),
-    "doctor": ("parhelion.cli.doctor", "doctor", "Say what this machine offers and which transports work here."),
+    "doctor": ("parhelion.cli.doctor", "doctor", "Examine this machine: cores, MPIs, transports."),
     "demo": ("parhelion.cli.bench", "demo", "Measure halo and gather on this machine and write report.html."),
     "profile": ("parhelion.cli.main", "profile", "Sample ranks with perf: time per library and function."),
     "runs": ("parhelion.cli.main", "runs", "List, show, tag and export runs."),
-    "model": ("parhelion.cli.main", "model", "Fit what exchanges cost; check it on published figures; simulate a machine."),
-    "config": ("parhelion.cli.doctor", "config", "Say where headers, library, CMake and pkg-config files are."),
+    "model": ("parhelion.cli.main", "model", "Performance model: fit, check on published figures, simulate a machine."),
+    "config": ("parhelion.cli.doctor", "config", "Print the folders of headers, library, CMake and pkg-config files."),
 }
 
 PROFILE_VERBS = {
-    "run": ("parhelion.cli.profile", "run_profile", "Start a program's ranks under Linux perf and say where the time goes."),
+    "run": ("parhelion.cli.profile", "run_profile", "Run a program under Linux perf: time per library and function."),
     "show": ("parhelion.cli.profile", "show_profile", "Show a profile again: tables, and stacks for flame graphs."),
 }
 RUNS_VERBS = {
     "list": ("parhelion.cli.runs", "list_runs", "List the runs in a store."),
     "show": ("parhelion.cli.runs", "show_run", "Show one run."),
-    "tag": ("parhelion.cli.runs", "tag_run", "Give a run labels, or take some away."),
+    "tag": ("parhelion.cli.runs", "tag_run", "Add or remove labels of a run."),
     "export": ("parhelion.cli.runs", "export_runs", "Write samples or figures as CSV, Parquet or JSON."),
-    "import": ("parhelion.cli.runs", "import_runs", "Make a run from the output of OSU Micro-Benchmarks or IMB."),
+    "import": ("parhelion.cli.runs", "import_runs", "Import results of OSU Micro-Benchmarks, IMB or Comb."),
     "history": ("parhelion.cli.compare", "history", "Find the runs at which figures of a store became slower or faster."),
 }
 MODEL_VERBS = {
     "published": ("parhelion.cli.place", "published", "Fit and check the model on the published figures."),
-    "fit": ("parhelion.cli.place", "fit", "Fit the model to runs that were measured here."),
+    "fit": ("parhelion.cli.place", "fit", "Fit the model to your own runs."),
     "schedule": ("parhelion.cli.place", "schedule", "Write exchanges of up to a million ranks as a GOAL schedule, and count them."),
     "simulate": ("parhelion.cli.place", "simulate", "Run the real exchange on a described machine under SimGrid."),
 }
@@ -123,17 +123,17 @@ def root() -> None:
 
 @click.group(cls=LazyGroup, table=PROFILE_VERBS)
 def profile() -> None:
-    """What share of the ranks' time goes to which library and function (libfabric, UCX, MPI, libc, own code)."""
+    """Sample ranks with perf: time per library and function (libfabric, UCX, MPI, libc, own code)."""
 
 
 @click.group(cls=LazyGroup, table=RUNS_VERBS)
 def runs() -> None:
-    """Runs that were measured: a store is a folder of run folders."""
+    """Manage a store of runs: a folder with a folder for each run."""
 
 
 @click.group(cls=LazyGroup, table=MODEL_VERBS)
 def model() -> None:
-    """What an exchange costs, from bytes and messages per level of the machine: `place --parameters` predicts with it."""
+    """Performance model of an exchange: latency and bandwidth of each level of the machine, for `place --parameters`."""
 
 
 PROGRAM = "parhelion"

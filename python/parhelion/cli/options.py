@@ -185,7 +185,7 @@ class PanelCommand(click.Command):
         panels: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
+            if record and record[1]:  # arguments stand in the line of usage
                 panel = "Help" if param is help_option else getattr(param, "panel", "Cases")
                 panels.setdefault(panel, []).append(record)
         for panel in sorted(panels, key=lambda name: LAST.index(name) if name in LAST else -1):

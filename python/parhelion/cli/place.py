@@ -168,7 +168,7 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 
 @click.command(cls=PanelCommand)
 @described(click.option, "--grid", required=True)
-@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: what leaves nodes is counted, too.")
+@described(click.option, "--ranks-per-node", type=Whole(1, MOST_PLACED_RANKS), metavar="N", help="Ranks per node: messages between nodes are counted, too.")
 @described(click.option, "--extent", default="64x64x64")
 @described(click.option, "--halo", default=1)
 @described(click.option, "--fields", default=1)
@@ -212,7 +212,7 @@ def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int |
 @click.option("--all-pairs", is_flag=True, help="Every halo width with every number of fields [pairs: 1 with 1, 5 with 8].")
 @click.option("--numberings", type=Names(), default="XYZ,ZYX", show_default=True, help="Numberings of ranks, the fastest dimension first.")
 @click.option("--variants", type=Names(("mpi", "node_aware"), "simulated transport"), default="mpi", show_default=True, metavar="NAME[,NAME]",
-              help="Only these: mpi, a message for each pair of ranks; node_aware, messages between nodes collected.")
+              help="Only these variants: mpi, a message for each pair of ranks; node_aware, messages between nodes collected.")
 @described(click.option, "--parameters", help="Latency and bandwidth, as `model fit` or `model published` wrote them "
                                               "[fitted to published rows of 64 ranks a node].")
 @click.option("--overhead", type=Real(0, 1000), default=0.0, show_default=True, metavar="MICROSECONDS",

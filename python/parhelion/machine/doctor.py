@@ -104,7 +104,7 @@ def worth_doing(builds: Sequence[Build], unfit: dict[str, str], found: Sequence[
     told = {finding.name: f"{finding.remedy} ({finding.name}, for {finding.needed_for})" for finding in findings if finding.remedy}
     missed = [told[name] for name in most_missed() if name in told]
     candidates = [*_builds(builds, unfit), *_launchers(builds, found), *filter(None, [crowd]), *missed,
-                  "measure what you will run, such as `parhelion bench halo --quick`"]
+                  "run a benchmark, such as `parhelion bench halo --quick`"]
     return candidates[:MOST]
 
 
@@ -126,4 +126,4 @@ def _launchers(builds: Sequence[Build], found: Sequence[Launcher]) -> Iterator[s
                f"build {builds[0].name} needs --mpi={KINDS[builds[0].kind].pmi}")
     here = inside_launcher()
     if here and here.size and here.size > 1:
-        yield f"look at one rank: a launcher started this {here.size} times, and each does the same; start it with one task"
+        yield f"start `parhelion doctor` with one task: a launcher has started it {here.size} times"

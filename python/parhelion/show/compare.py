@@ -41,7 +41,7 @@ def comparison(found: Comparison, show_all: bool, icons: bool = False) -> list[B
         *(Text(", ".join(names), "bad", f"failed in {side}:") for side, names in found.failed.items() if names),
         *(Text(", ".join(names), "", f"only in {side}:") for side, names in found.only.items() if names),
         *(changed(CHANGES.get(kind, kind), each) for kind, each in found.changes.items() if each),
-        *([] if any(found.changes.values()) else [Text("nothing that was recorded changed around the figures")]),
+        *([] if any(found.changes.values()) else [Text("no recorded difference of environment, ranks or libraries")]),
     ]
 
 
@@ -119,7 +119,7 @@ def images_page(found: ImageComparison) -> Page:
     taken = [facts([(fact.kind, fact.name, fact.first or "–", fact.second or "–") for fact in cause.facts], ("kind", "", "A", "B"), cause.title)
              for cause in found.causes if cause.facts]
     first = found.causes[0] if found.causes else None
-    lead = "Most probable cause" if first and first.likelihood == "probable" else "The first thing to look at"
+    lead = "Most probable cause" if first and first.likelihood == "probable" else "First candidate"
     typical = "; ".join(f"{name}: {each:.2f}" for name, each in found.moved.items())
     return Page(f"{named[1]} against {named[0]}", "two software images", [
         Text(headline(found) + (f" {lead}: {first.title}." if first else ""), "bold"),
@@ -142,7 +142,7 @@ def images_page(found: ImageComparison) -> Page:
 
 def _two(found: ImageComparison) -> Table:
     told = [each.image for each in found.images]
-    channels = ["; ".join(f"{what}: {value}" for what, value in each.providers.items()) or "not told" for each in told]
+    channels = ["; ".join(f"{what}: {value}" for what, value in each.providers.items()) or "unknown" for each in told]
     return facts([("image", *(each.image for each in told)), ("measured", *(each.created for each in told)),
                   ("build, ranks", *(f"{each.build}, {each.ranks}" for each in told)),
                   *((name, *(each.labels.get(name, "–") for each in told)) for name in LABELS), ("channels", *channels),
@@ -161,9 +161,9 @@ def headline(found: ImageComparison) -> str:
 
 def around(found: ImageComparison) -> str:
     if found.changed:
-        return "Nothing that was recorded differs around the figures: the machine may have drifted between the two runs."
+        return "No recorded difference explains the change: the machine may have drifted between the two runs."
     count = len(found.differences)
-    return f"There is nothing to explain. {count or 'No'} difference{'s' if count != 1 else ''} around the figures {'are' if count != 1 else 'is'} listed below."
+    return f"No figure changed. {count or 'No'} difference{'s' if count != 1 else ''} of the environment {'are' if count != 1 else 'is'} listed below."
 
 
 def multiple(value: float | None) -> str:
@@ -187,7 +187,7 @@ def profiles(found: ProfileComparison, most: int) -> list[Block]:
     for name, (title, _) in TABLES.items():
         shown = [each for each in getattr(found, name) if each.shown][:most]
         made.append(_shares(shown, title) if shown else Text(f"{title}: no difference beyond sampling errors"))
-    return [*made, changed("around them", found.changes) if found.changes else Text("nothing that was recorded changed around them")]
+    return [*made, changed("environment", found.changes) if found.changes else Text("no recorded difference of environment or ranks")]
 
 
 def profile_page(found: ProfileComparison) -> list[Block]:
@@ -197,13 +197,13 @@ def profile_page(found: ProfileComparison) -> list[Block]:
 
 def _lone_ranks(found: ProfileComparison, most: int) -> list[Block]:
     return [Text(f"{'asleep in ' if each.key.part == 'asleep' else ''}{each.key.name} {percent(each.first)} → {percent(each.second)} of its time", "bold",
-                 f"rank {each.rank} changed apart from the others:") for each in found.ranks[:most]]
+                 f"rank {each.rank} changed more than the others:") for each in found.ranks[:most]]
 
 
 def _shares(shown: Sequence[ShareChange], title: str) -> Table:
     rows: list[list[Word]] = [[each.key.name, each.key.library if each.key.symbol else each.key.part if each.key.library else "", percent(each.first), percent(each.second),
              Cell(f"{each.change * 100:+.1f}", kind="slower" if each.change > 0 else "faster", sort=each.change)] for each in shown]
-    return Table(("what", "in", "A", "B", "B − A, points"), rows, 2, title)
+    return Table(("name", "in", "A", "B", "B − A, points"), rows, 2, title)
 
 
 MOST_AROUND, MOST_PLOTS = 12, 60
@@ -242,10 +242,10 @@ def _turn(turn: Turn, found: History, most: int) -> Section:
                                Cell(ratio(point.ratio), kind="slower" if point.slower else "faster"), ratios(point.interval),
                                str(len(point.series.seconds) - point.place)] for point in turn.points[:most]]
     left_out, more = len(turn.points) - most, len(turn.around) - MOST_AROUND
-    caption = f"{left_out} figures more are not shown" if left_out > 0 else ""
-    around = changed("around them", turn.around[:MOST_AROUND], ("", "before", "since"), fold=False)
+    caption = f"{left_out} more figures are not shown" if left_out > 0 else ""
+    around = changed("environment", turn.around[:MOST_AROUND], ("", "before", "since"), fold=False)
     return Section(title, [
         Table(("figure", "before, µs", "since, µs", "since / before", "95 %", "runs since"), rows, caption=caption),
-        around if turn.around else Text("nothing that was recorded changed around the figures"),
-        *([Text(f"… and {more} facts more: parhelion compare {turn.before.path.parent} {turn.record.path.parent}")] if more > 0 else []),
+        around if turn.around else Text("no recorded difference of environment, ranks or libraries"),
+        *([Text(f"… and {more} more facts: parhelion compare {turn.before.path.parent} {turn.record.path.parent}")] if more > 0 else []),
     ])

@@ -13,7 +13,7 @@ YES, NO = Cell("yes", kind="good"), Cell("no", kind="bad")
 def blocks(found: Examination) -> list[Block]:
     worth = [Text(f"{number}. {words}") for number, words in enumerate(found.worth_doing, start=1)]
     return [*_machine(found), *_builds(found), _table("Transports on this machine", found.transports),
-            _table("What the machine offers", found.machine), Text("Most worth doing", "bold"), *worth]
+            _table("Facilities of this machine", found.machine), Text("Recommended", "bold"), *worth]
 
 
 def _machine(found: Examination) -> list[Block]:
@@ -39,17 +39,17 @@ def _builds(found: Examination) -> list[Block]:
     said += [found.scheduler] if found.scheduler else []
     said += [_network(check) for check in found.builds if check.started]
     if not all(check.started for check in found.builds):
-        said.append("no ranks were started, so the networks that MPIs take are not known: --start, in a job")
+        said.append("the networks of the MPIs are unknown, because no ranks were started: use --start, in a job")
     told = found.mpi4py
     said.append(f"mpi4py by itself: {told.error or f'{told.installed} loads {told.library_version}'}")
     return [table if builds else Text(f"no build can be used here: {remedy_of_no_build()}"), *map(Text, said)]
 
 
 def _network(check: BuildCheck) -> str:
-    channels = "; ".join(f"{name}: {value}" for name, value in check.network.items()) or "its MPI does not tell"
+    channels = "; ".join(f"{name}: {value}" for name, value in check.network.items()) or "not reported by its MPI"
     return f"network that {check.build.name} takes between two ranks here: {channels}"
 
 
 def _table(title: str, findings: Iterable[Finding]) -> Table:
     rows = [(Cell(each.name, f"for {each.needed_for}" if each.needed_for else ""), YES if each.works else NO, each.detail, each.remedy or "") for each in findings]
-    return Table(("", "works", "why", "what could be done"), rows, 4, title)
+    return Table(("", "works", "details", "remedy"), rows, 4, title)

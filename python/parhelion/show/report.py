@@ -67,17 +67,17 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
         *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases)]) if cases else []),
-        *(section("What exchanges take", [form_table(apps, fold="What they take of a step")]) if apps else []),
+        *(section("Time of exchanges", [form_table(apps, fold="Share of a step")]) if apps else []),
         *([form_table(form, fold="In the published form")] if form else []),
         *plots.curves(cases, prefix),
         *section("Samples", plots.samples(cases, prefix)),
         *section("Set-up", setup(cases)),
-        *section("What auto chose", choices(cases), "closed"),
+        *section("Choice of auto", choices(cases), "closed"),
         *section("Verification", verification(cases)),
         *section("Spread", spread(cases, words), "closed"),
         *(section("Published figures", published(record.run.benchmark)) if with_published else []),
-        Section("How it was measured", [method(record, cases)]),
-        *section("Where the ranks stood", places(record.launches), "closed"),
+        Section("Method", [method(record, cases)]),
+        *section("Binding of ranks", places(record.launches), "closed"),
         Section("Environment", [Text(here, "meta"), facts(told, fold="Ranks"), facts(machine, fold="Machine")]),
     ]
 
@@ -176,7 +176,7 @@ def verification(cases: Sequence[CaseResult]) -> list[Block]:
             unverified.setdefault(entry.variant, []).append(entry.name)
     told += [Text(f"{variant} in {_cases(len(names))} ({', '.join(dict.fromkeys(names))})", "bad", "not verified:") for variant, names in unverified.items()]
     told += [Text(f"{', '.join(names)}: {kind}: {why}") for (kind, why), names in reasons(cases).items()]
-    counted = f"{sum(entry.verified for entry in every)} timings count, because every ghost was compared with its formula in the same run."
+    counted = f"{sum(entry.verified for entry in every)} timings are verified: every ghost was compared with its formula in the same run."
     return [Items([(each, []) for each in (Text(counted), *told)])]
 
 
@@ -229,7 +229,7 @@ def places(launches: Sequence[Launch]) -> list[Block]:
     for launch, numbers in found.values():
         hosts = list(dict.fromkeys(map(str, launch.hosts)))
         which = f"Launch{'es' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}: bound by {launch.bound_by or 'nobody'}"
-        left = f"; {len(hosts) - MOST_HOSTS} hosts more are left out" if len(hosts) > MOST_HOSTS else ""
+        left = f"; {len(hosts) - MOST_HOSTS} more hosts are left out" if len(hosts) > MOST_HOSTS else ""
         made.append(facts([(host, _ranks_of(launch, host)) for host in hosts[:MOST_HOSTS]], title=which + left))
     return made
 

@@ -52,7 +52,7 @@ def _forms(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
     imports = ", ".join(f"{part[:-2].replace('_', ' ')} {ms:.1f} ms" for part, ms in worst.items())
     of_apps = applications(cases)
     return [*([form_table(form, "published form")] if form else []), *([Text(f"imports, slowest rank: {imports}")] if imports else []),
-            *([form_table(of_apps, "what exchanges take")] if of_apps else [])]
+            *([form_table(of_apps, "time of exchanges")] if of_apps else [])]
 
 
 def form_table(form: PublishedForm, title: str = "", fold: str = "") -> Table:
@@ -135,7 +135,7 @@ def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[
 
     def table(names: Sequence[str]) -> Table:
         rows = [[*values(case, parameters), *(_speed(*ratios.get(name, Ratio())[:2]) for name in names)] for case, ratios in found]
-        return Table([*parameters, *names], rows, len(parameters), "what the seam costs",
+        return Table([*parameters, *names], rows, len(parameters), "cost of the seam",
                      "time with it ÷ time without it, as many ghosts in both; below: 95 % confidence intervals")
 
     return (_in_tables(names, table, fits) or [table([AUTO])]) if names else []
@@ -274,13 +274,13 @@ def breaks(found: Sweep) -> list[Block]:
         who = found.label(curve)
         for change in curve.changes:
             beside = ", ".join(limit.text for limit in curve.beside(change))
-            made.append(Text(f"{who}: {change.text}" + (f"; there lies {beside}" if beside else ""), "note", f"{change.kind}:"))
+            made.append(Text(f"{who}: {change.text}" + (f"; limits of the MPI there: {beside}" if beside else ""), "note", f"{change.kind}:"))
         for limit in curve.thresholds:
             if limit.of_collective and limit.change is None:
                 quiet.setdefault(limit.text, {})[who] = None
     if not made and any(len(curve.points) >= LEAST_SIZES for curve in found.curves):
         made.append(Text("no knee, and no size at which more bytes take less time", "meta"))
-    return [*made, *(Text(f"the MPI tells a limit, {limit}, at which nothing changed: {', '.join(who)}", "meta") for limit, who in quiet.items())]
+    return [*made, *(Text(f"limit of the MPI without a change, {limit}: {', '.join(who)}", "meta") for limit, who in quiet.items())]
 
 
 ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # from the inside out
@@ -327,7 +327,7 @@ def profile_blocks(profile: Profile, most: int = 15) -> list[Block]:
 def _shares(shares: Shares, most: int) -> Table:
     rows = [(key.name, PurePath(key.library).name if key.symbol else key.part if key.library else "", percent(share))
             for key, share in list(shares.items())[:most] if share >= LEAST_SHARE]
-    return Table(("what", "in", "share"), rows, 2)
+    return Table(("name", "in", "share"), rows, 2)
 
 
 def _libraries(own: Shares, charged: Shares, most: int) -> Table:

@@ -96,7 +96,7 @@ def test_where_nothing_changed_there_is_nothing_to_explain(plain, tmp_path):
     assert found.changed == [] == found.causes and len(found.differences) > 5
     assert headline(found).startswith("No difference was found in 12 figures.")
     for text in (html(images_page(found)), markdown(images_page(found))):
-        assert "There is nothing to explain" in text and "MPIR_CVAR_NOLOCAL" in text
+        assert "No figure changed" in text and "MPIR_CVAR_NOLOCAL" in text
 
 
 def test_figures_with_too_few_samples_are_counted_in_the_first_line(tmp_path):

@@ -128,7 +128,7 @@ def test_each_case_is_measured_without_a_seam_and_with_it_and_the_ratio_is_told(
     for case in (line for line in lines if line["type"] == "case" and "seam" in line["params"]):
         case["samples"] = [(1 + case["params"]["halo"]) * seconds for seconds in case["samples"]]
     record.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    table = parhelion("runs", "show", "run").output.partition("what the seam costs")[2]
+    table = parhelion("runs", "show", "run").output.partition("cost of the seam")[2]
     for halo in (1, 2):
         row = " ".join(re.findall(rf"^│ +{halo} +│(.*)$", table, re.MULTILINE))  # of as many tables as the terminal asks for
         assert [round(float(ratio), 1) for ratio in re.findall(r"×(\S+)", row)] == [pytest.approx(1 + halo, rel=0.1)] * 14, table  # cores near, then far

@@ -52,13 +52,13 @@ def test_every_way_of_an_application_is_verified_and_its_exchange_timed(tmp_path
         assert entry["verified"] is True and 0 < entry["exchange_s"] and (entry["bytes"] > 0 or way in libraries)
         assert entry["exchange_share"] == pytest.approx(entry["exchange_s"] / entry["median_s"])
         assert 10 < found[app, "auto"]["exchange_lines"] < found[app, "hand_isend"]["exchange_lines"]
-    assert "what exchanges take" in done.stdout
+    assert "time of exchanges" in done.stdout
     command = [sys.executable, "-m", "parhelion", "report", "run"]
     report = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert report.returncode == 0, report.stdout + report.stderr
     for name in ("report.html", "report.md"):
         text = (tmp_path / name).read_text()
-        assert "What exchanges take" in text and "share of step" in text
+        assert "Time of exchanges" in text and "share of step" in text
 
 
 @built

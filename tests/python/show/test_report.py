@@ -106,8 +106,8 @@ def test_plots_take_their_colors_from_the_page(report):
 def test_the_page_says_everything_that_it_should(report):
     text = Page(report[0]).text
     for words in ("Halo exchange", "Index-map gather", "as fast as the best hand-written baseline", "geometric mean",
-                  "How it was measured", "Verification", "Set-up", "Environment", "Some CPU", "Synthetic MPI 1.0",
-                  "mesh-4", "hand_datatypes", "halo 2, fields 4", "What auto chose", "mean(std)"):
+                  "Method", "Verification", "Set-up", "Environment", "Some CPU", "Synthetic MPI 1.0",
+                  "mesh-4", "hand_datatypes", "halo 2, fields 4", "Choice of auto", "mean(std)"):
         assert words in text, words
     assert "empty" not in text
 
@@ -304,7 +304,7 @@ def wide_page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def forms_page(tmp_path_factory):
-    """A page with what exchanges take of applications, and with ghosts in the published form: tables with many columns that name a row."""
+    """A page with time of exchanges of applications, and with ghosts in the published form: tables with many columns that name a row."""
     tmp_path = tmp_path_factory.mktemp("forms")
     ghosts = [{"vdim": 6, "element": "float64", "pattern": "faces", "rows_claimed": 60, "rows_moved": 50, "rows_moved_total": 100}]
     apps = [{"app": app, "extent": [256] * 3} for app in ("multigrid_cg", "finite_volume")]
