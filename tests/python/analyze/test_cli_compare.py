@@ -52,7 +52,7 @@ def test_two_runs_of_the_same_show_no_difference():
     assert result.exit_code == 0, result.output
     document = json.loads(Path("out.json").read_text())
     assert {case["verdict"] for case in document["cases"]} == {"no difference beyond the margin"}
-    assert "nothing that was recorded changed" in result.output
+    assert "no recorded difference" in result.output
 
 
 def test_why_there_is_no_verdict_beside_an_interval_without_1_is_told_everywhere():

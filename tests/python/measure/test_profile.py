@@ -324,7 +324,7 @@ def test_the_command_line_compares_shows_and_draws(tmp_path):
     result = parhelion(
         "compare", tmp_path / "a", tmp_path / "b", "--speedscope", tmp_path / "both.json", "--json", tmp_path / "x.json"
     )
-    assert result.exit_code == 0 and "rank 1 changed apart" in result.output, result.output
+    assert result.exit_code == 0 and "rank 1 changed more" in result.output, result.output
     ranks = json.loads((tmp_path / "x.json").read_text())["ranks"]
     assert ranks[0]["rank"] == 1 and ranks[0]["symbol"] == "hrtimer_nanosleep"
     assert len(json.loads((tmp_path / "both.json").read_text())["profiles"]) == 4
