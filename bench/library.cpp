@@ -52,9 +52,9 @@ std::string reason_against(const LibraryVariant& which, const Communicator& comm
     return {};
 }
 
-// Nearly nobody has its kernel module, or several nodes: not among "all".
+// Nearly nobody has its kernel module, arrays on a device, or several nodes: not among "all".
 bool rarely_there(const TransportInfo& info) {
-    return info.name == "xpmem" || info.traits.passes_on;
+    return info.name == "xpmem" || info.name == "device_ipc" || info.traits.passes_on;
 }
 
 }  // namespace

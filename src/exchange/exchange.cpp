@@ -284,6 +284,17 @@ struct Exchange::Impl final : Operation {
         });
     }
 
+    // Why neighbors' devices are not written to.
+    std::string about_devices() const {
+        std::string text;
+        if (plan.space() == MemorySpace::host) return text;
+        for (const TransportInfo* each : known_transports())
+            if (each->traits.direct && serves_memory_of(*each, plan))
+                if (const std::string why = refusal_of(*each, plan); !why.empty())
+                    text += "  not by " + each->name + ": " + why + "\n";
+        return text;
+    }
+
     static std::shared_ptr<Impl> only(const std::shared_ptr<Impl>& whole, const Only& wanted) {
         const Only full = resolve(whole->plan, wanted);
         if (is_all(whole->plan, full)) return whole;
@@ -499,7 +510,7 @@ std::string Exchange::explain() const {
         << plan.bytes_sent() << " bytes per exchange; copies by " << plan.executor->description();
     if (const int threads = impl_->plan.executor->threads(); threads > 1)
         out << ", large ones by " << threads << " threads";
-    out << "\n";
+    out << "\n" << impl_->about_devices();
     if (impl_->progress) out << "  " << impl_->about_progress() << "\n";
     for (const NodeTraffic& to : node_traffic())
         out << "  this node sends " << to.messages << " messages, " << to.bytes

@@ -16,8 +16,14 @@ std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context);
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
-                                               const std::string& name, const ArrayAccess& access);
+                                               const std::string& name,
+                                               std::shared_ptr<const ArrayAccess> access);
+/// The transport of the direction.
+std::unique_ptr<Transport> make_single_copy(const TransportContext& context,
+                                            const std::string& name,
+                                            std::shared_ptr<const ArrayAccess> access);
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context);
+std::unique_ptr<Transport> make_device_ipc(const TransportContext& context);
 std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);

@@ -15,7 +15,7 @@ std::string works() { return {}; }
 // The host's, a device's.
 constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays},
     by_messages{Reach::arrays, Reach::messages},
-    by_own_messages{Reach::arrays, Reach::own_messages};
+    by_own_messages{Reach::arrays, Reach::own_messages}, on_devices{Reach::none, Reach::arrays};
 
 std::string xpmem_refusal(const Plan&) { return xpmem_unavailable(); }
 
@@ -85,6 +85,12 @@ struct Registry {
          xpmem_unavailable,
          make_xpmem,
          {.refusal = xpmem_refusal, .direct = true, .handicap = for_direct}},
+        {"device_ipc",
+         "one copy between arrays on devices that CUDA's handles share",
+         Scope::same_node,
+         device_ipc_unavailable,
+         make_device_ipc,
+         {.refusal = device_ipc_refusal, .reach = on_devices, .direct = true}},
         {"ucx",
          "messages by UCX, without MPI",
          Scope::anywhere,

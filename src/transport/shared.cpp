@@ -1,5 +1,5 @@
 // One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays
-// in node-shared memory, transport xpmem any.
+// in node-shared memory, transport xpmem any of the host's, transport device_ipc those on a device.
 //
 // Per link and exchange: the holder of the ghosts grants ("you may write them", begin), the owner
 // copies and tells ("they are written"), the holder goes on. Both are sequence numbers on lines
@@ -24,7 +24,8 @@ public:
         std::vector<Awaited> awaited;
         for (const SingleCopySlot& slot : slots_) {
             if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});
-            if (slot.last_deferred > 0) awaited.push_back({&slot.left.taken(), slot.last_deferred});
+            if (slot.last_deferred > 0)
+                awaited.push_back({&slot.mine->taken.value, slot.last_deferred});
         }
         release_memory(
             std::ranges::any_of(slots_, [this](const auto& slot) { return given_up(slot); }),
@@ -162,7 +163,7 @@ private:
     bool tell_taken(SingleCopySlot& slot) {
         if (!queue_.is_done(slot.taken)) return false;
         slot.taking = false;
-        slot.found.taken().store(number_, std::memory_order_release);
+        slot.theirs->taken.value.store(number_, std::memory_order_release);
         return true;
     }
 
@@ -199,14 +200,19 @@ private:
 
 }  // namespace
 
+std::unique_ptr<Transport> make_single_copy(const TransportContext& context,
+                                            const std::string& name,
+                                            std::shared_ptr<const ArrayAccess> access) {
+    if (!context.forward()) return make_shared_reverse(context, name, std::move(access));
+    return std::make_unique<Shared>(context, name, std::move(access));
+}
+
 std::unique_ptr<Transport> make_shared_transport(const TransportContext& context) {
-    if (!context.forward()) return make_shared_reverse(context, "shared", node_shared_access());
-    return std::make_unique<Shared>(context, "shared", node_shared_access());
+    return make_single_copy(context, "shared", node_shared_access());
 }
 
 std::unique_ptr<Transport> make_xpmem(const TransportContext& context) {
-    if (!context.forward()) return make_shared_reverse(context, "xpmem", xpmem_access());
-    return std::make_unique<Shared>(context, "xpmem", xpmem_access());
+    return make_single_copy(context, "xpmem", xpmem_access());
 }
 
 }  // namespace parhelion

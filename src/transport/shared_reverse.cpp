@@ -1,5 +1,5 @@
-// The way back of shared and xpmem: the owner of a cell combines its neighbor's ghosts straight
-// from where they lie, in ascending order of rank, and tells the neighbor that it has.
+// The way back of shared, xpmem and device_ipc: the owner of a cell combines its neighbor's ghosts
+// straight from where they lie, in ascending order of rank, and tells the neighbor that it has.
 //
 // The holder of the ghosts grants exchange n in its own memory. The owner claims the grant when it
 // is the holder's turn; a holder that has waited for that in its end packs a message instead, and
@@ -182,8 +182,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
-                                               const std::string& name, const ArrayAccess& access) {
-    return std::make_unique<SharedReverse>(context, name, access);
+                                               const std::string& name,
+                                               std::shared_ptr<const ArrayAccess> access) {
+    return std::make_unique<SharedReverse>(context, name, std::move(access));
 }
 
 }  // namespace parhelion

@@ -2,11 +2,17 @@
 // alone. Nothing runs when it is put on a stream: when somebody asks, some of it does, in an order
 // that a seed decides among all whose declared dependencies hold. It ends the process, and says
 // why, where two operations touch the same bytes in no declared order, where one touches memory
-// that is not there, or where memory goes that one still uses. Any call can be made to fail.
+// that is not there, or where memory goes that one still uses: other processes that have opened the
+// memory included. Handles name whole allocations, and the next one at the same addresses has the
+// same. Any call can be made to fail.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +36,7 @@ using namespace parhelion::device;
 using Number = std::uint64_t;
 using Clock = std::map<int, Number>;  // of streams: what comes before
 
-constexpr int no_memory = 2, invalid_context = 201, capturing = 900;
+constexpr int no_memory = 2, invalid_context = 201, map_failed = 205, capturing = 900;
 constexpr int pretended_failure = 719;
 constexpr unsigned most_blocks_x = 0x7fffffff, most_threads = 1024;
 
@@ -69,11 +75,45 @@ bool meet(const Ranges& a, const Ranges& b) {
     return false;
 }
 
+constexpr std::size_t page = 4096;
+std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
+// Behind memory that several processes have: for each byte, operations that are not known to be
+// done by their process, those that read it and those that write it.
+struct Shared {
+    struct Head {
+        std::atomic<bool> freed;
+        std::size_t bytes;
+    };
+    using Counts = std::atomic<std::uint16_t>[2];
+    static std::size_t size(std::size_t pages) { return pages * (1 + sizeof(Counts)) + page; }
+
+    Shared(int descriptor, std::size_t pages)
+        : size_(size(pages) - pages), own(pages),
+          head(static_cast<Head*>(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                       descriptor, static_cast<off_t>(pages)))),
+          all(reinterpret_cast<Counts*>(reinterpret_cast<std::byte*>(head) + page)) {
+        if (head == MAP_FAILED) refuse("memory cannot be shared");
+    }
+    ~Shared() { munmap(head, size_); }
+
+private:
+    std::size_t size_;
+
+public:
+    std::vector<std::array<std::uint16_t, 2>> own;
+    Head* head;
+    Counts* all;
+};
+
 struct Memory {
     std::uintptr_t first;
     std::byte* seen;
-    std::size_t bytes;
-    bool on_device, of_pool;
+    std::size_t bytes, pages;
+    bool on_device, of_pool, of_other;
+    int descriptor;        // of a device's
+    std::uint64_t number;  // of the allocation; of what another process has: of its file
+    std::shared_ptr<Shared> shared;
 };
 
 // Something on a stream: it runs a little at a time, and tells when it is done.
@@ -82,6 +122,7 @@ struct Work {
     std::function<bool()> run;
     std::function<bool()> may_run = [] { return true; };
     Ranges reads, writes;
+    std::vector<std::function<void()>> when_seen = {};
 };
 
 }  // namespace against_us
@@ -115,16 +156,19 @@ struct Machine {
     std::mutex mutex;
     std::mt19937_64 random{1};
     std::map<std::uintptr_t, Memory> memory;
-    std::multimap<std::size_t, Memory> freed;
+    std::multimap<std::size_t, Memory> freed;  // their addresses and descriptors
     std::map<Stream, std::shared_ptr<StreamOfDriver>> streams;
     std::set<EventHandle> events;
-    int named = 0, allocations = 0, primary = 0;
+    int named = 0, primary = 0;
+    std::uint64_t allocations = 0;
     Clock seen_by_host;
     Number launches = 0;
     long long calls_until_failure = -1;
     ContextOfDriver context;
     ModuleOfDriver module;
     FunctionOfDriver function;
+    bool pools_alone = false;
+    bool has_pools = std::getenv("AGAINST_US_POOLS") == nullptr;
     const int ordinal = static_cast<int>(getpid() % 3);  // another one in each process
 };
 
@@ -167,6 +211,35 @@ void require_there(const Ranges& ranges) {
     }
 }
 
+// One process's operations that others do not know to be done.
+void count(Shared& shared, Range offsets, int write, int more) {
+    for (std::size_t i = offsets.first; i < offsets.end; ++i) {
+        shared.all[i][write] += static_cast<std::uint16_t>(more);
+        shared.own[i][static_cast<std::size_t>(write)] += static_cast<std::uint16_t>(more);
+    }
+}
+bool others_have(const Shared& shared, Range offsets, int write) {
+    for (std::size_t i = offsets.first; i < offsets.end; ++i)
+        if (shared.all[i][write] != shared.own[i][static_cast<std::size_t>(write)]) return true;
+    return false;
+}
+
+void count_shared(Work& work) {
+    for (const int write : {0, 1})
+        for (const Range& each : write != 0 ? work.writes : work.reads) {
+            const Memory& memory = *memory_at(each.first);
+            if (!memory.shared) continue;
+            if (memory.shared->head->freed) refuse("an operation touches memory that was freed");
+            const Range offsets{each.first - memory.first, each.end - memory.first};
+            count(*memory.shared, offsets, write, 1);
+            if (others_have(*memory.shared, offsets, 1) ||
+                (write != 0 && others_have(*memory.shared, offsets, 0)))
+                refuse("operations of two processes in no order touch the same bytes");
+            work.when_seen.emplace_back(
+                [shared = memory.shared, offsets, write] { count(*shared, offsets, write, -1); });
+        }
+}
+
 std::shared_ptr<StreamOfDriver> stream_of(Stream handle) {
     auto& known = machine().streams[handle];
     if (!known && handle != nullptr) refuse("a stream is used that there is not");
@@ -187,6 +260,7 @@ void put(const std::shared_ptr<StreamOfDriver>& stream, std::shared_ptr<Work> wo
                  meet(each->reads, work->writes)))
                 refuse("two operations in no order touch the same bytes");
     }
+    count_shared(*work);
     work->number = ++stream->last;
     stream->waiting.push_back(work);
     stream->unseen.push_back(std::move(work));
@@ -215,8 +289,10 @@ void see(const Clock& done) {
     join(machine().seen_by_host, done);
     for (const auto& [handle, stream] : machine().streams)
         while (!stream->unseen.empty() &&
-               stream->unseen.front()->number <= machine().seen_by_host[stream->name])
+               stream->unseen.front()->number <= machine().seen_by_host[stream->name]) {
+            for (const auto& act : stream->unseen.front()->when_seen) act();
             stream->unseen.pop_front();
+        }
 }
 
 void wait(const std::shared_ptr<StreamOfDriver>& stream) {
@@ -270,30 +346,49 @@ Range range(const void* first, std::size_t bytes) {
     return {number, number + bytes};
 }
 
+// The host's place and the device's.
+bool map(Memory& memory, std::size_t pages, bool on_device) {
+    const auto map_at = [&](std::uintptr_t place, int access) {
+        return mmap(reinterpret_cast<void*>(place), pages, access,
+                    MAP_SHARED | (place != 0 ? MAP_FIXED : 0), memory.descriptor, 0);
+    };
+    void* const there = map_at(0, PROT_READ | PROT_WRITE);
+    void* const first = on_device ? map_at(memory.first, PROT_NONE) : there;
+    memory.first = reinterpret_cast<std::uintptr_t>(first);
+    memory.seen = static_cast<std::byte*>(there);
+    memory.pages = pages;
+    memory.on_device = on_device;
+    return there != MAP_FAILED && first != MAP_FAILED;
+}
+
+void require_unused(const Memory& memory, const char* what) {
+    const Ranges all{{memory.first, memory.first + memory.bytes}};
+    for (const auto& [handle, stream] : machine().streams)
+        for (const auto& each : stream->unseen)
+            if (meet(each->reads, all) || meet(each->writes, all)) refuse(what);
+}
+
 int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
     if (bytes == 0) return invalid_value;
     Machine& of = machine();
-    const std::size_t pages = (bytes + 4095) / 4096 * 4096;
+    const std::size_t pages = whole_pages(bytes);
     Memory memory{};
-    if (auto old = on_device ? of.freed.find(pages) : of.freed.end(); old != of.freed.end()) {
-        memory = old->second;  // the same addresses again
-        of.freed.erase(old);
-    } else {
-        const int descriptor = memfd_create("against_us", MFD_CLOEXEC);
-        if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(pages)) != 0)
-            return no_memory;
-        const auto map = [&](int access) {
-            return mmap(nullptr, pages, access, MAP_SHARED, descriptor, 0);
-        };
-        void* const there = map(PROT_READ | PROT_WRITE);
-        void* const first_byte = on_device ? map(PROT_NONE) : there;
+    const int descriptor = memfd_create("against_us", MFD_CLOEXEC);
+    if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(Shared::size(pages))) != 0)
+        return no_memory;
+    memory.descriptor = descriptor;
+    auto old = on_device ? of.freed.upper_bound(pages) : of.freed.begin();
+    // What was freed last: the same addresses again, and the same number of the file.
+    if (old != of.freed.begin() && (--old)->first == pages) {
+        memory.first = old->second.first;
+        memory.descriptor = dup3(descriptor, old->second.descriptor, O_CLOEXEC);
         close(descriptor);
-        if (there == MAP_FAILED || first_byte == MAP_FAILED) return no_memory;
-        memory = {reinterpret_cast<std::uintptr_t>(first_byte), static_cast<std::byte*>(there), 0,
-                  on_device, false};
+        of.freed.erase(old);
     }
+    if (!map(memory, pages, on_device)) return no_memory;
+    if (!on_device) close(memory.descriptor);
     memory.bytes = bytes;
-    memory.of_pool = ++of.allocations % 2 == 0;
+    memory.number = ++of.allocations;
     std::memset(memory.seen, 0x5A, bytes);
     of.memory[memory.first] = memory;
     first = memory.first;
@@ -302,16 +397,20 @@ int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
 
 int free_memory(std::uintptr_t first, bool on_device) {
     const auto found = machine().memory.find(first);
-    if (found == machine().memory.end() || found->second.on_device != on_device)
+    if (found == machine().memory.end() || found->second.on_device != on_device ||
+        found->second.of_other)
         refuse("memory is freed that there is not");
-    const Ranges all{{first, first + found->second.bytes}};
-    for (const auto& [handle, stream] : machine().streams)
-        for (const auto& each : stream->unseen)
-            if (meet(each->reads, all) || meet(each->writes, all))
-                refuse("memory is freed that an operation may still use");
-    const std::size_t pages = (found->second.bytes + 4095) / 4096 * 4096;
-    if (on_device) machine().freed.emplace(pages, found->second);
-    else munmap(found->second.seen, pages);
+    Memory& memory = found->second;
+    require_unused(memory, "memory is freed that an operation may still use");
+    if (memory.shared) {
+        if (others_have(*memory.shared, {0, memory.bytes}, 0) ||
+            others_have(*memory.shared, {0, memory.bytes}, 1))
+            refuse("memory is freed that an operation of another process may still use");
+        memory.shared->head->freed = true;
+        memory.shared = nullptr;
+    }
+    munmap(memory.seen, memory.pages);
+    if (on_device && memory.descriptor >= 0) machine().freed.emplace(memory.pages, memory);
     machine().memory.erase(found);
     return success;
 }
@@ -370,6 +469,7 @@ DRIVER_CALL(cuPointerGetAttribute, void* value, int attribute, Address pointer) 
     else if (attribute == attribute_ordinal) *static_cast<int*>(value) = machine().ordinal;
     else if (attribute == attribute_context)
         *static_cast<Context*>(value) = memory->of_pool ? nullptr : &machine().context;
+    else if (attribute == attribute_buffer_id) *static_cast<Number*>(value) = memory->number;
     else return invalid_value;
     return success;
 }
@@ -428,8 +528,80 @@ DRIVER_CALL(cuMemAllocManaged, Address* memory, std::size_t bytes, unsigned) {
     std::uintptr_t first = 0;
     const int status = allocate(bytes, false, first);
     if (status == success) machine().memory[first].on_device = true;
+    if (status == success) machine().memory[first].descriptor = -1;
     *memory = first;
     return status;
+}
+// A program's: every second is of a pool.
+DRIVER_CALL(against_us_allocate, Address* memory, std::size_t bytes) {
+    BEGIN_CALL_IN_CONTEXT;
+    std::uintptr_t first = 0;
+    const int status = allocate(bytes, true, first);
+    if (status == success)
+        machine().memory[first].of_pool =
+            machine().has_pools && (machine().pools_alone || machine().allocations % 2 == 0);
+    *memory = first;
+    return status;
+}
+DRIVER_CALL(cuMemGetAddressRange_v2, Address* first, std::size_t* bytes, Address inside) {
+    BEGIN_CALL_IN_CONTEXT;
+    const Memory* const memory = memory_at(inside);
+    if (memory == nullptr) return invalid_value;
+    *first = memory->first, *bytes = memory->bytes;
+    return success;
+}
+DRIVER_CALL(cuIpcGetMemHandle, IpcHandle* handle, Address inside) {
+    BEGIN_CALL_IN_CONTEXT;
+    const Memory* const found = memory_at(inside);
+    if (found == nullptr || found->descriptor < 0 || !found->on_device || found->of_pool ||
+        found->of_other)
+        return invalid_value;
+    Memory& memory = machine().memory[found->first];
+    if (!memory.shared) {
+        memory.shared = std::make_shared<Shared>(memory.descriptor, memory.pages);
+        memory.shared->head->bytes = memory.bytes;
+    }
+    const int words[2] = {getpid(), memory.descriptor};
+    std::memset(handle, 0, sizeof *handle);
+    std::memcpy(handle, words, sizeof words);
+    return success;
+}
+DRIVER_CALL(cuIpcOpenMemHandle, Address* first, IpcHandle handle, unsigned) {
+    BEGIN_CALL_IN_CONTEXT;
+    int words[2];
+    std::memcpy(words, &handle, sizeof words);
+    if (words[0] == getpid()) return invalid_context;
+    char file[64];
+    std::snprintf(file, sizeof file, "/proc/%d/fd/%d", words[0], words[1]);
+    Memory memory{};
+    memory.descriptor = open(file, O_RDWR | O_CLOEXEC);
+    struct stat status{};
+    if (memory.descriptor < 0 || fstat(memory.descriptor, &status) != 0) return map_failed;
+    memory.number = status.st_ino;
+    memory.of_other = true;
+    for (const auto& [place, other] : machine().memory)
+        if (other.of_other && other.number == memory.number) refuse("a handle is opened twice");
+    const std::size_t pages =
+        (static_cast<std::size_t>(status.st_size) - page) / (1 + sizeof(Shared::Counts));
+    memory.shared = std::make_shared<Shared>(memory.descriptor, pages);
+    const bool is_mapped = map(memory, pages, true);
+    close(memory.descriptor);
+    if (!is_mapped || memory.shared->head->freed) return map_failed;
+    memory.bytes = memory.shared->head->bytes;
+    machine().memory[memory.first] = memory;
+    *first = memory.first;
+    return success;
+}
+DRIVER_CALL(cuIpcCloseMemHandle, Address first) {
+    BEGIN_CALL_IN_CONTEXT;
+    const auto found = machine().memory.find(first);
+    if (found == machine().memory.end() || !found->second.of_other)
+        refuse("a handle is closed that is not open");
+    require_unused(found->second, "a handle is closed that an operation may still use");
+    munmap(found->second.seen, found->second.pages);
+    munmap(reinterpret_cast<void*>(first), found->second.pages);
+    machine().memory.erase(found);
+    return success;
 }
 DRIVER_CALL(cuMemFree_v2, Address memory) {
     BEGIN_CALL_IN_CONTEXT;
@@ -463,6 +635,59 @@ DRIVER_CALL(cuMemcpyDtoDAsync_v2, Address to, Address from, std::size_t bytes, S
     put(stream_of(stream),
         work_on({range(src, bytes)}, {range(dst, bytes)},
                 [bytes, dst = seen(dst), src = seen(src)] { std::memcpy(dst, src, bytes); }));
+    return success;
+}
+DRIVER_CALL(cuMemcpyHtoD_v2, Address to, const void* from, std::size_t bytes) {
+    BEGIN_CALL_IN_CONTEXT;
+    auto* const first = reinterpret_cast<std::byte*>(to);
+    put(stream_of(nullptr), work_on({}, {range(first, bytes)},
+                                    [=, there = seen(first)] { std::memcpy(there, from, bytes); }));
+    wait(stream_of(nullptr));
+    return success;
+}
+DRIVER_CALL(cuMemcpyDtoH_v2, void* to, Address from, std::size_t bytes) {
+    BEGIN_CALL_IN_CONTEXT;
+    const auto* const first = reinterpret_cast<const std::byte*>(from);
+    put(stream_of(nullptr), work_on({range(first, bytes)}, {},
+                                    [=, there = seen(first)] { std::memcpy(to, there, bytes); }));
+    wait(stream_of(nullptr));
+    return success;
+}
+struct Copy3d {
+    struct Side {
+        std::size_t x, y, z, level;
+        unsigned memory_type;
+        void* host;
+        std::byte* device;
+        void *array, *reserved;
+        std::size_t pitch, height;
+    } src, dst;
+    std::size_t width, height, depth;
+};
+DRIVER_CALL(cuMemcpy3DAsync_v2, const Copy3d* given, Stream stream) {
+    BEGIN_CALL_IN_CONTEXT;
+    constexpr unsigned any_memory = 4;
+    const Copy3d copy = *given;
+    for (const Copy3d::Side* side : {&copy.src, &copy.dst})
+        if (side->x + side->y + side->z + side->level != 0 || side->memory_type != any_memory ||
+            side->pitch < copy.width || side->height < copy.height)
+            return invalid_value;
+    Ranges reads, writes;
+    std::vector<std::pair<std::byte*, std::byte*>> rows;
+    const auto row = [](const Copy3d::Side& side, std::size_t j, std::size_t k) {
+        return side.device + (k * side.height + j) * side.pitch;
+    };
+    for (std::size_t k = 0; k < copy.depth; ++k)
+        for (std::size_t j = 0; j < copy.height; ++j) {
+            std::byte *const from = row(copy.src, j, k), *const to = row(copy.dst, j, k);
+            reads.push_back(range(from, copy.width)), writes.push_back(range(to, copy.width));
+            rows.emplace_back(seen(from), seen(to));
+        }
+    put(stream_of(stream), work_on(joined(std::move(reads), false), joined(std::move(writes), true),
+                                   [rows, bytes = copy.width] {
+                                       for (const auto& [from, to] : rows)
+                                           std::memcpy(to, from, bytes);
+                                   }));
     return success;
 }
 DRIVER_CALL(cuModuleLoadData, Module* module, const void* text) {
@@ -613,6 +838,12 @@ extern "C" long long against_us_left() {
 extern "C" void against_us_capture(Stream stream, int on) {
     const std::lock_guard lock(machine().mutex);
     stream_of(stream)->captured = on != 0;
+}
+extern "C" bool against_us_has_pools() { return machine().has_pools; }
+extern "C" void against_us_set_pools(int every) {  // 1: whatever is allocated is of a pool
+    const std::lock_guard lock(machine().mutex);
+    machine().has_pools = every != 0;
+    machine().pools_alone = every == 1;
 }
 extern "C" std::uint64_t against_us_launches() {
     const std::lock_guard lock(machine().mutex);

@@ -49,7 +49,7 @@ extern "C" {
 
 int against_us_make_current() { return call("cuCtxPushCurrent_v2", primary()); }
 int cuCtxPopCurrent_v2(Context* context) { return call("cuCtxPopCurrent_v2", context); }
-int cuMemAlloc_v2(Address* memory, std::size_t bytes) {
+int against_us_allocate(Address* memory, std::size_t bytes) {
     return call("cuMemAllocManaged", memory, bytes, 1u);
 }
 int cuMemFree_v2(Address memory) { return call("cuMemFree_v2", memory); }
@@ -61,6 +61,7 @@ int cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, Stream str
 }
 std::byte* against_us_seen(std::byte* memory) { return memory; }
 void against_us_seed(std::uint64_t) {}
+bool against_us_has_pools() { return true; }  // managed memory has no handles either
 // Of the program's own, which is as before.
 std::size_t against_us_contexts() {
     Context now = nullptr;

@@ -2,6 +2,7 @@
 // calls of the driver that fail.
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "parhelion/index_map/index_map.hpp"
@@ -81,7 +82,7 @@ CASE("an exchange follows the stream that it is given, and what comes after its 
         CAPTURE(transport);
         Exchange exchange(solver.domain, {solver.field()}, {transport});
         const auto queue = queue_of_stream(solver.stream);
-        for (int time = 0; time < 10; ++time) {
+        for (int time = 0; time < 30; ++time) {
             solver.make(time);
             solver.copy(solver.made, solver.u);
             auto step = exchange.begin(*queue);
@@ -90,6 +91,105 @@ CASE("an exchange follows the stream that it is given, and what comes after its 
             solver.driver.synchronize_stream(solver.stream);
             solver.expect_ghosts(time);
             EXPECT_EQ(solver.driver.contexts(), 1u);  // the program's own, as before
+        }
+    }
+}
+
+// Where memory is of no pool, and each rank has neighbors.
+bool shares_memory(const Solver& solver) {
+    return solver.ranks > 1 && driver_against_us().set_pools != nullptr &&
+           !driver_against_us().has_pools();
+}
+
+CASE("another array at the addresses of one that was freed is found anew") {
+    auto solver = std::make_unique<Solver>();
+    if (!shares_memory(*solver)) return;
+    Exchange exchange(solver->domain, {solver->field()}, {"device_ipc"});
+    for (int time = 0; time < 6; ++time) {
+        const double* const before = Solver::on_device(solver->u);
+        solver.reset();  // neighbors have it open
+        solver = std::make_unique<Solver>();
+        ASSERT_EQ(Solver::on_device(solver->u), before);
+        solver->make(time);
+        solver->copy(solver->made, solver->u);
+        time % 2 == 0 ? exchange(solver->field()) : exchange.begin(solver->field()).end();
+        solver->copy(solver->u, solver->seen);
+        solver->driver.synchronize_stream(solver->stream);
+        solver->expect_ghosts(time);
+    }
+}
+
+CASE("memory that handles do not share is told apart, and messages go instead") {
+    const Solver solver;
+    if (!shares_memory(solver)) return;
+    solver.driver.set_pools(1);
+    const Solver pool;
+    solver.driver.set_pools(0);
+    const std::string why = "is in device memory that CUDA's handles do not share";
+    const auto refused = [&] { Exchange(pool.domain, {pool.field()}, {"device_ipc"}); };
+    EXPECT_TRUE(holds(error_of(refused), why));
+    const Exchange chosen(pool.domain, {pool.field()});
+    EXPECT_FALSE(holds(chosen.explain(), "transport device_ipc"));
+    EXPECT_TRUE(holds(chosen.explain(), why));
+    // Made for memory that they share: what comes later is left as a message.
+    Exchange exchange(solver.domain, {solver.field()}, {"device_ipc"});
+    EXPECT_FALSE(holds(exchange.explain(), why));
+    for (int time = 0; time < 6; ++time) {
+        const Solver& each = time % 3 == 1 ? solver : pool;
+        each.make(time);
+        each.copy(each.made, each.u);
+        exchange(each.field());
+        each.copy(each.u, each.seen);
+        each.driver.synchronize_stream(each.stream);
+        each.expect_ghosts(time);
+    }
+}
+
+CASE("neighbors end an exchange that a rank has begun and not ended") {
+    const Solver solver;
+    if (solver.ranks == 1) return;
+    for (const std::string& transport : device_transports()) {
+        CAPTURE(transport);
+        Exchange exchange(solver.domain, {solver.field()}, {transport});
+        for (int time = 0; time < 4; ++time) {
+            solver.make(time);
+            solver.copy(solver.made, solver.u);
+            auto step = exchange.begin();
+            const bool is_away = solver.world.rank() == time % solver.ranks;
+            if (!is_away) step.end();
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (is_away) step.end();
+            solver.copy(solver.u, solver.seen);
+            solver.driver.synchronize_stream(solver.stream);
+            solver.expect_ghosts(time);
+            if (time % 2 == 0) exchange.reverse();
+        }
+    }
+}
+
+CASE("a reverse exchange follows the stream, and a neighbor that is late finds what was left") {
+    const Solver solver;
+    const int ranks = solver.ranks;
+    for (const std::string& transport : device_transports()) {
+        CAPTURE(transport);
+        Exchange exchange(solver.domain, {solver.field()}, {transport});
+        const auto queue = queue_of_stream(solver.stream);
+        for (int time = 0; time < 40; ++time) {
+            solver.make(time);
+            std::fill(solver.made, solver.made + values, 1);
+            solver.copy(solver.made, solver.u);
+            auto step = exchange.begin_reverse(*queue, Reduction::sum);
+            if (time % 3 == 1 && solver.world.rank() == time % ranks) MPI_Barrier(MPI_COMM_WORLD);
+            exchange.end(*queue);
+            if (time % 3 == 1 && solver.world.rank() != time % ranks) MPI_Barrier(MPI_COMM_WORLD);
+            solver.copy(solver.u, solver.seen);
+            solver.copy(solver.made, solver.u);  // over ghosts that neighbors have read
+            solver.driver.synchronize_stream(solver.stream);
+            for (int i = 0; i < 4; ++i)
+                for (int j = 0; j < 6; ++j) {
+                    const int holders = (1 + (i == 0 || i == 3)) * (1 + (j == 0 || j == 5));
+                    ASSERT_EQ(solver.seen[(i + 1) * 8 + j + 1], holders);
+                }
         }
     }
 }

@@ -46,7 +46,8 @@ CASE("random sides, depths and faces of random domains are what the whole does t
     for_random_cases(affordable(60), [](Random& random) {
         const CartesianDomain domain = random_domain(random);
         const int dimensions = domain.dimensions();
-        const std::string transport = random.pick(all_routes()).transport;
+        const Route route = random.pick(all_routes());
+        const std::string& transport = route.transport;
         CAPTURE(transport);
         const GridSpec spec{{Scalar::int64, 8},
                             random.between(1, 2),
@@ -55,7 +56,8 @@ CASE("random sides, depths and faces of random domains are what the whole does t
         const Pattern pattern = build_pattern(domain, spec.halo);
         CAPTURE(describe(pattern));
         std::vector<GridField> fields;
-        fields.emplace_back(domain, spec, 0, Memory::node_shared);
+        fields.emplace_back(domain, spec, 0,
+                            route.memory == Memory::slow ? Memory::slow : Memory::node_shared);
         GridField& field = fields.front();
         Exchange whole(domain, views(fields), {transport});
         for (int round = 0; round < 3; ++round) {

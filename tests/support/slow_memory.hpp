@@ -10,23 +10,25 @@
 namespace test {
 
 // Calls of the driver that is against us (tests/device/against_us.cpp), and what it tells tests.
-#define PARHELION_AGAINST_US(X)                                         \
-    X(int, make_current, against_us_make_current, ())                   \
-    X(int, pop_context, cuCtxPopCurrent_v2, (void**))                   \
-    X(int, allocate, cuMemAlloc_v2, (unsigned long long*, std::size_t)) \
-    X(int, free, cuMemFree_v2, (unsigned long long))                    \
-    X(int, create_stream, cuStreamCreate, (void**, unsigned))           \
-    X(int, destroy_stream, cuStreamDestroy_v2, (void*))                 \
-    X(int, synchronize_stream, cuStreamSynchronize, (void*))            \
-    X(int, copy, cuMemcpyDtoDAsync_v2,                                  \
-      (unsigned long long, unsigned long long, std::size_t, void*))     \
-    X(std::byte*, seen, against_us_seen, (std::byte*))                  \
-    X(void, set_seed, against_us_seed, (std::uint64_t))                 \
-    X(std::size_t, contexts, against_us_contexts, ())                   \
-    X(void, fail, against_us_fail, (long long))                         \
-    X(long long, left, against_us_left, ())                             \
-    X(void, capture, against_us_capture, (void*, int))                  \
-    X(std::uint64_t, launches, against_us_launches, ())
+#define PARHELION_AGAINST_US(X)                                               \
+    X(int, make_current, against_us_make_current, ())                         \
+    X(int, pop_context, cuCtxPopCurrent_v2, (void**))                         \
+    X(int, allocate, against_us_allocate, (unsigned long long*, std::size_t)) \
+    X(int, free, cuMemFree_v2, (unsigned long long))                          \
+    X(int, create_stream, cuStreamCreate, (void**, unsigned))                 \
+    X(int, destroy_stream, cuStreamDestroy_v2, (void*))                       \
+    X(int, synchronize_stream, cuStreamSynchronize, (void*))                  \
+    X(int, copy, cuMemcpyDtoDAsync_v2,                                        \
+      (unsigned long long, unsigned long long, std::size_t, void*))           \
+    X(std::byte*, seen, against_us_seen, (std::byte*))                        \
+    X(void, set_seed, against_us_seed, (std::uint64_t))                       \
+    X(std::size_t, contexts, against_us_contexts, ())                         \
+    X(void, fail, against_us_fail, (long long))                               \
+    X(long long, left, against_us_left, ())                                   \
+    X(void, capture, against_us_capture, (void*, int))                        \
+    X(std::uint64_t, launches, against_us_launches, ())                       \
+    X(bool, has_pools, against_us_has_pools, ())                              \
+    X(void, set_pools, against_us_set_pools, (int))
 
 /// The driver that PARHELION_TEST_DRIVER names (tests/device/machine.cpp), or PARHELION_CUDA;
 /// false: none.

@@ -41,12 +41,17 @@ inline std::vector<Route> routes_asked_for(const char* list) {
     return routes;
 }
 
+/// Whether it moves arrays that the host cannot touch. Memory of pools has no handles.
+inline bool takes_slow_memory(const TransportInfo& info) {
+    if (info.name == "device_ipc" && driver_against_us().has_pools()) return false;
+    const Reach reach = info.traits.reach[1];
+    return reach != Reach::none && (reach != Reach::own_messages || !driver_against_us());
+}
+
 /// Which take arrays that the host cannot touch, over those.
 inline void add_slow_routes(std::vector<Route>& routes) {
     for (const TransportInfo& info : transports())
-        if (info.unavailable().empty() && info.scope != Scope::own_rank &&
-            info.traits.reach[1] != Reach::none &&
-            (info.traits.reach[1] != Reach::own_messages || !driver_against_us()))
+        if (info.unavailable().empty() && info.scope != Scope::own_rank && takes_slow_memory(info))
             routes.push_back({paired(info), Memory::slow});
     routes.push_back({"auto", Memory::slow});
 }

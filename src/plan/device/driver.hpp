@@ -14,6 +14,9 @@ using EventHandle = struct EventOfDriver*;
 using Module = struct ModuleOfDriver*;
 using Function = struct FunctionOfDriver*;
 using Address = unsigned long long;
+struct IpcHandle {
+    char bytes[64];
+};
 
 // Of cuda.h, which any version of the driver has.
 enum Status : int {
@@ -23,10 +26,16 @@ enum Status : int {
     deinitialized = 4,
     not_ready = 600,
 };
-enum : int { attribute_context = 1, attribute_memory_type = 2, attribute_ordinal = 9 };
+enum : int {
+    attribute_context = 1,
+    attribute_memory_type = 2,
+    attribute_buffer_id = 7,
+    attribute_ordinal = 9,
+};
 enum : unsigned { type_host = 1 };
 enum : int { attribute_unified_addressing = 41 };
 enum : unsigned { event_without_timing = 2, stream_non_blocking = 1, host_memory_portable = 1 };
+enum : unsigned { lazy_peer_access = 1 };
 
 // What is called: name, name of the symbol, parameters.
 #define PARHELION_DRIVER_FUNCTIONS(X)                                                          \
@@ -45,6 +54,10 @@ enum : unsigned { event_without_timing = 2, stream_non_blocking = 1, host_memory
     X(free_memory, cuMemFree_v2, (Address))                                                    \
     X(allocate_host, cuMemHostAlloc, (void**, std::size_t, unsigned))                          \
     X(free_host, cuMemFreeHost, (void*))                                                       \
+    X(get_range, cuMemGetAddressRange_v2, (Address*, std::size_t*, Address))                   \
+    X(get_handle, cuIpcGetMemHandle, (IpcHandle*, Address))                                    \
+    X(open_handle, cuIpcOpenMemHandle, (Address*, IpcHandle, unsigned))                        \
+    X(close_handle, cuIpcCloseMemHandle, (Address))                                            \
     X(copy_to_device, cuMemcpyHtoDAsync_v2, (Address, const void*, std::size_t, Stream))       \
     X(load_module, cuModuleLoadData, (Module*, const void*))                                   \
     X(unload_module, cuModuleUnload, (Module))                                                 \
@@ -90,5 +103,13 @@ public:
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 };
+
+/// What is given back, with the context current: not where the driver, or the context, is gone.
+template <class Act>
+void at_end(Context context, Act&& act) noexcept {
+    if (driver().push_context(context) != success) return;
+    act();
+    driver().pop_context(&context);
+}
 
 }  // namespace parhelion::device

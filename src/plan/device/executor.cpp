@@ -79,21 +79,12 @@ public:
         return reinterpret_cast<const char*>(std::exchange(next_, next_ + bytes));
     }
 
-    /// Also when the driver, or the context, is gone.
-    template <class Act>
-    void at_end(Act&& act) const noexcept {
-        if (driver().push_context(context_) != success) return;
-        act();
-        Context context = nullptr;
-        driver().pop_context(&context);
-    }
-
 private:
     void free(Address block) const {
-        at_end([&] { driver().free_memory(block); });
+        at_end(context_, [&] { driver().free_memory(block); });
     }
     void free(Module module) const {
-        at_end([&] { driver().unload_module(module); });
+        at_end(context_, [&] { driver().unload_module(module); });
     }
     void take_primary() {
         unsigned flags = 0;
@@ -250,13 +241,13 @@ public:
     DeviceQueue(Context context, Stream stream)
         : context_(context), stream_(stream), is_own_(false) {}
     ~DeviceQueue() override {
-        if (context_ == nullptr || driver().push_context(context_) != success) return;
-        if (is_own_) driver().synchronize_stream(stream_);
-        for (const auto& [number, event] : recorded_) driver().destroy_event(event);
-        for (EventHandle event : spare_) driver().destroy_event(event);
-        if (is_own_) driver().destroy_stream(stream_);
-        Context context = nullptr;
-        driver().pop_context(&context);
+        if (context_ == nullptr) return;
+        at_end(context_, [&] {
+            if (is_own_) driver().synchronize_stream(stream_);
+            for (const auto& [number, event] : recorded_) driver().destroy_event(event);
+            for (EventHandle event : spare_) driver().destroy_event(event);
+            if (is_own_) driver().destroy_stream(stream_);
+        });
     }
 
     void enqueue(const Program& program, Bases src, Bases dst, Reduction reduction) override {
@@ -365,7 +356,7 @@ public:
         if (status == out_of_memory) throw std::bad_alloc();
         check(status, "cuMemHostAlloc");
         return {static_cast<std::byte*>(memory), [device = device_](std::byte* first) {
-                    device->at_end([&] {
+                    at_end(device->context(), [&] {
                         driver().synchronize();  // what reads or writes it may be under way
                         driver().free_host(first);
                     });

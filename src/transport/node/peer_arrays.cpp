@@ -27,18 +27,6 @@ public:
     }
 };
 
-void put_block_place(Words& header, const BlockPlace& place) {
-    header.insert(header.end(), place.memory.begin(), place.memory.end());
-    header.push_back(place.offset);
-}
-
-BlockPlace get_block_place(WordReader& header) {
-    BlockPlace place;
-    for (auto& word : place.memory) word = header.next();
-    place.offset = header.next();
-    return place;
-}
-
 void put_group(Words& words, const Pattern& pattern, const Link& link) {
     words.push_back(pattern.owned);
     words.push_back(static_cast<global_index>(pattern.blocks.size()));
@@ -61,9 +49,20 @@ void get_group(WordReader& words, const Pattern& mine, PeerPlan& peer) {
 
 }  // namespace
 
-const ArrayAccess& node_shared_access() {
-    static const NodeSharedAccess access;
-    return access;
+void put_block_place(Words& words, const BlockPlace& place) {
+    words.insert(words.end(), place.memory.begin(), place.memory.end());
+    words.push_back(place.offset);
+}
+
+BlockPlace get_block_place(WordReader& words) {
+    BlockPlace place;
+    for (auto& word : place.memory) word = words.next();
+    place.offset = words.next();
+    return place;
+}
+
+std::shared_ptr<const ArrayAccess> node_shared_access() {
+    return std::make_shared<NodeSharedAccess>();
 }
 
 std::string private_field(const Plan& plan) {

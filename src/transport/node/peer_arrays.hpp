@@ -8,16 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "parhelion/core/node_memory.hpp"
 #include "parhelion/plan/plan.hpp"
 #include "pattern/words.hpp"
 #include "plan/array_block.hpp"
 
 namespace parhelion {
 
-/// Where a block lies, in words that another process understands: 64 bytes that name a piece of
-/// memory (as long as handles of devices are), and the offset of the first owned cell in it.
+/// Where a block lies, in words that another process understands: those that name a piece of
+/// memory (a device's: process, number, handle), and the offset of the first owned cell in it.
 struct BlockPlace {
-    std::array<std::int64_t, 8> memory{};
+    std::array<std::int64_t, 10> memory{};
     std::int64_t offset = 0;
     friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
@@ -32,15 +33,28 @@ public:
     virtual std::optional<BlockPlace> describe(const ArrayBlock& block) const = 0;
     /// Mapped until the last copy of the pointer goes. Throws Error when it cannot be mapped.
     virtual std::shared_ptr<std::byte> map(const BlockPlace& place) const = 0;
+    /// Memory for messages, which neighbors can map. Throws Error.
+    virtual std::shared_ptr<std::byte> allocate(byte_count bytes) const {
+        return allocate_node_shared(bytes);
+    }
+    /// As long as it is the same, what is at these addresses is what was there. On each call.
+    virtual std::uint64_t identity(const std::vector<ArrayBlock>&, Bases) const {
+        return node_shared_returns();
+    }
 };
 
 /// Arrays in node-shared memory, mapped by their descriptors.
-const ArrayAccess& node_shared_access();
+std::shared_ptr<const ArrayAccess> node_shared_access();
 /// Any array, mapped by XPMEM. The first description shares all memory of this process with others
 /// of the same user, until it ends.
-const ArrayAccess& xpmem_access();
+std::shared_ptr<const ArrayAccess> xpmem_access();
 /// Empty where XPMEM's library and device are there, else what is missing. Local; looked for once.
 std::string xpmem_unavailable();
+/// Empty where the program uses a driver of CUDA. Local.
+std::string device_ipc_unavailable();
+/// Why neighbors cannot map all arrays of the plan through CUDA's handles, empty where they can.
+/// Local.
+std::string device_ipc_refusal(const Plan& plan);
 
 /// Empty when all that neighbors write into is in node-shared memory, else which array is not.
 std::string private_field(const Plan& plan);
@@ -76,6 +90,8 @@ struct PeerPlan {
     Links links() const;
 };
 
+void put_block_place(Words& words, const BlockPlace& place);
+BlockPlace get_block_place(WordReader& words);
 /// Writes what a neighbor needs to make a PeerPlan of this rank.
 void put_peer_plan(Words& words, const Plan& plan, const Links& links, const ArrayAccess& access);
 

@@ -15,11 +15,11 @@ byte_count largest_deferred() {
 }
 
 SingleCopy::SingleCopy(const TransportContext& context, const std::string& name,
-                       const ArrayAccess& access)
+                       std::shared_ptr<const ArrayAccess> access)
     : arrays_(context.arrays), queue_(context.queue), forward_(context.forward()),
       immediate_(context.plan.executor->is_immediate()), slots_(context.links.size()),
       plan_(context.plan), node_(context.plan.communicator().shared_state<NodeContext>()),
-      name_(name), access_(access) {
+      name_(name), access_(std::move(access)) {
     for (std::size_t f = 0; f < plan_.fields.size(); ++f)
         for (std::size_t b = 0; b < plan_.fields[f].blocks.size(); ++b)
             blocks_.push_back(written_block(plan_, f, b));
@@ -33,10 +33,10 @@ std::string SingleCopy::refusal() {
         const byte_count left =
             forward_ ? slot.way->receive_bytes : slot.way->send_bytes;  // if not mapped
         if (!set_->mappable && left > largest_deferred())
-            return "an array is not in node-shared memory, where transport " + name_ +
-                   " looks for ghosts, and messages of " + std::to_string(left) +
-                   " bytes are not left for it: use an array that make_array, "
-                   "zeros or NodeAllocator gives, or raise PARHELION_BEGIN_BYTES on every rank";
+            return "an array is not in memory that transport " + name_ + " maps, and messages of " +
+                   std::to_string(left) +
+                   " bytes are not left for it: use an array like those that the exchange was made "
+                   "with, or raise PARHELION_BEGIN_BYTES on every rank";
     }
     return {};
 }
@@ -47,7 +47,8 @@ int SingleCopy::expected() const {
 
 void SingleCopy::start() {
     ++number_;
-    if (version_ != arrays_.version() || returns_ != node_shared_returns()) describe_arrays();
+    if (version_ != arrays_.version() || identity_ != access_->identity(blocks_, arrays_.bases()))
+        describe_arrays();
     for (SingleCopySlot& slot : slots_) slot.reported = !slot.receives();
     patience_ = node_.oversubscribed() ? 0 : 1000;  // some 20 µs
     begun_ = queue_.record();
@@ -85,17 +86,17 @@ void SingleCopy::find_arrays(SingleCopySlot& slot) {
     slot.peer.arrays.start();
     for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b)
         if (std::byte*& base = slot.peer.plan.bases[b]; base != nullptr)  // there are cells
-            base = slot.peer.arrays.find(table[b], access_);
+            base = slot.peer.arrays.find(table[b], *access_);
     slot.peer.arrays.forget_old();
 }
 
 // Memory that was given back may have come again, as another piece, at the address where an
 // array was.
 void SingleCopy::describe_arrays() {
-    returns_ = node_shared_returns();
+    identity_ = access_->identity(blocks_, arrays_.bases());
     version_ = arrays_.version();
     const auto is_here = [this](const ArraySet& each) {
-        return each.number != 0 && each.returns == returns_ &&
+        return each.number != 0 && each.identity == identity_ &&
                std::equal(each.bases.begin(), each.bases.end(), arrays_.bases());
     };
     const auto seen = std::find_if(sets_.begin(), sets_.end(), is_here);
@@ -107,7 +108,7 @@ ArraySet& SingleCopy::described() {
     bool mappable = true;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
         if (blocks_[b].empty()) continue;
-        const auto place = access_.describe(blocks_[b].moved_to(arrays_.bases()[b]));
+        const auto place = access_->describe(blocks_[b].moved_to(arrays_.bases()[b]));
         mappable = mappable && place;
         if (place) places_[b] = *place;
     }
@@ -120,7 +121,7 @@ ArraySet& SingleCopy::described() {
         set->places = places_;
         set->mappable = mappable;
     }
-    set->returns = returns_;
+    set->identity = identity_;
     set->bases.assign(arrays_.bases(), arrays_.bases() + blocks_.size());
     return *set;
 }
@@ -142,21 +143,21 @@ bool SingleCopy::pack_left(SingleCopySlot& slot) {
 void SingleCopy::refuse_left(const SingleCopySlot& slot) {
     throw Error("there is no memory for a message of " + std::to_string(slot.way->send_bytes) +
                     " bytes to rank " + std::to_string(slot.link->rank) +
-                    ", where an array is not in node-shared memory: free some, or use transport "
-                    "staged_shared",
+                    ", which has an array that cannot be mapped: free some, or use another "
+                    "transport",
                 ErrorKind::system);
 }
 
 void SingleCopy::note_left(SingleCopySlot& slot, DeferredNote& note) {
-    if (slot.last_deferred == 0) note.place = describe_place(slot.left.start);
+    if (slot.last_deferred == 0) note.place = place_left(slot);
     note.numbers[number_ % deferred_slots(slot.one_way())].store(number_,
                                                                  std::memory_order_relaxed);
     slot.last_deferred = number_;
 }
 
-void SingleCopy::find_left(SingleCopySlot& slot, const RemotePlace& place) {
-    slot.found_memory = map_place(place);
-    slot.found = {slot.found_memory.get(), slot.way->receive_bytes, slot.one_way()};
+void SingleCopy::find_left(SingleCopySlot& slot, const BlockPlace& place) const {
+    slot.found_memory = access_->map(place);
+    slot.found = {slot.found_memory.get() + place.offset, slot.way->receive_bytes, slot.one_way()};
 }
 
 void SingleCopy::take_left(SingleCopySlot& slot, const DeferredNote& note, Reduction reduction) {
@@ -173,7 +174,7 @@ bool SingleCopy::make_room() {
         if (slot.may_be_deferred()) total += slot.left.bytes();
     }
     try {
-        deferred_memory_ = allocate_node_shared(total);
+        deferred_memory_ = access_->allocate(total);
     } catch (const Error&) {
         no_room_ = true;
         return false;
@@ -182,13 +183,17 @@ bool SingleCopy::make_room() {
     for (SingleCopySlot& slot : slots_) {
         if (!slot.may_be_deferred()) continue;
         slot.left.start = std::exchange(next, next + slot.left.bytes());
-        new (slot.left.start) SequenceLine;
     }
     return true;
 }
 
+BlockPlace SingleCopy::place_left(const SingleCopySlot& slot) const {
+    const std::byte* const first = slot.left.start;
+    return access_->describe({first, first, first + slot.left.bytes()}).value();
+}
+
 std::vector<Words> SingleCopy::write_headers(const TransportContext& context) {
-    const std::string why = context.links.empty() ? "" : access_.refusal(plan_);
+    const std::string why = context.links.empty() ? "" : access_->refusal(plan_);
     if (!why.empty()) throw Error("transport " + name_ + ": " + why + ", or another transport");
     lines_ = make_lines<SingleCopyLines>(slots_.size());
     table_ = make_lines<BlockPlace>(blocks_.size());
@@ -207,8 +212,8 @@ std::vector<Words> SingleCopy::write_headers(const TransportContext& context) {
         header.push_back(static_cast<global_index>(set_->number));
         const bool has_room = !forward_ && slots_[i].may_be_deferred() && make_room();
         header.push_back(has_room);
-        if (has_room) put_place(header, describe_place(slots_[i].left.start));
-        put_peer_plan(header, plan_, slots_[i].link->links, access_);
+        if (has_room) put_block_place(header, place_left(slots_[i]));
+        put_peer_plan(header, plan_, slots_[i].link->links, *access_);
     }
     return headers;
 }
@@ -223,8 +228,8 @@ void SingleCopy::shake_hands(const TransportContext& context) {
             slot.theirs = reinterpret_cast<SingleCopyLines*>(slot.their_lines.get());
             slot.their_table = map_place(get_place(header));
             slot.version = static_cast<std::uint64_t>(header.next());
-            if (header.next() != 0) find_left(slot, get_place(header));
-            slot.peer = get_peer_plan(header, plan_, access_);
+            if (header.next() != 0) find_left(slot, get_block_place(header));
+            slot.peer = get_peer_plan(header, plan_, *access_);
             slot.known[slot.version % array_sets_kept] = {slot.version, slot.peer.plan.bases};
             const Links theirs = slot.peer.links();
             slot.copies = forward_

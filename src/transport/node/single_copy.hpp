@@ -35,32 +35,26 @@ byte_count largest_deferred();
 /// Which exchanges the sender has left, and where.
 struct DeferredNote {
     alignas(64) std::array<std::atomic<std::uint64_t>, deferred_slots(true)> numbers{};
-    alignas(64) RemotePlace place;
+    alignas(64) BlockPlace place;
 
     bool is_deferred(std::uint64_t number, bool one_way) const {
         return numbers[number % deferred_slots(one_way)].load(std::memory_order_relaxed) == number;
     }
 };
 
-/// One link's messages: a line on which the reader tells what it has read, and the slots.
+/// One link's messages.
 struct DeferredBox {
     std::byte* start = nullptr;
     byte_count message = 0;
     bool one_way = false;
 
     byte_count bytes() const {
-        return line + static_cast<byte_count>(deferred_slots(one_way)) * whole_lines(message);
+        return static_cast<byte_count>(deferred_slots(one_way)) * whole_lines(message);
     }
     std::byte* slot(std::uint64_t number) const {
-        return start + line +
+        return start +
                static_cast<byte_count>(number % deferred_slots(one_way)) * whole_lines(message);
     }
-    std::atomic<std::uint64_t>& taken() const {
-        return reinterpret_cast<SequenceLine*>(start)->value;
-    }
-
-private:
-    static constexpr byte_count line = sizeof(SequenceLine);
 };
 
 /// The owner may access the holder's ghosts, in exchange `number`.
@@ -75,6 +69,7 @@ struct SingleCopyLines {
     Grant grant;
     SequenceLine done;  ///< the owner has accessed the ghosts, or has what was left
     DeferredNote left;
+    SequenceLine taken;  ///< the reader has read what was left
 };
 
 constexpr std::size_t array_sets_kept = 4;  // time levels
@@ -83,7 +78,7 @@ constexpr std::size_t array_sets_kept = 4;  // time levels
 /// before it.
 struct ArraySet {
     std::uint64_t number = 0;  ///< 0: none yet
-    std::uint64_t returns = 0;
+    std::uint64_t identity = 0;
     std::vector<std::byte*> bases;
     std::vector<BlockPlace> places;
     bool mappable = true;
@@ -127,7 +122,8 @@ struct SingleCopySlot {
 /// The transport of a direction derives from it.
 class SingleCopy : public Transport {
 public:
-    SingleCopy(const TransportContext& context, const std::string& name, const ArrayAccess& access);
+    SingleCopy(const TransportContext& context, const std::string& name,
+               std::shared_ptr<const ArrayAccess> access);
     std::string refusal() final;
     int expected() const final;
     NodeContext* node() const final { return &node_; }
@@ -165,21 +161,22 @@ protected:
 
 private:
     void find_arrays(SingleCopySlot& slot);
-    static void find_left(SingleCopySlot& slot, const RemotePlace& place);
+    void find_left(SingleCopySlot& slot, const BlockPlace& place) const;
     void describe_arrays();
     ArraySet& described();
     void use(ArraySet& set);
     bool make_room();
+    BlockPlace place_left(const SingleCopySlot& slot) const;
     std::vector<Words> write_headers(const TransportContext& context);
     void shake_hands(const TransportContext& context);
 
     const Plan& plan_;
     NodeContext& node_;
     const std::string name_;
-    const ArrayAccess& access_;
+    const std::shared_ptr<const ArrayAccess> access_;
     std::vector<ArrayBlock> blocks_;  // as they were when the exchange was made
     bool no_room_ = false;
-    std::uint64_t version_ = 0, returns_ = 0;  // of the arrays that the table tells of
+    std::uint64_t version_ = 0, identity_ = 0;  // of the arrays that the table tells of
     std::array<ArraySet, array_sets_kept> sets_;
     std::vector<BlockPlace> places_;
     ArraySet* set_ = nullptr;

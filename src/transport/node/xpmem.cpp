@@ -165,9 +165,6 @@ public:
 
 std::string xpmem_unavailable() { return xpmem().missing; }
 
-const ArrayAccess& xpmem_access() {
-    static const XpmemAccess access;
-    return access;
-}
+std::shared_ptr<const ArrayAccess> xpmem_access() { return std::make_shared<XpmemAccess>(); }
 
 }  // namespace parhelion
