@@ -53,6 +53,7 @@ constexpr Option options[] = {
      Kind::yes_no, false},
     {"seam", "halo", "none|fold", "",
      "fold: both sides of the second dimension are folded, not neighbors [none]", Kind::choice},
+    {"memory", "halo", "host|device", "", "where arrays lie [host]", Kind::choice, false},
     {"overlap", "halo", "WORK", "",
      "begin and end each exchange around so many microseconds of work", Kind::number, true, 0, 1e6},
     {"uneven", "halo", "SHARE", "", "with --overlap: ranks work by up to this share more or less",

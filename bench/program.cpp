@@ -31,7 +31,7 @@ using nlohmann::json;
 PlannedCase plan(const json& object, const std::string& benchmark, const Communicator& comm) {
     if (benchmark == "halo") {
         const HaloParams params = read_halo_params(object, comm.size());
-        return {[=] { return make_halo_case(params, comm); }, halo_variants({})};
+        return {[=] { return make_halo_case(params, comm); }, halo_variants({.params = params})};
     }
     if (benchmark == "gather") {
         const GatherParams params = read_gather_params(object);

@@ -10,7 +10,8 @@ struct HaloSetup {
     MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
     HaloParams params;
     HaloGeometry geometry;
-    std::shared_ptr<HaloArrays> arrays;  // ordinary memory of this process
+    std::shared_ptr<HaloArrays> arrays;  // ordinary memory of this process, or a device's
+    std::shared_ptr<Values> values = arrays;
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 
     std::size_t bytes() const {

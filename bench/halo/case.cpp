@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "halo/by_hand.hpp"
+#include "halo/device.hpp"
 #include "halo/messages.hpp"
 #include "options.hpp"
 #include "parhelion/core/collective.hpp"
@@ -62,6 +63,7 @@ std::vector<Field> fields_on(const HaloSetup& setup, const HaloArrays& arrays) {
         field.components = setup.params.components;
         field.component_stride = setup.params.element.size;
         field.halo = setup.params.halo;
+        if (setup.params.on_device) field.space = MemorySpace::device;
         field.blocks = {block_of(setup, arrays.field(f))};
     }
     return fields;
@@ -90,10 +92,11 @@ VariantPointer make_library_halo(const LibraryVariant& which, const HaloSetup& s
                                  SetupTimes& times) {
     require_usable(which, setup.comm);
     std::shared_ptr<HaloArrays> arrays = setup.arrays;
-    if (which.node_shared && some_share_a_node(setup.comm))
-        validate_together(setup.comm, [&] { arrays = node_shared_arrays(setup); });
+    std::shared_ptr<Values> values = setup.values;
+    if (which.node_shared && !setup.params.on_device && some_share_a_node(setup.comm))
+        validate_together(setup.comm, [&] { values = arrays = node_shared_arrays(setup); });
     const auto pattern = [&] { return build_pattern(make_domain(setup)); };
-    return make_library_variant(which, pattern, fields_on(setup, *arrays), arrays, times,
+    return make_library_variant(which, pattern, fields_on(setup, *arrays), values, times,
                                 setup.params.work, setup.params.phases);
 }
 
@@ -136,14 +139,32 @@ VariantPointer make_plug_in_halo(const char* variant, const HaloSetup& setup, Se
 
 }  // namespace
 
+// Auto, and each transport that moves a device's memory.
+bool takes_devices(const std::string& name) {
+    if (name == "auto") return true;
+    for (const TransportInfo& info : transports())
+        if (info.name == name)
+            return info.scope != Scope::own_rank && (info.traits.reach[1] == Reach::messages ||
+                                                     info.traits.reach[1] == Reach::arrays);
+    return false;
+}
+
 std::vector<Entry> halo_variants(const HaloSetup& setup) {
     std::vector<Entry> entries =
         library_entries([=](const LibraryVariant& which, SetupTimes& times) {
             return make_library_halo(which, setup, times);
         });
-    add_by_hand(entries, setup);
+    if (setup.params.on_device) {
+        std::erase_if(entries, [](const Entry& own) { return !takes_devices(own.name); });
+        for (Entry& own : entries)  // the driver is loaded when arrays are made
+            if (own.name == "device_ipc") own.only_by_name = false, own.unavailable = "";
+        add_by_hand_on_device(entries, setup);
+    } else {
+        add_by_hand(entries, setup);
+    }
     entries.push_back(
         {"floor", "floor", [=](SetupTimes& times) { return make_floor(setup, times); }});
+    if (setup.params.on_device) return entries;
     for (const auto& [name, variant] : {std::pair{"ghex", "direct"}, {"ghex_staged", "staged"}})
         entries.push_back({name, "library",
                            [=, variant = variant](SetupTimes& times) {
@@ -189,7 +210,8 @@ std::string halo_case_name(const HaloParams& params) {
     if (params.components > 1) name.append("x").append(std::to_string(params.components));
     return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
            (params.full ? "" : " faces") + (params.folded ? " folded" : "") + around(params.work) +
-           (params.first_fastest ? "" : " C") + " on " + joined(params.grid);
+           (params.first_fastest ? "" : " C") + (params.on_device ? " device" : "") + " on " +
+           joined(params.grid);
 }
 
 nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
@@ -204,6 +226,7 @@ nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
                           {"periodic", periodicity_of(params)},
                           {"order", params.first_fastest ? "F" : "C"}};
     if (params.folded) all["seam"] = "fold";
+    if (params.on_device) all["memory"] = "device";
     if (params.work.any())
         all.update({{"work_us", microseconds(params.work)}, {"uneven", params.work.uneven}});
     return all;
@@ -217,7 +240,8 @@ HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
         check_node_memory(
             1.0 * sets * static_cast<double>(setup.bytes()) * params.fields * ranks_here,
             halo_case_name(params), "use a smaller extent, fewer fields or more nodes");
-        setup.arrays = std::make_shared<HaloArrays>(
+        if (params.on_device) return place_on_device(setup);
+        setup.values = setup.arrays = std::make_shared<HaloArrays>(
             setup.geometry, params, std::make_shared<PrivateMemory>(params.fields, setup.bytes()));
     });
     return setup;
@@ -308,6 +332,7 @@ HaloParams read_halo_params(const json& object, int ranks) {
     params.periodic = periodicity_of(object, params.extent.size());
     params.phases = object.value("phases", false);
     params.folded = object.value("seam", "none") == "fold";
+    params.on_device = object.value("memory", "host") == "device";
     params.first_fastest = object.value("order", "F") == "F";
     params.work = {object.value("work_us", 0.0) * 1e-6, object.value("uneven", 0.0)};
     check_grid(params, ranks);

@@ -1,4 +1,5 @@
 #include "halo/case.hpp"
+#include "halo/device.hpp"
 #include "parhelion/core/collective.hpp"
 
 namespace parhelion::bench {
@@ -13,21 +14,20 @@ namespace {
 class HaloFloor final : public Variant {
 public:
     HaloFloor(const HaloParams& params, SetupTimes& times)
-        : setup_{MPI_COMM_SELF, params, make_geometry(params, 0), nullptr},
-          arrays_(std::make_shared<HaloArrays>(
-              setup_.geometry, params,
-              std::make_shared<NodeSharedMemory>(params.fields, setup_.bytes()))),
-          copies_(make_library_variant(
-              {"auto"}, [&] { return build_pattern(make_domain(setup_)); },
-              fields_on(setup_, *arrays_), arrays_, times)) {}
+        : setup_{MPI_COMM_SELF, params, make_geometry(params, 0), nullptr} {
+        if (params.on_device) place_on_device(setup_);
+        else setup_.values = setup_.arrays = node_shared_arrays(setup_);
+        copies_ = make_library_variant(
+            {"auto"}, [&] { return build_pattern(make_domain(setup_)); },
+            fields_on(setup_, *setup_.arrays), setup_.values, times);
+    }
 
     void exchange() override { copies_->exchange(); }
-    Values& values() override { return *arrays_; }
+    Values& values() override { return *setup_.values; }
     Traffic traffic() const override { return {}; }
 
 private:
     HaloSetup setup_;
-    std::shared_ptr<HaloArrays> arrays_;
     VariantPointer copies_;
 };
 

@@ -27,6 +27,7 @@ struct HaloParams {
     bool folded = false;  // periodic along all dimensions but the second, whose sides are folded
     bool first_fastest = true;  // order "F"; "C" when false
     bool phases = false;        // of exchanges are timed, too
+    bool on_device = false;     // arrays
     Work work = {};             // between the beginning and the end of an exchange
 };
 

@@ -113,6 +113,7 @@ def bench(context: click.Context, **sides: Any) -> None:
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
 @click.option("--seam", type=click.Choice(["fold"]), help="Also measure each case with a fold at both ends of the second dimension, instead of periodic ends.")
+@click.option("--memory", type=click.Choice(["host", "device"]), default="host", show_default=True, help="Where arrays lie: on a GPU with device.")
 @WORK("--overlap", type=click.FloatRange(0, 1e6, min_open=True), metavar="WORK",
       help="Microseconds of work between begin and end of each exchange; the work is not timed.")
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",

@@ -67,6 +67,7 @@ def halo(
     order: str = "F",
     periodic: bool | tuple[bool, ...] = True,
     seam: str | None = None,
+    memory: str = "host",
     overlap: float | None = None,
     uneven: float = 0,
     cells: tuple[int, ...] | None = None,
@@ -98,6 +99,8 @@ def halo(
     fixed: dict[str, Any] = {"neighbors": neighbors, "periodic": list(periodic) if isinstance(periodic, tuple) else periodic, "order": order}
     if phases:
         fixed["phases"] = True
+    if memory != "host":
+        fixed["memory"] = memory
     if overlap:
         fixed |= {"work_us": overlap, "uneven": uneven}
     return Group(count, [
