@@ -53,6 +53,22 @@ def network(build: Build, ranks: int = 2, bind: bool = False) -> dict[str, str]:
     return told(lines)
 
 
+ON_DEVICE = ["halo", "--memory=device", "--variants=hand_device_mpi", "--extent=4", "--halo=1", "--fields=1", *SHORTEST[3:]]
+
+
+def device_memory(build: Build) -> str:
+    """Whether two ranks exchange right values through messages that MPI takes from, and puts into, a device's memory."""
+    lines: list[str] = []
+    try:
+        done = build.launch(2, build.program, ON_DEVICE, bind=False).run(timeout=TIMEOUT_S, on_line=lines.append)
+    except (OSError, BuildError) as error:
+        return f"not tried: {error}"
+    if done.ok:
+        return "moved between two ranks, values verified"
+    said = next((line for line in lines if line.strip()), "")
+    return f"not moved: the trial {'did not end' if done.timed_out else f'ended with status {done.returncode}'} ({said.strip()})"
+
+
 def told(lines: Iterable[str]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for line in lines:

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import remedy_of_no_build
 from ..launch import Build, usable_builds, inside_launcher, usable_cores
 from ..launch.kinds import KINDS
-from .builds import Mpi4py, built_variants, mpi4py_here, mpi4py_matches, network, own_transports, version_here
+from .builds import Mpi4py, built_variants, device_memory, mpi4py_here, mpi4py_matches, network, own_transports, version_here
 from .collect import collect
 from .launchers import Launcher, launchers, on_login_node, scheduler, why_not
 from .probes import CHECKS, Finding, most_missed, transports
@@ -19,7 +19,7 @@ MOST = 3
 @dataclass(frozen=True)
 class BuildCheck:
     """A build, which version its MPI here has, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the
-    network that it takes, where ranks were started."""
+    network that it takes, where ranks were started, and whether it moves a device's memory."""
 
     build: Build
     version: str
@@ -28,6 +28,7 @@ class BuildCheck:
     mpi4py: bool
     mpi4py_detail: str
     network: dict[str, str]
+    device_memory: str
     started: bool
 
 
@@ -53,8 +54,10 @@ def examine(ranks: int | None, start: bool | None = None) -> Examination:
     cores, starters = usable_cores(), launchers()
     count = ranks or max(2, cores)
     start = not on_login_node() if start is None else start
-    builds = [_build(build, start) for build in usable_builds().values()]
     findings = [check.finding() for check in CHECKS]
+    device = next(each for each in findings if each.name == "CUDA")
+    why_no_device = "" if device.works and start else "no ranks were started" if device.works else device.detail
+    builds = [_build(build, start, why_no_device) for build in usable_builds().values()]
     unfit = {check.build.name: check.mpi4py_detail for check in builds if not check.mpi4py}
     return Examination(
         environment=collect(),
@@ -85,16 +88,17 @@ def _usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return together
 
 
-def _build(build: Build, start: bool) -> BuildCheck:
+def _build(build: Build, start: bool, why_no_device: str) -> BuildCheck:
     fits, detail = mpi4py_matches(build)
     program = os.access(build.program, os.X_OK)
     own = own_transports(built_variants(build)) if program else {}
-    return BuildCheck(build, version_here(build), program, own, fits, detail, network(build) if program and start else {}, start)
+    moved = f"not tried: {why_no_device or 'phl-bench is not there'}" if why_no_device or not program else device_memory(build)
+    return BuildCheck(build, version_here(build), program, own, fits, detail, network(build) if program and start else {}, moved, start)
 
 
 def _build_object(check: BuildCheck) -> dict[str, Any]:
     build = {key: str(value) for key, value in asdict(check.build).items()} | {"library_version": check.version}
-    built = {"program": check.program, "transports": sorted(check.transports), "network": check.network}
+    built = {"program": check.program, "transports": sorted(check.transports), "network": check.network, "device_memory": check.device_memory}
     return {**build, **built, "mpi4py_matches": check.mpi4py, "mpi4py_detail": check.mpi4py_detail}
 
 

@@ -159,11 +159,75 @@ LOADS = "the library's kernel loads"
 NEEDED = "arrays on a device need a driver of CUDA 10.0 or newer"
 
 
-def _devices() -> str:
+def cuda_ipc() -> Told:
+    """Memory of the first device, which a process writes and another opens by its handle and reads."""
+    try:
+        return True, in_child(_read_memory_of_another), None
+    except OSError as error:
+        return (False, str(error), IPC_REMEDY) if "cuIpc" in str(error) else (False, f"not tried: {error}", None)
+
+
+IPC_REMEDY = "start the ranks of a node in one container that shares its namespace of processes"
+WRITTEN = b"by another process"
+Call = Callable[..., None]
+
+
+def _read_memory_of_another() -> str:
+    told, tell = os.pipe()
+    seen, has_seen = os.pipe()
+    owner = os.fork()
+    if owner == 0:
+        os.close(has_seen)
+        try:
+            os.write(tell, b"+" + _write_memory())
+            os.read(seen, 1)
+        except BaseException as error:
+            os.write(tell, f"-{error}".encode())
+        os._exit(0)
+    for end in (tell, seen):
+        os.close(end)
+    try:
+        answer = os.read(told, 4096)
+        if not answer.startswith(b"+"):
+            raise OSError(answer[1:].decode() or "the process that has the memory died")
+        call, place, values = _on_first_device(), ctypes.c_ulonglong(), ctypes.create_string_buffer(len(WRITTEN))
+        call("cuIpcOpenMemHandle", ctypes.byref(place), Handle.from_buffer_copy(answer[1:]), 1)
+        call("cuMemcpyDtoH_v2", values, place, ctypes.c_size_t(len(WRITTEN)))
+        call("cuIpcCloseMemHandle", place)
+        if values.raw != WRITTEN:
+            raise OSError("a handle opens other memory than that of its process")
+    finally:
+        os.close(has_seen)
+        os.waitpid(owner, 0)
+    return "a process has read what another one has written on device 0"
+
+
+class Handle(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_char * 64)]
+
+
+def _write_memory() -> bytes:
+    call, place, handle = _on_first_device(), ctypes.c_ulonglong(), Handle()
+    call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(len(WRITTEN)))
+    call("cuMemcpyHtoD_v2", place, WRITTEN, ctypes.c_size_t(len(WRITTEN)))
+    call("cuIpcGetMemHandle", ctypes.byref(handle), place)
+    return bytes(handle)
+
+
+def _on_first_device() -> Call:
+    _, call = _driver()
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    call("cuDeviceGet", ctypes.byref(device), 0)
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+    call("cuCtxPushCurrent_v2", context)
+    return call
+
+
+def _driver() -> tuple[str, Call]:
     file = os.environ.get("PARHELION_CUDA") or "libcuda.so.1"
     if file == "none":
         raise OSError("PARHELION_CUDA is none")
-    driver, number = ctypes.CDLL(file), ctypes.c_int()
+    driver = ctypes.CDLL(file)
 
     def call(name: str, *arguments: object) -> None:
         if status := getattr(driver, name)(*arguments):
@@ -172,6 +236,12 @@ def _devices() -> str:
             raise OSError(f"{name} of {file} failed: {(told.value or b'unknown').decode()} ({status})")
 
     call("cuInit", 0)
+    return file, call
+
+
+def _devices() -> str:
+    file, call = _driver()
+    number = ctypes.c_int()
     call("cuDriverGetVersion", ctypes.byref(number))
     version = f"{number.value // 1000}.{number.value % 1000 // 10}"
     if number.value < 10000:
@@ -180,7 +250,7 @@ def _devices() -> str:
     return f"{file}, CUDA {version}: " + ("; ".join(_device(call, each) for each in range(number.value)) or "no device")
 
 
-def _device(call: Callable[..., None], ordinal: int) -> str:
+def _device(call: Call, ordinal: int) -> str:
     device, name, context, module = ctypes.c_int(), ctypes.create_string_buffer(256), ctypes.c_void_p(), ctypes.c_void_p()
     try:
         call("cuDeviceGet", ctypes.byref(device), ordinal)
@@ -248,9 +318,10 @@ CHECKS = (
     Check("UCX", ucx, "ucx between nodes", "install libucx0, or the wheel libucx-cu12", 4),
     Check("libfabric", libfabric, "MPIs that bring none", "install libfabric1; MPI wheels bundle their own"),
     Check("CUDA", cuda, "arrays on a GPU", "install NVIDIA's driver, or give it to the container (--gpus all)"),
+    Check("CUDA IPC", cuda_ipc, "device_ipc"),
 )
 # The check that each transport needs; over MPI nothing is needed but a build.
-NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX"}
+NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX", "device_ipc": "CUDA IPC"}
 OVER_MPI = ("mpi", "mpi_neighbor")
 
 
@@ -272,7 +343,7 @@ def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     why_not = built.get(finding.name)
     if finding.name == "ucx" and why_not == "":  # most MPIs bring a UCX of their own
         return Finding("ucx", True, "a build found its library")
-    if why_not == "" or not finding.works:
+    if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # the program that tells uses no driver
         return finding
     if not built:
         return Finding(finding.name, False, f"no build is there ({finding.detail})", remedy_of_no_build())

@@ -38,6 +38,7 @@ def _builds(found: Examination) -> list[Block]:
     said = [f"launcher on the path: {launcher.words()}" for launcher in found.launchers] or ["launchers on the path: none"]
     said += [found.scheduler] if found.scheduler else []
     said += [_network(check) for check in found.builds if check.started]
+    said += [f"device memory in messages of {check.build.name}: {check.device_memory}" for check in found.builds]
     if not all(check.started for check in found.builds):
         said.append("the networks of the MPIs are unknown, because no ranks were started: use --start, in a job")
     told = found.mpi4py

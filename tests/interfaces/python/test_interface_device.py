@@ -7,9 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from measured import document, need_build, parhelion
 from program_runs import PROGRAMS, python_builds, run_python
 
+from parhelion.launch import default_build
 from parhelion.machine import probes
+from parhelion.machine.builds import device_memory
 from parhelion.machine.probes import CHECKS
 
 ROOT = Path(__file__).parents[3]
@@ -68,12 +71,13 @@ def test_the_page_runs_as_it_stands(driver, tmp_path):
 
 
 def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkeypatch):
-    def told():
-        [finding] = [check.finding() for check in CHECKS if check.name == "CUDA"]
+    def told(name="CUDA"):
+        [finding] = [check.finding() for check in CHECKS if check.name == name]
         return finding.works, finding.detail
 
     monkeypatch.setenv("PARHELION_CUDA", str(driver))
     assert told() == (True, f"{driver}, CUDA 12.4: 0 device against us, the library's kernel loads")
+    assert told("CUDA IPC") == (True, "a process has read what another one has written on device 0")
     monkeypatch.setenv("AGAINST_US_VERSION", "9020")
     assert told() == (False, f"{driver} is of CUDA 9.2: arrays on a device need a driver of CUDA 10.0 or newer")
     monkeypatch.delenv("AGAINST_US_VERSION")
@@ -83,3 +87,38 @@ def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkey
         monkeypatch.setenv("PARHELION_CUDA", str(file))
         works, detail = told()
         assert not works and why in detail and str(file) in detail
+        assert told("CUDA IPC") == (False, f"not tried: {detail}")
+    monkeypatch.setenv("PARHELION_CUDA", str(driver))
+    monkeypatch.setattr(probes, "_write_memory", lambda: bytes(64))
+    works, detail = told("CUDA IPC")
+    assert not works and detail.startswith(f"cuIpcOpenMemHandle of {driver} failed")
+    monkeypatch.setattr(probes, "_write_memory", lambda: os._exit(3))
+    assert told("CUDA IPC") == (False, "not tried: the process that has the memory died")
+
+
+def test_the_doctor_finds_out_that_an_mpi_does_not_know_devices(driver, monkeypatch):
+    """It touches memory that only the device may, and dies of it."""
+    need_build()
+    monkeypatch.setenv("PARHELION_CUDA", str(driver))
+    assert device_memory(default_build()).startswith("not moved: the trial ended with status ")
+    monkeypatch.setenv("PARHELION_CUDA", str(driver.parent / "none.so"))
+    assert "needs a driver of CUDA" in device_memory(default_build())
+
+
+HALO = ("bench", "halo", "--memory", "device", "--ranks", "2", "--extent", "6", "--halo", "1", "--fields", "2", "--launches", "1", "--repetitions", "2",
+        "--json", "out.json")
+
+
+def test_exchanges_on_a_device_are_measured_and_verified(driver, tmp_path):
+    need_build()
+    done = parhelion(*HALO, cwd=tmp_path, timeout=200, PARHELION_CUDA=str(driver), AGAINST_US_POOLS="0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = document(tmp_path)["cases"]
+    assert all(case["verified"] and case["params"]["memory"] == "device" for case in cases)
+    assert {"auto", "device_ipc", "mpi", "hand_device_packed", "hand_device_copies", "floor"} <= {case["variant"] for case in cases}
+
+
+def test_without_a_driver_the_benchmark_says_what_is_missing(tmp_path):
+    need_build()
+    done = parhelion(*HALO, cwd=tmp_path, timeout=100, PARHELION_CUDA="/nowhere/libcuda.so.1")
+    assert done.returncode == 2 and "--memory device needs a driver of CUDA: /nowhere/libcuda.so.1" in done.stderr
