@@ -25,6 +25,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "plan/device/driver.hpp"
@@ -168,6 +169,7 @@ struct Machine {
     ModuleOfDriver module;
     FunctionOfDriver function;
     bool pools_alone = false;
+    bool is_lazy = false;  // where others share its memory, and wait for what it does
     bool has_pools = std::getenv("AGAINST_US_POOLS") == nullptr;
     const int ordinal = static_cast<int>(getpid() % 3);  // another one in each process
 };
@@ -281,7 +283,7 @@ bool step() {
 }
 
 void some_steps() {
-    for (long long some = between(0, 6); some > 0; --some) step();
+    for (long long some = between(machine().is_lazy ? -30 : 0, 6); some > 0; --some) step();
 }
 
 // The host knows that it is done.
@@ -373,20 +375,23 @@ int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
     Machine& of = machine();
     const std::size_t pages = whole_pages(bytes);
     Memory memory{};
-    const int descriptor = memfd_create("against_us", MFD_CLOEXEC);
-    if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(Shared::size(pages))) != 0)
-        return no_memory;
-    memory.descriptor = descriptor;
     auto old = on_device ? of.freed.upper_bound(pages) : of.freed.begin();
     // What was freed last: the same addresses again, and the same number of the file.
-    if (old != of.freed.begin() && (--old)->first == pages) {
-        memory.first = old->second.first;
-        memory.descriptor = dup3(descriptor, old->second.descriptor, O_CLOEXEC);
-        close(descriptor);
-        of.freed.erase(old);
+    const bool again = old != of.freed.begin() && (--old)->first == pages;
+    if (again) memory = of.freed.extract(old).mapped();
+    if (memory.seen == nullptr) {
+        const int descriptor = memfd_create("against_us", MFD_CLOEXEC);
+        if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(Shared::size(pages))) != 0)
+            return no_memory;
+        const int before = std::exchange(memory.descriptor, descriptor);
+        if (again) {
+            memory.descriptor = dup3(descriptor, before, O_CLOEXEC);
+            close(descriptor);
+        }
+        if (!map(memory, pages, on_device)) return no_memory;
+        if (!on_device) close(memory.descriptor);
     }
-    if (!map(memory, pages, on_device)) return no_memory;
-    if (!on_device) close(memory.descriptor);
+    memory.of_pool = false;
     memory.bytes = bytes;
     memory.number = ++of.allocations;
     std::memset(memory.seen, 0x5A, bytes);
@@ -407,9 +412,13 @@ int free_memory(std::uintptr_t first, bool on_device) {
             others_have(*memory.shared, {0, memory.bytes}, 1))
             refuse("memory is freed that an operation of another process may still use");
         memory.shared->head->freed = true;
+    }
+    if (memory.shared || memory.descriptor < 0 ||
+        !on_device) {  // others may have it yet: another file follows
+        munmap(memory.seen, memory.pages);
+        memory.seen = nullptr;
         memory.shared = nullptr;
     }
-    munmap(memory.seen, memory.pages);
     if (on_device && memory.descriptor >= 0) machine().freed.emplace(memory.pages, memory);
     machine().memory.erase(found);
     return success;
@@ -560,6 +569,7 @@ DRIVER_CALL(cuIpcGetMemHandle, IpcHandle* handle, Address inside) {
     if (!memory.shared) {
         memory.shared = std::make_shared<Shared>(memory.descriptor, memory.pages);
         memory.shared->head->bytes = memory.bytes;
+        machine().is_lazy = true;
     }
     const int words[2] = {getpid(), memory.descriptor};
     std::memset(handle, 0, sizeof *handle);

@@ -119,8 +119,8 @@ def bench(context: click.Context, **sides: Any) -> None:
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
       help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
 @COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, and the phases of each exchange timed.")
-@click.option("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
-              help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
+@SAMPLES("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
+         help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
 @per_node_option
 @shared_options
 @click.pass_context
