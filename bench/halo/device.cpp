@@ -36,22 +36,14 @@ struct Copy3d {
 };
 static_assert(sizeof(Copy3d) == 200);
 
+// What the library itself does not call.
 #define PARHELION_BENCH_DRIVER(X)                                           \
     X(init, cuInit, (unsigned))                                             \
     X(count, cuDeviceGetCount, (int*))                                      \
     X(device, cuDeviceGet, (int*, int))                                     \
-    X(retain, cuDevicePrimaryCtxRetain, (Context*, int))                    \
-    X(push, cuCtxPushCurrent_v2, (Context))                                 \
-    X(allocate, cuMemAlloc_v2, (Address*, std::size_t))                     \
-    X(free_memory, cuMemFree_v2, (Address))                                 \
-    X(allocate_host, cuMemHostAlloc, (void**, std::size_t, unsigned))       \
-    X(free_host, cuMemFreeHost, (void*))                                    \
     X(copy_to_device, cuMemcpyHtoD_v2, (Address, const void*, std::size_t)) \
     X(copy_to_host, cuMemcpyDtoH_v2, (void*, Address, std::size_t))         \
-    X(copy_box, cuMemcpy3DAsync_v2, (const Copy3d*, Stream))                \
-    X(create_stream, cuStreamCreate, (Stream*, unsigned))                   \
-    X(destroy_stream, cuStreamDestroy_v2, (Stream))                         \
-    X(synchronize, cuStreamSynchronize, (Stream))
+    X(copy_box, cuMemcpy3DAsync_v2, (const Copy3d*, Stream))
 
 void check(int status, const char* call) {
     if (status == 0) return;
@@ -86,8 +78,8 @@ struct Driver {
         check(count(&devices), "cuDeviceGetCount");
         if (devices == 0) throw Error("--memory device: " + file + " finds no device");
         check(device(&chosen, rank_on_node % devices), "cuDeviceGet");
-        check(retain(&context, chosen), "cuDevicePrimaryCtxRetain");
-        check(push(context), "cuCtxPushCurrent");
+        check(device::driver().retain_primary(&context, chosen), "cuDevicePrimaryCtxRetain");
+        check(device::driver().push_context(context), "cuCtxPushCurrent");
     }
 };
 
@@ -103,13 +95,15 @@ Address address(const std::byte* at) { return reinterpret_cast<Address>(at); }
 std::shared_ptr<std::byte> allocate(std::size_t bytes, bool on_device) {
     if (on_device) {
         Address first = 0;
-        check(driver().allocate(&first, bytes), "cuMemAlloc");
+        check(device::driver().allocate(&first, bytes), "cuMemAlloc");
         return {reinterpret_cast<std::byte*>(first),
-                [](std::byte* memory) { driver().free_memory(address(memory)); }};
+                [](std::byte* memory) { device::driver().free_memory(address(memory)); }};
     }
     void* memory = nullptr;
-    check(driver().allocate_host(&memory, bytes, device::host_memory_portable), "cuMemHostAlloc");
-    return {static_cast<std::byte*>(memory), [](std::byte* first) { driver().free_host(first); }};
+    check(device::driver().allocate_host(&memory, bytes, device::host_memory_portable),
+          "cuMemHostAlloc");
+    return {static_cast<std::byte*>(memory),
+            [](std::byte* first) { device::driver().free_host(first); }};
 }
 
 class DeviceMemory final : public Memory {
@@ -213,9 +207,10 @@ private:
 class ByMemcpy {
 public:
     ByMemcpy(const HaloArrays&, const std::vector<std::byte*>&) {
-        check(driver().create_stream(&stream_, device::stream_non_blocking), "cuStreamCreate");
+        check(device::driver().create_stream(&stream_, device::stream_non_blocking),
+              "cuStreamCreate");
     }
-    ~ByMemcpy() { driver().destroy_stream(stream_); }
+    ~ByMemcpy() { device::driver().destroy_stream(stream_); }
     ByMemcpy(const ByMemcpy&) = delete;
     ByMemcpy& operator=(const ByMemcpy&) = delete;
 
@@ -235,7 +230,7 @@ public:
     void enqueue(const Step& step) {
         for (const Copy3d& each : step) check(driver().copy_box(&each, stream_), "cuMemcpy3DAsync");
     }
-    void wait() { check(driver().synchronize(stream_), "cuStreamSynchronize"); }
+    void wait() { check(device::driver().synchronize_stream(stream_), "cuStreamSynchronize"); }
 
 private:
     // Planes are whole rows apart.

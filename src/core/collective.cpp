@@ -278,9 +278,8 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
         const auto note = notes.find(rank);
         if (note == notes.end()) silent.push_back(rank);
         else
-            at[concat(std::string(note->second.call.data()), " (its call ", note->second.number,
-                      ")")]
-                .push_back(rank);
+            at[concat(note->second.call.data(), " (its call ", note->second.number, ")")].push_back(
+                rank);
     }
     std::string text;
     for (const auto& [call, ranks] : at)
@@ -463,10 +462,9 @@ void PatientWait::look() {
     constexpr std::chrono::milliseconds every{100};
     if (some_rank_failed(comm_) && !for_all_ && current != nullptr) throw OtherRankFailed{};
     const auto now = Clock::now();
-    if (now - looked_ < every) return;
-    looked_ = now;
+    if (now - waited_.looked() < every) return;
+    waited_.look(now);
     look_for_lost();
-    waited_.look();
     look_at_the_clock(comm_, waited_.seconds());
 }
 

@@ -107,7 +107,6 @@ private:
     Patience patience_;
     std::uint64_t polls_ = 0;
     int suspect_ = -1;
-    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     WaitTime waited_;
 };
 

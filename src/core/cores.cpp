@@ -64,8 +64,7 @@ int at_least_one(double count, const fs::path& system) {
 
 // What the threads of a core have in common; by itself where the system does not tell.
 std::string core_of(std::size_t thread, const fs::path& system) {
-    const fs::path folder =
-        system / "sys/devices/system/cpu" / (concat("cpu", thread)) / "topology";
+    const fs::path folder = system / "sys/devices/system/cpu" / concat("cpu", thread) / "topology";
     for (const char* name : {"core_cpus_list", "thread_siblings_list"})
         if (const std::string siblings = line_of(folder / name); !siblings.empty()) return siblings;
     return std::to_string(thread);

@@ -21,15 +21,15 @@ double setup_time_limit(double from_options, bool checked = false);
 /// whose machine was paused, does not blame its neighbors for that time.
 class WaitTime {
 public:
-    void look() {
-        const auto now = Clock::now();
+    using Clock = std::chrono::steady_clock;
+    void look(Clock::time_point now) {
         waited_s_ += std::min(0.2, std::chrono::duration<double>(now - looked_).count());
         looked_ = now;
     }
+    Clock::time_point looked() const { return looked_; }
     double seconds() const { return waited_s_; }
 
 private:
-    using Clock = std::chrono::steady_clock;
     Clock::time_point looked_ = Clock::now();
     double waited_s_ = 0;
 };

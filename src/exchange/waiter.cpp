@@ -86,7 +86,7 @@ void Waiter::watch(const std::function<std::string()>& what) {
         waited_.emplace();
         watched_ = now;
     }
-    waited_->look();
+    waited_->look(now);
     if (std::chrono::duration<double>(now - watched_).count() >= watch_every_s) {
         watched_ = now;
         if (node_ != nullptr) look_for_lost(what);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <utility>
 
 #include "parhelion/core/error.hpp"
 #include "plan/device/driver.hpp"

@@ -74,12 +74,10 @@ def test_ramble_finds_each_figure_and_each_failure_in_the_output(tmp_path, monke
 def test_jube_runs_every_case_and_makes_the_table(tmp_path):
     need_build()
     text = (EXAMPLES / "jube" / "halo.yaml").read_text()
-    for old, new in (
-        ("mpiexec -n 2", f"{sys.executable} -m parhelion run -n 2"), ('_: "phl-bench"', f'_: "{launch.default_build().directory / "phl-bench"}"'),
-        ('_: "64"', '_: "8"'), ('_: "30"', '_: "3"'),
-    ):
-        assert old in text
-        text = text.replace(f'_: "{old}"' if old.startswith("mpiexec") else old, f'_: "{new}"' if old.startswith("mpiexec") else new)
+    here = {"mpiexec -n 2": f"{sys.executable} -m parhelion run -n 2", "phl-bench": launch.default_build().directory / "phl-bench", "64": 8, "30": 3}
+    for old, new in here.items():
+        assert f'_: "{old}"' in text
+        text = text.replace(f'_: "{old}"', f'_: "{new}"')
     (tmp_path / "halo.yaml").write_text(text)
     subprocess.run(["jube", "run", "halo.yaml"], cwd=tmp_path, capture_output=True, check=True, timeout=200)
     told = subprocess.run(["jube", "result", "-a", "halo_runs"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60).stdout
