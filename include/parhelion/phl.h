@@ -79,6 +79,7 @@ enum phl_rank_order {
  * there owns as many as the field's depth, so that its neighbors get them as ghosts. */
 enum phl_boundary { PHL_BOUNDARY_OPEN = 0, PHL_BOUNDARY_OWNED };
 
+/* Of a grid at most. */
 #define PHL_MAX_DIMENSIONS 4
 
 /* Which side of an axis, and whether the line of a fold lies beyond the last row of cells or
@@ -134,6 +135,7 @@ int phl_reduction_free(int* reduction);
 typedef struct phl_exchange_options {
     PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
 } phl_exchange_options;
+/* All options as the library chooses. */
 #define PHL_EXCHANGE_OPTIONS_INIT {0}
 
 /* ---- Index maps: cells known by global ids ----

@@ -9,9 +9,11 @@
 
 namespace parhelion {
 
+/// Frees what allocate_aligned gave.
 struct FreeBytes {
     void operator()(std::byte* bytes) const { std::free(bytes); }
 };
+/// Bytes of allocate_aligned, which own themselves.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
 /// Rounded up to whole cache lines.

@@ -127,6 +127,7 @@ std::vector<std::int64_t> of_all(const Communicator& comm, const std::vector<std
 class Properties {
 public:
     virtual ~Properties() = default;
+    /// Takes the next property.
     virtual void add(std::string_view name, std::int64_t value,
                      std::initializer_list<int> numbers = {}) = 0;
     virtual void add(std::string_view name, std::string_view value,

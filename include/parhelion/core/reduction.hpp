@@ -58,6 +58,7 @@ private:
     Element element_;
 };
 
+/// What reduction_of makes.
 template <class T, class Function>
 class ElementReduction final : public UserReduction {
     static_assert(std::is_trivially_copyable_v<T> &&
@@ -67,6 +68,7 @@ class ElementReduction final : public UserReduction {
 public:
     explicit ElementReduction(Function function)
         : UserReduction(element_of<T>()), function_(std::move(function)) {}
+    /// Calls the function on each element.
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
             T a, b;

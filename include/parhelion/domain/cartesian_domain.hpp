@@ -164,6 +164,7 @@ public:
                     Communicator comm = MPI_COMM_WORLD);
 
     int dimensions() const { return dimensions_; }
+    /// Cells, blocks and periodicity of a dimension.
     const Axis& axis(int d) const { return axes_[d]; }
     std::vector<global_index> extents() const;
     std::vector<int> process_grid() const;
@@ -208,6 +209,7 @@ public:
         int rank;
         int block;
     };
+    /// As Place says.
     Place place_of(const std::array<int, max_dimensions>& position) const;
 
 private:

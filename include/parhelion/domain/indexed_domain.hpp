@@ -49,6 +49,7 @@ public:
     /// order.
     std::span<const local_index> ghosts_by_id() const { return by_id_; }
 
+    /// Global id of an owned cell or a ghost.
     global_index global_of(local_index cell) const;
     /// Owned index of an id that this rank owns, else −1.
     local_index owned_of(global_index id) const;

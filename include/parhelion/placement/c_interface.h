@@ -19,6 +19,7 @@ typedef struct phl_machine phl_machine;
 typedef struct phl_placement phl_placement;
 typedef struct phl_placed phl_placed;
 
+/* Of a machine at most, from the node down. */
 #define PHL_MAX_LEVELS 10
 
 /* Of each level: jsum, jmax, then both in bytes. */
@@ -66,6 +67,7 @@ typedef struct phl_machine_facts {
     int units[PHL_MAX_LEVELS];
     const char* source;
 } phl_machine_facts;
+/* Local. `facts` is valid as long as the machine. */
 int phl_machine_describe(const phl_machine* machine, phl_machine_facts* facts);
 /* The units of the ranks at `count` positions in the machine's hierarchical order: over the whole
  * machine, or within their node. `units` may be `positions`. */
@@ -93,6 +95,7 @@ typedef struct phl_placement_facts {
     int moved, members;
     const char* note;
 } phl_placement_facts;
+/* Local. `facts` is valid as long as the placement. */
 int phl_placement_describe(const phl_placement* placement, phl_placement_facts* facts);
 /* Of this placement under any stencil. */
 int phl_placement_scores(const phl_placement* placement, const phl_stencil* stencil,
@@ -105,6 +108,7 @@ typedef struct phl_member {
     int levels;
     phl_scores scores;
 } phl_member;
+/* Local, as phl_placement_describe. */
 int phl_placement_member(const phl_placement* placement, int member, phl_member* facts);
 
 /* What goes from node to node in one exchange, where `nodes` is the node of every grid point.
@@ -155,7 +159,9 @@ typedef struct phl_placed_facts {
     int64_t between_nodes[2][8];
     const char* description;
 } phl_placed_facts;
+/* Local. `facts` is valid until phl_placed_free. */
 int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts);
+/* Where a rank is in the grid. Local. */
 int phl_placed_coords(const phl_placed* placed, int rank, int* coords);
 /* MPI_PROC_NULL where the grid ends. */
 int phl_placed_rank_of(const phl_placed* placed, const int* coords, int* rank);

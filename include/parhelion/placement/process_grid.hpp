@@ -26,6 +26,7 @@ struct ProcessGrid {
 /// points. `periodic` holds one entry per dimension, or one for all, or none (not periodic).
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
 
+/// Points in a box.
 inline int volume(const Coords& box) { return box[0] * box[1] * box[2] * box[3]; }
 
 /// Number of a point in a box, the last dimension fastest, and the point of a number.

@@ -95,6 +95,7 @@ struct Plan {
     std::shared_ptr<Executor> executor;  ///< makes all copies of the fields' memory
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
+    /// Pattern and link of a field.
     const Pattern& pattern_of(int f) const { return *patterns[group_of[f]]; }
     const Link& link_of(const Links& links, int f) const { return *links[group_of[f]]; }
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }

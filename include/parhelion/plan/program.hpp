@@ -54,6 +54,7 @@ public:
     bool empty() const { return size() == 0; }
     const Run* begin() const { return data(); }
     const Run* end() const { return data() + size(); }
+    /// Room for so many runs. Before it is copied.
     void reserve(std::size_t count) { own().reserve(count); }
     /// Appends a run, or prolongs the last one where both sides continue it. Before it is copied.
     void add(const Run& next);
@@ -73,6 +74,7 @@ struct RunsOp {
     Scalar scalar = Scalar::bytes;
     byte_count src = 0, dst = 0;
 
+    /// As Runs::add.
     void add(const Run& next) { runs.add(next); }
 };
 
