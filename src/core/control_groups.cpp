@@ -26,7 +26,7 @@ std::vector<std::filesystem::path> control_groups(std::string_view controller,
         const std::string controllers = line.substr(first + 1, second - first - 1);
         if (!names(controllers, controller)) continue;
         folders.push_back(system / "sys/fs/cgroup" / controllers);
-        const auto own = std::filesystem::path("/" + line.substr(second + 1)).lexically_normal();
+        const auto own = (std::filesystem::path("/") / line.substr(second + 1)).lexically_normal();
         for (const auto& part : own.relative_path())
             if (!part.empty()) folders.push_back(folders.back() / part);
     }
