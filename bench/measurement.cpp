@@ -245,8 +245,9 @@ double Measurement::slowest(double mine) const {
 namespace {
 
 // Every variant has its turn in every repetition, each time in another order: a drift of the
-// machine, and what one variant leaves in the caches for the next, meet all of them alike.
-void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phases) {
+// machine, and what one variant leaves in the caches for the next, meet all of them alike. Another
+// program has its turn after each repetition.
+void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phases, Turns* other) {
     std::mt19937_64 random = job.order();
     std::vector<std::size_t> order(measurements.size());
     const int most =
@@ -263,6 +264,7 @@ void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phas
             taken = true;
         }
         if (!taken) return;
+        if (other) other->hand_over();
     }
 }
 
@@ -278,7 +280,7 @@ void run_case(const Case& which, const Job& job, Ground ground, const ReportOutc
         if (measurement.is_in()) measurement.verify_first_exchanges();
         if (measurement.is_in()) measurement.choose_iterations(least_s);
     }
-    take_turns(measurements, job, which.phases);
+    take_turns(measurements, job, which.phases, ground.turns);
     for (Measurement& measurement : measurements) {
         if (measurement.is_in()) measurement.verify_a_whole_sample();
         report(which, measurement.finish());

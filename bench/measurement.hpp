@@ -9,6 +9,7 @@
 #include "parhelion/core/communicator.hpp"
 #include "record.hpp"
 #include "samples.hpp"
+#include "turns.hpp"
 #include "variant.hpp"
 
 namespace parhelion::bench {
@@ -19,6 +20,7 @@ struct Ground {
     FlagProbe& probe;
     const Levels* levels = nullptr;  // where messages are to be counted by level
     Energy* energy = nullptr;        // where the nodes tell
+    Turns* turns = nullptr;          // with another program
 };
 
 /// A variant on its way through a case, with what is known of it so far. All calls are

@@ -87,6 +87,8 @@ constexpr Option options[] = {
      Kind::whole, false, 0},
     {"pair", "", "N", "", "number of the pair of launches, where two builds take turns",
      Kind::whole, false, 0},
+    {"turns", "", "FOLDER/first|second", "",
+     "measure in turns with another program, through named pipes there", Kind::word, false},
     {"param", "", "KEY=VALUE", "", "put into the parameters of every case in a record", Kind::word},
 };
 
@@ -218,7 +220,8 @@ public:
         for (next_ = 1; next_ < words_.size();) {
             const std::size_t first = next_++;
             take(benchmark, words_[first]);
-            if (words_[first].starts_with("--json")) continue;  // on rank 0 alone it matters
+            if (words_[first].starts_with("--json") || words_[first].starts_with("--turns"))
+                continue;  // on rank 0 alone it matters, or in this launch
             for (std::size_t i = first; i < next_; ++i) arguments.push_back(words_[i]);
         }
         add_cases(job_["cases"], section_, benchmark);

@@ -24,6 +24,7 @@ struct Job {
     bool bind = true;
     bool per_node = false;              // count messages and bytes by level of the machine
     int pair = -1;                      // of this launch, where another build takes turns with it
+    std::string turns;                  // see Turns
     std::vector<std::string> variants;  // "all", as none does, stands for all that need no naming
     std::vector<nlohmann::json> cases;  // values of options, checked one by one
     nlohmann::json params = nlohmann::json::object();  // put into those of every case line
@@ -36,7 +37,7 @@ struct Job {
 
     NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(Job, benchmark, ranks, launch, seed, repetitions,
                                                 precision, most_repetitions, min_sample_s, bind,
-                                                per_node, pair, variants, cases, params)
+                                                per_node, pair, turns, variants, cases, params)
 };
 
 /// A command line, read without MPI. `complaint` says what is wrong with it, and how to put it

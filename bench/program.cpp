@@ -89,8 +89,13 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
     FlagProbe probe(comm, binding);
     std::optional<Levels> levels;
     if (job.per_node) levels.emplace(comm);
-    const Ground ground{comm, start_line, probe, levels ? &*levels : nullptr,
-                        energy.why_not().empty() ? &energy : nullptr};
+    Turns turns(job.turns, comm.rank());
+    const Ground ground{comm,
+                        start_line,
+                        probe,
+                        levels ? &*levels : nullptr,
+                        energy.why_not().empty() ? &energy : nullptr,
+                        &turns};
     int status = all_right;
     for (const PlannedCase& planned : cases) {
         Case made = planned.make();

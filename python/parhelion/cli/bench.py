@@ -49,6 +49,7 @@ SHARED = (
     launcher_option,
     BUILDS("--against", metavar="BUILD|CHECKOUT|IMAGE", help="Interleaved A/B: measure another build and this one, launch by launch, "
            "and compare this one (B) with it (A): a build, a folder with a built checkout, or an image of Apptainer."),
+    BUILDS("--live", is_flag=True, help="With --against, on one host: launch both at once; on each core they take turns sample by sample."),
     no_bind_option,
     BUILDS("--timeout", type=SECONDS, metavar="SECONDS", help="Stop ranks after this time: here since the last finished case [300; matrix: 60]."),
     out_option,
@@ -268,7 +269,7 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libra
         repetitions=options["repetitions"] or (QUICK_REPETITIONS if quick else usual_repetitions),
         launches=options["launches"] or (QUICK_LAUNCHES if quick else LAUNCHES),
         timeout=options["timeout"] or (MATRIX_TIMEOUT_S if sides["builds"] or sides["networks"] else TIMEOUT_S), labels=parse_labels(options["labels"]),
-        **{name: options[name] for name in ("precision", "most_repetitions", "seed", "build", "against", "out")},
+        **{name: options[name] for name in ("precision", "most_repetitions", "seed", "build", "against", "live", "out")},
         **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
     )
     records = measure(what, output.errors)

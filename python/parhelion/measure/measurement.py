@@ -38,6 +38,7 @@ class Measurement:
     per_node: bool = False  # count messages by the level of the machine that they stay within
     build: str | None = None
     against: str | None = None  # interleaved A/B: another build, a checkout or a software image
+    live: bool = False  # with `against`: both of a pair at once, sample by sample
     builds: tuple[str, ...] = ()  # each of these under each of the networks
     networks: tuple[str, ...] = ()
     out: Path | None = None

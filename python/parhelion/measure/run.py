@@ -1,14 +1,19 @@
 """One measurement from its first launch to its last: ranks are started, their record is followed, what failed is not started again.
 
-Interleaved A/B takes turns launch by launch, so that whatever the machine does meanwhile meets both sides (Bulej et al., "Duet Benchmarking",
-ICPE 2020, run both at once; ranks that need all cores cannot). Each side writes a run of its own; both have the same label `interleaved`, and
+Interleaved A/B takes turns launch by launch, so that whatever the machine does meanwhile meets both sides; with `live` both launches of a pair run at once,
+and of each core the ranks take turns sample by sample (bench/turns.hpp). Each side writes a run of its own; both have the same label `interleaved`, and
 launches of a pair the same number `pair`. All other sides write one run.
 """
 
+from __future__ import annotations
+
+import os
 import random
 import secrets
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import product
 from typing import NamedTuple
 
@@ -41,11 +46,12 @@ def measure(what: Measurement, console: Console) -> list[Record]:
     run = Run(what, sides_of(what), console)
     try:
         with run.progress.bar:
-            for number, turn in enumerate(run.turns):
-                if run.left_out(turn):
+            for number, together in enumerate(run.turns):
+                left_out = [run.left_out(turn) for turn in together]
+                if any(left_out):
                     run.progress.left_out(number)
                 else:
-                    run.launch(number, turn)
+                    run.launch(number, together)
     except Ended as ended:
         for folder in run.runs:
             folder.drop_unfinished_line()
@@ -59,7 +65,7 @@ class Run:
 
     def __init__(self, what: Measurement, sides: list[Side], console: Console) -> None:
         self.what, self.sides = what, sides
-        self.turns = list(turns(what, len(sides)))
+        self.turns = in_pairs(turns(what, len(sides))) if what.live else [[turn] for turn in turns(what, len(sides))]
         self.folders = _folders(what, sides)  # of each side
         self.runs = list(dict.fromkeys(self.folders))
         self.progress = RunProgress(console, what.benchmark, len(self.turns))
@@ -77,7 +83,8 @@ class Run:
     def _notes(self) -> list[str]:
         what, named = self.what, [f"{letter}: {side.name}" for letter, side in zip(NAMES, self.sides)] if self.what.against else []
         notes = dict.fromkeys(note for side in self.sides for note in side.notes(what))
-        pairs = f"{len(self.turns) // 2} pairs of launches, A first in every other one, cases in the same order on both sides (seed {what.seed})"
+        pairs = f"{what.launches * len(what.groups)} pairs of launches, {'both at once, in turns' if what.live else 'A first in every other one'}, " \
+                f"cases in the same order on both sides (seed {what.seed})"
         return [*named, *notes, *([pairs] if what.against else [])]
 
     def left_out(self, turn: Turn) -> bool:
@@ -94,31 +101,25 @@ class Run:
             return True
         return False
 
-    def launch(self, number: int, turn: Turn) -> None:
-        what, group, side = self.what, self.what.groups[turn.group], self.sides[turn.side]
-        name = side.name if what.combined else f"{NAMES[turn.side]}: {side.name}" if what.against else ""
-        self.progress.starting(number, group.ranks, name)
-        folder, before = self.folders[turn.side], self.progress.done
-        launch = side.launch(what, group, [*what.arguments(turn.launch, group, side.params), f"--json={folder.record.resolve()}"])
-        follower = Follower(folder.record)
-        finished = False
-        try:
-            with Ranks(launch, folder.path / f"launch-{turn.launch}.log") as ranks:
-                for lines in ranks.lines(follower, what.timeout):
-                    finished = self._note(lines) or finished
-        except Ended as ended:
-            if not self._note(follower.new_lines()):
-                self._append(turn, End(turn.launch, str(ended), None))
-            raise
-        if not (self._note(follower.new_lines()) or finished):
-            why = f"no case finished for {what.timeout:g} s" if ranks.idle else ranks.ending
-            self.failed[turn.group, turn.side] = self._close(turn, why, ranks.message, any_case=self.progress.done > before)
-        elif what.coarrays and turn.launch < len(what.groups) and not (what.combined or what.against):
-            what.coarrays.run(folder, what, turn.launch, group, self.progress)
+    def launch(self, number: int, together: Sequence[Turn]) -> None:
+        what, group = self.what, self.what.groups[together[0].group]
+        self.progress.starting(number, group.ranks, " and ".join(filter(None, map(self._name, together))))
+        with Pipes(together, group.ranks) as pipes, ExitStack() as started:
+            parties = [started.enter_context(Party(self, turn, pipes.words(turn))) for turn in together]
+            running = {party: party.lines() for party in parties}
+            while running:
+                for party in list(running):
+                    if next(running[party], None) is None:
+                        del running[party]
+                        pipes.close()
+        finished = [party.close() for party in parties]
+        turn, coarrays = together[0], what.coarrays
+        if coarrays and all(finished) and turn.launch < len(what.groups) and not (what.combined or what.against):
+            coarrays.run(self.folders[turn.side], what, turn.launch, group, self.progress)
 
-    def _note(self, lines: list[Line]) -> bool:
-        self.progress.lines(lines)
-        return any(isinstance(line, End) and line.status in FINISHED for line in lines)
+    def _name(self, turn: Turn) -> str:
+        name = self.sides[turn.side].name
+        return name if self.what.combined else f"{NAMES[turn.side]}: {name}" if self.what.against else ""
 
     def _close(self, turn: Turn, why: str, message: str | None, any_case: bool) -> End:
         """Say how a launch ended; a combination that came to no case at all is one that this machine does not have."""
@@ -153,6 +154,80 @@ class Run:
             if chosen := [each for each in listed if each["name"] in asked or not (asked or each.get("only_by_name"))]:
                 return [(each["name"], each["role"]) for each in chosen]
         return [(name, "own") for name in asked or ("any",)]
+
+
+class Party:
+    """The ranks of one turn, and what they record. A context: leaving it stops what still runs."""
+
+    def __init__(self, run: Run, turn: Turn, words: list[str]) -> None:
+        self.run, self.turn, self.folder = run, turn, run.folders[turn.side]
+        what, group, side = run.what, run.what.groups[turn.group], run.sides[turn.side]
+        self.finished, self.before = False, run.progress.done
+        self.follower = Follower(self.folder.record)
+        arguments = [*what.arguments(turn.launch, group, side.params), *words, f"--json={self.folder.record.resolve()}"]
+        self.ranks = Ranks(side.launch(what, group, arguments), self.folder.path / f"launch-{turn.launch}.log")
+
+    def __enter__(self) -> Party:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self.ranks.__exit__()
+        self._note(self.follower.new_lines())
+        if isinstance(error, Ended) and not self.finished:
+            self.run._append(self.turn, End(self.turn.launch, str(error), None))
+
+    def lines(self) -> Iterator[list[Line]]:
+        """What comes while they run."""
+        for lines in self.ranks.lines(self.follower, self.run.what.timeout):
+            self._note(lines)
+            yield lines
+
+    def close(self) -> bool:
+        """Whether they have finished; how they ended is written down where not."""
+        if not self.finished:
+            why = f"no case finished for {self.run.what.timeout:g} s" if self.ranks.idle else self.ranks.ending
+            any_case = self.run.progress.done > self.before
+            self.run.failed[self.turn.group, self.turn.side] = self.run._close(self.turn, why, self.ranks.message, any_case)
+        return self.finished
+
+    def _note(self, lines: list[Line]) -> None:
+        self.run.progress.lines(lines)
+        self.finished = self.finished or any(isinstance(line, End) and line.status in FINISHED for line in lines)
+
+
+class Pipes:
+    """Named pipes over which the ranks of two launches hand each other their cores (bench/turns.hpp); for one launch there are none."""
+
+    def __init__(self, together: Sequence[Turn], ranks: int) -> None:
+        self.names = dict(zip(together, ("first", "second"))) if len(together) > 1 else {}
+        self.ranks, self.open = ranks, list[int]()
+
+    def __enter__(self) -> Pipes:
+        if self.names:
+            self.folder = tempfile.TemporaryDirectory(prefix="parhelion-")
+            for name, rank in product(self.names.values(), range(self.ranks)):
+                pipe = f"{self.folder.name}/{name}.{rank}"
+                os.mkfifo(pipe)
+                self.open.append(os.open(pipe, os.O_RDWR))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        if self.names:
+            self.folder.cleanup()
+
+    def words(self, turn: Turn) -> list[str]:
+        return [f"--turns={self.folder.name}/{self.names[turn]}"] if self.names else []
+
+    def close(self) -> None:
+        """From now on who waits for a side that has ended gets its turn at once."""
+        while self.open:
+            os.close(self.open.pop())
+
+
+def in_pairs(all_turns: Iterator[Turn]) -> list[list[Turn]]:
+    """Both sides of a launch together."""
+    return [[turn, next(all_turns)] for turn in all_turns]
 
 
 def turns(what: Measurement, sides: int) -> Iterator[Turn]:

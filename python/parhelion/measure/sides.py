@@ -21,7 +21,7 @@ import msgspec
 from ..errors import InputError, build_for
 from ..launch import Build, BuildError, Launch, find_build, usable_builds, inside_launcher
 from ..launch.builds import single_threaded, usual_name
-from ..launch.jobs import Hosts, by_srun
+from ..launch.jobs import Hosts, SlurmJob, by_srun
 from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
 from ..machine.builds import built_variants
@@ -76,6 +76,11 @@ class Side:
 def sides_of(what: Measurement) -> list[Side]:
     """All sides; with `against`, the other build (A) and this one (B). Raises `InputError` for what cannot be measured here at all."""
     become_rank(what)
+    if what.live and not what.against:
+        raise InputError("--live: there is nobody to take turns with: add --against, or leave it out")
+    job = SlurmJob.told(os.environ)
+    if what.live and (Hosts.told(os.environ).names or (job and job.nodes > 1)):
+        raise InputError("--live: ranks hand each other the cores of one host: measure on one host, or leave out --live, and launches take turns")
     if what.combined:
         return _combinations(what)
     build = find_build(what.build, measuring=True)
@@ -240,7 +245,7 @@ class SoftwareImage:
 
     def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
         """The ranks of this host inside the image; folders that `arguments` and cases name are seen there."""
-        files = [Path(word.partition("=")[2]).parent for word in arguments if word.startswith("--json=")]
+        files = [Path(word.partition("=")[2]).parent for word in arguments if word.startswith(("--json=", "--turns="))]
         binds = dict.fromkeys([*files, *(Path(case["dataset"]).resolve() for case in group.cases if "dataset" in case)])
         program = [self.program] if group.module is None else [self.python, "-m", group.module]
         launcher = [self.python, "-m", "parhelion", "run", "-n", str(group.ranks), "--build", self.build, *["--no-bind"] * (not what.bind)]

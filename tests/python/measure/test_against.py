@@ -72,6 +72,39 @@ def test_both_builds_take_turns_and_write_runs_that_belong_together(bench):
     assert "parhelion compare runs/A runs/B" in done.output and "A: two, 4 launches" in done.output
 
 
+AT_ONCE = """
+import os
+[own] = [word.removeprefix("--turns=") for word in sys.argv if word.startswith("--turns=")]
+mine, other = (os.path.dirname(own) + f"/{side}.0" for side in (("first", "second") if own.endswith("first") else ("second", "first")))
+hear = os.fdopen(os.open(mine, os.O_RDONLY | os.O_NONBLOCK), "rb", 0)
+os.set_blocking(hear.fileno(), True)
+tell = os.open(other, os.O_RDWR)
+os.write(tell, b"x")
+print("heard", hear.read(1), file=open(f"heard-{os.path.basename(own)}", "a"))
+"""
+
+
+def test_live_both_run_at_once_and_can_hand_each_other_their_cores(bench):
+    done = bench(*HALO, "--launches", "2", "--against", "two", "--live", one=AT_ONCE, two=AT_ONCE)
+    assert done.exit_code == 0, done.output
+    assert Path("heard-first").read_text() == Path("heard-second").read_text() == "heard b'x'\n" * 2
+    assert "2 pairs of launches, both at once, in turns" in done.output
+    assert [[launch.pair for launch in each.launches] for each in both()] == [[0, 1]] * 2
+
+
+def test_live_one_that_ends_early_keeps_the_other_waiting_for_nothing(bench):
+    done = bench(*HALO, "--launches", "2", "--against", "two", "--live", one=AT_ONCE.replace("b\"x\"", "b\"\""), two="sys.exit('phl-bench: planted')")
+    assert done.exit_code == 3 and "planted" in done.output
+    assert Path("heard-second").read_text() == "heard b''\n" and len(both()[1].launches) == 1 and not both()[0].launches
+
+
+@pytest.mark.parametrize(("words", "hosts", "says"), [((), "", "add --against"), (("--against", "two"), "a,b", "of one host")])
+def test_live_needs_somebody_to_take_turns_with_on_this_host(bench, monkeypatch, words, hosts, says):
+    monkeypatch.setenv("PARHELION_HOSTS", hosts)
+    done = bench(*HALO, "--live", *words)
+    assert done.exit_code == 2 and says in " ".join(done.output.split()) and not Path("runs").exists()
+
+
 def test_groups_of_other_numbers_of_ranks_see_both_orders_alike():
     for groups in (1, 2, 3):
         orders = {group: [first_of_pair(group + groups * turn, groups) for turn in range(4)] for group in range(groups)}

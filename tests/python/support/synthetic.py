@@ -91,7 +91,7 @@ def asked(words):
             job["cases"].append(section)
         else:
             parts = [_value(part) for part in text.split(",")]
-            into = job if key in ("ranks", "launch", "seed", "repetitions", "variants", "pair", "precision", "min_sample_s") else section
+            into = job if key in ("ranks", "launch", "seed", "repetitions", "variants", "pair", "precision", "min_sample_s", "turns") else section
             into[key] = parts if name in LISTS or len(parts) > 1 else parts[0]
     job["cases"] = job["cases"] or [section]
     random.Random(f"{job['seed']}/{job['launch']}").shuffle(job["cases"])
