@@ -11,11 +11,13 @@ import ranks
 def need_hosts() -> None:
     """Ends the test with the reason where hosts cannot be made."""
     try:
-        from parhelion.machine.hosts import reason_against
+        from parhelion.machine.hosts import run_on_hosts
+
+        run_on_hosts(2, ["true"])
     except ImportError as error:
         ranks.skip(f"the Python package is not there: {error}")
-    if reason := reason_against():
-        ranks.skip(reason)
+    except ValueError as error:
+        ranks.skip(str(error))
 
 
 def run(options, spread: tuple[int, ...], *args: object, env: dict | None = None, launcher_options=(), wrap=()) -> subprocess.CompletedProcess:

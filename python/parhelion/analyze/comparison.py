@@ -288,6 +288,6 @@ def _case(row: Row) -> dict[str, Any]:
     return {
         "name": row.case.name, "params": row.case.params, "variant": row.variant, "median_s": row.medians,
         "ratio": found.ratio, "ci95": found.interval, "ratio_by_state": found.states, "p": found.p, "p_adjusted": found.p_adjusted,
-        "cliffs_delta": found.cliffs_delta, "compared": found.kind, "units": found.units, "single_launch": found.single_launch,
+        "compared": found.kind, "units": found.units, "single_launch": found.single_launch,
         "verdict": found.verdict, "why": found.why,
     }

@@ -239,31 +239,31 @@ def _kept(launch: Launch, which: np.ndarray) -> Launch:
 LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
 
 
-def median_interval(launches: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> tuple[Interval, Method | None]:
+def median_interval(launches: Sequence[np.ndarray]) -> tuple[Interval, Method | None]:
     """The interval of the median of all samples, widened where needed to hold it, and how it was found; none where samples are too few."""
-    if not enough(map(len, launches), confidence):
+    if not enough(map(len, launches)):
         return NO_INTERVAL, None
     if len(launches) == 1:
-        return _order_statistics(launches[0], confidence), Method.ORDER
+        return _order_statistics(launches[0]), Method.ORDER
     medians = np.array([np.median(samples) for samples in launches])
     if not medians.min() > 0:  # a clock of low resolution: no logarithms
         return Interval(float(medians.min()), float(medians.max())), Method.RANGE
-    low, high = paired(np.log(medians)).interval(confidence)
+    low, high = paired(np.log(medians)).interval(CONFIDENCE)
     median = float(np.median(np.concatenate(launches)))
     return Interval(min(low or 0.0, median), max(high or 0.0, median)), Method.LAUNCHES
 
 
-def enough(counts: Iterable[int], confidence: float = CONFIDENCE) -> bool:
+def enough(counts: Iterable[int]) -> bool:
     """Whether so many independent samples could tell where their median lies: all lie on one side of it once in 2 ** (count - 1)."""
     count = sum(counts)
-    return count > 1 and 0.5 ** (count - 1) <= 1 - confidence
+    return count > 1 and 0.5 ** (count - 1) <= 1 - CONFIDENCE
 
 
-def _order_statistics(samples: np.ndarray, confidence: float) -> Interval:
+def _order_statistics(samples: np.ndarray) -> Interval:
     """Of a confidence the higher the more each sample resembles the one before it."""
     from scipy import stats
 
-    wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + confidence) / 2) * _inflation(samples))
+    wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + CONFIDENCE) / 2) * _inflation(samples))
     low, high = stats.quantile_test(samples, p=0.5).confidence_interval(wider)
     return Interval(*(float(end) if np.isfinite(end) else None for end in (low, high)))
 
@@ -312,7 +312,7 @@ def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | Non
     return Summary(len(samples), len(arrays), median, interval, p5, p95, p99, float(samples.mean()), std, mean_std_us, method)
 
 
-def mean_std(samples: Sequence[float], digits: int = 1) -> str:
+def mean_std(samples: Sequence[float]) -> str:
     """`mean(std)`: the digits in brackets stand for the last digits of the mean (GUM 7.2.2); the standard deviation is that of one sample.
 
     One sample has none and is given without brackets, as the published tables do; samples that are all equal give `(0)`.
@@ -320,10 +320,10 @@ def mean_std(samples: Sequence[float], digits: int = 1) -> str:
     if not len(samples) or not all(map(math.isfinite, samples)):
         return "–"
     mean = statistics.fmean(samples)
-    return f"{mean:.6g}" if len(samples) == 1 else value_with_uncertainty(mean, statistics.stdev(samples), digits)
+    return f"{mean:.6g}" if len(samples) == 1 else value_with_uncertainty(mean, statistics.stdev(samples))
 
 
-def value_with_uncertainty(value: float, std: float, digits: int = 1) -> str:
+def value_with_uncertainty(value: float, std: float) -> str:
     """`value(std)`, both given; the package `uncertainties` knows the rounding (9.96 and 0.095 give `10.0(1)`)."""
     from uncertainties import ufloat
 
@@ -331,7 +331,7 @@ def value_with_uncertainty(value: float, std: float, digits: int = 1) -> str:
         return "–"
     if std <= abs(value) * 1e-12:
         return f"{value:.6g}(0)"
-    return f"{ufloat(value, std):.{digits}ufS}"
+    return f"{ufloat(value, std):.1ufS}"
 
 
 # Two halves that choose for each other agree on a variant that is lucky in both: where all are alike, what they tell correlates with
@@ -355,7 +355,7 @@ def geometric_mean(ratios: Iterable[float | None]) -> float | None:
     return statistics.geometric_mean(values) if values else None
 
 
-def ratio(cases: Sequence[Quotient], confidence: float = CONFIDENCE) -> Ratio:
+def ratio(cases: Sequence[Quotient]) -> Ratio:
     """The geometric mean over cases of fastest of `above` / fastest of `below`, as `(above, below)` for each case.
 
     Only launches in which all were measured count, so that what a launch did to all alike cancels; of a single launch,
@@ -365,13 +365,13 @@ def ratio(cases: Sequence[Quotient], confidence: float = CONFIDENCE) -> Ratio:
     common = sorted(set.intersection(*map(set, variants))) if variants else []
     if not common or not all(above and below for above, below in cases):
         return Ratio()
-    if not all(enough((len(samples[number]) for number in common), confidence) for samples in variants):
+    if not all(enough(len(samples[number]) for number in common) for samples in variants):
         return Ratio()
     found = paired(np.mean([_fastest(above, common) - _fastest(below, common) for above, below in cases], axis=0))
     method: str = Method.RATIOS if len(common) > 1 else Method.BATCHES
     if any(len(side) > 1 for case in cases for side in case):
         found, method = found._replace(error=HALVES_AGREE * found.error), method + Method.CHOSEN
-    return Ratio(math.exp(found.shift), found.interval(confidence), str(method))
+    return Ratio(math.exp(found.shift), found.interval(CONFIDENCE), str(method))
 
 
 def _fastest(side: Sequence[Samples], common: Sequence[int]) -> np.ndarray:
@@ -524,7 +524,6 @@ class Difference:
     ratio: float | None = None
     interval: Interval = NO_INTERVAL
     shift: Shift | None = None
-    cliffs_delta: float | None = None
     units: tuple[int, int] = (0, 0)
     kind: Kind = Kind.LAUNCHES
     states: dict[str, float] = field(default_factory=dict)
@@ -542,7 +541,7 @@ class Difference:
         return self.kind is Kind.BATCHES
 
 
-def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Difference:
+def difference(first: Side, second: Side) -> Difference:
     """Compare two sides, given launch by launch in the order of time: the middle of each, on logarithms, is one value in a t test."""
     if not (first and second):
         return Difference(units=(len(first), len(second)))
@@ -550,15 +549,7 @@ def difference(first: Side, second: Side, confidence: float = CONFIDENCE) -> Dif
     shift = found.shift()
     if shift is None:
         return Difference(units=found.counts, kind=found.kind)
-    delta = _cliffs_delta(*(np.concatenate([launch.samples for launch in side]) for side in (first, second)))
-    return Difference(float(np.exp(shift.shift)), shift.interval(confidence), shift, delta, found.counts, found.kind, found.ratios())
-
-
-def _cliffs_delta(first: np.ndarray, second: np.ndarray) -> float:
-    """1: every B sample is longer than every A sample."""
-    ordered = np.sort(first)
-    below, not_above = ordered.searchsorted(second, "left").sum(), ordered.searchsorted(second, "right").sum()
-    return float(below + not_above) / (len(first) * len(second)) - 1
+    return Difference(float(np.exp(shift.shift)), shift.interval(CONFIDENCE), shift, found.counts, found.kind, found.ratios())
 
 
 @dataclass(frozen=True)

@@ -17,20 +17,20 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # thousands as in SI
 
 
-def microseconds(seconds: float | None, digits: int = 3) -> str:
+def microseconds(seconds: float | None) -> str:
     if seconds is None or not math.isfinite(seconds):
         return "–"
-    return significant(seconds * 1e6, digits)
+    return significant(seconds * 1e6)
 
 
-def duration(seconds: float | None, digits: int = 3) -> str:
+def duration(seconds: float | None) -> str:
     """A time in the unit that suits what is left of it when it is rounded."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     value, unit = seconds * 1e6, 0
-    while unit < len(UNITS) - 1 and float(f"{abs(value):.{digits - 1}e}") >= 1000:
+    while unit < len(UNITS) - 1 and float(f"{abs(value):.2e}") >= 1000:
         value, unit = value / 1000, unit + 1
-    return f"{significant(value, digits)} {UNITS[unit]}"
+    return f"{significant(value)} {UNITS[unit]}"
 
 
 def times(ratio: float | None) -> str:
@@ -47,10 +47,6 @@ def ratio(value: float | None) -> str:
 
 def ratios(ends: Ends) -> str:
     return "–" if None in ends else "–".join(f"{end:.3f}" for end in ends)
-
-
-def signed(value: float | None) -> str:
-    return f"{value:+.2f}" if value is not None else "–"
 
 
 def p_value(value: float | None) -> str:

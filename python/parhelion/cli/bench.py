@@ -83,8 +83,6 @@ class CommonFirst(click.Group):
 @click.group(cls=CommonFirst)
 @click.option("--builds", "builds", type=Names(), default=(), help="Builds, or all [one; with --networks all].")
 @click.option("--networks", type=Names(), default=(), help="Networks: default, shm, ofi, ofi-noshm, ucx, ucx-noshm, tcp, or all [default; with --builds all].")
-@click.option("--report", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-              help="Folder for report.html and report.md [the run folder].")
 @click.pass_context
 def bench(context: click.Context, **sides: Any) -> None:
     """Run a benchmark. Every value is verified, every sample is stored; a crash loses no finished case.
@@ -120,10 +118,6 @@ def bench(context: click.Context, **sides: Any) -> None:
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
       help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
 @COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, and the phases of each exchange timed.")
-@COMB("--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Its name for --grid.")
-@COMB("--ghost", type=Numbers(high=MOST_HALO), help="Its name for --halo.")
-@COMB("--vars", type=Numbers(high=MOST_FIELDS), help="Its name for --fields.")
-@COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions.")
 @SAMPLES("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
          help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
 @per_node_option
@@ -137,15 +131,10 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
     def is_given(name: str) -> bool:
         return context.get_parameter_source(name) is not ParameterSource.DEFAULT
 
-    for name, ours in {"divide": "grid", "ghost": "halo", "vars": "fields", "cycles": "repetitions"}.items():
-        if (value := grid.pop(name)) is not None:
-            if is_given(ours):
-                raise InputError(f"--{name} is Comb's name for --{ours}: give one of them")
-            (options if ours == "repetitions" else grid)[ours] = value
     if grid["cells"] and is_given("extent"):
         raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
     if case == "comb":
-        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not (is_given(name) or is_given({"halo": "ghost", "fields": "vars"}.get(name, name)))}
+        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not is_given(name)}
     _measure("halo", [cases.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)
 
 
@@ -283,7 +272,7 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libra
         raise SystemExit(status or compared)
     output.document(bench_document(records[0]))
     if what.combined:
-        _report(records, sides["report"] or records[0].path.parent, output)
+        _report(records, records[0].path.parent, output)
     raise SystemExit(status)
 
 

@@ -14,7 +14,6 @@ import click
 import click.shell_completion
 
 from ..base.numbers import shortened, whole_number
-from ..errors import InputError
 from ..launch.builds import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
 
@@ -139,15 +138,6 @@ class Periodic(click.ParamType):
         except KeyError:
             self.fail(f"{shortened(value)}: give yes, no, or one of both for each dimension, such as yes,no,yes", param, ctx)
         return along if len(along) > 1 else along[0]
-
-    @staticmethod
-    def along(periodic: bool | tuple[bool, ...], dimensions: int) -> list[bool]:
-        """One entry per dimension; raises `InputError` where there are more or fewer."""
-        if isinstance(periodic, bool):
-            return [periodic] * dimensions
-        if len(periodic) != dimensions:
-            raise InputError(f"--periodic has {len(periodic)} entries, the process grid has {dimensions} dimensions: give one, or as many")
-        return list(periodic)
 
 
 class Share(click.ParamType):

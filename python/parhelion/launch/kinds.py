@@ -142,7 +142,6 @@ def kind_of(version: str) -> str:
 class Network(NamedTuple):
     """For each kind of MPI the variables to set, or the reason why it does not have this network."""
 
-    about: str
     mpich: dict[str, str] | str
     openmpi: dict[str, str] | str
     impi: dict[str, str] | str
@@ -160,24 +159,21 @@ _OFI_NO_SHM = {"FI_PROVIDER": "^shm,sm2"}
 _IMPI_NO_UCX = "Intel MPI reaches UCX only through libfabric's mlx provider, which needs InfiniBand"
 
 NETWORKS = {
-    "default": Network("what the MPI chooses by itself", {}, {}, {}),
+    "default": Network({}, {}, {}),
     "shm": Network(
-        "shared memory and nothing else",
         "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # sm or vader, by version
         {"I_MPI_FABRICS": "shm"},
     ),
-    "ofi": Network("libfabric; inside a node shared memory, as the MPI or libfabric chooses", _MPICH_OFI, _OMPI_OFI, {"I_MPI_FABRICS": "shm:ofi"}),
+    "ofi": Network(_MPICH_OFI, _OMPI_OFI, {"I_MPI_FABRICS": "shm:ofi"}),
     "ofi-noshm": Network(
-        "libfabric inside a node too, over the provider that it chooses",
         _MPICH_OFI | _NO_SHM | _OFI_NO_SHM,
         _OMPI_OFI | {"OMPI_MCA_mtl_ofi_provider_exclude": "shm,sm2,udp"},
         {"I_MPI_FABRICS": "ofi", **_OFI_NO_SHM},
     ),
-    "ucx": Network("UCX; shared memory inside a node", _MPICH_UCX, _OMPI_UCX, _IMPI_NO_UCX),
-    "ucx-noshm": Network("UCX inside a node too, over TCP", _MPICH_UCX | _NO_SHM | _UCX_TCP, _OMPI_UCX | _UCX_TCP, _IMPI_NO_UCX),
+    "ucx": Network(_MPICH_UCX, _OMPI_UCX, _IMPI_NO_UCX),
+    "ucx-noshm": Network(_MPICH_UCX | _NO_SHM | _UCX_TCP, _OMPI_UCX | _UCX_TCP, _IMPI_NO_UCX),
     "tcp": Network(
-        "TCP inside a node too: Open MPI's own channel; libfabric's for the others, which have none",
         _MPICH_OFI | _NO_SHM | _OFI_TCP,
         {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp"},
         {"I_MPI_FABRICS": "ofi", **_OFI_TCP},

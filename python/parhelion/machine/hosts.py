@@ -14,7 +14,6 @@ TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "host
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 OWN_USER = ["--user", "--map-root-user"]
 NAMESPACES = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
-MOST_HOSTS = 16
 
 
 def run_on_hosts(count: int, command: Sequence[str]) -> int:
@@ -22,22 +21,12 @@ def run_on_hosts(count: int, command: Sequence[str]) -> int:
 
     PARHELION_HOSTS names the hosts to the command, PARHELION_REMOTE_SHELL starts something there; `launch` spreads ranks over all of them.
     """
-    if not 2 <= count <= MOST_HOSTS:
-        raise InputError(f"{count} hosts: give 2 to {MOST_HOSTS}")
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
         inside = [sys.executable, "-m", "parhelion.machine.hosts_inside", folder, str(count), *command]
         done = run_command([*prefix, *inside], os.environ | {"PATH": PATH}, foreground=True)
     assert done.returncode is not None  # without a time limit
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
-
-
-def reason_against(count: int = 2) -> str | None:
-    """Why `count` hosts cannot be made here, or `None` when they can; tries it."""
-    try:
-        return None if run_on_hosts(count, ["true"]) == 0 else "the hosts were made, but a command on them failed"
-    except InputError as error:
-        return str(error)
 
 
 def _prefix() -> list[str]:

@@ -18,7 +18,6 @@ ELEMENT_BYTES = {"float32": 4, "float64": 8, "int8": 1, "int16": 2, "int32": 4, 
 IN_PYTHON = "parhelion.measure.programs"
 
 # Benchmark → other library → the variants in its plug-in of the measuring program, which `make libraries` builds.
-# PETSc's type `window` aborts with active synchronisation under Open MPI 4.1: petsc_window_active runs only where it is named.
 PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
     "halo": {"ghex": ("ghex", "ghex_staged")},
     "gather": {

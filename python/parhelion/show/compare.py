@@ -10,7 +10,7 @@ from ..analyze.images import Fact, ImageComparison
 from ..analyze.profile import TABLES, ProfileComparison, ShareChange
 from ..analyze.history import LEAST_RUNS, ChangePoint, History, Series, Turn
 from ..analyze.statistics import DIFFERENT, Kind, Verdict
-from ..analyze.words import microseconds, p_value, percent, ratio, ratios, signed, significant
+from ..analyze.words import microseconds, p_value, percent, ratio, ratios, significant
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, note, plots
 from .results import published_layout, section
 
@@ -57,13 +57,13 @@ def counts(every: Sequence[Comparison], margin: float, more: str = "") -> Text:
 def rows_table(rows: Sequence[Row], title: str = "", icons: bool = False) -> Table:
     parameters = varying([row.case for row in rows])
     made = [[*(text(row.case.params.get(name)) for name in parameters), row.variant, *_judged(row, icons)] for row in rows]
-    return Table([*parameters, "variant", "A", "B", "B / A", "95 % interval", "Cliff's δ", "p", "verdict"], made, len(parameters) + 1, title)
+    return Table([*parameters, "variant", "A", "B", "B / A", "95 % interval", "p", "verdict"], made, len(parameters) + 1, title)
 
 
 def _judged(row: Row, icons: bool) -> list[Word]:
     found, color = row.difference, COLORS[row.verdict]
     medians = [Cell(microseconds(each), sort=each) for each in row.medians]
-    return [*medians, Cell(ratio(found.ratio), kind=color), ratios(found.interval), signed(found.cliffs_delta), p_value(found.p_adjusted),
+    return [*medians, Cell(ratio(found.ratio), kind=color), ratios(found.interval), p_value(found.p_adjusted),
             Cell((ICONS[row.verdict] if icons else "") + str(row.verdict) + (f": {found.why}" if found.why else ""), kind=color)]
 
 

@@ -187,14 +187,6 @@ def test_runs_that_do_not_differ_leave_starts_the_units():
     assert difference(*spread).kind is Kind.LAUNCHES
 
 
-def test_effect_sizes_have_the_sign_of_the_change():
-    first, second = sides(rng(), "equal", (5, 5))
-    found = difference(first, slowed(second, 1.5))
-    samples = [np.concatenate([launch.samples for launch in side]) for side in (first, slowed(second, 1.5))]
-    wanted = 2 * stats.mannwhitneyu(samples[1], samples[0]).statistic / (len(samples[0]) * len(samples[1])) - 1
-    assert found.cliffs_delta == pytest.approx(wanted) and found.ratio == pytest.approx(1.5, rel=0.02)
-
-
 def differs(ratio, interval, p):
     """A difference of that ratio whose p value is that."""
     shift = np.log(ratio)

@@ -7,18 +7,20 @@ import pytest
 from measured import document, need_build, parhelion
 from synthetic import write_dataset
 
+from parhelion.errors import InputError
 from parhelion.launch import default_build
 from parhelion.launch.jobs import Hosts
-from parhelion.machine.hosts import reason_against
+from parhelion.machine.hosts import run_on_hosts
 from parhelion.record.read import read_record
 
 
 @pytest.fixture(scope="module")
 def possible():
     """Skip with the reason where hosts cannot be made."""
-    reason = reason_against()
-    if reason:
-        pytest.skip(f"skipped: {reason}")
+    try:
+        assert run_on_hosts(2, ["true"]) == 0
+    except InputError as error:
+        pytest.skip(f"skipped: {error}")
 
 
 def test_each_host_has_its_own_name_processes_and_shared_memory(possible, tmp_path):

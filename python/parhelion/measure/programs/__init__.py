@@ -9,7 +9,6 @@ Here is what the command line needs to know of them, without MPI.
 GHOSTS = {
     "own": ["auto", "auto_from_cpp", "shared", "staged_shared", "mpi"],
     "baseline": ["published_hindexed", "packed_persistent", "mpi4py_isend", "planted_fault"],
-    "library": ["petsc_sf"],
     "floor": ["floor_in_process"],
 }
 VEROS = {"own": ["auto"], "baseline": ["hand_sendrecv", "planted_fault"]}

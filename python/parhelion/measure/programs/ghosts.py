@@ -1,5 +1,5 @@
 """Rows of cells with ghosts: blocks on a periodic process grid, the rows that each rank wants of the others, the check that they are right, and the
-variants: the library's arrays, mpi4py by hand, the published way among it, PETSc's star forest, and copies alone as a floor."""
+variants: the library's arrays, mpi4py by hand, the published way among it, and copies alone as a floor."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import parhelion as ph
 from mpi4py import MPI
 
 from . import GHOSTS as ROLES
-from .protocol import Skipped, Variant
+from .protocol import Variant
 
 __all__ = ["ROLES", "VARIANTS", "Case"]
 
@@ -210,28 +210,6 @@ class PlantedFault(Plain):
             self.array[-1, -1] += 1
 
 
-class StarForest(Exchange):
-    def __init__(self, case: Case) -> None:
-        try:
-            from petsc4py import PETSc
-        except ImportError as error:
-            raise Skipped(f"petsc4py is not here ({error}): pip install petsc4py, built for the same MPI") from None
-        self.rows = private_rows(case)
-        self.sf = PETSc.SF().create(case.comm)
-        remote = np.stack([case.wanted // case.rows, case.wanted % case.rows], axis=1).astype(PETSc.IntType)
-        local = np.arange(case.rows, case.rows + len(case.wanted), dtype=PETSc.IntType)
-        self.sf.setGraph(case.rows, local, remote.ravel())
-        self.sf.setUp()
-        self.unit = MPI.BYTE.Create_contiguous(case.row_bytes).Commit()
-        self.sent, self.bytes, self.messages = case.sent, len(case.wanted) * case.row_bytes, len(case.received)
-
-    def run(self, times: int) -> None:
-        array = self.rows.array
-        for _ in range(times):
-            self.sf.bcastBegin(self.unit, array, array, MPI.REPLACE)
-            self.sf.bcastEnd(self.unit, array, array, MPI.REPLACE)
-
-
 class Own(Exchange):
     """`exchange()` from Python; with `native`, the same from C++, to see what Python costs."""
 
@@ -275,6 +253,5 @@ VARIANTS: dict[str, Callable[[Case], Variant]] = {name: partial(Own, transport=n
     "packed_persistent": Packed,
     "mpi4py_isend": Plain,
     "planted_fault": PlantedFault,
-    "petsc_sf": StarForest,
     "floor_in_process": InProcess,
 }
