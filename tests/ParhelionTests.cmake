@@ -92,6 +92,11 @@ function(parhelion_add_suite directory kind)
   endforeach()
 endfunction()
 
+# Cases that these tests leave out.
+function(parhelion_leave_out cases)
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=-${cases}")
+endfunction()
+
 # Tests with the label "long" are left to `make test-others`.
 # parhelion_run_at(TEST PROGRAM RANKS… [ARGS…]): the launcher knows what each MPI wants (options, environment,
 # killing a job that hangs).

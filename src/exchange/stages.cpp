@@ -462,7 +462,7 @@ void Stages::give_up() {
 
 // MPI may have noticed before the system tells.
 int Stages::lost_rank() const {
-    if (watched_ == nullptr) return -1;
+    if (watched_ == nullptr || plan_.communicator().size() == 1) return -1;
     int lost = -1;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
     while ((lost = watched_->lost_rank()) < 0 && std::chrono::steady_clock::now() < limit)
