@@ -14,6 +14,7 @@ from ..record.read import Record, read_record
 from ..record.folder import DEFAULT_STORE
 from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
+from ..analyze.trackers import TRACKERS, write_tracked
 
 # Eager: names of runs are looked up in it.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
@@ -137,17 +138,25 @@ def import_runs(
 
 @click.command()
 @click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
-@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write: .csv, .parquet or .json.")
-@click.option("--table", type=click.Choice(TABLES), default="samples", show_default=True, help="Which table of the store.")
+@click.option("--file", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE", help="File to write.")
+@click.option("--table", type=click.Choice(TABLES), help="Which table of the store [samples].")
+@click.option("--format", "form", type=click.Choice([*FORMATS, *TRACKERS]),
+              help="Format of the file [from the ending of its name]. Bencher, OpenMetrics and Otava take medians.")
 @store_option
 @json_option
-def export_runs(runs: tuple[Path, ...], file: Path, table: str, store: Path, json_file: str | None) -> None:
-    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run."""
+def export_runs(runs: tuple[Path, ...], file: Path, table: str | None, form: str | None, store: Path, json_file: str | None) -> None:
+    """Write a table of RUNS, or of the whole store: every sample, every case and launch, or every run.
+    Or write the medians for a tool that follows them over time.
+    """
     from ..record.export import export
 
-    output, form = Output(json_file), file.suffix.removeprefix(".")
-    if form not in FORMATS:
-        raise InputError(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}")
-    rows = export(chosen(runs, store, output), table, form, file)
+    output = Output(json_file)
+    wanted = form or file.suffix.removeprefix(".")
+    if form is None and wanted not in FORMATS:
+        raise InputError(f"--file {file}: its ending tells no format: use .{', .'.join(FORMATS)}, or give --format")
+    if table and wanted in TRACKERS:
+        raise InputError(f"--format {wanted} takes medians, not a table: leave --table out")
+    records = chosen(runs, store, output)
+    rows = write_tracked(records, wanted, file) if wanted in TRACKERS else export(records, table or "samples", wanted, file)
     output.console.print(f"{file}: {rows} rows", markup=False, soft_wrap=True)
-    output.document({"schema": "parhelion.export/1", "file": str(file), "table": table, "format": form, "rows": rows})
+    output.document({"schema": "parhelion.export/1", "file": str(file), "table": None if wanted in TRACKERS else table or "samples", "format": wanted, "rows": rows})

@@ -15,7 +15,6 @@ from parhelion.analyze.comparison import read_set
 from parhelion.show.compare import notes
 from parhelion.cli.main import root
 from parhelion.record.read import read_record
-from parhelion.analyze.results import results, with_case
 from parhelion.analyze.statistics import Interval
 
 ENVIRONMENT = {"cpu": {"model": "Some CPU"}, "software": {"kernel": "Linux 6.1"}}
@@ -249,19 +248,6 @@ def test_an_exported_sample_is_the_recorded_one():
 @pytest.mark.parametrize("words", [["--file", "out.xls"], ["--file", "/nowhere/out.csv"], ["nothing", "--file", "out.csv"]])
 def test_an_export_that_cannot_be_made_is_refused(words):
     assert parhelion("runs", "export", *words).exit_code == 2
-
-
-def test_duckdb_writes_what_other_tools_take_as_the_page_says():
-    for table in ("cases", "runs"):
-        parhelion("runs", "export", "--table", table, "--file", f"{table}.parquet")
-    page = (Path(__file__).parents[3] / "docs" / "records.md").read_text()
-    bencher, otava, _ = page.split("```sql\n")[1].split("```")[0].split(";\n")
-    report = json.loads(duckdb.execute(bencher.replace("where verified", "where verified and run = 'a-halo'")).fetchone()[0])
-    entries = [entry for _, entry in with_case(results(read_record("runs/a-halo").cases))]
-    assert len(report) == len(entries) and all(1e3 < each["latency"]["value"] < 1e9 for each in report.values())
-    duckdb.execute(otava)
-    rows = list(csv.DictReader(open("figures.csv")))
-    assert len(rows) == 3 and set(rows[0]) == {"created", "run", *report}
 
 
 def test_an_empty_store_is_listed_and_exported():

@@ -1,0 +1,110 @@
+"""Medians of runs in the formats of tools that follow figures over time: Bencher, OpenMetrics, Apache Otava."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ..record.model import RecordError
+from ..record.read import Record
+from .results import results, text, with_case
+from .statistics import Summary
+
+
+class Figure(NamedTuple):
+    """A variant on a case, without wrong values; times in seconds."""
+
+    labels: dict[str, str]
+    summary: Summary
+
+    @property
+    def name(self) -> str:
+        return " ".join(value if name in ("benchmark", "case", "variant") else f"{name.removeprefix('param_')}={value}"
+                        for name, value in self.labels.items() if name != "benchmark" or value != self.labels["case"])
+
+
+def write_tracked(records: Sequence[Record], form: str, path: Path) -> int:
+    """Write the medians of runs in one of `TRACKERS`; returns how many. For Otava also FILE's .yaml, its configuration."""
+    texts, count = TRACKERS[form](records, path)
+    try:
+        for file, content in texts.items():
+            file.write_text(content, encoding="utf-8", newline="")
+    except OSError as error:
+        raise RecordError(f"cannot write {path}: {error.strerror}") from None
+    return count
+
+
+def _figures(record: Record) -> Iterator[Figure]:
+    for case, entry in with_case(results(record.cases)):
+        if entry.median is not None and entry.summary:
+            params = {f"param_{name}": value if isinstance(value, str) else text(value) for name, value in case.params.items()}
+            yield Figure({"benchmark": record.run.benchmark, "case": case.name, "variant": entry.variant} | params, entry.summary)
+
+
+def _bencher(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
+    """https://bencher.dev/docs/reference/bencher-metric-format: its measure `latency` is in nanoseconds."""
+    if len(records) != 1:
+        raise RecordError(f"a report to Bencher holds one run, not {len(records)}: name the run")
+    report = {}
+    for figure in _figures(records[0]):
+        values = {"value": figure.summary.median, "lower_value": figure.summary.interval.low, "upper_value": figure.summary.interval.high}
+        report[figure.name] = {"latency": {name: seconds * 1e9 for name, seconds in values.items() if seconds is not None}}
+    return {path: _json(report)}, len(report)
+
+
+def _openmetrics(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
+    """https://prometheus.io/docs/specs/om/open_metrics_spec, version 1.0: a gauge for the median and for each end of its interval."""
+    figures = [(record, figure) for record in records for figure in _figures(record)]
+    lines = []
+    for name, what in (("median", "Median time"), ("low", "Lower end of the 95 % interval of the median time"),
+                       ("high", "Upper end of the 95 % interval of the median time")):
+        family = f"parhelion_{name}_seconds"
+        lines += [f"# TYPE {family} gauge", f"# UNIT {family} seconds", f"# HELP {family} {what}."]
+        for record, figure in figures:
+            value = figure.summary.median if name == "median" else getattr(figure.summary.interval, name)
+            if value is not None:
+                labels = ",".join(_label(*label) for label in ({"run": record.id} | figure.labels).items())
+                lines.append(f"{family}{{{labels}}} {value!r}")
+    return {path: "\n".join([*lines, "# EOF"]) + "\n"}, len(figures)
+
+
+def _label(name: str, value: str) -> str:
+    escaped = value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+    return f'{re.sub("[^a-zA-Z0-9_]", "_", name)}="{escaped}"'
+
+
+def _otava(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
+    """https://github.com/apache/otava: a row per run; Otava reads no empty cell, so figures that some run lacks are left out."""
+    rows = []
+    for record in records:
+        try:
+            rows.append((datetime.fromisoformat(record.run.created), record.id, {figure.name: figure.summary.median for figure in _figures(record)}))
+        except ValueError:
+            fault = f"{record.path}: its time of creation is {record.run.created!r}"
+            raise RecordError(f"{fault}: Otava needs one, such as 2026-01-31T12:00:00+00:00") from None
+    rows.sort(key=lambda row: (row[0].timestamp(), row[1]))
+    names = [name for name in (rows[0][2] if rows else ()) if all(name in figures for *_, figures in rows)]
+    if not names:
+        raise RecordError("no verified figure is in all of the runs: name runs of the same cases")
+    file = io.StringIO()
+    table = [[time.isoformat(), run, *(figures[name] for name in names)] for time, run, figures in rows]
+    csv.writer(file, lineterminator="\n").writerows([["time", "run", *names], *table])
+    metrics = {name: {"column": name, "direction": -1} for name in names}
+    test = {"type": "csv", "file": str(path), "time_column": "time", "attributes": ["run"], "metrics": metrics}
+    settings = path.with_suffix(".yaml")
+    if settings == path:
+        raise RecordError(f"{path} would be both figures and configuration: end its name in .csv")
+    return {path: file.getvalue(), settings: _json({"tests": {"parhelion": test}})}, len(names) * len(rows)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode() + "\n"
+
+
+Tracker = Callable[[Sequence[Record], Path], tuple[dict[Path, str], int]]
+TRACKERS: dict[str, Tracker] = {"bencher": _bencher, "openmetrics": _openmetrics, "otava": _otava}
