@@ -100,11 +100,11 @@ def bench(context: click.Context, **sides: Any) -> None:
 
 @bench.command(cls=PanelCommand, short_help="Halo exchange of a structured grid beside hand-written MPI.")
 @ranks_option
-@click.option("--grid", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
+@click.option("--grid", "--divide", type=Numbers(high=MOST_RANKS, most=4), metavar="PxQxR", help="Process grid [as cubic as possible].")
 @extent_option
 @click.option("--cells", type=Numbers(high=MOST_EXTENT * MOST_RANKS, most=4), metavar="PxQxR", help="Global cells: in place of --extent.")
-@click.option("--halo", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
-@click.option("--fields", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
+@click.option("--halo", "--ghost", type=Numbers(high=MOST_HALO), default="1,2,4,5", show_default=True, help="Halo width in cells.")
+@click.option("--fields", "--vars", type=Numbers(high=MOST_FIELDS), default="1,2,4,8", show_default=True, help="Number of fields.")
 @element_option("float32")
 @components_option
 @click.option("--neighbors", type=click.Choice(["full", "faces"]), default="full", show_default=True,
@@ -118,12 +118,13 @@ def bench(context: click.Context, **sides: Any) -> None:
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
       help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
 @COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, and the phases of each exchange timed.")
+@COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions, as --divide, --ghost and --vars are for others.")
 @SAMPLES("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
          help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
 @per_node_option
 @shared_options
 @click.pass_context
-def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, ...], per_node: bool, case: str | None, **grid: Any) -> None:
+def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, ...], per_node: bool, case: str | None, cycles: int | None, **grid: Any) -> None:
     """Halo exchange of a structured grid beside hand-written MPI, every ghost verified.
 
     The default is the published case: 64³ cells of float32 per rank, full halo, 16 cells of halo width × fields.
@@ -133,6 +134,7 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
 
     if grid["cells"] and is_given("extent"):
         raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
+    options["repetitions"] = cycles or options["repetitions"]
     if case == "comb":
         grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not is_given(name)}
     _measure("halo", [cases.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)

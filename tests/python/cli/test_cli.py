@@ -105,10 +105,11 @@ def test_work_to_overlap_with_reaches_the_ranks(build):
     assert (case["work_us"], case["uneven"]) == (50, 0.5)
 
 
-def test_the_case_of_comb_has_its_defaults_and_divides_the_whole_grid(build):
+def test_the_case_of_comb_has_its_defaults_and_names_and_divides_the_whole_grid(build):
     comb = ("bench", "halo", "--case", "comb", "--launches", "1")
-    result = parhelion(*comb, "--grid", "2x1x1", "--cells", "64", "--halo", "2", "--fields", "3", "--out", "run")
+    result = parhelion(*comb, "--divide", "2x1x1", "--cells", "64", "--ghost", "2", "--vars", "3", "--cycles", "7", "--out", "run")
     assert result.exit_code == 0, result.output
+    assert jobs("run")[0]["repetitions"] == 7
     (case,) = jobs("run")[0]["cases"]
     assert (case["grid"], case["extent"], case["halo"], case["fields"], case["element"], case["phases"]) == ([2, 1, 1], [32, 64, 64], 2, 3, "float64", True)
     parhelion(*comb, "--ranks", "2", "--element", "float32", "--out", "usual")

@@ -73,8 +73,11 @@ def shared():
     return {spelling: uses for spelling, uses in found.items() if len({id(ALL[name]) for name, _ in uses}) > 1}
 
 
+COMB = {"--divide", "--ghost", "--vars"}  # what it calls the options that its case has
+
+
 def faults(uses):
-    for what in (kind, meaning, lambda option: tuple(option.opts)):
+    for what in (kind, meaning, lambda option: tuple(name for name in option.opts if name not in COMB)):
         found = {what(option): name for name, option in uses}
         if len(found) > 1:
             yield found
