@@ -1,6 +1,6 @@
 #!/bin/bash
 # How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and the C++ and Python tests
-# under the embedded MPI; "others", what that leaves out: the long ones of these, C++ tests under Open MPI and under sanitizers at two and three ranks, exchanges
+# under the embedded MPI; "others", what that leaves out: the long ones of these, C++ tests under Open MPI and under sanitizers at three ranks, or two, exchanges
 # of several threads under ThreadSanitizer, and Python tests that need the build for Open MPI, or were skipped before; "all", all of these at all numbers of ranks, and messages of gigabytes.
 # A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
 # test that was skipped for another reason than those in FILE is one.
@@ -37,9 +37,11 @@ mkdir -p "$logs" "$bytecode" && touch "$logs/made-by-make" "$bytecode/made-by-ma
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 first=build/mpich/pytest.xml # what "usual" leaves for "others"
-few='-LE exhaustive -E [.][1468]$$'
-# Under sanitizers the slowest, a third of the time, run at one number of ranks; tests that sleep until a limit passes run without.
-fewer="-LE exhaustive -E '[.][1468]\$\$|^(conformance[.]slow|device[.]conformance|parallel)[.]2|xpmem[.]conformance[.]3|set_up[.]still'"
+# Under another MPI and under sanitizers what runs at several numbers of ranks runs at three, where blocks are uneven, and units of one process not again.
+several='^(parallel|(device[.]|xpmem[.])?(conformance|property)([.]slow)?|xpmem|interfaces[.][a-z_]*|robustness|robustness[.]set_up[.][a-z]*)[.]2$$'
+few="-LE 'exhaustive|unit' -E '[.][1468]\$\$|$several'"
+# Nor under sanitizers what sleeps until a limit passes; but their units do, which take memory apart.
+fewer="-LE exhaustive -E '[.][1468]\$\$|$several|set_up[.]still'"
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
 without_ranks=$(echo tests/python/{analyze,mesh,project,record,show})
 
