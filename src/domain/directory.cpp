@@ -4,6 +4,8 @@
 #include <map>
 
 #include "core/collective_step.hpp"
+#include "core/concat.hpp"
+#include "parhelion/core/error.hpp"
 #include "parhelion/core/sparse_exchange.hpp"
 
 namespace parhelion {
@@ -71,9 +73,15 @@ int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary,
                          [](global_index value, const Entry& entry) { return value < entry.id; });
     if (after == entries.begin()) return arbitrary ? -1 : from_left;
     const Entry& entry = *(after - 1);
-    if (!arbitrary) return entry.owner;
-    if (entry.id != id) return -1;
-    return after - entries.begin() >= 2 && (after - 2)->id == id ? -2 : entry.owner;
+    return arbitrary && entry.id != id ? -1 : entry.owner;
+}
+
+// Also of one that nobody asks for.
+void require_one_owner(const std::vector<Entry>& entries) {
+    const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
+    if (twice != entries.end())
+        throw Error(concat("global id ", twice->id, " is owned more than once, by ranks ",
+                           twice->owner, " and ", (twice + 1)->owner, ": give it one owner"));
 }
 
 }  // namespace
@@ -94,6 +102,7 @@ std::vector<int> find_owners(const Communicator& comm, const Ownership& mine,
         questions.emplace_back(split, words.end());
     }
     std::sort(entries.begin(), entries.end());
+    if (mine.arbitrary) require_one_owner(entries);
     const int from_left = mine.arbitrary ? -1 : owner_from_the_left(comm, entries);
 
     std::vector<Message> answers;

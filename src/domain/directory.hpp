@@ -18,9 +18,9 @@ struct Ownership {
 };
 
 /// Collective. Owner of each of `ids`, which must be ascending and within the limit; −1 for an id
-/// that nobody owns, −2 for one that two ranks own. Id i is looked up at rank i / ⌈limit / ranks⌉,
-/// which knows the owners in its range; a block is registered once, where it begins, and a prefix
-/// maximum tells who owns what begins further left.
+/// that nobody owns. Throws Error where an id is owned more than once. Id i is looked up at rank i
+/// / ⌈limit / ranks⌉, which knows the owners in its range; a block is registered once, where it
+/// begins, and a prefix maximum tells who owns what begins further left.
 std::vector<int> find_owners(const Communicator& comm, const Ownership& mine,
                              std::span<const global_index> ids);
 
