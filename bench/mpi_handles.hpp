@@ -30,7 +30,6 @@ public:
         MPI_Type_commit(&types_.back());
     }
     MPI_Datatype operator[](std::size_t which) const { return types_[which]; }
-    const MPI_Datatype* data() const { return types_.data(); }
 
 private:
     std::vector<MPI_Datatype> types_;
@@ -89,7 +88,6 @@ public:
     MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
     int size() const { return static_cast<int>(requests_.size()); }
-    void start(std::size_t which) { MPI_Start(&requests_[which]); }
     void start_all() {
         if (size() > 0) MPI_Startall(size(), requests_.data());
     }

@@ -85,7 +85,6 @@ constexpr struct {
     {"petsc_basic", "petsc", "basic"},
     {"petsc_neighbor", "petsc", "neighbor"},
     {"petsc_window_fence", "petsc", "window fence"},
-    {"petsc_window_active", "petsc", "window active"},
     {"petsc_window_lock", "petsc", "window lock"},
     {"dolfinx", "dolfinx", "scatterer"},
 };

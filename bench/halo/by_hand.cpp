@@ -120,32 +120,6 @@ private:
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-class NeighborAlltoallw : public Kind<Messages> {
-public:
-    NeighborAlltoallw(const HaloSetup& setup, Messages messages)
-        : Kind(std::move(messages)),
-          ones_(messages_.sends.size() + messages_.receives.size() + 1, 1), zeros_(ones_.size(), 0),
-          neighborhood_(setup.comm, ranks_of(messages_.receives), ranks_of(messages_.sends)) {
-        add_types(messages_.sends, send_types_);
-        add_types(messages_.receives, receive_types_);
-    }
-
-    void send() {
-        MPI_Ineighbor_alltoallw(MPI_BOTTOM, ones_.data(), zeros_.data(), send_types_.data(),
-                                MPI_BOTTOM, ones_.data(), zeros_.data(), receive_types_.data(),
-                                neighborhood_.get(), &request_);
-        messages_.copy_own_images();
-    }
-    void unpack() { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
-
-private:
-    Datatypes send_types_, receive_types_;
-    std::vector<int> ones_;
-    std::vector<MPI_Aint> zeros_;
-    Neighborhood neighborhood_;
-    MPI_Request request_ = MPI_REQUEST_NULL;
-};
-
 template <class Kind, Grouping grouping = Grouping::per_rank>
 VariantPointer at_once(const HaloSetup& setup, SetupTimes& times) {
     return make_at_once<Kind>(setup, times, [&] { return plan_messages(setup.arrays, grouping); });
@@ -220,7 +194,6 @@ constexpr TableRow<HaloSetup> by_hand[] = {
     {"hand_datatype_merged", "baseline", at_once<TypedMessages>},
     {"hand_neighbor_alltoallv", "baseline", at_once<NeighborAlltoallv<false>>},
     {"hand_neighbor_alltoallv_init", "baseline", neighbor_alltoallv_init},
-    {"hand_neighbor_alltoallw", "baseline", at_once<NeighborAlltoallw>},
     {"hand_staged", "baseline", staged<PersistentMessages>},
     {"hand_staged_datatype", "baseline", staged<TypedMessages>},
 };

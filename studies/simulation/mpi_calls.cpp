@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 namespace {
 
@@ -45,32 +44,6 @@ extern "C" int MPI_Mrecv(void* buffer, int, MPI_Datatype, MPI_Message* message,
     std::memcpy(buffer, taken->bytes.get(), static_cast<std::size_t>(bytes));
     if (status != MPI_STATUS_IGNORE) *status = taken->status;
     *message = MPI_MESSAGE_NULL;
-    return MPI_SUCCESS;
-}
-
-// SMPI's own sends a message from every rank to every rank behind it: millions for thousands of
-// ranks. This one doubles its distance in each step (Hillis and Steele 1986). For operations that
-// commute.
-extern "C" int MPI_Exscan(const void* mine, void* before, int count, MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm) {
-    constexpr int tag = 4321;
-    int rank, ranks, size;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-    MPI_Type_size(type, &size);
-    const auto bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
-    std::vector<char> window(bytes), received(bytes);
-    std::memcpy(window.data(), mine, bytes);
-    for (int distance = 1; distance < ranks; distance *= 2) {
-        const int from = rank >= distance ? rank - distance : MPI_PROC_NULL;
-        const int to = rank + distance < ranks ? rank + distance : MPI_PROC_NULL;
-        MPI_Sendrecv(window.data(), count, type, to, tag, received.data(), count, type, from, tag,
-                     comm, MPI_STATUS_IGNORE);
-        if (from == MPI_PROC_NULL) continue;
-        if (distance == 1) std::memcpy(before, received.data(), bytes);
-        else MPI_Reduce_local(received.data(), before, count, type, op);
-        MPI_Reduce_local(received.data(), window.data(), count, type, op);
-    }
     return MPI_SUCCESS;
 }
 

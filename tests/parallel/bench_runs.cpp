@@ -27,12 +27,8 @@ using namespace applications;
 
 namespace {
 
-const std::vector<std::string> measured{"auto",
-                                        "mpi",
-                                        "hand_packed",
-                                        "hand_staged_datatype",
-                                        "hand_neighbor_alltoallv",
-                                        "hand_neighbor_alltoallw"};
+const std::vector<std::string> measured{"auto", "mpi", "hand_packed", "hand_staged_datatype",
+                                        "hand_neighbor_alltoallv"};
 
 std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) {
     Job job;

@@ -72,11 +72,9 @@ private:
         require_petsc(PetscSFSetType(forest_, variant.substr(0, space).c_str()), "PetscSFSetType");
         if (space == std::string::npos) return;
         const std::string sync = variant.substr(space + 1);
-        require_petsc(
-            PetscSFWindowSetSyncType(forest_, sync == "fence"    ? PETSCSF_WINDOW_SYNC_FENCE
-                                              : sync == "active" ? PETSCSF_WINDOW_SYNC_ACTIVE
-                                                                 : PETSCSF_WINDOW_SYNC_LOCK),
-            "PetscSFWindowSetSyncType");
+        require_petsc(PetscSFWindowSetSyncType(forest_, sync == "fence" ? PETSCSF_WINDOW_SYNC_FENCE
+                                                                        : PETSCSF_WINDOW_SYNC_LOCK),
+                      "PetscSFWindowSetSyncType");
     }
 
     void* cells_;
