@@ -1,12 +1,11 @@
-// The memory that an array takes.
+// Memory ranges of arrays.
 #pragma once
 
 #include "parhelion/plan/plan.hpp"
 
 namespace parhelion {
 
-/// A block of an array as its owner sees it: its first owned cell, and the bytes that cells and
-/// ghosts lie in.
+/// First owned cell of a block and the byte range of its cells, ghosts included.
 struct ArrayBlock {
     const std::byte* first = nullptr;
     const std::byte* begin = nullptr;
@@ -18,18 +17,18 @@ struct ArrayBlock {
     }
 };
 
-/// The bytes of block `b` of field `f`, ghosts included.
-/// Empty where the rank has no cells in it.
+/// Byte range of block `b` of field `f`, ghosts included; empty if the rank has no cells in it.
 ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
 
-/// The same, where neighbors write into it in a forward exchange, else empty: owned cells of an
-/// index map have a place of their own.
+/// Like array_block, but empty if a forward exchange never writes the block: the owned cells of an
+/// index map.
 ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b);
 
 /// "on device 0", "in the host's memory". Local.
 std::string place_text(const std::byte* array);
 
-/// Throws Error where the array is on a device. On many calls: only if a driver is known. Local.
+/// Throws Error if the array is on a device. `on_many_calls` skips the query unless a driver is
+/// loaded. Local.
 void require_on_host(const std::byte* array, bool on_many_calls = false);
 void require_on_host(const Field& field, bool on_many_calls = false);
 

@@ -37,8 +37,7 @@ BoundArrays::BoundArrays(const Plan& plan) : plan_(plan), bases_(plan.bases), wa
         for (std::size_t b = 0; b < plan.fields[f].blocks.size(); ++b) add_shape(f, b);
 }
 
-// Of an array without cells nothing matters, and a stride matters where there is more than one cell
-// along it.
+// Ignores arrays without cells, and strides of dimensions with a single cell.
 void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     const Field& field = plan_.fields[f];
     const Pattern& pattern = plan_.pattern_of(static_cast<int>(f));
@@ -58,8 +57,7 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     }
 }
 
-// On every call, so without branches. What it takes for another layout may be one all the same:
-// require_layout decides.
+// Branch-free, because every call runs it. May reject an equal layout: require_layout then decides.
 bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
     const std::size_t count = made.blocks.size();
@@ -92,10 +90,10 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     return differs == 0;
 }
 
-// Says what differs.
+// Throws Error that names the difference.
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
-    Field as_made = made;  // of a subset, less is exchanged
+    Field as_made = made;  // of a subset, which moves less
     as_made.halo = plan_.depths[f];
     const auto array = [f] { return "array " + std::to_string(f); };
     if (given.indexed != made.indexed)
@@ -105,7 +103,7 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
         refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
     if (given.components != made.components)
         refuse(array(), text(given.components) + " components per cell", text(made.components));
-    // Views that were made before a driver was there know of none: bind looks at the arrays.
+    // A view made before the driver was loaded says "host": bind queries the address itself.
     const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
     if (given.space != made.space && !unknown)
         refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
@@ -151,7 +149,7 @@ void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given
                text(made.stride_of_components(b)));
 }
 
-// Arrays that have all moved by as much lie as the plan's own do, which share no cells.
+// The plan's own arrays are disjoint, so arrays that all moved by the same offset are, too.
 bool BoundArrays::moved_together() const {
     std::optional<byte_count> moved;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {

@@ -1,12 +1,11 @@
-// How two values become one, on hosts and devices alike.
+// Operators that combine two values or vectors of values, shared by hosts and devices.
 #pragma once
 
 namespace parhelion {
 namespace {
 
-// Of one value, or of each in a vector of them. Minimum and maximum keep the destination's where a
-// value is no number and where zeros differ in sign. Sums and products get unsigned integers, which
-// wrap around, as MPI's do in practice.
+// Min and Max keep the destination for NaN and for zeros of different sign. Sum and Prod take
+// unsigned integers, which wrap around, as MPI's do in practice.
 struct Sum {
     template <class V>
     static V of(V a, V b) {
@@ -29,7 +28,7 @@ struct Prod {
     template <class V>
     static V of(V a, V b) {
         if constexpr (__is_same(V, unsigned short))
-            return static_cast<V>(1u * a * b);  // two ints could overflow
+            return static_cast<V>(1u * a * b);  // avoids overflow of the promoted int
         else return static_cast<V>(a * b);
     }
 };
@@ -46,7 +45,7 @@ struct Or {
     }
 };
 
-// No combination: the opposite of what comes.
+// Ignores the destination and negates the source.
 struct Opposite {
     template <class V>
     static V of(V, V b) {

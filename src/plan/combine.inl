@@ -1,7 +1,6 @@
-// Included once per instruction set, as kernels.inl: destination = destination ⊕ source.
+// destination = destination ⊕ source; included once per instruction set, like kernels.inl.
 //
-// Every loop computes what one value after the other gives: nothing is reassociated, so that all
-// instruction sets give the same bits.
+// Loops never reassociate, so that all instruction sets give the same bits.
 
 #include "plan/combinations.hpp"
 
@@ -17,7 +16,7 @@ void combine_vector(Bytes* dst, const Bytes* src) {
     __builtin_memcpy(dst, &a, Size);
 }
 
-// What is left of a row after vectors of `Size` bytes: fewer bytes than that.
+// Combines the last bytes of a row, fewer than `Size`.
 template <class T, class Operation, byte_count Size>
 void combine_rest(Bytes* dst, const Bytes* src, byte_count bytes) {
     if constexpr (Size > byte_count{sizeof(T)}) {
@@ -29,7 +28,7 @@ void combine_rest(Bytes* dst, const Bytes* src, byte_count bytes) {
     }
 }
 
-// Values next to each other, `Width` bytes or (0) as many as are told.
+// Contiguous values: `Width` bytes, or a run-time count if `Width` is 0.
 template <class T, class Operation, byte_count Width>
 struct CombinedRow {
     static void combine(Bytes* dst, const Bytes* src, byte_count told) {
@@ -50,7 +49,7 @@ void combine_rows(Bytes* dst, const Bytes* src, byte_count planes, byte_count ro
             Row::combine(dst + r * dst_row, src + r * src_row, width);
 }
 
-// Cells that are listed twice are combined twice, in the list's order.
+// Combines cells in the list's order, as often as the list names them.
 template <class Row>
 void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     const byte_count ds = op.dst_stride, ss = op.src_stride, width = op.width, count = op.count;
@@ -58,7 +57,7 @@ void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     const local_index* const to = op.dst_list;
     if (from == nullptr && to != nullptr) {
         byte_count k = 0;
-        for (; k + 4 <= count; k += 4) {  // places are read first: stores might change them
+        for (; k + 4 <= count; k += 4) {  // reads indices first: stores might alias them
             const local_index a = to[k], b = to[k + 1], c = to[k + 2], d = to[k + 3];
             Row::combine(dst + a * ds, src + k * ss, width);
             Row::combine(dst + b * ds, src + (k + 1) * ss, width);
@@ -71,7 +70,7 @@ void combine_cells(Bytes* dst, const Bytes* src, const IndexedOp& op) {
             Row::combine(dst + (to ? to[k] : k) * ds, src + (from ? from[k] : k) * ss, width);
 }
 
-// Calls `use` with the row for this width. Short rows of small integers are rare.
+// Calls `use` with the row of this width. Short rows of small integers are rare.
 template <class T, class Operation, class Use>
 void with_row(byte_count width, Use use) {
     if (width == byte_count{sizeof(T)}) return use(CombinedRow<T, Operation, sizeof(T)>{});
@@ -139,7 +138,7 @@ const Loops* combine_integers(Reduction reduction) {
     return combine_ordered<T>(reduction);
 }
 
-// A sum of complex numbers is one of twice as many real ones.
+// The sum of complex numbers is a sum of twice as many reals.
 template <class T>
 const Loops* combine_sum(Reduction reduction) {
     return reduction == Reduction::sum ? &Combined<T, Sum>::loops : nullptr;

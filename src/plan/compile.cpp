@@ -10,9 +10,8 @@ namespace {
 
 int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[f] + (ghosts ? 1 : 0); }
 
-// Index cells of a field lie in two places: owned cells at base 0, ghosts at base 1 of the field. A
-// selection lies wholly in one of them; subtracting the first ghost's number lets ghost indices be
-// used as they are.
+// An index-map field has two bases: owned cells, then ghosts. A selection lies in one of them;
+// `offset` subtracts the first ghost's number, so that lists apply unchanged.
 struct CellsLayout {
     int base;
     byte_count offset;
@@ -28,7 +27,7 @@ CellsLayout cells_in_field(const Plan& plan, int f, const Selection& side, bool 
             stride, field.stride_of_components(ghosts), side.cells.data()};
 }
 
-// Components next to each other are one piece; otherwise one op per component.
+// Emits one op if components are contiguous, else one per component.
 template <class Emit>
 void for_components(const Field& field, const CellsLayout& from, const CellsLayout& to,
                     Emit&& emit) {
@@ -68,13 +67,13 @@ void add_side_of_cells(Program& program, const Plan& plan, const MessageField& a
 
 namespace {
 
-// Where one side of a field's ops begins.
+// First cell of one side of a field's ops.
 struct Origin {
     int base;
     byte_count offset;
 };
 
-// Ops of a field for the fields that are like it: the same ones, elsewhere. Their lists stay one.
+// Copies the ops of one field to similar fields, with other origins and the same lists.
 class Again {
     struct Mark {
         std::size_t strided = 0, indexed = 0, runs = 0;
@@ -88,7 +87,7 @@ class Again {
 public:
     explicit Again(Program& program) : program_(program) {}
 
-    // Of `number`, which was recorded; false where it was not.
+    // Copies the ops of field `number`; false if they were not recorded.
     bool add(std::size_t number, Origin src, Origin dst) {
         const auto found = std::find_if(all_.begin(), all_.end(),
                                         [&](const Entry& each) { return each.number == number; });
@@ -104,13 +103,12 @@ public:
         return true;
     }
 
-    // From here to its end ops of `number` are added.
+    // Records the ops that are added during its lifetime as those of field `number`.
     class Recording {
     public:
         Recording(Again& again, std::size_t number, Origin src, Origin dst)
             : again_(again), entry_{number, src, dst, again.here(), {}} {
-            again_.all_.reserve(again_.all_.size() +
-                                1);  // the destructor may come with an exception
+            again_.all_.reserve(again_.all_.size() + 1);  // the destructor must not throw
         }
         ~Recording() {
             entry_.end = again_.here();
@@ -226,7 +224,7 @@ void repeat_boxes(Program& program, const Plan& plan, int f, const Link& link) {
     }
 }
 
-// Ghosts → the ghosts that repeat them, within the same field.
+// Copies ghosts to their duplicates within the same field.
 Program compile_repeat(const Plan& plan, const Links& links) {
     Program program;
     Again again(program);
@@ -307,7 +305,7 @@ byte_count mean_ghost_piece(const Plan& plan, const Links& links) {
 
 namespace {
 
-// Groups that are `wrapped` have their periodic images from elsewhere.
+// Groups in `wrapped` fill their periodic copies by add_wrap.
 void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wrapped) {
     const auto compile = [&](Direction direction, End source, End destination) {
         const bool keep_order = direction == Direction::reverse;
@@ -322,8 +320,7 @@ void compile_link(const Plan& plan, LinkPlan& link, const std::vector<bool>& wra
     link.repeat = compile_repeat(plan, without(link.links, wrapped));
 }
 
-// Direct copies from this rank's cells into its own ghosts, or (reverse) back, for the links that
-// `self` has.
+// Direct copies from this rank's cells into its own ghosts; reverse: back.
 void compile_self(const Plan& plan, SelfPlan& self, const std::vector<bool>& wrapped) {
     const Links unwrapped = without(self.links, wrapped);
     self.forward = compile_direct({plan, unwrapped, End::owned}, {plan, unwrapped, End::ghosts},

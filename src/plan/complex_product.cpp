@@ -1,4 +1,4 @@
-// Products of complex numbers, of one cell after the other.
+// Products of complex numbers, one cell after another.
 #include <cstring>
 
 #include "plan/kernels.hpp"
@@ -6,8 +6,7 @@
 namespace parhelion {
 namespace {
 
-// (a + bi)(c + di) as it stands in books: std::complex multiplies again where no number comes out,
-// at three times the price.
+// Textbook (a + bi)(c + di): std::complex recomputes NaN results, at three times the cost.
 template <class T>
 void multiply(std::byte* dst, const std::byte* src, byte_count bytes) {
     constexpr auto size = static_cast<byte_count>(2 * sizeof(T));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int polls_before_sleep = 2000;  // about 50 µs
 constexpr int polls_before_yield =
-    200;  // where members outnumber cores, one that is not running has to get there
+    200;  // if threads outnumber cores, lets a descheduled member run
 
 void relax() {
 #if defined(__x86_64__)
@@ -36,15 +36,15 @@ void CopyTeam::dismiss() {
     for (std::thread& thread : threads_) thread.join();
 }
 
-// Either a member that is about to sleep sees the new number, or it is counted as a sleeper here:
-// both are sequentially consistent.
+// A member about to sleep sees the new number, or start() counts it as a sleeper: both accesses are
+// sequentially consistent.
 void CopyTeam::start() {
     left_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
     job_.fetch_add(1, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
     {
         const std::lock_guard lock(mutex_);
-    }  // whoever looked at the number before it changed sleeps by now
+    }  // a member that read the old number sleeps by now
     wake_.notify_all();
 }
 
@@ -54,7 +54,7 @@ void CopyTeam::finish() {
         else std::this_thread::yield();
 }
 
-// Waits for a job other than `seen`; false when there will be none.
+// Waits for a job other than `seen`; false if the team stops.
 bool CopyTeam::next_job(std::uint64_t seen) {
     const auto there = [&] { return job_.load(std::memory_order_seq_cst) != seen; };
     for (int polls = 0; polls < polls_before_sleep && !there(); ++polls) relax();

@@ -12,11 +12,11 @@
 
 namespace parhelion {
 
-/// The caller and size() − 1 threads of its own. They start on the cores that the maker may run on,
-/// poll for some microseconds between jobs, and sleep when none comes.
+/// The caller and size() − 1 threads, which inherit the constructor's cores. They poll for some
+/// microseconds between jobs, then sleep.
 class CopyTeam {
 public:
-    /// Throws std::system_error when a thread cannot be started.
+    /// Throws std::system_error if a thread cannot be started.
     explicit CopyTeam(int size);
     ~CopyTeam();
     CopyTeam(const CopyTeam&) = delete;
@@ -24,9 +24,9 @@ public:
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    /// Calls work(k) once for each k from 0 to size() − 1, at the same time, and returns when all
-    /// are done. Allocates nothing. While another thread has the team the caller does all of it
-    /// alone. `work` must not throw.
+    /// Calls work(k) concurrently for each k from 0 to size() − 1 and returns when all are done.
+    /// Allocates nothing. If another thread uses the team, the caller does all the work itself.
+    /// `work` must not throw.
     template <class Work>
     void share(Work&& work) {
         if (busy_.exchange(true, std::memory_order_acquire)) {
@@ -60,8 +60,8 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// A team of this process with that many members, shared by all who hold one; null for 1.
-/// Throws Error when the threads cannot be started, or the number makes no sense.
+/// Team of `size` members, shared by all holders in this process; null for 1. Throws Error if
+/// threads cannot be started or the size is out of range.
 std::shared_ptr<CopyTeam> copy_team(int size);
 
 }  // namespace parhelion

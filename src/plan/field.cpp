@@ -45,7 +45,7 @@ void require_widths(const CartesianDomain& domain, const ArrayLayout& layout) {
     require_dimensions(layout.stagger.listed, domain.dimensions(), "stagger");
 }
 
-// With its halo.
+// Index box of a block's array, halo included.
 Box array_box(const CartesianDomain& domain, const ArrayLayout& layout, const HaloWidth& array_halo,
               int block) {
     Box held = domain.blocks().at(static_cast<std::size_t>(block)).held;
@@ -61,8 +61,7 @@ BlockView view_array(const Box& all, const Coordinates& first, int dimensions, s
         const int d = layout.order == Order::c ? dimensions - 1 - i : i;
         view.strides[d] = stride;
         if (array != nullptr)
-            view.first +=
-                (first[d] - all.lo[d]) * stride;  // a null pointer must stay one, to be noticed
+            view.first += (first[d] - all.lo[d]) * stride;  // keeps null, which is detected later
         stride = checked_product({stride, all.extent(d)}, "the size of an array");
     }
     if (layout.order != Order::c)
@@ -71,8 +70,7 @@ BlockView view_array(const Box& all, const Coordinates& first, int dimensions, s
     return view;
 }
 
-// Of the first array that is there. On many calls: where no driver was found so far, none is looked
-// for.
+// Space of the first non-null array. Called often: never searches for a driver.
 MemorySpace space_of(std::byte* const* arrays, std::size_t count) {
     if (device::driver_in_use() == nullptr) return MemorySpace::host;
     const auto* const first =

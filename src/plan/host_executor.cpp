@@ -1,4 +1,4 @@
-// The host's executor: copies are made when they are enqueued, by one thread or by several.
+// Host executor: copies synchronously, with one thread or a team.
 #include <algorithm>
 #include <mutex>
 #include <string>
@@ -13,15 +13,14 @@
 namespace parhelion {
 namespace {
 
-// Less is copied in a few microseconds, about as long as it takes to tell the others and to hear
-// from them.
+// A smaller copy takes a few microseconds, about as long as waking and joining the team.
 constexpr byte_count worth_sharing = 128 << 10;
 constexpr byte_count cache_line = 64;
 
 byte_count share_of(byte_count count, int part, int parts) { return count * part / parts; }
 
-// Slices of all parts together copy what the op does; one may be empty (no bytes). A piece without
-// dimensions is cut at multiples of a cache line.
+// The slices of all parts make up the op; some may be empty. Without dimensions, cuts at multiples
+// of a cache line.
 StridedOp slice_of_width(StridedOp op, int part, int parts) {
     const byte_count lines = (op.width + cache_line - 1) / cache_line;
     const byte_count from = share_of(lines, part, parts) * cache_line,
@@ -77,7 +76,7 @@ class HostExecutor final : public Executor,
 public:
     explicit HostExecutor(std::shared_ptr<CopyTeam> team) : team_(std::move(team)) {}
 
-    // What one thread copies it copies op after op.
+    // A single thread copies op after op and needs no levels.
     void compile(Program& program) override {
         if (team_ && program.dependence != Dependence::none)
             program.compiled = std::make_shared<const Levels>(levels_of(program));
@@ -120,7 +119,7 @@ struct Known {
 };
 
 Known& known() {
-    static auto* const instance = new Known;  // plans that die during exit still refer to it
+    static auto* const instance = new Known;  // plans that are destroyed during exit refer to it
     return *instance;
 }
 

@@ -1,12 +1,11 @@
-// The inner loops, compiled once per instruction set; the best one is chosen when the library is
-// loaded.
+// Inner loops, compiled once per instruction set; the best is chosen when the library is loaded.
 #pragma once
 
 #include "parhelion/plan/program.hpp"
 
 namespace parhelion {
 
-/// What is done with each kind of op.
+/// One loop per kind of op.
 struct Loops {
     /// `planes` × `rows` pieces of `width` bytes; stride index 0 is the plane, 1 the row.
     void (*strided)(std::byte* dst, const std::byte* src, byte_count planes, byte_count rows,
@@ -15,30 +14,30 @@ struct Loops {
     void (*runs)(std::byte* dst, const std::byte* src, const Run* runs, byte_count count);
 };
 
-/// Copies, and how they are combined instead.
+/// Copy loops, and lookups of combining ones.
 struct Kernels : Loops {
     const char* name;
-    const Loops* (*combining)(
-        Scalar scalar, Reduction reduction);  ///< null where such values cannot be combined so
-    const Loops* (*negating)(Scalar scalar);  ///< copies of the opposite sign; null for bytes
+    const Loops* (*combining)(Scalar scalar,
+                              Reduction reduction);  ///< null if the type cannot be combined so
+    const Loops* (*negating)(Scalar scalar);  ///< copies with the sign changed; null for bytes
 };
 
 const Kernels& kernels();
 
-/// Those that make an op's copy.
+/// The loops that copy `op`.
 inline const Loops& copying(const Kernels& use, const StridedOp& op) {
     return op.negated ? *use.negating(op.scalar) : use;
 }
 
-/// Of fields whose values change sign: bytes.
+/// Largest element whose sign an op can change, in bytes.
 constexpr byte_count largest_signed_element = 4096;
 
-/// One op as a copy, or by these loops.
+/// Runs one op as a copy, or with the given loops.
 void run_strided(const StridedOp& op, Bases src, Bases dst);
 void run_strided(const StridedOp& op, Bases src, Bases dst, const Loops& use);
 
-/// Products of complex numbers, compiled once: fused multiplications would give other bits with
-/// other instructions. Null for others.
+/// Products of complex numbers; null for other types. Compiled once: fused multiply-adds of other
+/// instruction sets would give other bits.
 const Loops* complex_product(Scalar scalar);
 
 extern const Kernels kernels_baseline;

@@ -1,6 +1,5 @@
-// Included once per instruction set. Only static functions and builtins: an inline function from a
-// header that was compiled here for newer processors could be linked into code that runs on older
-// ones.
+// Included once per instruction set. Uses only static functions and builtins: the linker could pick
+// an inline header function compiled here for newer processors for code that runs on older ones.
 
 namespace parhelion {
 namespace {
@@ -18,7 +17,7 @@ struct Any {
         __builtin_memcpy(dst, src, static_cast<unsigned long>(width));
     }
 };
-// Rows of a few hundred bytes: a loop of vectors without the call and dispatch of memcpy.
+// Rows of a few hundred bytes: vectors, without memcpy's call and dispatch.
 struct Row {
     static void copy(Bytes* dst, const Bytes* src, byte_count width) {
         byte_count i = 0;
@@ -55,8 +54,8 @@ struct Vector<T, byte_count{sizeof(T)}> {
     using type = T;
 };
 
-// A row that runs forward here and backward there, as beyond a fold: elements of `Parts` values,
-// four vectors of them at a time.
+// A row that is forward in one array and backward in the other, as across a fold: elements of
+// `Parts` values, four vectors at a time.
 template <class T, int Parts, class Change>
 struct Mirrored {
     static constexpr byte_count element = byte_count{sizeof(T)} * Parts;
@@ -71,7 +70,7 @@ struct Mirrored {
         values = Change::of(values, values);
         __builtin_memcpy(dst, &values, Size);
     }
-    // `Count` vectors, up to before `end` there; both go on behind them.
+    // Reverses `Count` vectors that end at `end`, and advances both pointers.
     template <byte_count Size, int Count = 1>
     static void step(Bytes*& dst, const Bytes*& end) {
         for (int k = 1; k <= Count; ++k, dst += Size)
@@ -79,7 +78,7 @@ struct Mirrored {
         end -= Count * Size;
     }
 
-    // What is left of a row: fewer bytes than `Size`.
+    // Copies the last bytes of a row, fewer than `Size`.
     template <byte_count Size>
     static void rest(Bytes* dst, const Bytes* end, byte_count bytes) {
         if constexpr (Size > element) {
@@ -117,7 +116,7 @@ struct Unchanged {
     }
 };
 
-// Whether they are mirrored rows of elements for which there is a loop.
+// Copies mirrored rows; false if rows are not mirrored, or no loop has this width.
 bool copy_mirrored(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows,
                    const byte_count* ds, const byte_count* ss, byte_count width) {
     if (!is_mirrored(rows, ds, ss, width)) return false;
@@ -155,8 +154,7 @@ void strided(Bytes* dst, const Bytes* src, byte_count planes, byte_count rows, c
     }
 }
 
-// Places of cells: the stride is a constant where cells lie next to each other, so that no
-// multiplication is needed.
+// Stride of cells: a constant if cells are contiguous, which saves the multiplication.
 template <byte_count Constant>
 struct Stride {
     explicit Stride(byte_count) {}
@@ -168,9 +166,9 @@ struct Stride<0> {
     byte_count value;
 };
 
-// Its loop of a few instructions lies in one window of 32 bytes: some Intel processors decode a
-// branch across its end anew at each pass (erratum SKX102), which made gathers take 1.35 times as
-// long. Other loops are short, and the padding before them would cost more.
+// Keeps the loop within one 32-byte window: some Intel processors decode a branch across its end
+// anew on each pass (erratum SKX102), which slowed gathers by 35 %. Other loops are short, and
+// padding would cost more.
 #if defined(__GNUC__) && !defined(__clang__)
 #define PHL_ALIGNED_LOOP gnu::noinline, gnu::optimize("align-loops=32")
 #else
@@ -222,7 +220,7 @@ void indexed(Bytes* dst, const Bytes* src, const IndexedOp& op) {
     }
 }
 
-// Runs are often a few cells long: a call of memcpy for each would cost more than the copy.
+// Runs often span a few cells: calling memcpy for each would cost more than the copy.
 void runs(Bytes* dst, const Bytes* src, const Run* run, byte_count count) {
     for (byte_count k = 0; k < count; ++k) {
         if (run[k].bytes <= 1024) Row::copy(dst + run[k].dst, src + run[k].src, run[k].bytes);

@@ -25,7 +25,7 @@ BoxLayout turned(BoxLayout box, DimensionSet backward) {
 int source_of(const Plan& plan, int f, const SeamTurn& turn) {
     const Field& field = plan.fields[f];
     if (field.vector == 0 || turn.axes[field.along] == field.along) return f;
-    int source = 0;  // it is there: check_turned
+    int source = 0;  // check_turned guarantees that it exists
     while (plan.numbers[source].group != plan.numbers[f].group ||
            plan.fields[source].vector != field.vector ||
            plan.fields[source].along != turn.axes[field.along])
@@ -48,8 +48,8 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
 
 namespace {
 
-// Of a piece that lies beyond one side of the receiver's cells the part straight across it, else
-// nothing. Dimension by dimension, pieces reach over sides.
+// The part straight across the face, if the piece lies beyond only one side of the receiver's
+// cells, else nothing. Needed because dimension-by-dimension pieces span several sides.
 Box across_face(const BoxPiece& piece, Box most, int dimensions) {
     for (int d = 0, beyond = 0; d < dimensions; ++d) {
         const global_index lo = piece.owner.lo[d], hi = piece.owner.hi[d];

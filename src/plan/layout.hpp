@@ -1,4 +1,4 @@
-// One side of a copy: where the cells of a selection lie in a field, or in a message.
+// Layouts of a selection's cells in a field or a message.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace parhelion {
 
-/// A box of values with strides; the last of `dims` dimensions are the components.
+/// A box of values with strides; the last of `dims` dimensions is the component.
 struct BoxLayout {
     int base = 0;
     byte_count offset = 0;
@@ -16,22 +16,22 @@ struct BoxLayout {
     std::array<byte_count, StridedOp::most_dims> count{}, stride{};
 };
 
-/// From `first` to before `last` along one dimension of a box.
+/// Indices [`first`, `last`) along one dimension of a box.
 BoxLayout cut(BoxLayout box, int dimension, byte_count first, byte_count last);
 
-/// The same values, backward along some dimensions.
+/// The same values in opposite order along some dimensions.
 BoxLayout turned(BoxLayout box, DimensionSet backward);
 
-/// Order in which a field's dimensions (components last in the list) are packed: by falling stride.
+/// Packing order of a field's dimensions (the last is the component): by falling stride.
 std::vector<int> packing_order(const Field& field, int dimensions);
 
 /// Cells of a piece that a field with its own halo width moves.
 Box clipped(const BoxPiece& piece, const Field& field, int dimensions);
 
-/// Where the cells of `box` of a piece of field `f` lie, in the order of the message.
+/// Layout of `box` of a piece in field `f`, in message order.
 BoxLayout box_in_field(const Plan& plan, int f, const BoxPiece& piece, const Box& box);
 
-/// The same box packed at `offset` of a message in the given order.
+/// Layout of the same box, packed at byte `offset` of a message in the given order.
 BoxLayout box_in_message(const BoxLayout& shape, const std::vector<int>& order, byte_count element,
                          byte_count offset);
 
@@ -44,34 +44,33 @@ inline bool is_negated(const Field& field, const BoxPiece& piece) {
     return field.sign < 0 && piece.turn.mirrored != 0;
 }
 
-/// The field that has the owner's values of a piece of field `f`: of a vector that a seam turns,
-/// another component.
+/// The field that holds the owner's values of a piece of field `f`: another component if a seam
+/// turns a vector.
 int source_of(const Plan& plan, int f, const SeamTurn& turn);
 
 byte_count bytes_per_cell(const Field& field);
 
-/// Start of each field's part in a message is a multiple of this, so that vectors stay aligned.
+/// Aligns each field in a message, so that vectors stay aligned.
 constexpr byte_count message_alignment = 16;
 constexpr byte_count aligned(byte_count bytes, byte_count alignment = message_alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Of a group that has none with a neighbor.
+/// For groups without a link to the neighbor.
 inline const Link no_link{};
 
-/// Which end of a neighbor's links: owned cells here that are ghosts there, or ghosts here that are
-/// owned there.
+/// End of a neighbor's links: cells owned here and ghosts there, or the opposite.
 enum class End : std::uint8_t { owned, ghosts };
 
-/// A field's part of a message: the first `entries` entries of a selection, from byte `begin` on.
+/// A field's chunk of a message: the first `entries` entries of a selection, from byte `begin`.
 struct MessageField {
     int f = 0;
     const Selection* side = nullptr;
     byte_count entries = 0, begin = 0, bytes = 0;
 };
 
-/// One message: group by group and field by field, each one's entries in the pattern's order.
-/// Fields without bytes are left out. Whatever packs, unpacks or cuts messages goes by this.
+/// One message: by group and field, entries in the pattern's order; empty fields are left out. All
+/// code that packs, unpacks or cuts messages uses this.
 struct MessageLayout {
     End end = End::owned;
     std::vector<MessageField> fields;
@@ -80,7 +79,7 @@ struct MessageLayout {
     }
 };
 
-/// Of a forward message (entries that differ) or a reverse one (all entries), as seen from one end.
+/// Layout of a forward (unique entries) or reverse message (all entries), seen from one end.
 MessageLayout message_layout(const Plan& plan, const Links& links, End end, Direction direction);
 
 inline const Selection& selection_of(const Link& link, End end) {

@@ -1,4 +1,4 @@
-// Which ops of a program may be copied at once: found from the bytes that they read and write.
+// Finds the ops of a program that may run concurrently, from the bytes that they read and write.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace parhelion {
 namespace {
 
-// The bytes that an op reads, and those that it writes. Of lists: all from the first to the last.
+// Bytes that an op reads and writes; for lists, the whole range from the lowest to the highest.
 struct Touched {
     int src_base, dst_base;
     Footprint src, dst;
@@ -81,7 +81,7 @@ private:
         (result.levels[level].*kind).push_back(op);
     }
 
-    // Cells that a list names twice: the first of each, then the second of each, and so on.
+    // Splits repeated cells of a list: first occurrences, then second ones, and so on.
     void add_turns(const IndexedOp& op) {
         if (op.dst_list == nullptr) return add(op, &Program::indexed);
         std::unordered_map<local_index, std::size_t> times;
@@ -106,7 +106,7 @@ private:
         }
     }
 
-    // Runs that join rows may meet where others that start elsewhere do.
+    // One op per run: runs that join several rows may overlap runs that start elsewhere.
     void add_each(const RunsOp& op) {
         for (const Run& run : op.runs) {
             RunsOp one{op.src_base, op.dst_base, {}, op.scalar, op.src, op.dst};

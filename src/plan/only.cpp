@@ -37,7 +37,7 @@ void check_numbers(const Plan& plan, const ShortList<int, 16>& fields) {
     }
 }
 
-// A seam has the values of one component from another.
+// A seam takes the values of one component from another: both must be named.
 void check_vectors(const Plan& plan, const ShortList<int, 16>& fields) {
     for (const int f : fields)
         for (std::size_t g = 0; g < plan.fields.size(); ++g)
@@ -63,7 +63,7 @@ void check_faces(const Plan& plan, const Only& only) {
     }
 }
 
-// One side of a dimension. A depth for both sides may be wider than one of them.
+// Depth of one side. One depth for both sides may exceed the narrower one.
 int bounded(int asked, int here, int other_side, int d) {
     if (asked == Only::as_made) return here;
     if (asked < 0 || asked > std::max(here, other_side))
@@ -89,7 +89,7 @@ bool in_order(const Plan& plan, const ShortList<int, 16>& fields) {
            std::all_of(fields.begin(), fields.end(), [&](int f) { return f == next++; });
 }
 
-// The point that the next block owns is no layer of the depth.
+// The shared point that the next block owns is not a layer of the depth.
 HaloWidth narrower(const Field& field, const HaloWidth& depth) {
     HaloWidth width = field.halo;
     for (std::size_t d = 0; d < width.lower.size(); ++d) {
@@ -118,7 +118,7 @@ Plan without_stages(const Plan& whole, const Only& only) {
     return plan;
 }
 
-// Whom it meets, and in which order they pack.
+// Neighbors and their packing orders.
 StagePlan without_programs(const StagePlan& whole, const Only& only) {
     StagePlan stage;
     for (const LinkPlan& link : whole.links) {
