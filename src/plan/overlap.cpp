@@ -12,7 +12,7 @@
 namespace parhelion {
 namespace {
 
-// Σ coefficient · x = target with 0 ≤ x ≤ most for each term.
+// Bounded linear equation: Σ coefficient · x = target with 0 ≤ x ≤ most for each term.
 class Equation {
 public:
     void add(byte_count coefficient, byte_count most) {
@@ -41,8 +41,8 @@ private:
         byte_count coefficient, most;
     };
     struct Rest {
-        byte_count reach = 0, divisor = 0;  // of this term and those behind it: largest sum, and
-                                            // what divides every sum
+        byte_count reach = 0, divisor = 0;  // of this and later terms: largest sum, and divisor of
+                                            // all sums
     };
     static constexpr int most_terms = 2 * (Footprint::most_dims + 1);
     static constexpr int most_steps = 1'000'000;
@@ -52,8 +52,8 @@ private:
         return rest_[k].divisor == 0 || target % rest_[k].divisor == 0;
     }
 
-    // Few values of a term leave what those behind it can make up for; only every `stride`-th one
-    // of them what they divide.
+    // Starts at the smallest x whose rest the later terms can reach, then steps by `stride`, which
+    // keeps the rest divisible.
     bool search(int number, byte_count target) {
         const auto k = static_cast<std::size_t>(number);
         if (!possible(k, target)) return false;
@@ -83,7 +83,7 @@ bool is_empty(const Footprint& cells) {
                                            [](byte_count n) { return n <= 0; });
 }
 
-// The same bytes, told with positive strides from the lowest address.
+// The same bytes with positive strides from the lowest address.
 Footprint upwards(Footprint cells) {
     for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d)
         if (cells.stride[d] < 0) {
@@ -93,7 +93,7 @@ Footprint upwards(Footprint cells) {
     return cells;
 }
 
-// Past the last byte, of one with positive strides.
+// Address after the last byte; strides must be positive.
 byte_count end_of(const Footprint& cells) {
     byte_count end = cells.first + cells.width;
     for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d)
@@ -114,8 +114,7 @@ std::vector<Dimension> by_falling_stride(const Footprint& cells) {
     return dims;
 }
 
-// Whether every dimension steps over all that those of smaller strides reach: the usual case, and
-// no cells can meet then.
+// Whether each stride exceeds the reach of all smaller ones: the usual case, without overlap.
 bool is_nested(const std::vector<Dimension>& dims, byte_count width) {
     byte_count reach = width;
     for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
@@ -131,7 +130,7 @@ bool overlap(const Footprint& one, const Footprint& other) {
     if (is_empty(one) || is_empty(other)) return false;
     const Footprint a = upwards(one), b = upwards(other);
     const byte_count target =
-        end_of(b) - 1 - a.first;  // a's steps upwards and b's downwards from its end, and they meet
+        end_of(b) - 1 - a.first;  // a's steps go up and b's go down from its end until they meet
     if (target < 0 || end_of(a) <= b.first) return false;
     Equation equation;
     for (const Footprint* each : {&a, &b}) {
@@ -146,8 +145,8 @@ bool overlaps_itself(const Footprint& cells) {
     if (is_empty(cells)) return false;
     const auto dims = by_falling_stride(upwards(cells));
     if (is_nested(dims, cells.width)) return false;
-    // Two points differ first in dimension p, by 1 or more; in those behind it by anything. What is
-    // left is less than the width.
+    // Two points differ by at least 1 in their first different dimension p, and arbitrarily in
+    // later ones; a shared byte needs a distance below the width.
     for (std::size_t p = 0; p < dims.size(); ++p) {
         if (dims[p].stride == 0) return true;
         Equation equation;
@@ -165,12 +164,12 @@ bool overlaps_itself(const Footprint& cells) {
 
 namespace {
 
-// The maker of the pattern has checked its arrays then, by their numbers of cells.
+// The creator of an interleaved pattern has checked its arrays by their numbers of cells.
 bool is_interleaved(const Plan& plan, std::size_t f) {
     return plan.pattern_of(static_cast<int>(f)).interleaved;
 }
 
-// The cells of a block of a field (of an indexed one: its owned cells, or its ghosts).
+// Cells of one block of a field; of an indexed field: its owned cells, or its ghosts.
 class Cells {
 public:
     Cells(const Plan& plan, std::size_t f, std::size_t b, const std::byte* first_cell)
@@ -242,7 +241,7 @@ private:
                 {view().strides[0], field().stride_of_components(b_)}};
     }
 
-    // What the exchange can read or write, piece by piece, by rising first byte.
+    // Pieces that the exchange can read or write, by rising first byte.
     std::vector<Footprint> touched() const {
         std::vector<Footprint> pieces;
         if (pattern().indexed()) {
@@ -261,12 +260,14 @@ private:
         for (const BoxPiece& piece : link.receive.boxes) {
             if (piece.block != static_cast<std::int32_t>(b_)) continue;
             const Box cells = clipped(piece, field(), pattern().dimensions);
-            if (piece.turn.seam && intersect(cells, owned()) == cells) continue;  // on its line
+            if (piece.turn.seam && intersect(cells, owned()) == cells)
+                continue;  // owned points on
+                           // the seam line
             if (!cells.empty()) pieces.push_back(upwards(box(cells)));
         }
     }
 
-    // Both by rising first byte.
+    // Sweeps both lists, which must be sorted by first byte.
     static bool any_pair(const std::vector<Footprint>& some, const std::vector<Footprint>& others) {
         auto next = others.begin();
         for (const Footprint& a : some) {
@@ -280,7 +281,7 @@ private:
     const Plan& plan_;
     std::size_t f_, b_;
     const std::byte* first_cell_;
-    Footprint all_;  // with all of the halo
+    Footprint all_;  // with the full halo
     byte_count first_ = 0, end_ = 0;
 };
 
@@ -308,7 +309,8 @@ void check_disjoint(const Plan& plan, Bases bases) {
     for (std::size_t i = 0; i < sorted.size(); ++i)
         for (std::size_t j = i + 1; j < sorted.size() && sorted[j]->first() < sorted[i]->end(); ++j)
             if (sorted[i]->meet(*sorted[j])) {
-                const auto [a, b] = std::minmax(sorted[i], sorted[j]);  // as they were passed
+                const auto [a, b] = std::minmax(sorted[i], sorted[j]);  // in the order of the
+                                                                        // arguments
                 throw Error(a->name() + " and " + b->name() + " share memory" + pass_once);
             }
 }

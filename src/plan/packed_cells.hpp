@@ -1,4 +1,4 @@
-// One end of everything that a rank exchanges, packed, to be looked at.
+// Packs all cells that a rank exchanges at one end, for inspection.
 #pragma once
 
 #include "parhelion/plan/executor.hpp"
@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-/// The cells that a rank shares with a neighbor (or with itself), and memory for their values.
+/// Cells that a rank shares with a neighbor (or itself), and a buffer for their values.
 struct PackedCells {
     PackedCells(int with, std::size_t in, MessageLayout of)
         : rank(with), stage(in), layout(std::move(of)) {}
@@ -18,7 +18,7 @@ struct PackedCells {
     Program pack, unpack;
     std::shared_ptr<std::byte> values;
 
-    /// Arrays → `values`, or back; made when they return. Local.
+    /// Copies arrays to `values`, or back; synchronous, local.
     void take(const Plan& plan, Bases arrays) const { take(plan, arrays, values.get()); }
     void take(const Plan& plan, Bases arrays, std::byte* to) const {
         copy(plan, pack, arrays, &to);
@@ -37,8 +37,8 @@ private:
     }
 };
 
-/// Of every neighbor, and of the rank's own images: all ghosts, or the different owned cells that
-/// others have as ghosts. The plan must outlive it. Local.
+/// One entry per neighbor, and for the rank's own periodic copies: all ghosts, or the unique owned
+/// cells that other ranks hold as ghosts. The plan must outlive it. Local.
 inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
     std::vector<PackedCells> all;
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -58,7 +58,7 @@ inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
     return all;
 }
 
-/// Saves when made; `restore` puts back. Local. The plan must outlive it.
+/// Saves all ghosts; `restore` writes them back. Local. The plan must outlive it.
 class SavedGhosts {
 public:
     explicit SavedGhosts(const Plan& plan) : plan_(plan), ghosts_(packed_cells(plan, End::ghosts)) {

@@ -9,11 +9,11 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-// Bytes of cache lines that one side touches for a part; the few parts that are under way at once
-// fit into a second-level cache.
+// Cache-line bytes that one side touches per part; the few parts in flight fit into a second-level
+// cache.
 constexpr byte_count lines_per_part = 32 * 1024;
 
-// A field in the message, as one of the two ranks sees it.
+// A field of the message, seen by the sender or the receiver.
 struct Side {
     const Plan& plan;
     MessageField at;
@@ -21,7 +21,7 @@ struct Side {
     Into into;
     const Field& field;
     const Pattern& pattern;
-    std::vector<int> order;  // in which the sender packs the dimensions
+    std::vector<int> order;  // the sender's packing order
 
     BoxLayout layout(byte_count k) const {
         const BoxPiece& piece = at.side->boxes[k];
@@ -35,16 +35,15 @@ byte_count points(const BoxLayout& layout) {
     return all;
 }
 
-// Bytes of the cache lines that a field's pieces lie on, each row of the message being one run
-// somewhere else. The same on both sides, though strides differ.
+// Bytes of the cache lines that a field's pieces occupy, if each row of the message is a separate
+// run. Equal on both sides, though strides differ.
 byte_count lines_of(const Side& side) {
     if (side.pattern.indexed()) return std::max(side.at.entries * line, side.at.bytes);
     byte_count total = 0;
     for (byte_count k = 0; k < side.at.entries; ++k) {
         const BoxLayout layout = side.layout(k);
         if (points(layout) == 0) continue;
-        byte_count row = 1;  // values that lie together: the components, where they come last, and
-                             // the dimension before them
+        byte_count row = 1;  // contiguous values: components, if innermost, and the next dimension
         for (std::size_t i = side.order.size(); i-- > 0;) {
             row *= layout.count[side.order[i]];
             if (side.order[i] + 1 < layout.dims) break;
@@ -54,8 +53,8 @@ byte_count lines_of(const Side& side) {
     return total;
 }
 
-// Extent along the outermost dimension of the message, or the one after it; 1 where the pieces
-// differ in it and are not cut.
+// Extent of the outermost (0) or next (1) dimension of the message; 1 if pieces differ in it, which
+// prevents cuts.
 byte_count extent_of(const Side& side, std::size_t after_outermost) {
     if (after_outermost >= side.order.size()) return 1;
     byte_count extent = 0;
@@ -67,7 +66,7 @@ byte_count extent_of(const Side& side, std::size_t after_outermost) {
     return std::max<byte_count>(extent, 1);
 }
 
-// Part number `which` of `parts` equal ones of a dimension.
+// Part `which` of `parts` equal ones of a dimension.
 struct Cut {
     byte_count which = 0, parts = 1;
 
@@ -87,7 +86,7 @@ public:
     }
 
 private:
-    // Small fields share a part.
+    // Closes a part once it is large enough; small fields share one.
     void close(byte_count touched) {
         touched_ += touched;
         if (touched_ < lines_per_part || open_.bytes == 0) return;
@@ -109,7 +108,7 @@ private:
         }
     }
 
-    // Along the second dimension only where the first is cut into single layers.
+    // Cuts the second dimension only if the first is cut into single layers.
     void cut_boxes(const Side& side) {
         const byte_count touched = lines_of(side);
         const byte_count wanted = std::max<byte_count>(touched / lines_per_part, 1),
@@ -123,7 +122,7 @@ private:
         }
     }
 
-    // A part of the two outermost dimensions of the message.
+    // Adds one slice of the message's two outermost dimensions.
     void add_slice(const Side& side, Cut outermost, Cut second) {
         const Element element = side.field.element;
         open_.bytes = aligned(open_.bytes);

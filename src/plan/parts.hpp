@@ -1,4 +1,4 @@
-// A forward message cut into parts, so that what comes can be unpacked while what goes is packed.
+// Cuts a forward message into parts, to overlap packing with unpacking.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@ struct Part {
     Program program;  ///< fields → part, or part → fields; base 0 is the part
 };
 
-/// Parts of what a link sends, and of what it receives; the sender's and the receiver's parts fit
-/// each other. A part touches few enough cache lines that those between owned cells and ghosts next
-/// to them are still in the cache when both have been copied. Local, after make_plan.
+/// Parts that a link sends, and parts that it receives; the sender's and the receiver's parts
+/// match. A part touches so few cache lines that lines which hold both owned cells and ghosts stay
+/// in the cache for both copies. Local, after make_plan.
 std::vector<Part> parts_sent(const Plan& plan, const LinkPlan& link);
 std::vector<Part> parts_received(const Plan& plan, const LinkPlan& link);
 

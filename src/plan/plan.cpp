@@ -19,7 +19,7 @@
 namespace parhelion {
 namespace {
 
-// In one dimension.
+// Checks the halo widths of one dimension.
 void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
     const int lower = field.halo.lower[d], upper = field.halo.upper[d];
     const int most_lower = pattern.halo.lower[d],
@@ -60,7 +60,7 @@ bool fits(const Pattern& pattern, const Field& field) {
     return pattern.indexed() || (pattern.stagger == field.stagger && has_ends(pattern, field));
 }
 
-// Where it has none of its own it is checked against the first, and told what does not fit.
+// First pattern that fits the field, else 0, whose check reports the mismatch.
 std::size_t pattern_number(const Group& group, const Field& field) {
     const auto own = std::find_if(group.patterns.begin(), group.patterns.end(),
                                   [&](const Pattern& each) { return fits(each, field); });
@@ -92,8 +92,8 @@ void check_component(const Field& field, int dimensions, const std::string& name
                     "follows from the seam");
 }
 
-// A seam that puts axes in each other's place has the values of a component from another one, and
-// those of points from where there are such points.
+// A seam that exchanges axes takes a component's values from another component, with
+// correspondingly turned points.
 void check_turned(const Group& group, const Field& field, const SeamTurn& turn,
                   const std::string& name) {
     if (!turn.exchanges_axes()) return;
@@ -212,7 +212,7 @@ void check_communicators(const std::vector<Group>& groups) {
                         "domains of one exchange on one communicator");
 }
 
-// Views that were made before a driver was there know of none.
+// Views made before the driver was loaded say "host".
 void find_spaces(std::vector<Group>& groups) {
     if (device::find_driver() == nullptr) return;
     for (Group& group : groups)
@@ -221,7 +221,7 @@ void find_spaces(std::vector<Group>& groups) {
                 if (device_of(block.first) >= 0) field.space = MemorySpace::device;
 }
 
-// One executor makes all copies of a plan.
+// One executor runs all copies of a plan.
 void check_spaces(const std::vector<Group>& groups) {
     const Field* first = nullptr;
     for (const Group& group : groups)
@@ -248,8 +248,7 @@ void check_groups(const std::vector<Group>& groups) {
     }
 }
 
-// Where a field lies in memory is each rank's own affair: neighbors tell each other the order in
-// which they pack.
+// Strides may differ between ranks: neighbors send each other their packing orders.
 void tell_field(Properties& told, const Field& field, const std::string& name, int dimensions) {
     told.add("the element of " + name, to_string(field.element));
     told.add("the number of components of " + name, field.components);
@@ -283,7 +282,7 @@ void tell_all(Properties& told, const std::vector<Group>& groups, const TellProp
     if (options) options(told);
 }
 
-// The smallest box around the cells of each block and the ghosts that it gets.
+// Bounding box of each block's cells and received ghosts.
 std::vector<Box> reaches_of(const Pattern& pattern) {
     std::vector<Box> reaches = pattern.blocks;
     for (const Stage& stage : pattern.stages)
@@ -307,7 +306,7 @@ void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
     plan.group_of.push_back(pattern);
 }
 
-// Some array of this rank, null where it has none. All are of one device, or none is of any.
+// Any array on this rank's device, else null. Throws Error if the arrays are on several devices.
 const std::byte* array_of(const Plan& plan) {
     const std::byte* found = nullptr;
     for (std::size_t f = 0; plan.space() == MemorySpace::device && f < plan.fields.size(); ++f)
@@ -358,7 +357,8 @@ StagePlan merged_stage(const Plan& plan, std::size_t number) {
     return stage;
 }
 
-// Writing pieces much shorter than a cache line into a neighbor's memory moves a line for each.
+// Writing pieces much shorter than a cache line into a neighbor's memory transfers a whole line
+// each.
 constexpr byte_count small_piece = 128;
 
 bool receives_small(const Plan& plan, const LinkPlan& link) {
@@ -368,8 +368,8 @@ bool receives_small(const Plan& plan, const LinkPlan& link) {
 
 constexpr std::size_t words_before_shapes = 6;
 
-// What a neighbor must know before it can unpack: per stage the bytes it will get and give, and my
-// packing orders.
+// Handshake message: the stage's message sizes, fingerprints of its links, and packing orders,
+// which the neighbor needs to unpack.
 Message announcement(const Plan& plan, int stage, const LinkPlan& link,
                      const std::vector<std::int64_t>& record) {
     const auto sends = message_sizes(plan, link.links, End::owned);

@@ -11,8 +11,7 @@ namespace parhelion {
 const Kernels& kernels() {
     static const Kernels& chosen = []() -> const Kernels& {
 #if defined(__x86_64__)
-        const char* most =
-            std::getenv("PARHELION_KERNELS");  // to compare them, or to test the others
+        const char* most = std::getenv("PARHELION_KERNELS");  // for comparisons and tests
         const auto wanted = [&](const char* name) {
             return most == nullptr || std::strcmp(most, name) == 0;
         };
@@ -81,8 +80,8 @@ byte_count Program::mean_piece() const {
 
 namespace {
 
-// Inner dimensions that are contiguous on both sides become part of the width; neighbors that
-// continue each other fuse.
+// Folds inner dimensions that are contiguous on both sides into the width, and fuses adjacent
+// dimensions.
 StridedOp normalized(const StridedOp& op) {
     struct Dim {
         byte_count count, src, dst;
@@ -148,7 +147,8 @@ RunsOp as_runs(const IndexedOp& op, byte_count expected) {
     return result;
 }
 
-// A list that only counts need not be read: beside small cells it would be as much memory again.
+// Replaces a consecutive list by an offset: for small cells, reading the list would double the
+// memory traffic.
 void drop_list(const local_index*& list, byte_count& offset, byte_count stride, byte_count count) {
     if (list == nullptr || std::adjacent_find(list, list + count, [](local_index a, local_index b) {
                                return b != a + 1;
@@ -164,8 +164,7 @@ IndexedOp without_plain_lists(IndexedOp op) {
     return op;
 }
 
-// Shorter runs on average are copied faster cell by cell: reading an index is cheaper than starting
-// a run.
+// Shorter runs are slower than single cells: reading an index is cheaper than starting a run.
 constexpr byte_count worthwhile_run_bytes = 64;
 
 }  // namespace
@@ -175,7 +174,7 @@ void Program::add(const StridedOp& op) {
 }
 
 void Program::add_plain(const IndexedOp& op) {
-    if (op.count > 0)  // an empty list may belong to an array that is not there
+    if (op.count > 0)  // an empty list may belong to a null array
         indexed.push_back(without_plain_lists(op));
 }
 

@@ -1,5 +1,4 @@
-// destination = destination ⊕ source, in the order of the program, so that a repeated run gives the
-// same bits.
+// destination = destination ⊕ source, in program order, so that repeated runs give the same bits.
 #include <cstring>
 #include <iterator>
 #include <unordered_set>
@@ -50,7 +49,7 @@ void require_reducible(const Element& element, Reduction reduction) {
 
 namespace {
 
-// The program's own function, where the library's loops are not.
+// Applies a user-defined reduction.
 class ByUser {
 public:
     explicit ByUser(const UserReduction& by) : by_(by) {}
@@ -77,7 +76,7 @@ private:
         return (op.src_list ? op.src_list[k] : k) * op.src_stride;
     }
 
-    // Cells up to the first that is there twice at once, then from that one on.
+    // Batches cells up to the first repeated one, then continues from it.
     void together(const IndexedOp& op, std::byte* dst, const std::byte* src) const {
         std::vector<std::byte> left, right;
         std::unordered_set<byte_count> seen;
@@ -104,7 +103,7 @@ void run_row(const Loops& use, std::byte* dst, const std::byte* src, byte_count 
     use.strided(dst, src, 1, 1, none, none, bytes);
 }
 
-// Values of the opposite sign are combined: first copied, a few elements of `size` at a time.
+// Combines values of opposite sign: negates whole elements of `size` bytes into a buffer first.
 template <class Combine>
 void reduce_negated(const StridedOp& op, std::byte* dst, const std::byte* src, byte_count size,
                     const Combine& combine, int d = 0) {

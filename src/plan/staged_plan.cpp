@@ -10,8 +10,8 @@
 namespace parhelion {
 namespace {
 
-// What the handshake told of the neighbor; whether there was one: a subset has no link to whom it
-// sends nothing.
+// Copies the neighbor's handshake data; false if there was no handshake: a subset drops links that
+// move nothing.
 bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
     const auto same = std::ranges::find(known, link.rank, &LinkPlan::rank);
     if (same == known.end()) return false;
@@ -42,8 +42,8 @@ const char* name_of(Sequence sequence) {
     return names[static_cast<std::size_t>(sequence)];
 }
 
-// Words: patterns that do not fill corners; messages that others can pass on; then, per dimension,
-// neighbors beside the rank on its node and on others.
+// Words: patterns without corners; messages that forwarding replaces; then, per dimension, face
+// neighbors on the own node and on other nodes.
 SequenceSurvey::SequenceSurvey(const Plan& plan) {
     const Communicator& comm = plan.communicator();
     const auto add_link = [&](const Pattern& pattern, const Link& link) {
@@ -77,8 +77,7 @@ bool SequenceSurvey::serves(Sequence sequence) const {
            (stages(sequence).size() > 1 && stages(sequence) != stages(Sequence::by_dimension));
 }
 
-// Between nodes first: these messages are the smallest then, and what they bring is passed on
-// inside the node.
+// Between nodes first: these messages are smallest then, and the node forwards their values.
 std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
     std::vector<DimensionSet> stages;
     unsigned near_ones = 0, own_ones = 0;
@@ -93,7 +92,7 @@ std::vector<DimensionSet> SequenceSurvey::stages(Sequence sequence) const {
     if (near_ones != 0) stages.push_back(static_cast<DimensionSet>(near_ones));
     if (stages.empty()) stages.push_back(0);
     stages.back() =
-        static_cast<DimensionSet>(stages.back() | own_ones);  // own images need no message
+        static_cast<DimensionSet>(stages.back() | own_ones);  // own periodic copies need no message
     return stages;
 }
 

@@ -1,4 +1,4 @@
-// Whose value a byte of a message is.
+// Maps bytes of a message to values of cells.
 #pragma once
 
 #include <string>
@@ -7,31 +7,31 @@
 
 namespace parhelion {
 
-/// A value of a cell that is exchanged: `size` bytes from `first` on in the message.
+/// A value of an exchanged cell: `size` bytes from byte `first` of the message.
 struct ValuePlace {
     int f = 0;
     bool owned = false;  ///< by this rank
     int component = 0;
-    std::vector<global_index> cell = {};  ///< where its owner has it: a coordinate for each
-                                          ///< dimension, or its global id; none where nobody knows
-    local_index local = -1;               ///< indexed
+    std::vector<global_index> cell = {};  ///< at the owner: coordinates or global id; empty if
+                                          ///< unknown
+    local_index local = -1;               ///< indexed only
     byte_count first = 0, size = 0;
 };
 
-/// Of byte `at` of a message, whose boxes are packed in these orders (null: in those of this rank).
-/// Local. There must be a value there.
+/// The value at byte `at` of a message, whose boxes have the packing orders `orders` (null: this
+/// rank's). Local. Throws Error after the last field.
 ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at,
                     const std::vector<std::vector<int>>* orders = nullptr);
 
-/// The first byte from `from` on at which two messages of the layout hold different values, or −1.
-/// What lies between fields does not count.
+/// First byte at or after `from` at which two messages of this layout differ, or −1. Ignores
+/// padding between fields.
 byte_count first_difference(const MessageLayout& layout, const std::byte* a, const std::byte* b,
                             byte_count from);
 
-/// "cell (3, 17)", "cell 17" or "local cell 3", with its component where the field has several.
+/// "cell (3, 17)", "cell 17" or "local cell 3", and the component if there are several.
 std::string to_string(const Plan& plan, const ValuePlace& place);
 
-/// A value in words: 1.5, (1, 2), 0xdb….
+/// A value as text: 1.5, (1, 2), 0xdb….
 std::string value_text(const Element& element, const std::byte* value);
 
 }  // namespace parhelion

@@ -14,7 +14,7 @@ namespace {
 
 using Offset = RegionOffset;
 
-// The ghosts at an offset, as wide as `halo` says.
+// The ghost region at an offset, with the widths `halo`.
 Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int dimensions) {
     Box box = owned;
     for (int d = 0; d < dimensions; ++d) {
@@ -24,7 +24,7 @@ Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int di
     return box;
 }
 
-// Where the ghosts at an offset come from.
+// Origin of the ghosts at an offset.
 struct Source {
     int rank;
     AxisMap map;
@@ -32,7 +32,7 @@ struct Source {
 };
 using Sources = std::map<Offset, Source>;
 
-// Nothing when some piece is not the whole of one region.
+// Empty if some piece is not exactly one region.
 std::optional<Sources> sources_of(const Pattern& pattern, const Stage& stage) {
     const Box& owned = pattern.blocks.front();
     Sources sources;
@@ -53,7 +53,7 @@ Offset beyond(int d, int side) {
     return offset;
 }
 
-// Whether ghosts beyond a side are images of this rank's own cells.
+// Whether ghosts beyond a side are periodic copies of this rank's own cells.
 bool is_own(const Pattern& pattern, const Offset& side, const Source& source) {
     const Box& owned = pattern.blocks.front();
     const Box image = source.map.of(region(owned, pattern.halo, side, pattern.dimensions));
@@ -61,7 +61,7 @@ bool is_own(const Pattern& pattern, const Offset& side, const Source& source) {
            !source.turn.exchanges_axes();
 }
 
-// Axes that the images beyond a dimension mirror, but itself.
+// Other axes that the copies across dimension `d` mirror.
 DimensionSet mirrored_beside(const Sources& sources, int d) {
     DimensionSet mirrored = 0;
     for (const int side : {-1, 1})
@@ -70,8 +70,8 @@ DimensionSet mirrored_beside(const Sources& sources, int d) {
     return mirrored & static_cast<DimensionSet>(~(1u << d));
 }
 
-// Dimensions in which all ghosts beyond the sides are; last those that mirror others, the ghosts
-// along which must be there.
+// Dimensions whose ghosts on all sides are the rank's own; mirroring ones last, because they read
+// ghosts along the mirrored axes.
 std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) {
     std::vector<int> own, mirroring;
     for (int d = 0; d < pattern.dimensions; ++d) {
@@ -86,8 +86,8 @@ std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) 
     return own;
 }
 
-// Whether ghosts at an offset are images, beyond its last own dimension, of the ghosts to which the
-// map of the side leads.
+// Whether the ghosts at an offset equal, across their last own dimension `d`, a copy of the ghosts
+// that the side's map yields.
 bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int d,
               const Source& source, bool signed_fields) {
     const Box& owned = pattern.blocks.front();
@@ -108,7 +108,7 @@ bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int
            (signs_agree || !signed_fields);
 }
 
-// Whether all ghosts beyond own dimensions are, and none else come from this rank.
+// Whether all ghosts across own dimensions are such copies, and all others come from other ranks.
 bool images_are_complete(const Pattern& pattern, const Sources& sources,
                          const std::vector<int>& own, bool signed_fields) {
     return std::all_of(sources.begin(), sources.end(), [&](const auto& each) {
@@ -120,8 +120,7 @@ bool images_are_complete(const Pattern& pattern, const Sources& sources,
     });
 }
 
-// Whether there are ghosts at each combination of the offsets that there are along each dimension,
-// which is not so around land.
+// Whether ghosts exist at each combination of the offsets per dimension; false around land.
 bool is_product(const Sources& sources, int dimensions) {
     std::size_t all = 1;
     for (int d = 0; d < dimensions; ++d) {
@@ -132,7 +131,7 @@ bool is_product(const Sources& sources, int dimensions) {
     return sources.size() == all - 1;
 }
 
-// Mirrored ghosts of one side must be those of the other.
+// A mirrored axis needs equal widths on both sides.
 bool mirrors_evenly(const Field& field, const Sources& sources, const std::vector<int>& own) {
     for (const int d : own)
         for (int e = 0; mirrored_beside(sources, d) >> e != 0; ++e)
@@ -142,7 +141,7 @@ bool mirrors_evenly(const Field& field, const Sources& sources, const std::vecto
     return true;
 }
 
-// Widths of the ghosts that come from other ranks, for a field with a halo of its own.
+// Widths of the ghosts that have sources, for a field with its own halo.
 HaloWidth reach(const Sources& sources, const HaloWidth& halo, int dimensions) {
     HaloWidth width = 0;
     for (const auto& [offset, source] : sources)
@@ -153,7 +152,7 @@ HaloWidth reach(const Sources& sources, const HaloWidth& halo, int dimensions) {
     return width;
 }
 
-// Cells and the ghosts around them that come along, dimension after dimension.
+// Emits the copies of one field, dimension after dimension.
 class Wrapping {
 public:
     Wrapping(StagePlan& stage, const Plan& plan, int f, std::vector<int> own,
@@ -200,7 +199,7 @@ private:
         return false;
     }
 
-    // Images of these cells, then images of both, and so on.
+    // Copies these cells along each own dimension, including the ghosts copied before.
     void add_around(Program& program, Box filled) const {
         for (const int d : own_) {
             for (const int side : {-1, 1}) {
@@ -226,11 +225,11 @@ private:
     StagePlan& stage_;
     const Plan& plan_;
     int f_;
-    std::vector<int> own_;  // dimensions, by rising stride, those that mirror others last
+    std::vector<int> own_;  // dimensions by rising stride, mirroring ones last
     const Sources& sources_;
     const Pattern& pattern_;
     const Field& field_;
-    HaloWidth others_;  // of the ghosts that come from other ranks
+    HaloWidth others_;  // widths of ghosts from other ranks
     int fastest_ = 0;
 };
 

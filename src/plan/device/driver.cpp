@@ -16,7 +16,7 @@ namespace device {
 namespace {
 
 constexpr const char* soname = "libcuda.so.1";
-constexpr int oldest = 10000;  // of CUDA 10: cuStreamIsCapturing
+constexpr int oldest = 10000;  // CUDA 10 added cuStreamIsCapturing
 
 struct Found {
     std::mutex mutex;
@@ -25,7 +25,8 @@ struct Found {
 };
 
 Found& found() {
-    static auto* const instance = new Found;  // executors that die during exit still refer to it
+    static auto* const instance = new Found;  // executors that are destroyed during exit refer to
+                                              // it
     return *instance;
 }
 
@@ -33,9 +34,9 @@ std::string text_of(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// Null, and the reason, where it lacks something or is too old.
+// Null, with the reason, if a symbol is missing or the driver is too old.
 const Driver* use(void* library, const std::string& file, std::string& why_not) {
-    auto* const driver = new Driver{};  // as long as the process, as what it is loaded from
+    auto* const driver = new Driver{};  // never freed, like the library
     driver->file = file;
     const auto find = [&](auto& function, const char* symbol) {
         function =

@@ -1,5 +1,4 @@
-// CUDA's driver, opened when a program that uses it is met: nothing of it is needed to build, and
-// no context is made here.
+// The CUDA driver API, loaded at run time: builds need no CUDA, and this code creates no context.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ struct IpcHandle {
     char bytes[64];
 };
 
-// Of cuda.h, which any version of the driver has.
+// Constants of cuda.h, the same in every driver version.
 enum Status : int {
     success = 0,
     invalid_value = 1,
@@ -37,7 +36,7 @@ enum : int { attribute_unified_addressing = 41 };
 enum : unsigned { event_without_timing = 2, stream_non_blocking = 1, host_memory_portable = 1 };
 enum : unsigned { lazy_peer_access = 1 };
 
-// What is called: name, name of the symbol, parameters.
+// Each function: name, symbol, parameters.
 #define PARHELION_DRIVER_FUNCTIONS(X)                                                          \
     X(get_error_name, cuGetErrorName, (int, const char**))                                     \
     X(get_version, cuDriverGetVersion, (int*))                                                 \
@@ -76,26 +75,26 @@ enum : unsigned { lazy_peer_access = 1 };
     X(record_event, cuEventRecord, (EventHandle, Stream))                                      \
     X(query_event, cuEventQuery, (EventHandle))
 
-/// The driver's functions.
+/// Function pointers of the driver.
 struct Driver {
 #define PARHELION_DECLARE(name, symbol, parameters) int(*name) parameters;
     PARHELION_DRIVER_FUNCTIONS(PARHELION_DECLARE)
 #undef PARHELION_DECLARE
-    std::string file;  ///< for messages
+    std::string file;  ///< for error messages
 };
 
-/// The driver that the program has loaded (libcuda.so.1), or the one that the environment variable
-/// PARHELION_CUDA names; null: none was found so far. Costs nothing.
+/// The driver that the program has loaded (libcuda.so.1), or the one named by PARHELION_CUDA; null
+/// if none was found yet. One atomic load.
 const Driver* driver_in_use();
-/// Looks for it again. Local.
+/// Searches again if none was found yet. Local.
 const Driver* find_driver();
-/// Throws Error with the reason where there is none that can be used.
+/// Throws Error with the reason if no driver is usable.
 const Driver& driver();
 
-/// Throws Error with the driver's name of what went wrong.
+/// Throws Error with the driver's name of the error.
 void check(int status, const char* call);
 
-/// What calls of the driver are about, while it is there; the program's own context is back after.
+/// Makes a context current during its lifetime, then restores the program's.
 class Current {
 public:
     explicit Current(Context context);
@@ -104,7 +103,7 @@ public:
     Current& operator=(const Current&) = delete;
 };
 
-/// What is given back, with the context current: not where the driver, or the context, is gone.
+/// Releases resources with the context current; does nothing if the driver or the context is gone.
 template <class Act>
 void at_end(Context context, Act&& act) noexcept {
     if (driver().push_context(context) != success) return;

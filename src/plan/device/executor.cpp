@@ -18,12 +18,12 @@ namespace {
 constexpr const char* kernel_text =
 #include "plan/device/kernel.ptx"
     ;
-constexpr unsigned most_blocks = 1 << 16;  // threads take several items each where there are more
+constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
 constexpr int out_of_memory = 2;
 
 static_assert(Op::most_dims == StridedOp::most_dims && sizeof(local_index) == sizeof(int));
 
-// A context of the program's, which stays its own; kernel and tables for one plan.
+// The program's context of an array; owns the kernel and tables of one plan.
 class Device {
 public:
     explicit Device(const std::byte* array) {
@@ -41,7 +41,7 @@ public:
         const auto address = reinterpret_cast<Address>(array);
         if (driver().get_pointer_attribute(&context_, attribute_context, address) != success ||
             context_ == nullptr)
-            take_primary();  // memory of pools belongs to no context
+            take_primary();  // pool memory belongs to no context
     }
     ~Device() {
         if (module_ != nullptr) free(module_);
@@ -53,10 +53,10 @@ public:
 
     Context context() const { return context_; }
     int ordinal() const { return ordinal_; }
-    /// With the context current.
+    /// Requires the context to be current.
     Function kernel() const { return kernel_; }
 
-    /// A copy of the table on the device, for as long as this lives.
+    /// Copies the table to the device, for the lifetime of this object.
     const char* upload(const std::vector<char>& table) {
         constexpr std::size_t line = 256, usual_block = 256 << 10;
         const std::size_t bytes = (table.size() + line - 1) / line * line;
@@ -111,17 +111,17 @@ private:
     Function kernel_ = nullptr;
     std::vector<Address> blocks_;
     Address next_ = 0;
-    std::size_t left_ = 0;  // from there on
+    std::size_t left_ = 0;  // bytes from `next_`
 };
 
-// Some ops of a level, with the numbers that their bases have in the program.
+// Some ops of a level; maps their base numbers to those of the program.
 struct Part {
     Launch launch{};
     std::vector<int> src_bases, dst_bases;
 };
 
 struct Compiled {
-    std::vector<Part> parts;  // one after the other
+    std::vector<Part> parts;  // run in order
     std::shared_ptr<const Device> device;
 };
 
@@ -142,7 +142,7 @@ public:
 private:
     template <class T>
     long long append(const T* values, std::size_t count) {
-        if (table.empty()) table.resize(16);  // 0 is no place
+        if (table.empty()) table.resize(16);  // offset 0 means none
         table.resize((table.size() + 15) / 16 * 16);
         const std::size_t at = table.size();
         const auto* const first = reinterpret_cast<const char*>(values);
@@ -215,7 +215,7 @@ private:
         bases.push_back(base);
         return static_cast<int>(bases.size()) - 1;
     }
-    // Destinations come behind all sources.
+    // Numbers destinations after all sources.
     void close() {
         if (ops_.empty()) return;
         for (Op& op : ops_) op.dst_base += static_cast<int>(part_.src_bases.size());
@@ -229,7 +229,7 @@ private:
     std::vector<Op> ops_;
 };
 
-// A stream of its own, or one of the program's, on which is what nobody here knows of.
+// An own stream, or one of the program, whose pending work is unknown.
 class DeviceQueue final : public Queue {
 public:
     explicit DeviceQueue(std::shared_ptr<const Device> device) : device_(std::move(device)) {
@@ -252,7 +252,7 @@ public:
 
     void enqueue(const Program& program, Bases src, Bases dst, Reduction reduction) override {
         const auto* const compiled = static_cast<const Compiled*>(program.compiled.get());
-        if (compiled == nullptr) return;  // it is empty
+        if (compiled == nullptr) return;  // an empty program
         const Current current(context_);
         for (const Part& part : compiled->parts) {
             Launch launch = part.launch;
@@ -312,20 +312,20 @@ private:
             const int status = driver().query_event(recorded_.front().second);
             if (status == not_ready) break;
             check(status, "cuEventQuery");
-            spare_.push_back(recorded_.front().second);  // done: it may be recorded again
+            spare_.push_back(recorded_.front().second);  // complete: reusable
             recorded_.pop_front();
         }
         return recorded_.empty() || recorded_.front().first > number;
     }
 
     const std::shared_ptr<const Device> device_;
-    Context context_ = nullptr;  // null: of a rank without arrays
+    Context context_ = nullptr;  // null on a rank without arrays
     Stream stream_ = nullptr;
     const bool is_own_ = true;
-    std::deque<std::pair<std::uint64_t, EventHandle>> recorded_;  // not known to be done
+    std::deque<std::pair<std::uint64_t, EventHandle>> recorded_;  // not known to be complete
     std::vector<EventHandle> spare_;
     std::uint64_t last_ = 0;
-    bool is_recorded_ = true;  // all that this queue has put on its stream
+    bool is_recorded_ = true;  // the last event covers all work of this queue
 };
 
 class DeviceExecutor final : public Executor {
@@ -346,7 +346,7 @@ public:
     }
     std::shared_ptr<Queue> make_queue() override { return std::make_shared<DeviceQueue>(device_); }
 
-    // Page-locked: the device has the same address for it.
+    // Page-locked memory, which has the same address on the device.
     std::shared_ptr<std::byte> allocate(byte_count bytes) override {
         if (!device_ || bytes == 0) return {allocate_aligned(bytes).release(), FreeBytes()};
         const Current current(device_->context());
@@ -357,7 +357,7 @@ public:
         check(status, "cuMemHostAlloc");
         return {static_cast<std::byte*>(memory), [device = device_](std::byte* first) {
                     at_end(device->context(), [&] {
-                        driver().synchronize();  // what reads or writes it may be under way
+                        driver().synchronize();  // copies may be pending
                         driver().free_host(first);
                     });
                 }};

@@ -1,4 +1,4 @@
-// Copies on a device of CUDA, by one kernel: a launch for each level of a program.
+// Copies on a CUDA device: one kernel, launched per level of a program.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace parhelion {
 
-/// For the device that has the array; null: for a rank without arrays, which copies nothing. Local.
-/// Throws Error where there is no driver, or the array is not on a device.
+/// Executor for the device of `array`; null on a rank without arrays, which copies nothing. Local.
+/// Throws Error if there is no driver, or the array is not on a device.
 std::shared_ptr<Executor> make_device_executor(const std::byte* array);
 
 }  // namespace parhelion

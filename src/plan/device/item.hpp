@@ -1,5 +1,5 @@
-// One item of a launch: hosts and devices compile the same. No fused multiplications, no order
-// among items: sums have the host's bits.
+// One item of a launch, compiled for hosts and devices. Without fused multiply-adds or an order
+// among items, sums have the host's bits.
 #pragma once
 
 #include "parhelion/core/kinds.h"
@@ -35,7 +35,7 @@ struct Word<16> {
     using type __attribute__((may_alias, vector_size(16))) = unsigned int;
 };
 
-// As many bytes at once as both addresses and the count allow.
+// Copies in the largest words that both addresses and the count allow.
 template <int size>
 void copy_words(char* dst, const char* src, int count, unsigned long long aligned) {
     if constexpr (size > 1)
@@ -88,7 +88,7 @@ void multiply_complex(char* into, const char* from, int count, bool negated) {
 
 using Whole = unsigned long long;
 
-// The lowest `size` bytes as a whole number of 64 bits.
+// Sign- or zero-extends the lowest `size` bytes to 64 bits.
 Whole extended(Whole value, int size, bool with_sign) {
     const int more = 64 - 8 * size;
     value <<= more;
@@ -102,7 +102,7 @@ Whole combined_whole(Whole into, Whole from, int how, bool with_sign) {
     return combined(into ^ flip, from ^ flip, how) ^ flip;
 }
 
-// Whole numbers are combined as those of 64 bits; what is beyond their size falls away.
+// Combines integers in 64 bits and truncates.
 void combine_whole(char* into, const char* from, int count, int how, bool negated, int size,
                    bool with_sign) {
     for (int i = 0; i < count; i += size) {
@@ -118,7 +118,7 @@ void combine_whole(char* into, const char* from, int count, int how, bool negate
     }
 }
 
-// Values of an item, aligned; the result is the first.
+// Combines the aligned values of an item into `into`.
 void combine_bytes(char* into, const char* from, int count, int scalar, int how, bool negated) {
     if (scalar == complex64 && how == prod)
         return multiply_complex<float>(into, from, count, negated);
@@ -128,11 +128,11 @@ void combine_bytes(char* into, const char* from, int count, int scalar, int how,
         return combine_reals<float>(into, from, count, how, negated);
     if (scalar == float64 || scalar == complex128)
         return combine_reals<double>(into, from, count, how, negated);
-    const int kind = scalar - int8;  // four with a sign, four without, by size
+    const int kind = scalar - int8;  // four signed types, then four unsigned, by size
     combine_whole(into, from, count, how, negated, 1 << kind % 4, kind < 4);
 }
 
-/// Where an item reads and writes.
+/// Addresses that an item reads and writes.
 struct Place {
     const Op* op;
     const char* src;
@@ -140,7 +140,7 @@ struct Place {
     int bytes;
 };
 
-// The last of `count` whose `first` is not behind the item.
+// The last of `count` elements with `first` ≤ item.
 template <class Each>
 const Each& last_before(const Each* all, long long count, long long item) {
     long long low = 0;
@@ -189,7 +189,7 @@ void run_item(const Launch& launch, long long item) {
     const Place at = place_of(launch, item);
     if (launch.reduction == replace && at.op->negated == 0)
         return copy_bytes(at.dst, at.src, at.bytes);
-    alignas(chunk) char into[chunk], from[chunk];  // arrays need not be aligned
+    alignas(chunk) char into[chunk], from[chunk];  // arrays may be unaligned
     copy_bytes(from, at.src, at.bytes);
     if (launch.reduction != replace) copy_bytes(into, at.dst, at.bytes);
     combine_bytes(into, from, at.bytes, at.op->scalar, launch.reduction, at.op->negated != 0);

@@ -1,4 +1,4 @@
-// The kernel that makes the copies of a level. kernel.ptx is made of it: `make kernel`.
+// The kernel that copies one level. `make kernel` compiles it to kernel.ptx.
 #pragma clang force_cuda_host_device begin
 #include "plan/device/item.hpp"
 #pragma clang force_cuda_host_device end
