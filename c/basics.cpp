@@ -1,4 +1,4 @@
-// What is of no kind of handle: messages of mistakes, MPI, memory, reductions of the program's own.
+// Functions without handles: errors, MPI, memory, user-defined reductions.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -18,7 +18,7 @@ thread_local std::string last_error;
 int keep(const char* message, int status) noexcept {
     try {
         last_error = message;
-    } catch (...) {  // no memory for the message: the status tells enough
+    } catch (...) {  // no memory for the message: the status must do
         last_error.clear();
     }
     return status;
@@ -58,7 +58,7 @@ void require_output(const void* pointer, const std::string& name) {
 
 namespace {
 
-// Never destroyed: arrays may outlive the end of main.
+// Never destroyed: arrays may outlive main.
 struct Allocations {
     std::mutex mutex;
     std::map<void*, std::shared_ptr<std::byte>> live;
@@ -68,7 +68,7 @@ Allocations& allocations() {
     return *all;
 }
 
-// Where rows begin that may be passed as arrays of any type.
+// Rows at this alignment may be arrays of any type.
 constexpr std::size_t alignment = alignof(std::max_align_t);
 
 bool is_aligned(const std::byte* at) {
@@ -83,11 +83,10 @@ public:
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         const byte_count count = bytes / element().size;
         if (is_aligned(into) && is_aligned(from)) return combine_(into, from, count, context_);
-        thread_local std::vector<std::byte> spare[2];  // taken out meanwhile: a reduction may run
-                                                       // another exchange, which combines, too
+        thread_local std::vector<std::byte> spare[2];  // moved out during the call: a reduction may
+                                                       // run another exchange, which combines, too
         std::vector<std::byte> left = std::move(spare[0]), right = std::move(spare[1]);
-        left.assign(into, into + bytes),
-            right.assign(from, from + bytes);  // from the heap: aligned
+        left.assign(into, into + bytes), right.assign(from, from + bytes);  // the heap is aligned
         combine_(left.data(), right.data(), count, context_);
         std::copy(left.begin(), left.end(), into);
         spare[0] = std::move(left), spare[1] = std::move(right);
@@ -103,10 +102,9 @@ struct Kept {
     bool freed = false;
 };
 
-constexpr int first_own =
-    1000;  // far from those of the library, so that a number of chance is none
+constexpr int first_own = 1000;  // far from the library's numbers, so that a random one is invalid
 
-// Never destroyed, nor what is freed: exchanges may be under way with it.
+// Never destroyed, not even freed entries: pending exchanges may use them.
 struct Table {
     std::mutex mutex;
     std::deque<Kept> all;

@@ -1,4 +1,4 @@
-// Structured grids.
+// Cartesian domains.
 #include <algorithm>
 
 #include "objects.hpp"
@@ -125,7 +125,7 @@ extern "C" {
 int phl_cartesian_create(MPI_Comm comm, int dimensions, const int64_t* extents,
                          const phl_cartesian_options* options, phl_cartesian* domain) {
     const auto read = [&](const Communicator& own) {
-        if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)  // an error
+        if (dimensions < 1 || dimensions > PHL_MAX_DIMENSIONS)  // the constructor throws
             return GivenGrid{
                 std::vector<global_index>(static_cast<std::size_t>(std::max(dimensions, 0)))};
         require_array(extents, dimensions, "extents");

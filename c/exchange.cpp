@@ -9,14 +9,14 @@ using namespace parhelion::c;
 
 namespace {
 
-// `own_halo` without widths is easily said by mistake, and would move nothing.
+// Detects `own_halo` without widths: a common mistake, which would move nothing.
 void require_some_halo(const std::vector<Group>& groups) {
     for (const Group& group : groups) {
         const Pattern& pattern = group.patterns.front();
         if (pattern.indexed() || pattern.halo == HaloWidth(0) || group.fields.empty()) return;
         for (const Field& field : group.fields)
             if (field.halo != HaloWidth(0) || field.stagger != Stagger{})
-                return;  // the point that the next block owns travels at any depth
+                return;  // shared points travel at any depth
     }
     throw Error(
         "no field has a halo, though its domain has one: nothing would be exchanged. Leave "
@@ -24,8 +24,8 @@ void require_some_halo(const std::vector<Group>& groups) {
         "halo_lower and halo_upper");
 }
 
-// Unlike that of the first domain, without which there is no communicator, a bad handle is an
-// Error, which all ranks can be told.
+// Converts HandleError to Error, which all ranks can report; the first domain's cannot be: it
+// supplies the communicator.
 Source source_of(const phl_group& group, int number) {
     try {
         return {group.domain, group.map, number};
@@ -167,7 +167,7 @@ int phl_exchange_create_cartesian(phl_cartesian domain, int fields, const phl_fi
                                   const phl_exchange_options* options, phl_exchange* exchange) {
     const phl_group group{domain, nullptr, field, fields};
     const int status =
-        guarded([&] { get(domain); });  // null is an error, not another kind of group
+        guarded([&] { get(domain); });  // null is an error here, not another kind of group
     return status != PHL_SUCCESS ? status : create_groups(1, &group, options, exchange);
 }
 int phl_exchange_create_index_map(phl_index_map map, int fields, const phl_field* field,

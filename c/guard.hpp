@@ -1,4 +1,4 @@
-// No exception crosses into C: each becomes a status and a message.
+// Exceptions never cross into C: each becomes a status and a message.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Keeps the message for phl_last_error and returns the status of the exception that is being
-/// handled.
+/// Stores the current exception's message for phl_last_error and returns its status.
 int report_exception() noexcept;
 
 template <class Work>
@@ -28,7 +27,7 @@ int guarded(Work&& work) noexcept {
     }
 }
 
-/// Throws Error when a pointer to `count` values is null although there are some.
+/// Throws Error if `count` is negative, or positive with a null pointer.
 void require_array(const void* pointer, std::int64_t count, const char* name);
 void require_output(const void* pointer, const std::string& name);
 

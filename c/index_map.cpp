@@ -1,4 +1,4 @@
-// Index maps: made, asked, and exchanges of the arrays that each call names.
+// Index maps: creation, queries, and exchanges of the arrays of each call.
 #include <algorithm>
 #include <limits>
 
@@ -20,14 +20,14 @@ List list(const From* values, int64_t count, const char* name) {
     };
 }
 
-// Nothing but on the root, which alone has it.
+// Empty except on the root.
 List on_root(int root, const List& list) {
     return [=](const Communicator& comm) {
         return comm.rank() == root ? list(comm) : std::vector<global_index>();
     };
 }
 
-// The list, and that there is room for as many results.
+// The list; throws Error if the results' array is null.
 List with_room(const List& list, const void* room, int64_t count, const char* name) {
     return [=](const Communicator& comm) {
         require_array(room, count, name);
@@ -43,7 +43,7 @@ Put to(To* place) {
     };
 }
 
-// What does not fit is neither a cell nor a rank.
+// Clamps values that do not fit to invalid cells or ranks.
 std::vector<int> narrow(const std::vector<global_index>& values) {
     std::vector<int> narrowed;
     for (const global_index value : values)
@@ -52,7 +52,7 @@ std::vector<int> narrow(const std::vector<global_index>& values) {
     return narrowed;
 }
 
-// The lists of neighbors that follow each other in one.
+// Splits concatenated lists by neighbor.
 std::vector<NeighborCells> neighbor_cells(const std::vector<int>& ranks,
                                           const std::vector<global_index>& counts,
                                           const std::vector<int>& cells) {
@@ -75,7 +75,7 @@ std::vector<NeighborCells> neighbor_cells(const std::vector<int>& ranks,
     return all;
 }
 
-// As many as the lists of the neighbors have together.
+// A list as long as all neighbors' lists together.
 List in_lists(const int32_t* cells, const int64_t* counts, int64_t neighbors, const char* name) {
     return [=](const Communicator& comm) {
         global_index all = 0;
@@ -140,7 +140,7 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
                     ": pass an array of that many cells");
 }
 
-// Of a map: which cells of the arrays belong together, the map finds out.
+// Cells of a map's arrays; finds whether ghosts are separate, appended or placed.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
     CellValues values = values_from(given.element, given.owned, "owned");
     if (map.places()) {
@@ -188,8 +188,8 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root, phl_el
     });
 }
 
-// The map gets the cells that `make` gives in the place of its own, unless an exchange is under
-// way; then `done` is called.
+// Replaces the map's domain by the result of `make`, unless an exchange is under way, then calls
+// `done`.
 template <class Make, class Done>
 int change_map(phl_index_map map, const char* call, const List& ids, Make&& make, Done&& done) {
     return with(map, [&](auto& object) {
@@ -401,7 +401,7 @@ int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
                                    phl_index_map* map) {
-    // Before the lists are read: a wrong number is also a wrong length.
+    // Checks the length before reading the lists.
     const auto per_rank = [=](const int64_t* counts, const char* name) -> List {
         return [=](const Communicator& own) {
             if (ranks != own.size())

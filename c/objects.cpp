@@ -1,4 +1,4 @@
-// Handles, and what C passes with them: options, elements, arrays.
+// Handles, and conversions of options, elements and arrays from C.
 #include "objects.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct Slot {
 };
 static_assert(sizeof(std::uintptr_t) == 8, "handles need 64 bits");
 
-// Never destroyed: handles may outlive the end of main.
+// Never destroyed: handles may outlive main.
 struct HandleTable {
     std::mutex mutex;
     std::vector<Slot> slots;
@@ -126,7 +126,7 @@ HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions,
 }
 
 Stagger stagger_from(const int32_t* along, int dimensions) {
-    Stagger stagger;  // what is wrong stays wrong, and is told where it is used
+    Stagger stagger;  // keeps invalid values invalid: their use reports them
     for (int d = 0; d < dimensions; ++d)
         stagger.along[d] = static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));
     return stagger;

@@ -1,5 +1,5 @@
-// What is behind the handles, and what C and Fortran do with it: the functions of both read their
-// arguments, and call these.
+// Objects behind handles, and operations shared by C and Fortran, whose functions only convert
+// arguments.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +42,12 @@ struct CartesianObject {
     const Communicator& communicator() const { return grid.communicator(); }
 };
 
-/// The domain or map of a handle as it is now, and views of its arrays.
+/// The current domain or map of a handle, and views of its arrays.
 class Source {
 public:
     explicit Source(phl_cartesian domain);
     explicit Source(phl_index_map map);
-    /// One of the two handles. Throws Error otherwise.
+    /// Throws Error unless exactly one handle is given.
     Source(phl_cartesian domain, phl_index_map map, int group);
 
     const Communicator& communicator() const {
@@ -57,10 +57,10 @@ public:
         return grid_ ? Group(grid_->grid, std::move(fields))
                      : Group(map_->pattern(), std::move(fields));
     }
-    /// One of the two, the other is null.
+    /// One of the two is null.
     const CartesianDomain* grid() const { return grid_ ? &grid_->grid : nullptr; }
     const IndexedDomain* cells() const { return map_ ? &map_->domain() : nullptr; }
-    /// Throw Error for what cannot be an array of it.
+    /// Throw Error if an array does not fit.
     Field view(const phl_field& given) const;
     std::vector<Field> views(const phl_field* given, int count, const char* name) const;
 
@@ -69,20 +69,20 @@ private:
     std::optional<IndexMap> map_;
 };
 
-/// A field that something was made with. Fortran tells the layout then, not at calls.
+/// A field of the constructor call. Fortran passes layouts there, not at calls.
 struct MadeField {
     Source source;
     Element element = {};
     ArrayLayout layout = {};
-    std::size_t arrays = 1;  ///< that hold it: of ghosts apart, of further blocks (Fortran)
+    std::size_t arrays = 1;  ///< that hold it: separate ghosts, several blocks (Fortran)
 };
 
-/// What is called on fields, or begun and ended.
+/// An operation on fields that can be split into begin and end.
 struct FieldsObject {
     std::vector<MadeField> made;
     std::vector<Field> called = {};  ///< of a call
     std::optional<Step> step = {};
-    /// Views of the fields of a call. Throws Error for another number of them than was made.
+    /// Views of a call's fields. Throws Error if their number differs from the constructor's.
     const std::vector<Field>& views(const phl_field* given, int count);
     bool under_way() const { return step.has_value(); }
     void end();
@@ -93,7 +93,7 @@ struct ExchangeObject : FieldsObject {
     static constexpr const char* name = "exchange";
     Exchange exchange;
     std::string transport = exchange.transport(), explanation = {};
-    std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step that is under way
+    std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step under way
     void end();
 };
 
@@ -125,13 +125,13 @@ RedistributionObject object_of(phl_redistribution);
 PointSumsObject object_of(phl_point_sums);
 MigrationObject object_of(phl_migration);
 
-/// A handle is no address: it holds a slot, how often the slot was used, and the kind of object, so
-/// that one that was freed, copied or mixed up is noticed and never followed. Throw HandleError.
+/// Handles are not addresses: they hold a slot, its use count and the object's kind, so that freed,
+/// copied or mixed-up handles are detected. Throw HandleError.
 std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind);
 std::shared_ptr<void> object_at(std::uintptr_t handle, unsigned kind, const char* name);
 void drop_object(std::uintptr_t handle, unsigned kind, const char* name);
 
-/// What is behind a handle. Throws HandleError for one that is not good.
+/// The object behind a handle. Throws HandleError if it is invalid.
 template <class Handle>
 auto get(Handle handle) {
     using Object = decltype(object_of(handle));
@@ -145,13 +145,13 @@ void keep(Object object, Handle& handle) {
         keep_object(std::make_shared<Object>(std::move(object)), Object::kind));
 }
 
-/// Runs work on what is behind a handle, guarded.
+/// Runs work on the object behind a handle, guarded.
 template <class Handle, class Work>
 int with(Handle handle, Work&& work) noexcept {
     return guarded([&] { work(*get(handle)); });
 }
 
-/// Ends a handle, or refuses while what is behind it is under way.
+/// Frees a handle; fails while its object is under way.
 template <class Handle>
 int free_handle(Handle* handle) {
     using Object = decltype(object_of(*handle));
@@ -168,7 +168,7 @@ int free_handle(Handle* handle) {
     });
 }
 
-/// Runs `check`, then `work`, whose result it returns. All ranks are told what either throws.
+/// Runs `check`, then `work`, and returns its result. All ranks report errors of either.
 /// Collective.
 template <class Check, class Work>
 decltype(auto) collective(const Communicator& comm, const char* call, double timeout_s,
@@ -184,7 +184,7 @@ inline double limit_of(const phl_exchange_options* options) {
     return options != nullptr ? options->timeout_s : 0;
 }
 
-/// Puts what `make` gives under a handle, after `check`. Collective.
+/// Stores the result of `make` under a handle, after `check`. Collective.
 template <class Handle, class Check, class Make>
 void create(const Communicator& comm, const char* call, const phl_exchange_options* options,
             Handle* handle, Check&& check, Make&& make) {
@@ -197,50 +197,48 @@ void create(const Communicator& comm, const char* call, const phl_exchange_optio
     keep(std::forward<decltype(made)>(made), *handle);
 }
 
-/// A list of the caller's; of its mistakes all ranks are told.
+/// A list of the caller; all ranks report its errors.
 using List = std::function<std::vector<global_index>(const Communicator&)>;
 using Lists = std::vector<std::vector<global_index>>;
 using Put = std::function<void(const std::vector<global_index>&)>;
 
-/// Makes the domain of a map on a communicator, or one that comes from another map, from lists.
+/// Make a map from lists, on a communicator or derived from another map.
 using MakeCells = std::function<IndexMap(Lists, const Communicator&, const ExchangeOptions&)>;
 using DeriveCells = std::function<IndexMap(Lists, const IndexMap&, const ExchangeOptions&)>;
 MakeCells blocks(int64_t owned);
 MakeCells with_ids(bool self_ghosts);
 MakeCells from_root(int root);
-/// From the ranks of neighbors, how many cells the list of each has, and the lists, one after the
-/// other; and the same of what is received, where `both`.
+/// Lists: ranks of neighbors, cells per neighbor, concatenated cells; with `both`, counts and cells
+/// of the receives, too.
 MakeCells from_neighbors(bool both, const Places& extents);
 IndexMap pushed(Lists cells_and_ranks, const IndexMap& owners, const ExchangeOptions& options);
 IndexMap ragged(Lists counts, const IndexMap& rows, const ExchangeOptions& options);
-/// From the places of owned cells and of ghosts.
+/// Lists: places of owned cells and of ghosts.
 DeriveCells with_places(const Places& extents);
-/// Throws Error for a map without.
+/// Throws Error if the map has none.
 const Places& placed(const IndexMap& map);
 
-/// Collective. A new map, with options or with those of the map that it comes from.
+/// Create a map, with given options or those of `from`. Collective.
 int make_map(MPI_Comm comm, const char* call, const std::vector<List>& lists, const MakeCells& make,
              const phl_exchange_options* options, phl_index_map* map);
 int derive_map(phl_index_map from, const char* call, const std::vector<List>& lists,
                const DeriveCells& make, phl_index_map* map);
-/// Collective. As phl_index_map_create_only and phl_index_map_update, with a mask that `read`
-/// gives.
+/// Like phl_index_map_create_only and phl_index_map_update; `read` returns the mask. Collective.
 using ReadMask = std::function<CellValues(const IndexMap&)>;
 int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset);
 int update_subset(phl_index_map subset, const ReadMask& read);
-/// Collective. As phl_index_map_localize and phl_index_map_owners.
+/// Like phl_index_map_localize and phl_index_map_owners. Collective.
 int localize_ids(phl_index_map map, const char* call, const List& ids, const Put& cells);
 int owners_of(phl_index_map map, const char* call, const List& ids, const Put& ranks);
-/// Local. Of cells, which exist, and of ids.
+/// Global ids of local cells, and the reverse. Local.
 std::vector<global_index> ids_of(const IndexMap& map, const std::vector<global_index>& cells);
 std::vector<global_index> cells_of(const IndexMap& map, const std::vector<global_index>& ids);
 
-/// The calls of a map on arrays; Fortran knows the numbers.
+/// Calls of a map on arrays; Fortran uses the numbers.
 enum class MapCall { forward = 0, reverse, reduce_shared };
 enum class Phase { whole = 0, begin, end, prepare };
 void run(const IndexMap& map, MapCall call, Phase phase, int reduction, const CellArrays& arrays);
-/// Owned values from or to all cells, which `read` gives for the root, and how many those are.
-/// Collective.
+/// Owned values and, on the root, all cells and their number. Collective.
 struct Transfer {
     CellValues owned, all;
     byte_count cells = 0;
@@ -252,7 +250,7 @@ struct GivenRows {
     std::vector<int> ranks = {};
     std::vector<CellValues> arrays = {};
 };
-/// Rows that `read` gives, and how many have come. Collective.
+/// Sends the rows of `read` and returns the number received. Collective.
 int send_rows(phl_migration migration, const std::function<GivenRows()>& read, int64_t* received);
 
 struct GivenGrid {
@@ -261,12 +259,12 @@ struct GivenGrid {
 };
 using ReadGrid = std::function<GivenGrid(const Communicator&)>;
 int make_domain(MPI_Comm comm, const char* call, const ReadGrid& read, phl_cartesian* domain);
-/// A rule of enum phl_rank_order, or a table of ranks. Throws Error for both.
+/// A rule of enum phl_rank_order, or a table of ranks. Throws Error if both are given.
 RankOrder rank_order_from(int rule, std::vector<int> table);
-/// The number of a block of this rank. Throws Error for others.
+/// Throws Error if this rank has no such block.
 int block_of(const CartesianDomain& domain, int64_t block);
 
-/// Fields of a domain or map of which an exchange is to be made.
+/// Fields of a domain or map for a new exchange.
 struct GivenGroup {
     Source source;
     std::vector<Field> fields;
@@ -275,45 +273,45 @@ struct GivenGroup {
 GivenGroup group_of(const Source& source, const phl_field* given, int count, const char* name);
 using ReadGroups = std::function<std::vector<GivenGroup>()>;
 void require_groups(int count);
-/// Makes an exchange, or sums of points of the one group that `read` gives. Collective.
+/// Create an exchange, or sums of points of the single group that `read` returns. Collective.
 void make_exchange(const Communicator& comm, const char* call, const ReadGroups& read,
                    const phl_exchange_options* options, phl_exchange* exchange);
 void make_point_sums(const Source& domain, const ReadGroups& read,
                      const phl_exchange_options* options, phl_point_sums* sums);
-/// The exchange of a subset, under a handle of its own.
+/// Stores the exchange of a subset under its own handle.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
-/// What an exchange does with the fields of a call; Fortran knows the numbers.
+/// Calls of an exchange on fields; Fortran uses the numbers.
 enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, prepare };
 void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& fields);
-/// What of this rank's ghosts is stale, as phl_exchange_stale.
+/// Finds this rank's stale ghosts, like phl_exchange_stale.
 void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_t* counts,
                 int32_t capacity, phl_stale_ghost* first, int32_t* told);
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);
 enum class MoveCall { forward = 0, back, prepare };
-/// Of errors of `read` all ranks are told until there was a call, which is collective.
+/// At the first call, which is collective, all ranks report errors of `read`.
 void move(RedistributionObject& object, MoveCall call,
           const std::function<std::vector<Move>()>& read);
-/// Axes that `read` gives, from 0. Collective.
+/// `read` returns the axes, counted from 0. Collective.
 int make_move(phl_cartesian from, phl_cartesian to, const std::function<std::vector<int>()>& read,
               const phl_exchange_options* options, phl_redistribution* redistribution);
 
-/// A field and, on the root, the array of all its cells, which `read` gives. Collective.
+/// A field and, on the root, the array of all its cells. Collective.
 struct WholeGrid {
     Field field, whole;
 };
 int move_whole(phl_cartesian domain, const char* call, bool to_root, int root,
                const std::function<WholeGrid()>& read);
 
-/// Enumerations arrive as int: throws Error for numbers that they do not have.
+/// Enumerations arrive as int: throw Error for invalid numbers.
 Element element_from(phl_element element);
 Reduction reduction_from(int number);
 int make_reduction(Element element, phl_combine combine, void* context);
 int in_range(int number, int last, const char* what);
-/// Throws Error for negative widths, which are called `what`.
+/// Throws Error, which names `what`, for negative widths.
 HaloWidth width_from(const int32_t* lower, const int32_t* upper, int dimensions, const char* what);
 Stagger stagger_from(const int32_t* along, int dimensions);
-/// Tiles count where the grid has some.
+/// Ignores tile numbers if the grid has no tiles.
 Seam seam_from(const phl_seam& given, bool has_tiles, int dimensions);
 
 }  // namespace parhelion::c

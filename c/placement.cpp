@@ -1,4 +1,4 @@
-// Placement: arrays become values, and results structures.
+// Placement: converts arguments from C and results to C.
 #include "parhelion/placement/placement.hpp"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ std::optional<ExchangeCosts> costs_from(const phl_exchange_costs* costs) {
     return by_level;
 }
 
-// `index` as one of `count` things, which an error calls `what`.
+// Checks `index` against `count`; errors name `what`.
 std::size_t one_of(int index, std::size_t count, const char* what) {
     if (index < 0 || static_cast<std::size_t>(index) >= count)
         throw Error(std::string(what) + " " + std::to_string(index) +
@@ -250,7 +250,8 @@ int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const u
         std::vector<GridWithLand> found = grids_with_land(ranks, extents, width, wet);
         const auto fits = [&](const GridWithLand& each) { return each.ranks == ranks; };
         if (std::ranges::none_of(found, fits))
-            choose_process_grid(ranks, extents, width, wet);  // names the nearest numbers
+            choose_process_grid(ranks, extents, width, wet);  // throws an error that names the
+                                                              // nearest numbers
         std::fill_n(grids, room * dimensions, 0);
         for (const GridWithLand& each : found)
             if (fits(each) && room-- > 0)
@@ -287,7 +288,8 @@ int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* c
                       const int* blocks, const char* numbering, int node_color,
                       const phl_exchange_costs* costs, phl_placed** placed) {
     return guarded([&] {
-        // A rank whose own arguments are wrong reaches the collective constructor, too.
+        // Does not throw for wrong arguments before the collective constructor, which every rank
+        // must reach.
         PlacedOptions options;
         const int dimensions = grid->dimensions;
         if (dimensions >= 1 && dimensions <= max_dimensions) {

@@ -1,5 +1,4 @@
-// Sums of points of a grid that several ranks hold, owned values from one domain to another, and
-// grids in one place.
+// Sums of shared grid points, redistributions, and gather and scatter of grids.
 #include "objects.hpp"
 
 using namespace parhelion;
@@ -7,7 +6,7 @@ using namespace parhelion::c;
 
 namespace {
 
-// Unlike that of the first domain, a bad handle is an Error, which all ranks can be told.
+// Converts HandleError to Error, which all ranks can report; the first domain's cannot be.
 template <class Handle>
 Source second(Handle to) {
     try {
@@ -17,7 +16,7 @@ Source second(Handle to) {
     }
 }
 
-// Grids alone have axes.
+// Only grids have axes.
 template <class Handle>
 int create_move(Handle from, Handle to, const phl_exchange_options* options,
                 phl_redistribution* redistribution,

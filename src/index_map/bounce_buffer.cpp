@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-// Ordinary memory has pages where cells are copied to only: of owned cells, few.
+// Ordinary memory commits only pages that are written: for owned cells, few.
 void BounceBuffer::reserve(bool node_shared) {
     if (cells_ == 0) return;
     const byte_count bytes = (cells_ - 1) * shape_.stride + std::abs(reach()) + shape_.width;
@@ -26,7 +26,7 @@ void BounceBuffer::stand_in_for(std::span<const CellArray> arrays, bool stands_i
     compile();
 }
 
-// A cell that several ranks get is there several times.
+// A cell that several ranks receive is copied several times.
 void BounceBuffer::compile() {
     in_ = {};
     in_.dependence = Dependence::destination;

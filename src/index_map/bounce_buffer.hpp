@@ -1,4 +1,4 @@
-// Memory that stands in for arrays which an exchange cannot move where they are.
+// Bounce buffers for arrays that an exchange cannot use in place.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace parhelion {
 
-/// How the cells of a buffer, and of the arrays that it stands in for, are cut: `pieces` of `width`
-/// bytes each, so far apart. Cells of the buffer are `stride` apart.
+/// Cells in a buffer and in its arrays: `pieces` of `width` bytes, `apart` bytes apart in the
+/// buffer and `array_apart` in the arrays. Buffer cells are `stride` bytes apart.
 struct CellShape {
     byte_count width, stride, pieces = 1, apart = 0, array_apart = 0;
 
-    /// Cells next to each other, in one piece.
+    /// Contiguous cells of one piece.
     CellShape(byte_count of) : width(of), stride(of) {}
-    /// Cells of such arrays, with the components `apart` in the buffer.
+    /// Cells of `array`, whose components are `apart` bytes apart in the buffer.
     CellShape(const CellValues& array, byte_count stride, byte_count apart)
         : width(array.width()), stride(stride) {
         if (array.is_joined() && (array.components == 1 || apart == array.element.size)) return;
@@ -32,12 +32,11 @@ private:
         : width(width), stride(stride), pieces(pieces), apart(apart), array_apart(array_apart) {}
 };
 
-/// Cells next to each other, or as a shape says, copied in from one array or several, and out
-/// again: those that are exchanged.
+/// Copies the exchanged cells of one or several arrays into a buffer, and out again.
 class BounceBuffer {
 public:
-    /// Some cells of an array and where they are in the buffer. Lists outlive the buffer; null ones
-    /// count from 0.
+    /// Some cells of an array and their numbers in the buffer. Lists must outlive the buffer; null
+    /// ones count from 0.
     struct Cells {
         int array = 0;
         byte_count count = 0;
@@ -46,21 +45,20 @@ public:
         byte_count begin = 0;  ///< in the buffer, in cells
     };
 
-    /// Takes no memory yet. The executor makes its copies.
+    /// Allocates nothing yet. `executor` runs the copies.
     BounceBuffer(std::shared_ptr<Executor> executor, const CellShape& shape, byte_count cells,
                  std::vector<Cells> exchanged)
         : executor_(std::move(executor)), shape_(shape), cells_(cells),
           exchanged_(std::move(exchanged)) {}
 
-    /// Takes memory, once, before it stands in for anything. Throws Error or std::bad_alloc when
-    /// there is none.
+    /// Allocates the buffer; call once, before stand_in_for. Throws Error or std::bad_alloc.
     void reserve(bool node_shared);
-    /// From now on it is about these arrays, and stands in for them or not.
+    /// Selects the arrays of a call, and whether the buffer replaces them.
     void stand_in_for(std::span<const CellArray> arrays, bool stands_in);
     bool stands_in() const { return stands_in_; }
-    /// Lists of cells have changed, or how the arrays' cells are cut.
+    /// Recompiles at the next stand_in_for: lists of cells or the arrays' layout have changed.
     void look_again(const CellShape& shape) { shape_ = shape, strides_.clear(); }
-    /// The first cell; null where there is none.
+    /// The first cell; null before `reserve`.
     std::byte* first() const {
         return memory_ == nullptr ? nullptr : memory_.get() - std::min<byte_count>(reach(), 0);
     }
@@ -70,7 +68,7 @@ public:
 
 private:
     void compile();
-    // From the first piece of a cell to the last one.
+    // Byte offset from the first to the last piece of a cell.
     byte_count reach() const { return (shape_.pieces - 1) * shape_.apart; }
 
     std::shared_ptr<Executor> executor_;
@@ -79,7 +77,7 @@ private:
     std::vector<Cells> exchanged_;
     std::shared_ptr<std::byte> memory_;
     std::vector<std::byte*> arrays_;
-    std::vector<byte_count> strides_;  // that the programs are for
+    std::vector<byte_count> strides_;  // that the programs were compiled for
     bool stands_in_ = false;
     Program in_, out_;
 };

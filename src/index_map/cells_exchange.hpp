@@ -1,4 +1,4 @@
-// What a map calls for arrays of certain elements, whatever moves them.
+// Interface of an index map's exchanges for arrays of given elements.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace parhelion {
 
-/// Ghosts of arrays have been told (`CellValues::ghosts`).
+/// Callers must have set `CellValues::ghosts`.
 class CellsExchange : public Operation {
 public:
     explicit CellsExchange(CellArrays arrays)
         : made_for_(arrays.begin(), arrays.end()), given_(made_for_) {}
 
-    /// Whether it can move them. `in_halves`: begun and ended.
+    /// Whether it can exchange these arrays. `in_halves`: by begin and end.
     virtual bool fits(CellArrays arrays, Direction direction, bool in_halves) const = 0;
     bool moves(CellArrays arrays) const {
         return under_way() && std::equal(arrays.begin(), arrays.end(), given_.begin(), given_.end(),
@@ -24,7 +24,7 @@ public:
                                                     a.width() == b.width();
                                          });
     }
-    /// Null: it goes without one.
+    /// Null if it uses none.
     virtual const Exchange* exchange() const { return nullptr; }
 
     virtual void forward(CellArrays arrays) = 0;
@@ -33,7 +33,7 @@ public:
 
 protected:
     const std::vector<CellValues> made_for_;
-    std::vector<CellValues> given_;  // by the last call
+    std::vector<CellValues> given_;  // of the last call
     Direction direction_ = Direction::forward;
 };
 

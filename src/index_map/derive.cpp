@@ -37,8 +37,8 @@ void check_lists(const RootLists& lists, int ranks) {
                     " ghost ids are given: make them equal");
 }
 
-// Root → rank r: its number of owned cells, then its ghosts. One rank after the other: the root
-// needs no second copy of all lists.
+// Sends each rank its number of owned cells and its ghosts. Serves one rank after another, so that
+// the root needs no second copy of all lists.
 std::vector<global_index> part_from_root(const RootLists& lists, int root,
                                          const Communicator& comm) {
     const Tag tag = comm.next_tag();
@@ -55,7 +55,7 @@ std::vector<global_index> part_from_root(const RootLists& lists, int root,
     return own;
 }
 
-// A ghost row's entries are known by their number and the first one's id.
+// The number of a row's entries and the id of the first one.
 struct Row {
     global_index count, first;
 };

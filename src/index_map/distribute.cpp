@@ -1,5 +1,5 @@
-// Between one rank that has all values and the ranks that own them. The root serves one rank after
-// the other: it needs no more memory than for the largest part.
+// Moves values between a root and the owners. The root serves one rank after another: it buffers at
+// most the largest rank's cells.
 #include <cstring>
 
 #include "core/collective_step.hpp"
@@ -47,7 +47,8 @@ void validate(const IndexedDomain& domain, int root, CellArray all, global_index
     });
 }
 
-/// Cells of an array ↔ packed cells. With ids, packed cell k belongs to cell ids[k] of the array.
+/// Copies between cells of an array and packed cells. With `ids`, packed cell k is cell ids[k] of
+/// the array.
 void copy_cells(CellArray array, const std::vector<global_index>* ids, std::byte* packed,
                 std::size_t count, byte_count width, bool pack) {
     for (std::size_t k = 0; k < count; ++k) {

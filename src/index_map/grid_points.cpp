@@ -22,7 +22,7 @@ byte_count unit_of(const Field& field) {
     return byte_count{field.element.size} * (components_apart(field) ? 1 : field.components);
 }
 
-// What a block's array has, without its layers: the points of its cells on both sides.
+// Points of a block's array without ghosts: those on both sides of its cells.
 Box points_of(const CartesianDomain& domain, const Stagger& stagger, int block) {
     Box box = domain.owned(block);
     for (int d = 0; d < domain.dimensions(); ++d)
@@ -36,8 +36,8 @@ public:
         : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)),
           several_(domain.blocks().size() > 1) {}
 
-    // Points on a block's border along a staggered dimension are all that others may hold, or the
-    // rank itself once more.
+    // Visits the block's border points along staggered dimensions: only these can be shared, or
+    // held twice by the rank.
     void collect() {
         for (; block_ < static_cast<int>(domain_.blocks().size()); ++block_) {
             box_ = points_of(domain_, layout_.stagger, block_);
@@ -47,11 +47,10 @@ public:
         }
         if (several_) extent_ = static_cast<local_index>(numbered_.size());
     }
-    // Of what the numbers of points are for: of the array, or how many points there are in the
-    // arrays.
+    // Number of values of the array; of several blocks, the number of collected points.
     local_index numbers() const { return extent_; }
-    // Of several blocks those points that are shared, or that the rank has twice: others must not
-    // be written.
+    // For several blocks: only points that are shared or held twice, because no other may be
+    // written.
     std::vector<BlockPoints> by_block(const SharedPoints& shared) const {
         std::vector<BlockPoints> blocks(several_ ? domain_.blocks().size() : 0);
         std::vector<bool> used(numbered_.size());
@@ -66,7 +65,7 @@ public:
         }
         return blocks;
     }
-    // Local numbers of the domain of these points are places in `places`.
+    // Local numbers of the returned domain index `places`.
     IndexedDomain domain(std::vector<local_index>& places) const {
         std::vector<global_index> owned, others;
         std::vector<local_index> ghosts;
@@ -110,7 +109,7 @@ private:
         for (int rest = d + 1; rest < domain_.dimensions(); ++rest)
             inside = inside || layout_.stagger.more(rest) != 0;
         for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
-            // The ends of the grid itself are nobody else's.
+            // No other rank holds the ends of a non-periodic grid.
             const bool end = staggered && (x == first || x == last) &&
                              (axis.periodic || (x > 0 && x < axis.extent - 1));
             at[index(d)] = x;
@@ -118,7 +117,7 @@ private:
         }
     }
 
-    // Of a point that a block of land would own, the first rank that holds it; −1 where none does.
+    // The owner; if that block is land, the first rank that holds the point, or −1.
     int owner_of(const Coordinates& at, std::array<int, max_dimensions> position, int d) const {
         if (d == domain_.dimensions()) return points_.place_of(position).rank;
         const Axis& axis = points_.axis(d);
@@ -162,7 +161,7 @@ private:
     int block_ = 0;
     Box box_;
     local_index extent_ = 0;
-    std::vector<std::pair<int, local_index>> numbered_;  // of several blocks: block and place
+    std::vector<std::pair<int, local_index>> numbered_;  // for several blocks: block and place
     std::map<global_index, Point> found_;
 };
 
@@ -170,8 +169,8 @@ void renumber(std::vector<local_index>& points, const std::vector<local_index>& 
     for (local_index& point : points) point = places[point];
 }
 
-// From the numbers of a domain of shared points alone to places in an array of `extent` values, or
-// numbers of as many points.
+// Renumbers from the domain of shared points to places in an array of `extent` values, or numbers
+// of as many points.
 void renumber(SharedPoints& shared, const std::vector<local_index>& places, local_index extent) {
     const local_index slots = extent - shared.pattern.owned;
     for (Link& link : shared.pattern.stages[0]) {

@@ -1,4 +1,4 @@
-// Points of a staggered field that several ranks hold, by where the field's arrays have them.
+// Finds the points of a staggered field that several ranks hold.
 #pragma once
 
 #include "parhelion/index_map/cell_values.hpp"
@@ -6,34 +6,33 @@
 
 namespace parhelion {
 
-/// How the arrays of a field lie, one for each block, from their first point on, in units of a
-/// cell's values, or of one component where these lie apart.
+/// Strides of a field's arrays, one per block, in values of a cell, or of one component if
+/// components are apart.
 struct PointLayout {
     Stagger stagger;
     std::vector<std::array<global_index, max_dimensions>> strides;
     friend bool operator==(const PointLayout&, const PointLayout&) = default;
 };
 
-/// Throws Error where nobody else holds what the field lives on.
+/// Throws Error if the field has no shared points.
 void require_points(const CartesianDomain& domain, const Field& field);
-/// Throws Error where the field cannot be one of points of the domain.
+/// Throws Error if the field does not fit the domain's points.
 PointLayout point_layout(const CartesianDomain& domain, const Field& field);
-/// The field's array of a block as one array for each component, or as one of all.
+/// Appends the field's array of a block, as one array or one per component.
 void append_values(const CartesianDomain& domain, const Field& field, int block,
                    std::vector<CellValues>& values);
 
-/// Points of a block that are shared, or that the rank has twice: their places in its array, and
-/// their numbers.
+/// Shared points of a block, or points that the rank has twice: places in the block's array, and
+/// numbers.
 struct BlockPoints {
     std::vector<local_index> places, numbers;
 };
 
 struct GridPoints {
-    SharedPoints
-        shared;  ///< "cells" are places in the array; where a rank has several, numbers of points
+    SharedPoints shared;  ///< "cells" are places in the array; on several blocks, numbers of points
     std::vector<local_index> first,
-        again;  ///< where this rank has a point for the first time, and once more, likewise
-    std::vector<BlockPoints> blocks;  ///< where it has several
+        again;  ///< first and repeated occurrences of the rank's own points, numbered likewise
+    std::vector<BlockPoints> blocks;  ///< empty on a single block
 };
 
 /// Collective.

@@ -21,12 +21,12 @@ struct IndexMap::State {
     Pattern pattern;
     ExchangeOptions options;
     std::vector<std::unique_ptr<CellsExchange>> exchanges;
-    std::shared_ptr<const SharedPoints> points;  // when they have been asked for
+    std::shared_ptr<const SharedPoints> points;  // set on first use
     std::vector<std::unique_ptr<SharedReduction>> sums;
     std::vector<CellValues> arrays;  // of a call
     std::optional<Places> places;
     std::vector<local_index> at;                 // with places: those of all cells
-    global_index array_cells = 0;                // with places: how many an array needs
+    global_index array_cells = 0;                // with places: required size of arrays
     std::unique_ptr<MaskedCells> counting = {};  // of a subset
 
     State(IndexedDomain of, ExchangeOptions with, std::optional<Places> placed = {})
@@ -42,7 +42,7 @@ struct IndexMap::State {
         arrays.reserve(usual_arrays);
         device::find_driver();
     }
-    // A subset of it, no ghost of which counts yet.
+    // A subset of `whole` with no active ghosts.
     State(const State& whole)
         : domain(whole.domain), pattern(whole.pattern), options(whole.options),
           places(whole.places), at(whole.at), array_cells(whole.array_cells),
@@ -51,8 +51,8 @@ struct IndexMap::State {
     }
     static constexpr std::size_t usual_arrays = 16;
 
-    // Tells where ghosts are that lie behind the owned cells. So many arrays have been in no call
-    // before, on any rank, where there is no room.
+    // Fills in `ghosts` if they follow the owned cells. More arrays than ever before: every rank
+    // grows its list, collectively.
     CellArrays complete(CellArrays given) {
         if (given.size() > arrays.capacity())
             collectively(pattern.communicator, "the first exchange of such arrays by an index map",
@@ -254,7 +254,7 @@ const std::optional<Places>& IndexMap::places() const { return state_->places; }
 const IndexedDomain& IndexMap::domain() const { return state_->domain; }
 const Pattern& IndexMap::pattern() const { return state_->pattern; }
 
-// What fits a reverse exchange fits every forward one.
+// An exchange that fits reverse calls fits all forward calls.
 void IndexMap::prepare(const CellArrays& arrays) const {
     const CellArrays all = state_->complete(arrays);
     state_->idle(all, Direction::reverse);

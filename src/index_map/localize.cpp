@@ -23,8 +23,8 @@ std::vector<global_index> different(std::span<const global_index> connectivity) 
     return ids;
 }
 
-// The lowest rank that has it, for each of `ids` in ascending order: asked of the rank that looks
-// after this part of the ids.
+// Lowest rank that holds each of `ids`, which ascend. A distributed directory answers: each rank
+// serves one range of ids.
 std::vector<int> lowest_holders(const Communicator& comm, const std::vector<global_index>& ids) {
     const global_index ids_in_all = largest(comm, {ids.empty() ? 0 : ids.back() + 1}).front();
     const global_index range =
@@ -41,7 +41,7 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
     }
     std::vector<Message> answers = sparse_exchange(
         comm,
-        std::move(questions));  // in the order of ranks: the first to name an id is the lowest
+        std::move(questions));  // sorted by rank: the first holder of an id is the lowest
     std::map<global_index, int> lowest;
     for (Message& message : answers) {
         std::vector<int> holders;
@@ -61,7 +61,7 @@ std::vector<int> lowest_holders(const Communicator& comm, const std::vector<glob
 std::vector<local_index> numbered(std::span<const global_index> connectivity,
                                   const IndexedDomain& nodes) {
     std::vector<local_index> cells(connectivity.size());
-    nodes.local_of(connectivity, cells);  // −1 for what is no node
+    nodes.local_of(connectivity, cells);  // −1 if not a node
     return cells;
 }
 

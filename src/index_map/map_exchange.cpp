@@ -44,7 +44,7 @@ MapExchange::MapExchange(const Pattern& pattern, const std::vector<local_index>*
             if (!in_place_) array.owned.reserve(false), array.ghosts.reserve(true);
         represent(arrays, false,
                   requested_transport(options.transport) !=
-                      "auto");  // one that was asked for may need shared ghosts
+                      "auto");  // an explicit transport may require shared ghosts
     });
     std::vector<Group> groups;
     for (std::size_t f = 0; f < arrays.size(); ++f) {
@@ -85,7 +85,7 @@ MapExchange::Array MapExchange::placed(const Pattern& pattern, const CellValues&
             std::move(sent),  std::move(received), shape};
 }
 
-// In place each array has a pattern of its own, with its numbers of the cells.
+// In place, each array has its own pattern, because cells are numbered by its layout.
 Group MapExchange::group_of(const Pattern& pattern, std::size_t f) const {
     const CellValues& array = made_for_[f];
     const std::optional<PlacedCells>& cells = arrays_[f].cells;
@@ -116,7 +116,7 @@ void MapExchange::represent(CellArrays arrays, bool hold_owned, bool hold_ghosts
         places_[2 * f] = represent({&Array::owned, &CellValues::owned, owned_}, f, hold_owned);
         places_[2 * f + 1] =
             represent({&Array::ghosts, &CellValues::ghosts, ghosts_}, f, hold_ghosts);
-        if (in_place_ && owned_ == 0)  // nothing is read there, but the layout must be the plan's
+        if (in_place_ && owned_ == 0)  // never read, but must have the plan's layout
             places_[2 * f] = places_[2 * f + 1];
     }
 }
@@ -136,21 +136,21 @@ CellArray MapExchange::cells_of(const Side& side, std::size_t f) const {
     return at_ != nullptr ? arrays_[f].cells->in(given_[f]) : given_[f].*side.array;
 }
 
-// The first cell for the exchange: the array's own, unless it has to be held or its cells are
-// apart.
+// First cell for the exchange: the array's own, unless `hold` or a different layout requires the
+// buffer.
 std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
     const CellArray array = cells_of(side, f);
     BounceBuffer& buffer = arrays_[f].*side.buffer;
     const bool apart = at_ != nullptr ? !in_place_ || !arrays_[f].cells->is_like(made_for_[f])
                                       : array.stride != made_for_[f].width() && side.cells > 1;
     const bool stands_in = side.cells > 0 && (hold || apart);
-    if (in_place_ && stands_in && buffer.first() == nullptr)  // as large as the array: rarely
+    if (in_place_ && stands_in && buffer.first() == nullptr)  // rare, and as large as the array
         buffer.reserve(side.buffer == &Array::ghosts);
     buffer.stand_in_for({&array, 1}, stands_in);
     return buffer.stands_in() ? buffer.first() : array.first;
 }
 
-// Arrays that what moves the data would refuse (their memory, their alignment) are held, too.
+// Also buffers arrays whose memory or alignment the transport refuses.
 void MapExchange::represent(CellArrays arrays, Direction direction, bool hold_owned,
                             bool hold_ghosts) {
     represent(arrays, hold_owned, hold_ghosts);
@@ -178,8 +178,8 @@ void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
     queue_->wait();
 }
 
-// Owned cells of a reverse exchange need not be held: it combines in its end. What is held is let
-// go of before begin returns.
+// begin releases all buffered arrays. Reverse exchanges need no buffer for owned cells: they
+// combine in `end`.
 void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
     const bool forward = direction == Direction::forward;
     direction_ = direction;
@@ -192,7 +192,7 @@ void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduct
     begun();
 }
 
-// Those that `end` writes; the exchange knows its bounce buffers only.
+// Poisons the caller's ghosts, which `end` writes; the exchange only knows its bounce buffers.
 void MapExchange::poison_ghosts() const {
     for (std::size_t f = 0; f < given_.size(); ++f) {
         const CellValues& array = given_[f];

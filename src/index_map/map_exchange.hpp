@@ -1,4 +1,4 @@
-// A map's exchange for arrays of certain elements.
+// An index map's exchange for arrays of given elements.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,19 @@
 
 namespace parhelion {
 
-/// Compiled for arrays whose cells lie next to each other and that stay as they are until the end.
-/// For arrays of a call that do not, and all that begin must let go of, bounce buffers stand in.
+/// Compiled for contiguous cells in arrays that stay valid until `end`. Bounce buffers replace
+/// other arrays, and all arrays that `begin` must release.
 ///
-/// With places it is compiled for the layouts that the arrays have on this rank, and others are
-/// copied; or, to be begun and ended, for buffers alone.
+/// With places, it is compiled for this rank's layouts, and copies others; or, with `in_halves`,
+/// for buffers alone.
 class MapExchange final : public CellsExchange {
 public:
-    /// Collective. The pattern and the places (null: none) outlive it. `in_halves` counts where
-    /// there are places.
+    /// Collective. The pattern and the places (null: none) must outlive it. `in_halves` matters
+    /// only with places.
     MapExchange(const Pattern& pattern, const std::vector<local_index>* places, bool in_halves,
                 CellArrays arrays, const ExchangeOptions& options);
 
-    /// In a forward exchange bytes are bytes.
+    /// A forward exchange only compares widths.
     bool fits(CellArrays arrays, Direction direction, bool in_halves) const override;
     const Exchange* exchange() const override { return &*exchange_; }
 
@@ -35,8 +35,7 @@ public:
     void end() override;
 
 private:
-    // With places: numbers of the cells that are exchanged, in the array of the call and where the
-    // exchange has them.
+    // With places: numbers of the exchanged cells in the caller's array and in the exchange's.
     struct Numbers {
         std::vector<local_index> in_array, in_buffer;
     };
@@ -62,11 +61,11 @@ private:
     void poison_ghosts() const;
 
     const local_index owned_, ghosts_;
-    const std::vector<local_index>* const at_;  // the places of cells, or null
+    const std::vector<local_index>* const at_;  // places of cells, or null
     const bool in_place_;                       // with places
-    std::vector<local_index> sent_, received_;  // with places: cells
+    std::vector<local_index> sent_, received_;  // with places: local cells
     bool checked_ = false;
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // for all arrays
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;  // for the exchange

@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t per_word = 64;
 constexpr std::size_t words_of(std::size_t cells) { return (cells + per_word - 1) / per_word; }
 
-// Bit i of the words: whether the number of cell i is not 0. `joined`: all cells of the mask lie
-// next to each other, as its numbers do.
+// Sets bit i if the number of cell i is not 0. `joined`: cells with consecutive numbers, which are
+// contiguous in the mask.
 template <class Number>
 void read_bits(const CellArray& mask, std::span<const local_index> cells, bool joined,
                std::uint64_t* words) {
@@ -44,7 +44,8 @@ void read_bits(const CellArray& mask, std::span<const local_index> cells, bool j
             for (std::size_t i = 0; i < few; ++i)
                 set[i] = is_set(mask.first + numbers[i] * mask.stride);
         std::uint64_t word = 0;
-        for (std::size_t i = 0; i < per_word; i += 8) {  // eight bytes of 0 or 1 become eight bits
+        for (std::size_t i = 0; i < per_word; i += 8) {  // packs eight bytes of 0 or 1 into eight
+                                                         // bits
             std::uint64_t eight;
             std::memcpy(&eight, set.data() + i, sizeof eight);
             word |= (eight * 0x0102040810204080 >> 56) << i;
@@ -80,10 +81,10 @@ local_index* keep_each(const local_index* from, const std::uint64_t* bits, std::
     return to;
 }
 
-constexpr std::size_t spare = 8;  // entries behind lists
+constexpr std::size_t spare = 8;  // extra entries after each list
 
 #if defined(__x86_64__)
-// Of each set of eight, its members.
+// Members of each subset of eight.
 constexpr auto members = [] {
     std::array<std::array<local_index, 8>, 256> all{};
     for (std::size_t set = 0; set < all.size(); ++set)
@@ -97,7 +98,7 @@ bool keeps_eight() {
     return possible;
 }
 
-// Reads and writes up to `spare` entries too many.
+// Reads and writes up to `spare` entries beyond the end.
 __attribute__((target("avx2,popcnt"))) local_index* keep_eights(const local_index* from,
                                                                 const std::uint64_t* bits,
                                                                 std::size_t count,
@@ -182,7 +183,7 @@ void MaskedCells::prepare_messages() {
             set->add(static_cast<int>(k), neighbors_[k].rank);
 }
 
-// Holders of ghosts tell owners. Messages of no bits are not sent.
+// Ghost holders send bits to owners; empty messages are skipped.
 void MaskedCells::start(const CellValues& mask) {
     const MPI_Comm comm = comm_.handle();
     const auto bytes = [](const Part& part) {
@@ -230,7 +231,7 @@ void MaskedCells::start_anew() {
     if (!(messages_->receives.settle() & messages_->sends.settle()))
         for (List* list : {&sent_, &received_})
             orphan(std::exchange(list->bits, std::make_shared<std::vector<Word>>(*list->bits)));
-    messages_->tag.keep();  // another rank may have sent before it heard
+    messages_->tag.keep();  // another rank may have sent before it saw the error
     messages_.reset();
 }
 

@@ -1,4 +1,4 @@
-// Which ghosts of a map count, as the two ends of each link know it.
+// Lists of a map's active ghosts, kept equal at both ends of each link.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace parhelion {
 
-/// Lists of the cells that count, filled anew by each update in memory that stays.
+/// Each update refills the lists in place.
 class MaskedCells {
 public:
-    /// Of a list the cells of one neighbor: from `first` on as many as count now, `most` at most.
+    /// One neighbor's slice of a list: `count` active cells from `first`, at most `most`.
     struct Part {
         std::size_t first = 0, most = 0, first_word = 0, count = 0;
-        bool joined = false;  // in masks
+        bool joined = false;  // consecutive in masks
     };
     struct Neighbor {
         int rank;
         Part sent, received;
     };
 
-    /// Local. The places of cells (null: none) outlive it.
+    /// Local. `places` (null: none) must outlive it.
     MaskedCells(const Pattern& pattern, const std::vector<local_index>* places);
     ~MaskedCells() {
         if (!right_) start_anew();
@@ -33,9 +33,9 @@ public:
     MaskedCells(const MaskedCells&) = delete;
     MaskedCells& operator=(const MaskedCells&) = delete;
 
-    /// In a collective call: `mask` has integers of this rank's cells.
+    /// Collective. `mask` has one integer per cell of this rank.
     void update(const CellValues& mask);
-    /// After one that has failed on every rank.
+    /// Call after an update failed on every rank.
     void start_anew();
     void require_lists() const;
     std::uint64_t version() const { return version_; }
@@ -43,7 +43,7 @@ public:
     const Communicator& communicator() const { return comm_; }
     local_index owned() const { return owned_; }
     const std::vector<Neighbor>& neighbors() const { return neighbors_; }  ///< by rank
-    /// Owned cells that are sent, and local numbers of ghosts that are received.
+    /// Owned cells to send, and local numbers of ghosts to receive.
     const std::vector<local_index>& sent() const { return sent_.now; }
     const std::vector<local_index>& received() const { return received_.now; }
 
@@ -70,7 +70,7 @@ private:
     local_index owned_;
     std::vector<Neighbor> neighbors_;
     List sent_, received_;
-    std::optional<PlacedCells> placed_;  // with places: how the last mask lay
+    std::optional<PlacedCells> placed_;  // with places: layout of the last mask
     std::vector<local_index> numbers_;   // of all ghosts, in masks
     std::unique_ptr<Messages> messages_;
     bool right_ = false;

@@ -59,7 +59,7 @@ bool MaskedExchange::fits(CellArrays arrays, Direction, bool) const {
         [](const CellValues& a, const CellValues& b) { return a.width() == b.width(); });
 }
 
-// Of a message, each array's part of which begins where vectors are aligned.
+// Size of a message, in which each array starts at an aligned byte.
 byte_count MaskedExchange::bytes(std::size_t cells) const {
     byte_count all = 0;
     for (const CellValues& array : made_for_)
@@ -175,7 +175,7 @@ bool MaskedExchange::test() try {
         if (!has_arrived(k)) return false;
     return sends_.test_all();
 } catch (...) {
-    failure_ = std::current_exception();  // for `end`
+    failure_ = std::current_exception();  // `end` rethrows it
     return true;
 }
 
@@ -185,7 +185,7 @@ void MaskedExchange::unpack(std::size_t k) {
     reduce(program_, &message, bases_.data(), *reduction_);
 }
 
-// In ascending order of rank, so that sums repeat.
+// Unpacks in ascending order of rank, for reproducible sums.
 void MaskedExchange::finish() {
     Waiter waiter(node_, false, true, timeout_s_);
     for (std::size_t k = 0; k < slots_.size(); ++k) {
@@ -206,7 +206,7 @@ void MaskedExchange::end() {
     ended();
     try {
         if (failure_) std::rethrow_exception(failure_);
-        cells_.communicator().handle();  // MPI has not ended
+        cells_.communicator().handle();  // throws if MPI has ended
         finish();
     } catch (...) {
         failure_ = std::current_exception();

@@ -1,4 +1,4 @@
-// Messages of the ghosts that count, whose lengths change with each mask: by MPI.
+// Exchanges the active ghosts by MPI messages, whose lengths change with each mask.
 #pragma once
 
 #include <exception>
@@ -14,10 +14,10 @@ namespace parhelion {
 
 class NodeContext;
 
-/// Copies between arrays of any layout and messages, in memory for all ghosts.
+/// Copies between arrays of any layout and messages; buffers have room for all ghosts.
 class MaskedExchange final : public CellsExchange {
 public:
-    /// Collective. The cells and the places (null: none) outlive it.
+    /// Collective. `cells` and `places` (null: none) must outlive it.
     MaskedExchange(const MaskedCells& cells, const std::vector<local_index>* places,
                    CellArrays arrays, const ExchangeOptions& options);
     ~MaskedExchange() override;
@@ -36,15 +36,14 @@ public:
     void end() override;
 
 private:
-    // With places: the cells that count by their numbers in arrays of the layout that was there
-    // last.
+    // With places: numbers of the active cells in arrays of the last layout.
     struct Numbers {
         PlacedCells placed;
         std::vector<local_index> sent = {}, received = {};
         std::uint64_t version = 0;
     };
     struct Slot {
-        byte_count first;  // of its messages, in both buffers
+        byte_count first;  // byte of its messages in both buffers
         bool missing = false;
     };
     using Part = MaskedCells::Part;
@@ -66,10 +65,10 @@ private:
     double timeout_s_;
     NodeContext* node_;
     std::vector<std::optional<Numbers>> numbers_;
-    std::vector<Slot> slots_;  // as the neighbors
+    std::vector<Slot> slots_;  // in the order of neighbors
     std::shared_ptr<std::byte> out_, in_;
     Program program_;                // of one message
-    std::vector<std::byte*> bases_;  // of its arrays
+    std::vector<std::byte*> bases_;  // of the program's arrays
     std::optional<Reduction> reduction_;
     Tag tag_;
     RequestSet sends_{RequestSet::Kind::sends}, receives_{RequestSet::Kind::receives};

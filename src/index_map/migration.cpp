@@ -38,7 +38,7 @@ void require_rows(const CellArrays& arrays, std::size_t needed) {
     }
 }
 
-// Widths that are common are known to the compiler.
+// Constant widths let the compiler inline the copy.
 void copy_row(std::byte* to, const std::byte* from, byte_count width) {
     switch (width) {
         case 4: std::memcpy(to, from, 4); break;
@@ -82,7 +82,7 @@ std::int64_t Migration::send(std::span<const int> ranks, const CellArrays& array
     return received_;
 }
 
-// Rows by destination, in their order: `order_` holds their numbers.
+// Stable counting sort of the rows by destination; `order_` holds row numbers.
 void Migration::sort(std::span<const int> ranks) {
     const int size = exchange_.communicator().size();
     destinations_.clear();
@@ -111,7 +111,7 @@ void Migration::sort(std::span<const int> ranks) {
         if (ranks[row] != dropped) order_[destination(ranks[row]).next++] = row;
 }
 
-// Each message has array after array.
+// A message holds one array after another.
 void Migration::pack(const CellArrays& arrays) {
     sent_.assign(arrays.begin(), arrays.end());
     width_ = 0;

@@ -1,4 +1,4 @@
-// Maps of codes that know their neighbors and have no global ids: the library makes ids up.
+// Index maps from neighbor lists: the library generates the global ids.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using Lists = std::map<int, std::vector<local_index>>;
 
-// An owner and its number of a cell there: the directory of such ids asks the owner itself.
+// Encodes the owner and its local number, so that the directory can ask the owner directly.
 global_index id_of(int rank, local_index cell) { return global_index{rank} << 32 | cell; }
 int owner_of(global_index id) { return static_cast<int>(id >> 32); }
 
@@ -53,7 +53,7 @@ void require_once(const Lists& lists, const std::string& what) {
     }
 }
 
-// A word for each entry of each list, to the rank that it is for.
+// One message per list, with a word per entry.
 template <class Word>
 std::vector<Message> messages(const Lists& lists, Word&& word) {
     std::vector<Message> all;
@@ -66,7 +66,8 @@ std::vector<Message> messages(const Lists& lists, Word&& word) {
     return all;
 }
 
-// Both sides of each pair of ranks have lists of one length. `come` are the words of the others.
+// Throws Error unless both lists of each pair of ranks have equal lengths. `come`: the words
+// received.
 void require_equal_lists(const Communicator& comm, const Lists& mine,
                          const std::vector<Message>& come, const std::string& sends,
                          const std::string& receives) {
@@ -84,7 +85,7 @@ void require_equal_lists(const Communicator& comm, const Lists& mine,
     }
 }
 
-// What a rank knows of its cells, by their numbers in arrays: their ids.
+// Global ids by local number.
 using Ids = std::map<local_index, global_index>;
 
 IndexMap map_of(const Communicator& comm, const Ids& ids, Places places, ExchangeOptions options) {
@@ -101,7 +102,7 @@ IndexMap map_of(const Communicator& comm, const Ids& ids, Places places, Exchang
         .placed(std::move(places));
 }
 
-// The least id of each point along the lists, until no rank finds a lesser one.
+// Label propagation: takes the minimum id of each shared point until no rank changes one.
 void spread(const Communicator& comm, const Lists& shared, Ids& ids) {
     std::vector<int> ranks;
     for (const auto& [rank, points] : shared) ranks.push_back(rank);

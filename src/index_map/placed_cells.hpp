@@ -1,4 +1,4 @@
-// Cells at places of their own in arrays, as numbers times a stride.
+// Cells at given places in arrays, as multiples of a stride.
 #pragma once
 
 #include <limits>
@@ -10,14 +10,14 @@
 
 namespace parhelion {
 
-/// The cells of a map with places in arrays of the layout that was looked at last.
+/// Numbers of a map's cells in arrays of the layout of the last look_at.
 class PlacedCells {
 public:
-    /// Of each local cell. The places outlive it.
+    /// `places` has one entry per local cell and must outlive it.
     explicit PlacedCells(std::span<const local_index> places) : places_(places) {}
 
-    /// Whether the array's layout is another one than before: all numbers have changed then. Throws
-    /// Error for arrays that are too large.
+    /// Returns whether the layout differs from the previous one, which changes all numbers. Throws
+    /// Error if the array is too large.
     bool look_at(const CellValues& array);
     bool is_like(const CellValues& array) const;
     /// Cell `number` is at first + number · stride.
@@ -27,9 +27,9 @@ public:
     local_index end() const { return end_; }
     local_index number(local_index cell) const { return numbers_[static_cast<std::size_t>(cell)]; }
     void numbers_of(std::span<const local_index> cells, std::vector<local_index>& numbers) const;
-    /// The map's pattern for cells by these numbers.
+    /// The map's pattern with these numbers.
     Pattern numbered(const Pattern& pattern) const;
-    /// The map's shared points, too; slots stay what they are.
+    /// The map's shared points with these numbers; slots keep theirs.
     SharedPoints numbered(SharedPoints points) const;
 
 private:
@@ -38,8 +38,8 @@ private:
 
     std::span<const local_index> places_;
     std::vector<local_index> numbers_;
-    std::array<CellAxis, max_dimensions> axes_{};  // that were looked at
-    byte_count component_stride_ = none;           // too
+    std::array<CellAxis, max_dimensions> axes_{};  // of the last look_at
+    byte_count component_stride_ = none;           // of the last look_at
     byte_count offset_ = 0, stride_ = 0;
     local_index end_ = 0;
 };

@@ -27,7 +27,7 @@ void check_count(std::size_t given, local_index needed, const std::string& name)
                            " of them: give one for each, in their order"));
 }
 
-// Into the components' single stride, which the slower ones continue.
+// Merges a component dimension into the single component stride, which it must continue.
 void join_components(CellValues& values, const CellAxis& axis, const std::string& array) {
     if (axis.extent < 1 || axis.extent > (global_index{1} << 24) / values.components)
         throw Error(concat(array, " has components of extent ", axis.extent,

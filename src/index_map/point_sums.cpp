@@ -15,8 +15,8 @@
 
 namespace parhelion {
 
-// Over seams: what holders have goes to the first of them, and the sum comes back. Exchanges of no
-// depth do that, signs and components that change places included.
+// Over seams: holders send values to the first holder, which sends the sum back, by exchanges of
+// depth 0, which apply signs and turned components.
 class ThereAndBack {
 public:
     ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
@@ -30,8 +30,8 @@ public:
         half_.emplace(exchange_.begin_reverse(how, arrays_));
         is_back_ = false, failure_ = nullptr;
     }
-    // A reduction of the program may fail on one rank, which all have to know: `end` waits for
-    // that.
+    // A user's reduction may fail on one rank, which all ranks must learn: only `end` continues
+    // then.
     bool test() {
         if (!is_back_ && half_->test() && how_.by() == nullptr) turn();
         return !half_ || half_->test();
@@ -49,7 +49,7 @@ private:
         for (Field& field : all) field.halo = 0;
         return all;
     }
-    // Who has what land would own adds it up.
+    // The first holder sums points that a land block would own.
     static Group group_of(const CartesianDomain& domain, const std::vector<Field>& fields) {
         Group group(domain, fields);
         for (Pattern& each : group.patterns)
@@ -68,7 +68,7 @@ private:
             failure_ = std::current_exception();
         }
     }
-    // Whose own reduction failed knows more than could be said here.
+    // The failing rank rethrows its own, more precise error.
     bool all_are_sums() const {
         if (how_.by() == nullptr) return true;
         const bool failed = how_.by()->has_failed();
@@ -83,7 +83,7 @@ private:
     }
 
     Communicator comm_;
-    std::vector<Field> fields_, arrays_;  // of the construction, of a call
+    std::vector<Field> fields_, arrays_;  // of the constructor, of a call
     Exchange exchange_;
     Reduction how_ = Reduction::sum;
     std::optional<Step> half_;
@@ -95,16 +95,16 @@ struct PointSums::State final : Operation {
     CartesianDomain domain;
     std::vector<Field> fields;
     PointLayout layout;
-    std::vector<std::vector<CellValues>> arrays;  // of each block
+    std::vector<std::vector<CellValues>> arrays;  // per block
     std::vector<CellValues> made, given;
     std::optional<GridPoints> points;
     const std::shared_ptr<Executor> executor = make_executor(MemorySpace::host);
     const std::shared_ptr<Queue> queue = executor->make_queue();
-    std::vector<BounceBuffer> collected;  // points of several blocks, of each array
+    std::vector<BounceBuffer> collected;  // per array: points of several blocks
     std::vector<Program> twice_in,
-        twice_back;  // between the places of points that the rank has twice, of each array
+        twice_back;  // per array: between both places of points that the rank has twice
     std::optional<SharedReduction> sums;
-    std::optional<ThereAndBack> over_seams;  // in place of all of these
+    std::optional<ThereAndBack> over_seams;  // replaces all of these
     Reduction reduction = Reduction::sum;
 
     State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)
@@ -171,7 +171,7 @@ struct PointSums::State final : Operation {
                 "one for each field, in that order");
         given = collected.empty() ? arrays.front() : made;
     }
-    // Points that this rank has twice: values of the later place into the first one, or the sum
+    // Points that this rank has twice: combines the later place into the first; copies the sum
     // back.
     void compile_twice() {
         for (const CellValues& array : made) {
@@ -191,7 +191,7 @@ struct PointSums::State final : Operation {
         for (std::size_t k = 0; k < given.size(); ++k)
             queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
     }
-    // What this rank has added up goes to others: they have to know where it could not.
+    // Other ranks receive this rank's partial sums: sends failures of a user's reduction with them.
     void start(Reduction how, std::span<const Field> named) {
         if (sums->under_way()) throw Error("these sums are under way: end them first");
         take(named.empty() ? std::span<const Field>(fields) : named);

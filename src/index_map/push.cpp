@@ -28,7 +28,7 @@ void check_pushed(const IndexedDomain& owners, std::span<const local_index> cell
     }
 }
 
-// Global ids of the cells that others, or this rank itself, push here.
+// Global ids of the cells that all ranks push to this one.
 std::vector<global_index> pushed_here(const IndexedDomain& owners,
                                       std::span<const local_index> cells,
                                       std::span<const int> ranks) {

@@ -1,4 +1,4 @@
-// What operations between one rank and all have in common.
+// Shared by operations with a root.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-/// Collective. Throws Error on every rank unless all name the same root, and it exists.
+/// Collective. Throws Error on every rank unless all pass the same, existing root.
 inline void require_root(int root, const Communicator& comm) {
     require_equal(
         comm, "the arguments", [root](Properties& told) { told.add("the root", root); },

@@ -1,4 +1,4 @@
-// Whether two arrays that are named at a call are partly the same memory.
+// Tests whether two arrays of a call overlap in memory.
 #pragma once
 
 #include <algorithm>

@@ -20,13 +20,13 @@ bool follow_each_other(const std::vector<local_index>& list) {
            }) == list.end();
 }
 
-// Cells of an array, or slots: how far apart, and their components.
+// Array of cells, or slots: byte strides of cells and of components.
 struct Operand {
     int base;
     byte_count stride, apart;
 };
 
-// Kept in the list's order: what is combined is in the order of ranks.
+// Keeps the list's order: combines in the order of ranks.
 void add(Program& program, const CellValues& values, const Operand& from,
          const std::vector<local_index>& src, const Operand& to,
          const std::vector<local_index>& dst) {
@@ -103,7 +103,7 @@ SharedReduction::Array SharedReduction::placed(const CellValues& values,
     return {values.width(), std::move(buffer), std::move(numbered)};
 }
 
-// With places each array has a pattern of its own, with its numbers of the points.
+// With places, each array has its own pattern, because points are numbered by its layout.
 Group SharedReduction::group_of(std::size_t f) const {
     const CellValues& values = made_for_[f];
     const Numbered* const numbered = arrays_[f].numbered.get();
@@ -117,7 +117,7 @@ Group SharedReduction::group_of(std::size_t f) const {
     return {pattern, {std::move(field)}};
 }
 
-// A byte of this rank to each other holder of its points.
+// Sends one byte from this rank to each other holder of its points.
 Group SharedReduction::failures_group() {
     const Pattern& of = points_.pattern;
     const auto neighbors = static_cast<local_index>(of.stages[0].size());
@@ -135,7 +135,7 @@ Group SharedReduction::failures_group() {
     return {std::move(pattern), {std::move(field)}};
 }
 
-// Whose own reduction it was knows more.
+// The failing rank itself throws its own, more precise error.
 void SharedReduction::refuse_failures(Reduction reduction) const {
     if (!failures_ || (reduction.by() != nullptr && reduction.by()->has_failed())) return;
     const auto& links = points_.pattern.stages[0];
@@ -184,7 +184,7 @@ bool SharedReduction::combines(CellArrays arrays) const {
                                      });
 }
 
-// Whether owned cells and ghosts are one array whose cells lie next to each other.
+// Whether owned cells and ghosts are one contiguous array.
 bool SharedReduction::lies_together(const CellValues& values) const {
     const local_index ghosts = points_.pattern.owned - owned_;
     const byte_count width = values.width();
@@ -194,7 +194,7 @@ bool SharedReduction::lies_together(const CellValues& values) const {
             values.ghosts.first == values.owned.first + owned_ * width);
 }
 
-// Arrays are exchanged in place where they can be.
+// Exchanges arrays in place if possible.
 void SharedReduction::represent(std::size_t f, bool always) {
     Array& array = arrays_[f];
     const CellValues& values = given_[f];
@@ -208,7 +208,7 @@ void SharedReduction::represent(std::size_t f, bool always) {
         }
         parts[0] = numbered->cells.in(values), first = parts[0].first;
         stands_in |= !numbered->cells.is_like(made_for_[f]);
-        if (stands_in && array.buffer.first() == nullptr)  // as large as the array: rarely
+        if (stands_in && array.buffer.first() == nullptr)  // rare, and as large as the array
             array.buffer.reserve(false);
     } else {
         stands_in |= !lies_together(values);
@@ -251,7 +251,7 @@ void SharedReduction::end() {
 }
 
 void SharedReduction::combine(Reduction reduction) {
-    if (failures_) queue_->wait();  // they are looked at here
+    if (failures_) queue_->wait();  // refuse_failures reads them on the host
     refuse_failures(reduction);
     for (std::size_t f = 0; f < arrays_.size(); ++f) {
         Bases bases = &places_[2 * f];

@@ -1,5 +1,4 @@
-// A map's sums, and other reductions, of points that several ranks hold, for arrays of certain
-// elements.
+// Reductions over points that several ranks hold, for arrays of given elements.
 #pragma once
 
 #include <memory>
@@ -14,16 +13,16 @@
 
 namespace parhelion {
 
-/// What travels beside the values.
+/// Extra data sent with the values.
 enum class Tells { nothing, failures };
 
-/// One exchange of the points' values with all other holders, and their combination. Slots lie in
-/// node-shared memory of its own. Bounce buffers stand in for arrays whose cells lie apart, or
-/// owned cells and ghosts in two places; with places, for arrays of another layout than those that
-/// it was made for.
+/// Exchanges the points' values with all other holders in one round, then combines them. Slots lie
+/// in node-shared memory. Bounce buffers replace arrays that are not contiguous; with places,
+/// arrays of a layout other than the constructor's.
 class SharedReduction final : public Operation {
 public:
-    /// Collective. The points and the places (null: none) outlive it. `tells`: equal on all ranks.
+    /// Collective. `points` and `places` (null: none) must outlive it. `tells` must be equal on all
+    /// ranks.
     SharedReduction(const SharedPoints& points, local_index owned, CellArrays arrays,
                     const ExchangeOptions& options, Tells tells = Tells::nothing,
                     const std::vector<local_index>* places = nullptr);
@@ -35,25 +34,23 @@ public:
     void run(CellArrays arrays, Reduction reduction);
     void begin(CellArrays arrays, Reduction reduction);
     bool test() override { return step_->test(); }
-    /// Throws Error, when all has arrived, where another holder has told a failure.
+    /// Throws Error, after all messages arrived, if another holder reported a failure.
     void end() override;
-    /// Before run and begin, where failures are told: whether the values that this rank sends are
-    /// not what they should be.
+    /// Call before run and begin with Tells::failures: reports that this rank's values are invalid.
     void tell_failure(bool failed) {
         if (failures_) *failures_ = std::byte{failed};
     }
 
 private:
-    // With places: of shared points in the array of the call, and all by the numbers that they have
-    // in those that this was made for.
+    // With places: shared points by their numbers in the caller's array (`in_array`), and in the
+    // constructor's.
     struct Numbered {
         PlacedCells cells;
         SharedPoints points;
         byte_count stride;
         std::vector<local_index> in_array;
     };
-    // Of one array: programs between points (base 0) and slots (base 1), and what stands in for its
-    // owned cells and its ghosts.
+    // Programs between points (base 0) and slots (base 1), and the bounce buffer of one array.
     struct Array {
         byte_count width;
         BounceBuffer buffer;
@@ -76,13 +73,14 @@ private:
     const SharedPoints& points_;
     local_index owned_;
     std::vector<CellValues> made_for_, given_;
-    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter from the first ghost on
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // of the arrays
+    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter count from the first
+                                                             // ghost
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // for all arrays
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;
     std::shared_ptr<std::byte>
-        failures_;  // whether this rank, then each neighbor, has failed; null where nothing is told
+        failures_;  // of this rank, then each neighbor; null with Tells::nothing
     std::optional<Reduction> reduction_;
     std::optional<Exchange> exchange_;
     std::optional<Step> step_;
