@@ -288,8 +288,8 @@ int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* c
                       const int* blocks, const char* numbering, int node_color,
                       const phl_exchange_costs* costs, phl_placed** placed) {
     return guarded([&] {
-        // Does not throw for wrong arguments before the collective constructor, which every rank
-        // must reach.
+        // Wrong arguments must not keep a rank from the collective constructor, which validates
+        // them.
         PlacedOptions options;
         const int dimensions = grid->dimensions;
         if (dimensions >= 1 && dimensions <= max_dimensions) {

@@ -1,5 +1,4 @@
-// What all files of the binding share: nanobind, small values between C++ and Python, and what each
-// file adds to the module.
+// Shared by all binding files: nanobind, conversions, and the functions that fill the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -30,7 +29,7 @@ void bind_sums_and_moves(nb::module_& module);
 
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
-/// What `work` gives, while other threads of Python run.
+/// Runs `work` without the interpreter's lock.
 template <class Work>
 auto unlocked(Work&& work) {
     const nb::gil_scoped_release released;
@@ -65,7 +64,7 @@ inline nb::tuple corners_of(const Box& box, int dimensions) {
     return nb::make_tuple(along(box.lo), along(box.hi));
 }
 
-/// Sides that are not given have no halo.
+/// Missing sides have no halo.
 inline HaloWidth halo_from(IntList lower, IntList upper) {
     HaloWidth width(0);
     std::copy_n(lower.begin(), std::min<std::size_t>(lower.size(), max_dimensions),
@@ -79,18 +78,19 @@ inline Stagger stagger_from(IntList along) {
     Stagger stagger;
     for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
         stagger.along[d] =
-            static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));  // what is wrong stays wrong
+            static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));  // invalid values stay
+                                                                        // invalid
     return stagger;
 }
 
 template <class T>
 using Numpy = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
-/// As they come from Python: contiguous, read only, not kept.
+/// Arguments from Python: contiguous, read only, not kept.
 template <class T>
 using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ids = Given<std::int64_t>;
 
-/// A NumPy array whose base holds the owner of its memory: it lives as long as any view of it.
+/// A NumPy array whose base owns the memory, for as long as any view lives.
 template <class T, class Owner>
 Numpy<T> numpy_of(T* first, std::size_t count, Owner owner) {
     auto* const holder = new Owner(std::move(owner));
@@ -120,12 +120,12 @@ std::vector<T> vector_of(std::span<const T> values) {
     return {values.begin(), values.end()};
 }
 
-/// What an object of Python shows of its memory: nothing where it shows none that can be written.
+/// The writable buffer of a Python object; false if it has none.
 class Buffer {
 public:
     explicit Buffer(nb::handle object) { look(object); }
-    /// Another object is seen as the NumPy array that `as_array` makes of it, which `made` keeps.
-    /// Throws where there is none.
+    /// Falls back to the NumPy array that `as_array` makes, which `made` keeps. Throws Error if
+    /// there is no buffer.
     Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
         if (look(object)) return;
         made.append(as_array(object, name));
@@ -155,7 +155,7 @@ private:
     bool there_ = false;
 };
 
-/// The 64-bit integers of C have two names.
+/// Treats both format codes of C's 64-bit integers as equal.
 inline bool equal_format(std::string_view a, std::string_view b) {
     const auto plain = [](char c) { return c == 'q' ? 'l' : c == 'Q' ? 'L' : c; };
     return a == b || (a.size() == 1 && b.size() == 1 && plain(a[0]) == plain(b[0]));

@@ -1,5 +1,4 @@
-// Communicators come over as Fortran handles: the one form that every MPI and every mpi4py have in
-// common.
+// Communicators cross as Fortran handles, the only form common to every MPI and mpi4py.
 #include "parhelion/core/communicator.hpp"
 
 #include "bindings.hpp"
@@ -10,8 +9,7 @@
 namespace parhelion::python {
 namespace {
 
-// What a Python function does with all ranks, which C++ does not know: one agreement, which is all
-// there is to the call.
+// Runs one agreement as a collective call made in Python.
 template <class Work>
 auto doing(const Communicator& comm, const std::string& call, double timeout_s, Work&& work) {
     const CollectiveCall current(comm, call, timeout_s);
@@ -22,7 +20,7 @@ auto doing(const Communicator& comm, const std::string& call, double timeout_s, 
     }
 }
 
-// `of(comm, values)` of numbers that all ranks pass.
+// Binds `of(comm, values)`; all ranks pass equally many numbers.
 template <class Of>
 void bind_numbers(nb::class_<Communicator>& to, const char* name, Of of, const std::string& what) {
     using Values = std::vector<std::int64_t>;

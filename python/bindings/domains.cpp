@@ -1,4 +1,4 @@
-// Who owns what, and who sends what to whom.
+// Domains and patterns.
 #include <numeric>
 
 #include "bindings.hpp"
@@ -14,12 +14,12 @@ namespace {
 using Grid = const CartesianDomain&;
 using Cells = const IndexedDomain&;
 
-// Axis, whether its upper side, tile: of both sides; axes, axes that run backward, whether about
-// the center of cells.
+// Side: axis, whether upper, tile. Seam: two sides, axes, axes in opposite order, whether about
+// cell centers.
 using GivenSide = std::tuple<int, bool, int>;
 using Seams = std::vector<std::tuple<GivenSide, GivenSide, std::vector<int>, unsigned, bool>>;
 
-// A byte per cell, not 0 where it is wet; nothing in it but on rank 0.
+// One byte per cell, nonzero if wet; empty except on rank 0.
 using Bytes = nb::ndarray<const std::uint8_t, nb::ro, nb::device::cpu>;
 
 Mask mask_from(const std::vector<global_index>& extents, const Bytes& bytes) {
@@ -65,7 +65,7 @@ void construct_grid(CartesianDomain* self, const Communicator& comm,
     new (self) CartesianDomain(std::move(extents), options, comm);
 }
 
-// Sides as (tile, axis, "lower" or "upper"), and axes that run backward.
+// Sides as (tile, axis, "lower" or "upper"), and axes in opposite order.
 nb::list cube(int first_axis) {
     const auto side = [](const TileSide& given) {
         return nb::make_tuple(given.tile, given.axis,
@@ -236,7 +236,7 @@ nb::list stages_of(const Pattern& pattern) {
 
 nb::tuple sides_of(const Pattern& pattern, bool as_fields_may_have) {
     return tuple_of(pattern.dimensions,
-                    [&](std::size_t d) {  // without the points that the next block owns
+                    [&](std::size_t d) {  // excludes the next block's shared points
                         const int next =
                             as_fields_may_have ? pattern.stagger.more(static_cast<int>(d)) : 0;
                         return nb::make_tuple(pattern.halo.lower[d], pattern.halo.upper[d] - next);

@@ -1,4 +1,4 @@
-// Exchanges of fields, and what they are called with: arrays, reductions.
+// Exchanges of fields, with the arrays and reductions of their calls.
 #include "parhelion/exchange/exchange.hpp"
 
 #include "python_exchange.hpp"
@@ -54,7 +54,7 @@ void bind_field(nb::module_& module) {
         .def("__str__", [](const Field& field) { return to_string(field); });
 }
 
-// What NumPy's array interface tells of a tensor of DLPack, whose values nobody touches here.
+// NumPy's array interface of a DLPack tensor, whose values are not accessed.
 nb::dict device_array(const nb::ndarray<>& tensor) {
     nb::list shape, strides;
     const auto bytes = static_cast<std::int64_t>(tensor.itemsize());
@@ -73,7 +73,7 @@ nb::dict device_array(const nb::ndarray<>& tensor) {
     return told;
 }
 
-// Null: none was named.
+// Null if `stream` is None.
 std::shared_ptr<Queue> queue_of(nb::handle stream) {
     if (stream.is_none()) return nullptr;
     const nb::object told = nb::hasattr(stream, "__cuda_stream__")
@@ -101,14 +101,12 @@ std::string text(const Py_ssize_t* values, std::size_t count) {
         ": pass arrays like those that it was made with, or make another one, on every rank");
 }
 
-// Arrays that Python names at a call. They are compared with those that the exchange was made with:
-// a few hundred nanoseconds for each, and nothing is allocated where they have a buffer, as NumPy's
-// do.
+// Compares a call's arrays with the constructor's: a few hundred nanoseconds each, without
+// allocation for arrays with a buffer, such as NumPy's.
 class CallArrays {
 public:
-    // `entries`: for each field that was passed a list of its arrays, each with [(number of the
-    // native array, bytes from the array's start to that one's first owned cell), …]. `as_array`
-    // sees any other object as a NumPy array.
+    // `entries`: per field a list of its arrays, each with [(native array number, byte offset to
+    // its first owned cell), …]. `as_array` converts other objects to NumPy arrays.
     CallArrays(const nb::list& entries, nb::object as_array) : as_array_(std::move(as_array)) {
         for (nb::handle entry : entries) {
             auto& arrays = entries_.emplace_back();
@@ -122,7 +120,7 @@ public:
         }
     }
 
-    // Addresses for all native arrays, good until the next call.
+    // Addresses of all native arrays, valid until the next call.
     const std::vector<std::byte*>& places(const nb::args& given) {
         if (given.size() != entries_.size())
             throw Error(
@@ -130,16 +128,15 @@ public:
                 " arrays were passed and the exchange was made for " +
                 std::to_string(entries_.size()) +
                 ": pass one for each, in that order, or none for those that it was made with");
-        if (made_.size() > 0) made_ = nb::list();  // that of the call before may be under way
+        if (made_.size() > 0) made_ = nb::list();  // the previous call's may be under way
         for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);
         return places_;
     }
-    // What was made to see the arrays, and those that were in lists; to be kept as long as they are
-    // used.
+    // Arrays converted or taken from lists, which the caller must keep while in use.
     const nb::list& made() const { return made_; }
 
 private:
-    // An array as it was when the exchange was made.
+    // Layout of an array at construction.
     struct Made {
         std::string format;
         std::vector<Py_ssize_t> shape, strides;
@@ -155,7 +152,7 @@ private:
                 {}};
     }
 
-    // A field may be one array, several in a list or tuple, or either told with a halo.
+    // A field is one array, a list or tuple of them, or an object with `arrays` and `halo`.
     void take_entry(std::size_t i, nb::handle given) {
         const auto& entry = entries_[i];
         const std::string name = "array " + std::to_string(i);
@@ -168,7 +165,7 @@ private:
             refuse(name, std::to_string(nb::len(given)) + " parts", std::to_string(entry.size()));
         for (std::size_t part = 0; part < entry.size(); ++part) {
             const nb::object array = given[part];
-            made_.append(array);  // the list may lose it
+            made_.append(array);  // the list may drop it
             take(name + (entry.size() > 1 ? ", part " + std::to_string(part) : ""), entry[part],
                  array);
         }
@@ -215,7 +212,7 @@ public:
                 [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
         make(std::move(groups), options);
     }
-    // A subset of another exchange, and where its arrays are among those of a call.
+    // A subset of another exchange, with the positions of its arrays in a call.
     PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper,
                    Neighbors neighbors, nb::object arrays, const nb::list& call_arrays,
                    nb::object as_array)
@@ -296,7 +293,7 @@ private:
         require_usable();
         return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
     }
-    // Arrays that were named stay until others are, though nobody else may have them.
+    // Keeps the arrays of a begin alive until the next one names others.
     nb::object used_by(const nb::args& arrays) const {
         return arrays.size() == 0 ? nb::object()
                                   : nb::object(nb::make_tuple(arrays, call_arrays_.made()));

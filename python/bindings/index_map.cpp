@@ -1,4 +1,4 @@
-// Index maps, and exchanges of the arrays that each call names.
+// Index maps, and exchanges of the arrays of each call.
 #include "parhelion/index_map/index_map.hpp"
 
 #include <deque>
@@ -11,7 +11,7 @@
 namespace parhelion::python {
 namespace {
 
-// What is no native number travels as bytes.
+// Other than native numbers, elements are opaque bytes.
 Element element_of(const Buffer& buffer) {
 #define PARHELION_FORMAT(name, NAME, bytes, format) {Scalar::name, format},
     static constexpr std::pair<Scalar, const char*> known[] = {PHL_SCALARS(PARHELION_FORMAT)};
@@ -22,7 +22,7 @@ Element element_of(const Buffer& buffer) {
     return {Scalar::bytes, static_cast<std::int32_t>(buffer->itemsize)};
 }
 
-// The arrays of a call, seen as long as this lives: of a map, or of rows.
+// Holds the buffers of a call's arrays of a map, or of rows.
 class SeenArrays {
 public:
     SeenArrays(const IndexMap& map, const nb::tuple& given, nb::object as_array)
@@ -38,7 +38,7 @@ public:
     const std::vector<CellValues>& values() const { return values_; }
 
 private:
-    // Axes behind the first, of one cell, have to lie as in C.
+    // Later axes, those within a cell, must be contiguous in C order.
     CellValues see(nb::handle object, byte_count cells, const std::string& name) {
         const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
         if (buffer->ndim < 1 || buffer->shape[0] != cells)
@@ -59,7 +59,7 @@ private:
                 element_of(buffer),
                 static_cast<int>(width / buffer->itemsize)};
     }
-    // Of a map with places: axes and strides as they are, of which NumPy names the slowest first.
+    // For a map with places: any strides; reverses the axes, because NumPy lists the slowest first.
     CellValues see_placed(nb::handle object, const std::string& name) {
         const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
         ArrayShape shape{buffer.start(), element_of(buffer),
@@ -95,7 +95,7 @@ private:
     std::vector<CellValues> values_;
 };
 
-// A map as Python holds it: used by one thread at a time, while others run.
+// An index map for one thread at a time; others run meanwhile.
 struct PythonMap : IndexMap {
     using IndexMap::IndexMap;
     explicit PythonMap(IndexMap map) : IndexMap(std::move(map)) {}
@@ -128,7 +128,7 @@ auto combining(void (IndexMap::*combine)(const CellArrays&, Reduction) const) {
 
 using BeginOnMap = void (*)(const IndexMap&, const CellArrays&, Reduction);
 
-// A call of a map, from its begin to its end. A map may have several under way.
+// One begun call of a map, which may have several under way.
 class BegunOnMap final : public AnyExchange {
 public:
     BegunOnMap(nb::handle map, BeginOnMap begin, nb::handle reduction, const nb::tuple& given,
@@ -154,7 +154,7 @@ auto beginning(BeginOnMap begin) {
     };
 }
 
-// What `call` makes of a mask, of errors in which all ranks are told.
+// Passes a reader of the mask to `call`, so that all ranks report its errors.
 template <class Call>
 auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Call&& call) {
     map.guard.require_free();
@@ -177,7 +177,7 @@ struct PythonMigration {
     Migration migration;
     Guard guard;
 
-    // Of errors in reading arrays and ranks all ranks are told.
+    // Collective. Python has validated the arguments on all ranks.
     std::int64_t send(const Ids& to, const nb::tuple& given, const nb::object& as_array) {
         guard.require_free();
         const SeenArrays arrays(to.size(), given, as_array);
@@ -194,7 +194,7 @@ struct PythonMigration {
 
 std::vector<local_index> to_cells(std::span<const std::int64_t> ids) {
     std::vector<local_index> cells;
-    for (const std::int64_t id : ids)  // what does not fit is no cell
+    for (const std::int64_t id : ids)  // values that do not fit become -1
         cells.push_back(id > 2147483647 ? -1
                                         : static_cast<local_index>(std::max<std::int64_t>(id, -1)));
     return cells;

@@ -1,5 +1,4 @@
-// The native module: the C++ objects as they are. Argument forms and NumPy arrays are the Python
-// package's part.
+// The native module; the Python package converts arguments and NumPy arrays.
 #include "bindings.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/transport/transport.hpp"
@@ -7,7 +6,7 @@
 namespace parhelion::python {
 namespace {
 
-// C++ errors become the exceptions of parhelion.errors.
+// Maps C++ errors to the exceptions of parhelion.errors.
 void translate(const std::exception_ptr& raised, void*) {
     try {
         std::rethrow_exception(raised);
@@ -16,7 +15,7 @@ void translate(const std::exception_ptr& raised, void*) {
         try {
             type = nb::module_::import_("parhelion.errors")
                        .attr("class_of")(static_cast<int>(error.kind()));
-        } catch (const nb::python_error&) {  // the module is used outside of its package
+        } catch (const nb::python_error&) {  // used without the package
         }
         PyErr_SetString(type.ptr(), error.what());
     }
@@ -54,7 +53,7 @@ const char* reach_of(Scope scope) {
     return scope == Scope::anywhere ? "anywhere" : scope == Scope::same_node ? "node" : "rank";
 }
 
-// (name, description, reach, why it cannot be used here or "")
+// (name, description, reach, reason why it is unavailable or "")
 using Told = std::tuple<std::string, std::string, std::string, std::string>;
 std::vector<Told> list_transports() {
     std::vector<Told> all;
@@ -71,8 +70,7 @@ NB_MODULE(_core, module) {
     using namespace parhelion::python;
     module.attr("__doc__") =
         "Parhelion's C++ objects, built against one MPI. Use the package parhelion instead.";
-    // Objects that live until the interpreter ends are no fault of the user's; the check would
-    // print about them.
+    // Objects that live until exit are not the user's fault: suppresses nanobind's report.
     nb::set_leak_warnings(false);
     bind_errors(module);
     bind_communicator(module);

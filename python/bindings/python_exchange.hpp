@@ -1,4 +1,4 @@
-// What moves data, as Python holds it: with the arrays that it uses, and safe to drop at any time.
+// Exchanges as Python objects, which keep their arrays alive and can be dropped at any time.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace parhelion::python {
 
-/// A function of Python's: `combine(into, other)`, on the memory of elements.
+/// A Python function `combine(into, other)` on the memory of elements.
 struct PythonReduction {
     Element element;
     nb::object combine;
@@ -19,14 +19,13 @@ struct PythonReduction {
 /// As passed to a call.
 using AnyReduction = nb::typed<nb::handle, std::variant<nb::str, PythonReduction>>;
 
-/// A reduction as one exchange uses it: by name, or a Reduction, which stays as long as this. What
-/// the function raises is kept until `rethrow`, for in the midst of an exchange it would leave
-/// other ranks waiting; it belongs to this exchange alone, and nothing is combined from then on.
-/// Used with the interpreter's lock.
+/// A call's reduction: a name, or a Reduction, which it keeps alive. Stores the function's first
+/// exception until `rethrow`, because raising during an exchange would leave other ranks waiting,
+/// and combines nothing afterwards. Requires the interpreter's lock.
 class PassedReduction {
 public:
     PassedReduction() = default;
-    /// Throws Error naming the choices.
+    /// Throws Error that lists the choices.
     explicit PassedReduction(nb::handle given);
     Reduction reduction() const { return own_ ? Reduction(*own_) : named_; }
     void rethrow() const {
@@ -34,7 +33,7 @@ public:
     }
 
 private:
-    // Called without the interpreter's lock, as often as there are neighbors and arrays.
+    // Called without the interpreter's lock, repeatedly per neighbor and array.
     struct Own final : UserReduction {
         explicit Own(const PythonReduction& by) : UserReduction(by.element), combine_(by.combine) {}
         void combine(std::byte* into, const std::byte* from, byte_count bytes) const override;
@@ -49,8 +48,8 @@ private:
     std::unique_ptr<Own> own_;
 };
 
-/// Turns away a second thread. It is called with the interpreter's lock, which keeps it consistent,
-/// and gives that away while a function packs and waits.
+/// Rejects a second thread. The interpreter's lock protects its state; Inside releases the lock
+/// while a function packs and waits.
 class Guard {
 public:
     void require_free() const {
@@ -80,22 +79,22 @@ private:
     std::thread::id user_;
 };
 
-/// Something of the library that is called, or begun and ended, on arrays of Python's.
+/// An operation on Python arrays that can be called, or begun and ended.
 class AnyExchange {
 public:
     AnyExchange(const AnyExchange&) = delete;
     AnyExchange& operator=(const AnyExchange&) = delete;
 
-    /// Messages under way still read and write the arrays, and no destructor may wait while it
-    /// holds the interpreter's lock: then all stays until the process ends.
+    /// Pending messages access the arrays, and a destructor must not wait while it holds the
+    /// interpreter's lock: leaks them until exit.
     virtual ~AnyExchange() {
         if (failed_ || under_way())
             new Held(std::move(
-                held_));  // NOLINT(bugprone-unhandled-exception-at-new): no memory ends it
+                held_));  // NOLINT(bugprone-unhandled-exception-at-new): out of memory is fatal
     }
 
     bool under_way() const { return held_.step && !held_.step->has_ended(); }
-    /// Tells what was begun apart: how many times something was.
+    /// Number of begins, which identifies a step.
     long begun() const { return begun_; }
     void end() {
         require_usable();
@@ -110,7 +109,7 @@ public:
     }
     const nb::object& arrays() const { return held_.arrays; }
     const nb::object& used() const { return held_.used; }
-    /// Throws Error where a thread is inside, or after a failure.
+    /// Throws Error while a thread is inside, or after a failure.
     void require_usable() const {
         guard_->require_free();
         if (failed_)
@@ -119,14 +118,14 @@ public:
     }
 
 protected:
-    /// `guard`: of what it is a part of, if any.
+    /// `guard`: the guard of the object that this belongs to, if any.
     explicit AnyExchange(nb::object arrays, Guard* guard = nullptr)
         : guard_(guard != nullptr ? guard : &own_guard_) {
         held_.arrays = std::move(arrays);
     }
 
-    /// Lets other threads of Python run. A mistake of the caller changes nothing; after any other
-    /// error, messages may still arrive.
+    /// Releases the interpreter's lock. Errors of value or type change nothing; after others,
+    /// messages may still arrive.
     template <class Function>
     void guarded(Function&& function) {
         require_usable();
@@ -138,15 +137,15 @@ protected:
             throw;
         }
     }
-    /// `work(reduction)`, and raises what the reduction has raised.
+    /// Runs `work(reduction)`, then rethrows the reduction's exception.
     template <class Work>
     void combine(nb::handle reduction, Work&& work) {
         const PassedReduction how(reduction);
         guarded([&] { work(how.reduction()); });
         how.rethrow();
     }
-    /// `begin(reduction)` gives a step, until whose end `how`, `used`, and what was used before it,
-    /// have to stay.
+    /// `begin(reduction)` returns a step, until whose end `how`, `used` and the previous `used`
+    /// stay alive.
     template <class Begin>
     void start(PassedReduction how, nb::object used, Begin&& begin) {
         guarded([&] { held_.step.emplace(begin(how.reduction())); });
@@ -157,7 +156,7 @@ protected:
     virtual void finish() { held_.step->end(); }
 
     struct Held {
-        nb::object arrays, used;  // those of the construction, and those that a begin named
+        nb::object arrays, used;  // of the constructor, and of the last begin
         PassedReduction how;
         std::shared_ptr<const void> more;
         std::optional<Step> step;
@@ -171,7 +170,7 @@ private:
     bool failed_ = false;
 };
 
-/// One that is of this type in C++.
+/// Wraps a native object.
 template <class Native>
 class PythonExchangeOf : public AnyExchange {
 public:
@@ -188,7 +187,7 @@ protected:
     Native* exchange_ = nullptr;
 };
 
-/// What is under way from a begin to its end, and keeps alive what was begun.
+/// A step from begin to end, which keeps its exchange alive.
 struct PythonStep {
     nb::object owner;
     std::shared_ptr<AnyExchange> exchange;
@@ -206,7 +205,7 @@ struct PythonStep {
     }
 };
 
-/// A method that begins, as Python calls it: it gives the step.
+/// Binds a begin method so that it returns the step.
 template <class Exchange, class... Arguments>
 auto giving_step(void (Exchange::*begin)(Arguments...)) {
     return [begin](nb::handle_t<Exchange> self, Arguments... arguments) {
@@ -216,8 +215,8 @@ auto giving_step(void (Exchange::*begin)(Arguments...)) {
     };
 }
 
-/// Python's collector sees what an exchange holds. It must not take it away while messages may be
-/// under way. Py_VISIT wants the names `visit` and `arg`.
+/// Shows Python's garbage collector what an exchange holds, but never clears it: messages may be
+/// under way. Py_VISIT requires the names `visit` and `arg`.
 template <class Exchange>
 int traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
@@ -232,7 +231,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
     return 0;
 }
 
-/// A class of Python that the collector traverses.
+/// A Python class with garbage-collector support.
 template <class Held>
 nb::class_<Held> traversed(nb::module_& module, const char* name, const char* doc = nullptr) {
     static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse<Held>)},
@@ -242,7 +241,7 @@ nb::class_<Held> traversed(nb::module_& module, const char* name, const char* do
     return made;
 }
 
-/// The methods that everything has that is begun and ended.
+/// Binds the methods common to all objects with begin and end.
 template <class Exchange>
 nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
     return traversed<Exchange>(module, name)
@@ -251,7 +250,7 @@ nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
         .def_prop_ro("under_way", &Exchange::under_way, "Whether it has begun and not ended.");
 }
 
-/// `exchange(self)`: what tells how the data of an exchange moves.
+/// Binds the description of an exchange's transport; `exchange(self)` returns the native exchange.
 template <class Python, class Native>
 void bind_ways(nb::class_<Python>& of, Native exchange) {
     const auto direction_of = [](const std::string& name) {

@@ -1,5 +1,5 @@
-// Sums of shared points, redistributions, and grids in one place. `arrays` of a call are those
-// behind its fields: they stay until it ends.
+// Sums of shared points, redistributions, gather and scatter. `arrays` of a call keep the memory of
+// its fields alive.
 #include "parhelion/index_map/point_sums.hpp"
 #include "parhelion/redistribution/gather.hpp"
 #include "parhelion/redistribution/redistribution.hpp"

@@ -117,7 +117,7 @@ private:
         }
     }
 
-    // The owner; if that block is land, the first rank that holds the point, or −1.
+    // Rank that owns the point; on land, the first rank that holds it, or −1.
     int owner_of(const Coordinates& at, std::array<int, max_dimensions> position, int d) const {
         if (d == domain_.dimensions()) return points_.place_of(position).rank;
         const Axis& axis = points_.axis(d);

@@ -24,7 +24,7 @@ public:
     MapExchange(const Pattern& pattern, const std::vector<local_index>* places, bool in_halves,
                 CellArrays arrays, const ExchangeOptions& options);
 
-    /// A forward exchange only compares widths.
+    /// Forward exchanges without places compare only widths.
     bool fits(CellArrays arrays, Direction direction, bool in_halves) const override;
     const Exchange* exchange() const override { return &*exchange_; }
 

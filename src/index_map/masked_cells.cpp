@@ -22,8 +22,7 @@ namespace {
 constexpr std::size_t per_word = 64;
 constexpr std::size_t words_of(std::size_t cells) { return (cells + per_word - 1) / per_word; }
 
-// Sets bit i if the number of cell i is not 0. `joined`: cells with consecutive numbers, which are
-// contiguous in the mask.
+// Sets bit i if the number of cell i is not 0. `joined`: the cells' numbers are consecutive.
 template <class Number>
 void read_bits(const CellArray& mask, std::span<const local_index> cells, bool joined,
                std::uint64_t* words) {

@@ -14,7 +14,7 @@ struct Loops {
     void (*runs)(std::byte* dst, const std::byte* src, const Run* runs, byte_count count);
 };
 
-/// Copy loops, and lookups of combining ones.
+/// Copy loops, and lookup of combining loops.
 struct Kernels : Loops {
     const char* name;
     const Loops* (*combining)(Scalar scalar,

@@ -17,7 +17,7 @@ struct Footprint {
 
 /// Whether a byte belongs to both; whether a byte belongs to two points of one. Solves a bounded
 /// linear Diophantine equation exactly, in a few steps per dimension for strides of arrays.
-/// Contrived strides may take exponential time: after a million steps the answer is no.
+/// Contrived strides may take very long: after a million steps the answer is no.
 bool overlap(const Footprint& a, const Footprint& b);
 bool overlaps_itself(const Footprint& cells);
 

@@ -18,8 +18,8 @@ struct ValuePlace {
     byte_count first = 0, size = 0;
 };
 
-/// The value at byte `at` of a message, whose boxes have the packing orders `orders` (null: this
-/// rank's). Local. Throws Error after the last field.
+/// The value at byte `at`, which must be part of a value, of a message whose boxes have the packing
+/// orders `orders` (null: this rank's). Local.
 ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at,
                     const std::vector<std::vector<int>>* orders = nullptr);
 
