@@ -83,8 +83,8 @@ public:
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         const byte_count count = bytes / element().size;
         if (is_aligned(into) && is_aligned(from)) return combine_(into, from, count, context_);
-        thread_local std::vector<std::byte> spare[2];  // moved out during the call: a reduction may
-                                                       // run another exchange, which combines, too
+        thread_local std::vector<std::byte> spare[2];  // moved out: combine_ may run an exchange
+                                                       // that combines, too
         std::vector<std::byte> left = std::move(spare[0]), right = std::move(spare[1]);
         left.assign(into, into + bytes), right.assign(from, from + bytes);  // the heap is aligned
         combine_(left.data(), right.data(), count, context_);
@@ -102,9 +102,9 @@ struct Kept {
     bool freed = false;
 };
 
-constexpr int first_own = 1000;  // far from the library's numbers, so that a random one is invalid
+constexpr int first_own = 1000;  // outside the library's range: detects random numbers
 
-// Never destroyed, not even freed entries: pending exchanges may use them.
+// Never destroyed or erased: pending exchanges may use the entries.
 struct Table {
     std::mutex mutex;
     std::deque<Kept> all;

@@ -9,7 +9,7 @@ using namespace parhelion::c;
 
 namespace {
 
-// Detects `own_halo` without widths: a common mistake, which would move nothing.
+// Detects `own_halo` without widths, a common mistake.
 void require_some_halo(const std::vector<Group>& groups) {
     for (const Group& group : groups) {
         const Pattern& pattern = group.patterns.front();
@@ -24,8 +24,8 @@ void require_some_halo(const std::vector<Group>& groups) {
         "halo_lower and halo_upper");
 }
 
-// Converts HandleError to Error, which all ranks can report; the first domain's cannot be: it
-// supplies the communicator.
+// Converts HandleError to Error, which all ranks can report. The first domain supplies the
+// communicator and cannot.
 Source source_of(const phl_group& group, int number) {
     try {
         return {group.domain, group.map, number};

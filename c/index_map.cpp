@@ -140,7 +140,7 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
                     ": pass an array of that many cells");
 }
 
-// Cells of a map's arrays; finds whether ghosts are separate, appended or placed.
+// Cells of a map's array, whose ghosts are separate, appended or placed.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
     CellValues values = values_from(given.element, given.owned, "owned");
     if (map.places()) {
@@ -188,8 +188,8 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root, phl_el
     });
 }
 
-// Replaces the map's domain by the result of `make`, unless an exchange is under way, then calls
-// `done`.
+// Replaces the map's domain by the result of `make`, then calls `done`. Throws Error during an
+// exchange.
 template <class Make, class Done>
 int change_map(phl_index_map map, const char* call, const List& ids, Make&& make, Done&& done) {
     return with(map, [&](auto& object) {

@@ -125,8 +125,8 @@ RedistributionObject object_of(phl_redistribution);
 PointSumsObject object_of(phl_point_sums);
 MigrationObject object_of(phl_migration);
 
-/// Handles are not addresses: they hold a slot, its use count and the object's kind, so that freed,
-/// copied or mixed-up handles are detected. Throw HandleError.
+/// A handle holds a slot, its use count and the object's kind, so that freed, copied or mixed-up
+/// handles are detected. Throw HandleError.
 std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind);
 std::shared_ptr<void> object_at(std::uintptr_t handle, unsigned kind, const char* name);
 void drop_object(std::uintptr_t handle, unsigned kind, const char* name);
@@ -208,8 +208,8 @@ using DeriveCells = std::function<IndexMap(Lists, const IndexMap&, const Exchang
 MakeCells blocks(int64_t owned);
 MakeCells with_ids(bool self_ghosts);
 MakeCells from_root(int root);
-/// Lists: ranks of neighbors, cells per neighbor, concatenated cells; with `both`, counts and cells
-/// of the receives, too.
+/// Lists: neighbor ranks, cells per neighbor, concatenated cells; with `both`, counts and cells of
+/// receives.
 MakeCells from_neighbors(bool both, const Places& extents);
 IndexMap pushed(Lists cells_and_ranks, const IndexMap& owners, const ExchangeOptions& options);
 IndexMap ragged(Lists counts, const IndexMap& rows, const ExchangeOptions& options);
@@ -264,7 +264,6 @@ RankOrder rank_order_from(int rule, std::vector<int> table);
 /// Throws Error if this rank has no such block.
 int block_of(const CartesianDomain& domain, int64_t block);
 
-/// Fields of a domain or map for a new exchange.
 struct GivenGroup {
     Source source;
     std::vector<Field> fields;
@@ -278,13 +277,12 @@ void make_exchange(const Communicator& comm, const char* call, const ReadGroups&
                    const phl_exchange_options* options, phl_exchange* exchange);
 void make_point_sums(const Source& domain, const ReadGroups& read,
                      const phl_exchange_options* options, phl_point_sums* sums);
-/// Stores the exchange of a subset under its own handle.
 void make_subset(phl_exchange whole, const Only& only, phl_exchange& subset);
 
 /// Calls of an exchange on fields; Fortran uses the numbers.
 enum class Call { forward = 0, begin, reverse, begin_reverse, check, retune, prepare };
 void run(ExchangeObject& object, Call call, int reduction, const std::vector<Field>& fields);
-/// Finds this rank's stale ghosts, like phl_exchange_stale.
+/// Like phl_exchange_stale.
 void tell_stale(ExchangeObject& object, const std::vector<Field>& fields, int64_t* counts,
                 int32_t capacity, phl_stale_ghost* first, int32_t* told);
 void reduce(PointSumsObject& object, bool begin, int reduction, const std::vector<Field>& fields);

@@ -90,7 +90,6 @@ std::optional<ExchangeCosts> costs_from(const phl_exchange_costs* costs) {
     return by_level;
 }
 
-// Checks `index` against `count`; errors name `what`.
 std::size_t one_of(int index, std::size_t count, const char* what) {
     if (index < 0 || static_cast<std::size_t>(index) >= count)
         throw Error(std::string(what) + " " + std::to_string(index) +
@@ -250,8 +249,7 @@ int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const u
         std::vector<GridWithLand> found = grids_with_land(ranks, extents, width, wet);
         const auto fits = [&](const GridWithLand& each) { return each.ranks == ranks; };
         if (std::ranges::none_of(found, fits))
-            choose_process_grid(ranks, extents, width, wet);  // throws an error that names the
-                                                              // nearest numbers
+            choose_process_grid(ranks, extents, width, wet);  // throws; names the nearest numbers
         std::fill_n(grids, room * dimensions, 0);
         for (const GridWithLand& each : found)
             if (fits(each) && room-- > 0)
@@ -288,8 +286,7 @@ int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* c
                       const int* blocks, const char* numbering, int node_color,
                       const phl_exchange_costs* costs, phl_placed** placed) {
     return guarded([&] {
-        // Wrong arguments must not keep a rank from the collective constructor, which validates
-        // them.
+        // Every rank must reach the collective constructor, which validates the arguments.
         PlacedOptions options;
         const int dimensions = grid->dimensions;
         if (dimensions >= 1 && dimensions <= max_dimensions) {

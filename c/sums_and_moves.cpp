@@ -1,4 +1,4 @@
-// Sums of shared grid points, redistributions, and gather and scatter of grids.
+// Sums of shared points, redistributions, gather and scatter.
 #include "objects.hpp"
 
 using namespace parhelion;
@@ -6,7 +6,7 @@ using namespace parhelion::c;
 
 namespace {
 
-// Converts HandleError to Error, which all ranks can report; the first domain's cannot be.
+// Converts HandleError to Error, which all ranks can report.
 template <class Handle>
 Source second(Handle to) {
     try {

@@ -78,8 +78,7 @@ inline Stagger stagger_from(IntList along) {
     Stagger stagger;
     for (std::size_t d = 0; d < std::min<std::size_t>(along.size(), max_dimensions); ++d)
         stagger.along[d] =
-            static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));  // invalid values stay
-                                                                        // invalid
+            static_cast<std::int16_t>(std::clamp(along[d], -2, 1000));  // invalid stays invalid
     return stagger;
 }
 
@@ -90,7 +89,7 @@ template <class T>
 using Given = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ids = Given<std::int64_t>;
 
-/// A NumPy array whose base owns the memory, for as long as any view lives.
+/// A NumPy array whose base owns the memory.
 template <class T, class Owner>
 Numpy<T> numpy_of(T* first, std::size_t count, Owner owner) {
     auto* const holder = new Owner(std::move(owner));
@@ -124,8 +123,8 @@ std::vector<T> vector_of(std::span<const T> values) {
 class Buffer {
 public:
     explicit Buffer(nb::handle object) { look(object); }
-    /// Falls back to the NumPy array that `as_array` makes, which `made` keeps. Throws Error if
-    /// there is no buffer.
+    /// Uses the NumPy array of `as_array`, which `made` keeps, if `object` has no buffer. Throws
+    /// Error if that has none either.
     Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
         if (look(object)) return;
         made.append(as_array(object, name));

@@ -105,8 +105,8 @@ std::string text(const Py_ssize_t* values, std::size_t count) {
 // allocation for arrays with a buffer, such as NumPy's.
 class CallArrays {
 public:
-    // `entries`: per field a list of its arrays, each with [(native array number, byte offset to
-    // its first owned cell), …]. `as_array` converts other objects to NumPy arrays.
+    // `entries`: per field, its arrays, each with [(native array number, byte offset to its first
+    // owned cell), …]. `as_array` converts other objects to NumPy arrays.
     CallArrays(const nb::list& entries, nb::object as_array) : as_array_(std::move(as_array)) {
         for (nb::handle entry : entries) {
             auto& arrays = entries_.emplace_back();
@@ -132,7 +132,7 @@ public:
         for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);
         return places_;
     }
-    // Arrays converted or taken from lists, which the caller must keep while in use.
+    // Converted arrays and items of lists; the caller must keep them while in use.
     const nb::list& made() const { return made_; }
 
 private:
@@ -212,7 +212,7 @@ public:
                 [&](auto& each) { return Group(std::move(each), std::move(fields)); }, source));
         make(std::move(groups), options);
     }
-    // A subset of another exchange, with the positions of its arrays in a call.
+    // A subset of another exchange.
     PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper,
                    Neighbors neighbors, nb::object arrays, const nb::list& call_arrays,
                    nb::object as_array)

@@ -59,7 +59,7 @@ private:
                 element_of(buffer),
                 static_cast<int>(width / buffer->itemsize)};
     }
-    // For a map with places: any strides; reverses the axes, because NumPy lists the slowest first.
+    // For a map with places: any strides. Reverses NumPy's axes: the fastest comes first.
     CellValues see_placed(nb::handle object, const std::string& name) {
         const Buffer& buffer = buffers_.emplace_back(object, name, as_array_, kept_);
         ArrayShape shape{buffer.start(), element_of(buffer),

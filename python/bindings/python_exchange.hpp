@@ -16,12 +16,11 @@ struct PythonReduction {
     Element element;
     nb::object combine;
 };
-/// As passed to a call.
 using AnyReduction = nb::typed<nb::handle, std::variant<nb::str, PythonReduction>>;
 
 /// A call's reduction: a name, or a Reduction, which it keeps alive. Stores the function's first
-/// exception until `rethrow`, because raising during an exchange would leave other ranks waiting,
-/// and combines nothing afterwards. Requires the interpreter's lock.
+/// exception until `rethrow`, because raising during an exchange would block other ranks, and
+/// combines nothing afterwards. Requires the interpreter's lock.
 class PassedReduction {
 public:
     PassedReduction() = default;
@@ -60,7 +59,6 @@ public:
         if (user_ != std::thread::id())
             throw Error("another thread is using this exchange: give each thread one of its own");
     }
-    /// Lives while the function runs.
     class Inside {
     public:
         explicit Inside(Guard& guard) : user_(guard.user_) {
@@ -124,8 +122,8 @@ protected:
         held_.arrays = std::move(arrays);
     }
 
-    /// Releases the interpreter's lock. Errors of value or type change nothing; after others,
-    /// messages may still arrive.
+    /// Releases the interpreter's lock. After errors other than of value or type, messages may
+    /// still arrive: marks the exchange as failed.
     template <class Function>
     void guarded(Function&& function) {
         require_usable();
@@ -137,15 +135,13 @@ protected:
             throw;
         }
     }
-    /// Runs `work(reduction)`, then rethrows the reduction's exception.
     template <class Work>
     void combine(nb::handle reduction, Work&& work) {
         const PassedReduction how(reduction);
         guarded([&] { work(how.reduction()); });
         how.rethrow();
     }
-    /// `begin(reduction)` returns a step, until whose end `how`, `used` and the previous `used`
-    /// stay alive.
+    /// `begin(reduction)` returns a step, which keeps `how`, `used` and the previous `used` alive.
     template <class Begin>
     void start(PassedReduction how, nb::object used, Begin&& begin) {
         guarded([&] { held_.step.emplace(begin(how.reduction())); });
@@ -170,7 +166,6 @@ private:
     bool failed_ = false;
 };
 
-/// Wraps a native object.
 template <class Native>
 class PythonExchangeOf : public AnyExchange {
 public:
@@ -250,7 +245,7 @@ nb::class_<Exchange> bind_begun(nb::module_& module, const char* name) {
         .def_prop_ro("under_way", &Exchange::under_way, "Whether it has begun and not ended.");
 }
 
-/// Binds the description of an exchange's transport; `exchange(self)` returns the native exchange.
+/// Binds the description of transports; `exchange(self)` returns the native exchange.
 template <class Python, class Native>
 void bind_ways(nb::class_<Python>& of, Native exchange) {
     const auto direction_of = [](const std::string& name) {

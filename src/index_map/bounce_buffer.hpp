@@ -11,8 +11,8 @@
 
 namespace parhelion {
 
-/// Cells in a buffer and in its arrays: `pieces` of `width` bytes, `apart` bytes apart in the
-/// buffer and `array_apart` in the arrays. Buffer cells are `stride` bytes apart.
+/// `pieces` of `width` bytes per cell, `apart` bytes apart in the buffer and `array_apart` in the
+/// arrays. Buffer cells are `stride` bytes apart.
 struct CellShape {
     byte_count width, stride, pieces = 1, apart = 0, array_apart = 0;
 
@@ -56,7 +56,7 @@ public:
     /// Selects the arrays of a call, and whether the buffer replaces them.
     void stand_in_for(std::span<const CellArray> arrays, bool stands_in);
     bool stands_in() const { return stands_in_; }
-    /// Recompiles at the next stand_in_for: lists of cells or the arrays' layout have changed.
+    /// Recompiles at the next stand_in_for, for new lists or layouts.
     void look_again(const CellShape& shape) { shape_ = shape, strides_.clear(); }
     /// The first cell; null before `reserve`.
     std::byte* first() const {
@@ -68,7 +68,6 @@ public:
 
 private:
     void compile();
-    // Byte offset from the first to the last piece of a cell.
     byte_count reach() const { return (shape_.pieces - 1) * shape_.apart; }
 
     std::shared_ptr<Executor> executor_;

@@ -37,8 +37,8 @@ void check_lists(const RootLists& lists, int ranks) {
                     " ghost ids are given: make them equal");
 }
 
-// Sends each rank its number of owned cells and its ghosts. Serves one rank after another, so that
-// the root needs no second copy of all lists.
+// Sends each rank its number of owned cells and its ghosts, one rank after another: the root needs
+// no second copy of all lists.
 std::vector<global_index> part_from_root(const RootLists& lists, int root,
                                          const Communicator& comm) {
     const Tag tag = comm.next_tag();

@@ -1,5 +1,5 @@
-// Moves values between a root and the owners. The root serves one rank after another: it buffers at
-// most the largest rank's cells.
+// Moves values between a root and the owners, one rank after another: the root buffers at most one
+// rank's cells.
 #include <cstring>
 
 #include "core/collective_step.hpp"

@@ -36,8 +36,8 @@ public:
         : domain_(domain), layout_(layout), points_(domain.staggered(layout.stagger)),
           several_(domain.blocks().size() > 1) {}
 
-    // Visits the block's border points along staggered dimensions: only these can be shared, or
-    // held twice by the rank.
+    // Visits the block's border points along staggered dimensions: no others are shared, or held
+    // twice.
     void collect() {
         for (; block_ < static_cast<int>(domain_.blocks().size()); ++block_) {
             box_ = points_of(domain_, layout_.stagger, block_);
@@ -49,8 +49,7 @@ public:
     }
     // Number of values of the array; of several blocks, the number of collected points.
     local_index numbers() const { return extent_; }
-    // For several blocks: only points that are shared or held twice, because no other may be
-    // written.
+    // For several blocks: only points that are shared or held twice; no other may be written.
     std::vector<BlockPoints> by_block(const SharedPoints& shared) const {
         std::vector<BlockPoints> blocks(several_ ? domain_.blocks().size() : 0);
         std::vector<bool> used(numbered_.size());

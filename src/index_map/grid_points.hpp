@@ -6,8 +6,8 @@
 
 namespace parhelion {
 
-/// Strides of a field's arrays, one per block, in values of a cell, or of one component if
-/// components are apart.
+/// Strides of a field's arrays, one per block, in values of a cell or, if these are apart, of a
+/// component.
 struct PointLayout {
     Stagger stagger;
     std::vector<std::array<global_index, max_dimensions>> strides;
@@ -22,8 +22,7 @@ PointLayout point_layout(const CartesianDomain& domain, const Field& field);
 void append_values(const CartesianDomain& domain, const Field& field, int block,
                    std::vector<CellValues>& values);
 
-/// Shared points of a block, or points that the rank has twice: places in the block's array, and
-/// numbers.
+/// Points of a block that are shared or held twice: places in its array, and numbers.
 struct BlockPoints {
     std::vector<local_index> places, numbers;
 };

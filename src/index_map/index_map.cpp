@@ -51,8 +51,8 @@ struct IndexMap::State {
     }
     static constexpr std::size_t usual_arrays = 16;
 
-    // Fills in `ghosts` if they follow the owned cells. More arrays than ever before: every rank
-    // grows its list, collectively.
+    // Fills in `ghosts` if they follow the owned cells. More arrays than before: all ranks grow
+    // their lists, collectively.
     CellArrays complete(CellArrays given) {
         if (given.size() > arrays.capacity())
             collectively(pattern.communicator, "the first exchange of such arrays by an index map",

@@ -136,8 +136,8 @@ CellArray MapExchange::cells_of(const Side& side, std::size_t f) const {
     return at_ != nullptr ? arrays_[f].cells->in(given_[f]) : given_[f].*side.array;
 }
 
-// First cell for the exchange: the array's own, unless `hold` or a different layout requires the
-// buffer.
+// First cell for the exchange: the array's own, or the buffer's if `hold` or another layout
+// requires it.
 std::byte* MapExchange::represent(const Side& side, std::size_t f, bool hold) {
     const CellArray array = cells_of(side, f);
     BounceBuffer& buffer = arrays_[f].*side.buffer;
@@ -178,8 +178,8 @@ void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
     queue_->wait();
 }
 
-// begin releases all buffered arrays. Reverse exchanges need no buffer for owned cells: they
-// combine in `end`.
+// begin releases all buffered arrays. Reverse exchanges combine in `end` and need no buffer for
+// owned cells.
 void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
     const bool forward = direction == Direction::forward;
     direction_ = direction;
@@ -192,7 +192,7 @@ void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduct
     begun();
 }
 
-// Poisons the caller's ghosts, which `end` writes; the exchange only knows its bounce buffers.
+// Poisons the caller's ghosts, which `end` writes: the exchange only sees its bounce buffers.
 void MapExchange::poison_ghosts() const {
     for (std::size_t f = 0; f < given_.size(); ++f) {
         const CellValues& array = given_[f];

@@ -13,10 +13,10 @@
 namespace parhelion {
 
 /// Compiled for contiguous cells in arrays that stay valid until `end`. Bounce buffers replace
-/// other arrays, and all arrays that `begin` must release.
+/// other arrays, and those that `begin` must release.
 ///
-/// With places, it is compiled for this rank's layouts, and copies others; or, with `in_halves`,
-/// for buffers alone.
+/// With places: compiled for this rank's layouts, and copies others; with `in_halves`, for buffers
+/// alone.
 class MapExchange final : public CellsExchange {
 public:
     /// Collective. The pattern and the places (null: none) must outlive it. `in_halves` matters
@@ -62,13 +62,13 @@ private:
 
     const local_index owned_, ghosts_;
     const std::vector<local_index>* const at_;  // places of cells, or null
-    const bool in_place_;                       // with places
+    const bool in_place_;                       // only with places
     std::vector<local_index> sent_, received_;  // with places: local cells
     bool checked_ = false;
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // for all arrays
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
-    std::vector<std::byte*> places_;  // for the exchange
+    std::vector<std::byte*> places_;  // addresses for the exchange
     std::optional<Exchange> exchange_;
     std::optional<Step> step_;
 };

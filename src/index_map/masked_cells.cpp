@@ -43,8 +43,7 @@ void read_bits(const CellArray& mask, std::span<const local_index> cells, bool j
             for (std::size_t i = 0; i < few; ++i)
                 set[i] = is_set(mask.first + numbers[i] * mask.stride);
         std::uint64_t word = 0;
-        for (std::size_t i = 0; i < per_word; i += 8) {  // packs eight bytes of 0 or 1 into eight
-                                                         // bits
+        for (std::size_t i = 0; i < per_word; i += 8) {  // packs eight bytes into bits
             std::uint64_t eight;
             std::memcpy(&eight, set.data() + i, sizeof eight);
             word |= (eight * 0x0102040810204080 >> 56) << i;

@@ -67,8 +67,8 @@ private:
     std::vector<std::optional<Numbers>> numbers_;
     std::vector<Slot> slots_;  // in the order of neighbors
     std::shared_ptr<std::byte> out_, in_;
-    Program program_;                // of one message
-    std::vector<std::byte*> bases_;  // of the program's arrays
+    Program program_;  // of one message
+    std::vector<std::byte*> bases_;
     std::optional<Reduction> reduction_;
     Tag tag_;
     RequestSet sends_{RequestSet::Kind::sends}, receives_{RequestSet::Kind::receives};

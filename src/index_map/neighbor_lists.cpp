@@ -14,7 +14,7 @@ namespace {
 
 using Lists = std::map<int, std::vector<local_index>>;
 
-// Encodes the owner and its local number, so that the directory can ask the owner directly.
+// Encodes owner and local number: the directory asks the owner directly.
 global_index id_of(int rank, local_index cell) { return global_index{rank} << 32 | cell; }
 int owner_of(global_index id) { return static_cast<int>(id >> 32); }
 
@@ -66,8 +66,7 @@ std::vector<Message> messages(const Lists& lists, Word&& word) {
     return all;
 }
 
-// Throws Error unless both lists of each pair of ranks have equal lengths. `come`: the words
-// received.
+// Throws Error unless both lists of each pair of ranks have equal lengths. `come`: received words.
 void require_equal_lists(const Communicator& comm, const Lists& mine,
                          const std::vector<Message>& come, const std::string& sends,
                          const std::string& receives) {
@@ -102,7 +101,7 @@ IndexMap map_of(const Communicator& comm, const Ids& ids, Places places, Exchang
         .placed(std::move(places));
 }
 
-// Label propagation: takes the minimum id of each shared point until no rank changes one.
+// Label propagation: each shared point takes its minimum id until no rank changes one.
 void spread(const Communicator& comm, const Lists& shared, Ids& ids) {
     std::vector<int> ranks;
     for (const auto& [rank, points] : shared) ranks.push_back(rank);

@@ -16,8 +16,8 @@ public:
     /// `places` has one entry per local cell and must outlive it.
     explicit PlacedCells(std::span<const local_index> places) : places_(places) {}
 
-    /// Returns whether the layout differs from the previous one, which changes all numbers. Throws
-    /// Error if the array is too large.
+    /// Whether the layout differs from the previous one, which changes all numbers. Throws Error if
+    /// the array is too large.
     bool look_at(const CellValues& array);
     bool is_like(const CellValues& array) const;
     /// Cell `number` is at first + number · stride.
@@ -39,7 +39,7 @@ private:
     std::span<const local_index> places_;
     std::vector<local_index> numbers_;
     std::array<CellAxis, max_dimensions> axes_{};  // of the last look_at
-    byte_count component_stride_ = none;           // of the last look_at
+    byte_count component_stride_ = none;
     byte_count offset_ = 0, stride_ = 0;
     local_index end_ = 0;
 };

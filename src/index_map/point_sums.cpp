@@ -15,8 +15,8 @@
 
 namespace parhelion {
 
-// Over seams: holders send values to the first holder, which sends the sum back, by exchanges of
-// depth 0, which apply signs and turned components.
+// Over seams: exchanges of depth 0, which apply signs and turned components, send values to the
+// first holder and the sum back.
 class ThereAndBack {
 public:
     ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
@@ -30,8 +30,7 @@ public:
         half_.emplace(exchange_.begin_reverse(how, arrays_));
         is_back_ = false, failure_ = nullptr;
     }
-    // A user's reduction may fail on one rank, which all ranks must learn: only `end` continues
-    // then.
+    // If a user's reduction fails on one rank, all must learn it: only `end` continues.
     bool test() {
         if (!is_back_ && half_->test() && how_.by() == nullptr) turn();
         return !half_ || half_->test();
@@ -102,7 +101,7 @@ struct PointSums::State final : Operation {
     const std::shared_ptr<Queue> queue = executor->make_queue();
     std::vector<BounceBuffer> collected;  // per array: points of several blocks
     std::vector<Program> twice_in,
-        twice_back;  // per array: between both places of points that the rank has twice
+        twice_back;  // per array: between both places of points held twice
     std::optional<SharedReduction> sums;
     std::optional<ThereAndBack> over_seams;  // replaces all of these
     Reduction reduction = Reduction::sum;
@@ -171,8 +170,7 @@ struct PointSums::State final : Operation {
                 "one for each field, in that order");
         given = collected.empty() ? arrays.front() : made;
     }
-    // Points that this rank has twice: combines the later place into the first; copies the sum
-    // back.
+    // Points held twice: combines the later place into the first; copies the sum back.
     void compile_twice() {
         for (const CellValues& array : made) {
             const auto add = [&](std::vector<Program>& to, const auto& from, const auto& into) {
@@ -191,7 +189,7 @@ struct PointSums::State final : Operation {
         for (std::size_t k = 0; k < given.size(); ++k)
             queue->enqueue(programs[k], &given[k].owned.first, &given[k].owned.first, how);
     }
-    // Other ranks receive this rank's partial sums: sends failures of a user's reduction with them.
+    // Others receive this rank's partial sums: sends failures of a user's reduction, too.
     void start(Reduction how, std::span<const Field> named) {
         if (sums->under_way()) throw Error("these sums are under way: end them first");
         take(named.empty() ? std::span<const Field>(fields) : named);

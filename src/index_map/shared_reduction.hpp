@@ -17,8 +17,8 @@ namespace parhelion {
 enum class Tells { nothing, failures };
 
 /// Exchanges the points' values with all other holders in one round, then combines them. Slots lie
-/// in node-shared memory. Bounce buffers replace arrays that are not contiguous; with places,
-/// arrays of a layout other than the constructor's.
+/// in node-shared memory. Bounce buffers replace arrays that are not contiguous or, with places, of
+/// another layout than the constructor's.
 class SharedReduction final : public Operation {
 public:
     /// Collective. `points` and `places` (null: none) must outlive it. `tells` must be equal on all
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    // With places: shared points by their numbers in the caller's array (`in_array`), and in the
+    // With places: shared points by their numbers in the caller's array (`in_array`) and the
     // constructor's.
     struct Numbered {
         PlacedCells cells;
@@ -73,9 +73,8 @@ private:
     const SharedPoints& points_;
     local_index owned_;
     std::vector<CellValues> made_for_, given_;
-    std::vector<local_index> shared_owned_, shared_ghosts_;  // the latter count from the first
-                                                             // ghost
-    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);  // for all arrays
+    std::vector<local_index> shared_owned_, shared_ghosts_;  // ghosts count from 0
+    const std::shared_ptr<Executor> executor_ = make_executor(MemorySpace::host);
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
     std::vector<Array> arrays_;
     std::vector<std::byte*> places_;

@@ -14,7 +14,7 @@ byte_count cells_of(const Pattern& pattern, std::size_t b) {
     return pattern.blocks[b].cells();
 }
 
-// Byte offsets of the outermost cells from the first owned one; strides may be negative.
+// Byte offsets of the outermost cells from the first owned one, for strides of any sign.
 struct Reach {
     byte_count low = 0, high = 0;
     void add(byte_count stride, byte_count from, byte_count to) {

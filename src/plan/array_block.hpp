@@ -20,15 +20,14 @@ struct ArrayBlock {
 /// Byte range of block `b` of field `f`, ghosts included; empty if the rank has no cells in it.
 ArrayBlock array_block(const Plan& plan, std::size_t f, std::size_t b);
 
-/// Like array_block, but empty if a forward exchange never writes the block: the owned cells of an
-/// index map.
+/// Like array_block, but empty if forward exchanges never write the block: owned cells of an index
+/// map.
 ArrayBlock written_block(const Plan& plan, std::size_t f, std::size_t b);
 
 /// "on device 0", "in the host's memory". Local.
 std::string place_text(const std::byte* array);
 
-/// Throws Error if the array is on a device. `on_many_calls` skips the query unless a driver is
-/// loaded. Local.
+/// Throws Error if the array is on a device. `on_many_calls`: only queries a loaded driver. Local.
 void require_on_host(const std::byte* array, bool on_many_calls = false);
 void require_on_host(const Field& field, bool on_many_calls = false);
 

@@ -57,7 +57,7 @@ void BoundArrays::add_shape(std::size_t f, std::size_t b) {
     }
 }
 
-// Branch-free, because every call runs it. May reject an equal layout: require_layout then decides.
+// Every call runs it: branch-free. May reject an equal layout; require_layout decides.
 bool BoundArrays::is_like(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
     const std::size_t count = made.blocks.size();
@@ -103,7 +103,7 @@ void BoundArrays::require_layout(std::size_t f, const Field& given) const {
         refuse(array(), "elements of type " + to_string(given.element), to_string(made.element));
     if (given.components != made.components)
         refuse(array(), text(given.components) + " components per cell", text(made.components));
-    // A view made before the driver was loaded says "host": bind queries the address itself.
+    // Views made before the driver was loaded say "host": bind queries the address.
     const bool unknown = given.space == MemorySpace::host && device::driver_in_use() != nullptr;
     if (given.space != made.space && !unknown)
         refuse(array(), std::string("its values in ") + to_string(given.space) + " memory",
@@ -149,7 +149,7 @@ void BoundArrays::require_block(std::size_t f, std::size_t b, const Field& given
                text(made.stride_of_components(b)));
 }
 
-// The plan's own arrays are disjoint, so arrays that all moved by the same offset are, too.
+// The plan's own arrays are disjoint: arrays moved by one offset are, too.
 bool BoundArrays::moved_together() const {
     std::optional<byte_count> moved;
     for (std::size_t i = 0; i < wanted_.size(); ++i) {

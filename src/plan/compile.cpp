@@ -10,8 +10,8 @@ namespace {
 
 int base_of(const Plan& plan, int f, bool ghosts) { return plan.first_base[f] + (ghosts ? 1 : 0); }
 
-// An index-map field has two bases: owned cells, then ghosts. A selection lies in one of them;
-// `offset` subtracts the first ghost's number, so that lists apply unchanged.
+// Index-map fields have two bases: owned cells, ghosts. A selection lies in one; `offset` subtracts
+// the first ghost's number, so that lists apply unchanged.
 struct CellsLayout {
     int base;
     byte_count offset;
@@ -73,7 +73,7 @@ struct Origin {
     byte_count offset;
 };
 
-// Copies the ops of one field to similar fields, with other origins and the same lists.
+// Copies the ops of one field to similar fields: same lists, other origins.
 class Again {
     struct Mark {
         std::size_t strided = 0, indexed = 0, runs = 0;
@@ -246,7 +246,6 @@ Links without(Links links, const std::vector<bool>& wrapped) {
     return links;
 }
 
-// One end of a direct copy.
 struct DirectEnd {
     const Plan& plan;
     const Links& links;

@@ -47,8 +47,8 @@ MessageSizes message_sizes(const Plan& plan, const Links& links, End end);
 /// Mean size, in bytes, of the contiguous pieces of a neighbor's ghosts; 0 if nothing is received.
 byte_count mean_ghost_piece(const Plan& plan, const Links& links);
 
-/// Direct copies of the owned cells of `owner` into the ghosts of `holder`, each unique entry once.
-/// `holder` has the opposite ends of the owner's links.
+/// Direct copies of the owned cells of `owner` into the ghosts of `holder`, the opposite ends of
+/// the same links. Each unique entry once.
 Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
                        const Links& holder);
 
@@ -56,11 +56,11 @@ Program compile_direct(const Plan& owner_plan, const Links& owner, const Plan& h
 Program compile_combining(const Plan& owner_plan, const Links& owner, const Plan& holder_plan,
                           const Links& holder);
 
-/// Adds to the stage's `wrap_owned` and `wrap` the copies that fill a group's ghosts along each
-/// dimension in which the rank's only block is its own sole neighbor. Copies one dimension after
-/// another over the full width of the previous ones: long pieces instead of one per edge and
-/// corner. `wrap_owned` reads owned cells only and `wrap` also ghosts of other ranks, but
-/// contiguous pieces are not split. Returns false and adds nothing for other patterns. Local.
+/// Adds copies to `wrap_owned` and `wrap` that fill a group's ghosts along each dimension in which
+/// the rank's only block has no neighbor but itself. One dimension after another, over the full
+/// width of the previous ones: long pieces instead of one per edge and corner. `wrap` also reads
+/// ghosts of other ranks; contiguous pieces are not split. Returns false and adds nothing for other
+/// patterns. Local.
 bool add_wrap(StagePlan& stage, const Plan& plan, int group);
 
 }  // namespace parhelion

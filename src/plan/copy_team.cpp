@@ -8,8 +8,7 @@ namespace parhelion {
 namespace {
 
 constexpr int polls_before_sleep = 2000;  // about 50 µs
-constexpr int polls_before_yield =
-    200;  // if threads outnumber cores, lets a descheduled member run
+constexpr int polls_before_yield = 200;   // lets other threads run if they outnumber cores
 
 void relax() {
 #if defined(__x86_64__)
@@ -36,7 +35,7 @@ void CopyTeam::dismiss() {
     for (std::thread& thread : threads_) thread.join();
 }
 
-// A member about to sleep sees the new number, or start() counts it as a sleeper: both accesses are
+// A member about to sleep sees the new number, or is counted as a sleeper here: both accesses are
 // sequentially consistent.
 void CopyTeam::start() {
     left_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);

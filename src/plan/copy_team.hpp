@@ -24,9 +24,9 @@ public:
 
     int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-    /// Calls work(k) concurrently for each k from 0 to size() − 1 and returns when all are done.
-    /// Allocates nothing. If another thread uses the team, the caller does all the work itself.
-    /// `work` must not throw.
+    /// Calls work(k) concurrently for k from 0 to size() − 1 and returns when all are done.
+    /// Allocates nothing. While another thread uses the team, the caller does all the work. `work`
+    /// must not throw.
     template <class Work>
     void share(Work&& work) {
         if (busy_.exchange(true, std::memory_order_acquire)) {

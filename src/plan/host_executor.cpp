@@ -13,7 +13,7 @@
 namespace parhelion {
 namespace {
 
-// A smaller copy takes a few microseconds, about as long as waking and joining the team.
+// Smaller copies take a few microseconds, about as long as waking and joining the team.
 constexpr byte_count worth_sharing = 128 << 10;
 constexpr byte_count cache_line = 64;
 
@@ -119,7 +119,7 @@ struct Known {
 };
 
 Known& known() {
-    static auto* const instance = new Known;  // plans that are destroyed during exit refer to it
+    static auto* const instance = new Known;  // plans use it during exit
     return *instance;
 }
 

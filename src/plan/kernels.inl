@@ -1,5 +1,5 @@
-// Included once per instruction set. Uses only static functions and builtins: the linker could pick
-// an inline header function compiled here for newer processors for code that runs on older ones.
+// Included once per instruction set. Static functions and builtins only: the linker could use an
+// inline header function compiled here for older processors, too.
 
 namespace parhelion {
 namespace {
@@ -167,8 +167,7 @@ struct Stride<0> {
 };
 
 // Keeps the loop within one 32-byte window: some Intel processors decode a branch across its end
-// anew on each pass (erratum SKX102), which slowed gathers by 35 %. Other loops are short, and
-// padding would cost more.
+// anew on each pass (erratum SKX102), which slowed gathers by 35 %. Padding costs short loops more.
 #if defined(__GNUC__) && !defined(__clang__)
 #define PHL_ALIGNED_LOOP gnu::noinline, gnu::optimize("align-loops=32")
 #else

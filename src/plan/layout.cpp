@@ -48,8 +48,8 @@ std::vector<int> packing_order(const Field& field, int dimensions) {
 
 namespace {
 
-// The part straight across the face, if the piece lies beyond only one side of the receiver's
-// cells, else nothing. Needed because dimension-by-dimension pieces span several sides.
+// Clips dimension-by-dimension pieces, which span several sides, to the part straight across the
+// face; nothing if the piece lies beyond several sides.
 Box across_face(const BoxPiece& piece, Box most, int dimensions) {
     for (int d = 0, beyond = 0; d < dimensions; ++d) {
         const global_index lo = piece.owner.lo[d], hi = piece.owner.hi[d];

@@ -69,8 +69,8 @@ struct MessageField {
     byte_count entries = 0, begin = 0, bytes = 0;
 };
 
-/// One message: by group and field, entries in the pattern's order; empty fields are left out. All
-/// code that packs, unpacks or cuts messages uses this.
+/// One message: by group and field, entries in the pattern's order; empty fields are left out. Used
+/// by all code that packs, unpacks or cuts messages.
 struct MessageLayout {
     End end = End::owned;
     std::vector<MessageField> fields;

@@ -1,4 +1,4 @@
-// Finds the ops of a program that may run concurrently, from the bytes that they read and write.
+// Finds the ops of a program that may run concurrently, from the bytes they read and write.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>

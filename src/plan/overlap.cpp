@@ -41,8 +41,7 @@ private:
         byte_count coefficient, most;
     };
     struct Rest {
-        byte_count reach = 0, divisor = 0;  // of this and later terms: largest sum, and divisor of
-                                            // all sums
+        byte_count reach = 0, divisor = 0;  // from this term on: largest sum, gcd
     };
     static constexpr int most_terms = 2 * (Footprint::most_dims + 1);
     static constexpr int most_steps = 1'000'000;
@@ -52,8 +51,8 @@ private:
         return rest_[k].divisor == 0 || target % rest_[k].divisor == 0;
     }
 
-    // Starts at the smallest x whose rest the later terms can reach, then steps by `stride`, which
-    // keeps the rest divisible.
+    // Starts at the smallest x whose rest the later terms can reach; `stride` keeps the rest
+    // divisible.
     bool search(int number, byte_count target) {
         const auto k = static_cast<std::size_t>(number);
         if (!possible(k, target)) return false;
@@ -145,8 +144,8 @@ bool overlaps_itself(const Footprint& cells) {
     if (is_empty(cells)) return false;
     const auto dims = by_falling_stride(upwards(cells));
     if (is_nested(dims, cells.width)) return false;
-    // Two points differ by at least 1 in their first different dimension p, and arbitrarily in
-    // later ones; a shared byte needs a distance below the width.
+    // Two points differ by 1 or more in their first different dimension p, by anything in later
+    // ones; a shared byte needs a distance below the width.
     for (std::size_t p = 0; p < dims.size(); ++p) {
         if (dims[p].stride == 0) return true;
         Equation equation;
@@ -164,7 +163,7 @@ bool overlaps_itself(const Footprint& cells) {
 
 namespace {
 
-// The creator of an interleaved pattern has checked its arrays by their numbers of cells.
+// The creator of an interleaved pattern has checked its arrays.
 bool is_interleaved(const Plan& plan, std::size_t f) {
     return plan.pattern_of(static_cast<int>(f)).interleaved;
 }
@@ -261,8 +260,7 @@ private:
             if (piece.block != static_cast<std::int32_t>(b_)) continue;
             const Box cells = clipped(piece, field(), pattern().dimensions);
             if (piece.turn.seam && intersect(cells, owned()) == cells)
-                continue;  // owned points on
-                           // the seam line
+                continue;  // on the seam line
             if (!cells.empty()) pieces.push_back(upwards(box(cells)));
         }
     }
@@ -309,8 +307,7 @@ void check_disjoint(const Plan& plan, Bases bases) {
     for (std::size_t i = 0; i < sorted.size(); ++i)
         for (std::size_t j = i + 1; j < sorted.size() && sorted[j]->first() < sorted[i]->end(); ++j)
             if (sorted[i]->meet(*sorted[j])) {
-                const auto [a, b] = std::minmax(sorted[i], sorted[j]);  // in the order of the
-                                                                        // arguments
+                const auto [a, b] = std::minmax(sorted[i], sorted[j]);  // argument order
                 throw Error(a->name() + " and " + b->name() + " share memory" + pass_once);
             }
 }

@@ -22,10 +22,10 @@ bool overlap(const Footprint& a, const Footprint& b);
 bool overlaps_itself(const Footprint& cells);
 
 /// Throws Error if an exchange of these fields would touch a byte as part of two cells: of two
-/// fields, two blocks, owned cells and ghosts, or a block whose strides overlap. Checks only cells
-/// that the exchange reads or writes (owned cells and ghosts that it fills), with their real
-/// strides: interleaved components of an array may be separate fields. Ignores null pointers and
-/// blocks without cells. `bases` holds the arrays' addresses. Local.
+/// fields, two blocks, owned cells and ghosts, or a block whose strides overlap. Checks the cells
+/// that the exchange reads or writes, with their real strides: interleaved components of an array
+/// may be separate fields. Ignores null pointers and blocks without cells. `bases`: addresses of
+/// the arrays. Local.
 void check_disjoint(const Plan& plan, Bases bases);
 
 }  // namespace parhelion

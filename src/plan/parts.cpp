@@ -9,8 +9,8 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-// Cache-line bytes that one side touches per part; the few parts in flight fit into a second-level
-// cache.
+// Cache-line bytes that one side touches per part: the few parts in flight fit into the
+// second-level cache.
 constexpr byte_count lines_per_part = 32 * 1024;
 
 // A field of the message, seen by the sender or the receiver.
@@ -35,8 +35,8 @@ byte_count points(const BoxLayout& layout) {
     return all;
 }
 
-// Bytes of the cache lines that a field's pieces occupy, if each row of the message is a separate
-// run. Equal on both sides, though strides differ.
+// Bytes of the cache lines of a field's pieces, if each row of the message is a separate run. Equal
+// on both sides, though strides differ.
 byte_count lines_of(const Side& side) {
     if (side.pattern.indexed()) return std::max(side.at.entries * line, side.at.bytes);
     byte_count total = 0;

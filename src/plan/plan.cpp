@@ -19,7 +19,6 @@
 namespace parhelion {
 namespace {
 
-// Checks the halo widths of one dimension.
 void check_depth(const Pattern& pattern, const Field& field, const std::string& name, int d) {
     const int lower = field.halo.lower[d], upper = field.halo.upper[d];
     const int most_lower = pattern.halo.lower[d],
@@ -306,7 +305,7 @@ void add_field(Plan& plan, Field field, int pattern, Plan::Number number) {
     plan.group_of.push_back(pattern);
 }
 
-// Any array on this rank's device, else null. Throws Error if the arrays are on several devices.
+// Any array on this rank's device, else null. Throws Error if arrays are on several devices.
 const std::byte* array_of(const Plan& plan) {
     const std::byte* found = nullptr;
     for (std::size_t f = 0; plan.space() == MemorySpace::device && f < plan.fields.size(); ++f)
@@ -368,8 +367,7 @@ bool receives_small(const Plan& plan, const LinkPlan& link) {
 
 constexpr std::size_t words_before_shapes = 6;
 
-// Handshake message: the stage's message sizes, fingerprints of its links, and packing orders,
-// which the neighbor needs to unpack.
+// Handshake message: the stage's message sizes, fingerprints of its links, and packing orders.
 Message announcement(const Plan& plan, int stage, const LinkPlan& link,
                      const std::vector<std::int64_t>& record) {
     const auto sends = message_sizes(plan, link.links, End::owned);

@@ -80,7 +80,7 @@ byte_count Program::mean_piece() const {
 
 namespace {
 
-// Folds inner dimensions that are contiguous on both sides into the width, and fuses adjacent
+// Folds inner dimensions that are contiguous on both sides into the width; fuses adjacent
 // dimensions.
 StridedOp normalized(const StridedOp& op) {
     struct Dim {
@@ -147,8 +147,8 @@ RunsOp as_runs(const IndexedOp& op, byte_count expected) {
     return result;
 }
 
-// Replaces a consecutive list by an offset: for small cells, reading the list would double the
-// memory traffic.
+// Replaces a consecutive list by an offset: reading it would double the memory traffic of small
+// cells.
 void drop_list(const local_index*& list, byte_count& offset, byte_count stride, byte_count count) {
     if (list == nullptr || std::adjacent_find(list, list + count, [](local_index a, local_index b) {
                                return b != a + 1;

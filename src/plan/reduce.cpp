@@ -49,7 +49,6 @@ void require_reducible(const Element& element, Reduction reduction) {
 
 namespace {
 
-// Applies a user-defined reduction.
 class ByUser {
 public:
     explicit ByUser(const UserReduction& by) : by_(by) {}

@@ -10,8 +10,8 @@
 namespace parhelion {
 namespace {
 
-// Copies the neighbor's handshake data; false if there was no handshake: a subset drops links that
-// move nothing.
+// Copies the neighbor's handshake data; false if there is none: subsets drop links that move
+// nothing.
 bool learn(const std::vector<LinkPlan>& known, LinkPlan& link) {
     const auto same = std::ranges::find(known, link.rank, &LinkPlan::rank);
     if (same == known.end()) return false;
@@ -42,8 +42,8 @@ const char* name_of(Sequence sequence) {
     return names[static_cast<std::size_t>(sequence)];
 }
 
-// Words: patterns without corners; messages that forwarding replaces; then, per dimension, face
-// neighbors on the own node and on other nodes.
+// Words: patterns without corners; messages that forwarding replaces; per dimension, face neighbors
+// on the own node and on others.
 SequenceSurvey::SequenceSurvey(const Plan& plan) {
     const Communicator& comm = plan.communicator();
     const auto add_link = [&](const Pattern& pattern, const Link& link) {

@@ -12,14 +12,13 @@ struct ValuePlace {
     int f = 0;
     bool owned = false;  ///< by this rank
     int component = 0;
-    std::vector<global_index> cell = {};  ///< at the owner: coordinates or global id; empty if
-                                          ///< unknown
+    std::vector<global_index> cell = {};  ///< owner's coordinates or global id; empty if unknown
     local_index local = -1;               ///< indexed only
     byte_count first = 0, size = 0;
 };
 
-/// The value at byte `at`, which must be part of a value, of a message whose boxes have the packing
-/// orders `orders` (null: this rank's). Local.
+/// The value at byte `at`, which must be part of one, of a message with the packing orders `orders`
+/// (null: this rank's). Local.
 ValuePlace value_at(const Plan& plan, const MessageLayout& layout, byte_count at,
                     const std::vector<std::vector<int>>* orders = nullptr);
 

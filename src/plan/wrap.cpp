@@ -24,7 +24,6 @@ Box region(const Box& owned, const HaloWidth& halo, const Offset& offset, int di
     return box;
 }
 
-// Origin of the ghosts at an offset.
 struct Source {
     int rank;
     AxisMap map;
@@ -70,8 +69,8 @@ DimensionSet mirrored_beside(const Sources& sources, int d) {
     return mirrored & static_cast<DimensionSet>(~(1u << d));
 }
 
-// Dimensions whose ghosts on all sides are the rank's own; mirroring ones last, because they read
-// ghosts along the mirrored axes.
+// Dimensions whose ghosts on all sides are the rank's own; mirroring ones last: they read ghosts
+// along the mirrored axes.
 std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) {
     std::vector<int> own, mirroring;
     for (int d = 0; d < pattern.dimensions; ++d) {
@@ -86,8 +85,8 @@ std::vector<int> own_dimensions(const Pattern& pattern, const Sources& sources) 
     return own;
 }
 
-// Whether the ghosts at an offset equal, across their last own dimension `d`, a copy of the ghosts
-// that the side's map yields.
+// Whether the ghosts at an offset copy, across their last own dimension `d`, the ghosts that the
+// side's map yields.
 bool is_image(const Pattern& pattern, const Sources& sources, Offset offset, int d,
               const Source& source, bool signed_fields) {
     const Box& owned = pattern.blocks.front();

@@ -25,8 +25,7 @@ struct Found {
 };
 
 Found& found() {
-    static auto* const instance = new Found;  // executors that are destroyed during exit refer to
-                                              // it
+    static auto* const instance = new Found;  // executors use it during exit
     return *instance;
 }
 

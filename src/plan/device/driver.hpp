@@ -1,4 +1,4 @@
-// The CUDA driver API, loaded at run time: builds need no CUDA, and this code creates no context.
+// The CUDA driver API, loaded at run time: builds need no CUDA. Creates no context.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,6 @@ enum : unsigned { lazy_peer_access = 1 };
     X(record_event, cuEventRecord, (EventHandle, Stream))                                      \
     X(query_event, cuEventQuery, (EventHandle))
 
-/// Function pointers of the driver.
 struct Driver {
 #define PARHELION_DECLARE(name, symbol, parameters) int(*name) parameters;
     PARHELION_DRIVER_FUNCTIONS(PARHELION_DECLARE)
@@ -83,8 +82,8 @@ struct Driver {
     std::string file;  ///< for error messages
 };
 
-/// The driver that the program has loaded (libcuda.so.1), or the one named by PARHELION_CUDA; null
-/// if none was found yet. One atomic load.
+/// The driver loaded by the program (libcuda.so.1), or named by PARHELION_CUDA; null if none was
+/// found yet. One atomic load.
 const Driver* driver_in_use();
 /// Searches again if none was found yet. Local.
 const Driver* find_driver();

@@ -1,5 +1,5 @@
-// One item of a launch, compiled for hosts and devices. Without fused multiply-adds or an order
-// among items, sums have the host's bits.
+// One item of a launch, for hosts and devices. Without fused multiply-adds or an order among items,
+// sums have the host's bits.
 #pragma once
 
 #include "parhelion/core/kinds.h"

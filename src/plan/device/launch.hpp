@@ -21,13 +21,12 @@ struct RunItem {
     long long src, dst, bytes, first;
 };
 
-/// Bytes of an item: a slice of a piece at a multiple of this; holds whole values of every type.
+/// Bytes per item: a slice of a piece at a multiple of this; holds whole values of every type.
 constexpr long long chunk = 16;
 
-/// Ops of one level, which follow the lists and runs that they refer to in the table.
+/// Ops of one level, at the end of a table of the lists and runs that they use.
 struct Launch {
-    static constexpr int most_bases = 56;  // sources and destinations; keeps the parameters below
-                                           // 512 bytes
+    static constexpr int most_bases = 56;  // keeps the parameters below 512 bytes
     const char* table;
     long long ops;    ///< byte offset in the table
     long long items;  ///< of all ops
