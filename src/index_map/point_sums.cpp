@@ -103,7 +103,7 @@ struct PointSums::State final : Operation {
     std::vector<Program> twice_in,
         twice_back;  // per array: between both places of points held twice
     std::optional<SharedReduction> sums;
-    std::optional<ThereAndBack> over_seams;  // replaces all of these
+    std::optional<ThereAndBack> over_seams;  // with seams, replaces all of these
     Reduction reduction = Reduction::sum;
 
     State(const CartesianDomain& of, std::vector<Field> with, const ExchangeOptions& options)

@@ -12,7 +12,7 @@
 
 namespace parhelion {
 
-/// The caller and size() − 1 threads, which inherit the constructor's cores. They poll for some
+/// The caller and size() − 1 threads, which inherit the creator's CPU affinity. They poll for some
 /// microseconds between jobs, then sleep.
 class CopyTeam {
 public:

@@ -1,5 +1,5 @@
 // Included once per instruction set. Static functions and builtins only: the linker could use an
-// inline header function compiled here for older processors, too.
+// inline function of a header, compiled here for newer processors, in code that runs on older ones.
 
 namespace parhelion {
 namespace {
