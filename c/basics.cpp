@@ -18,7 +18,7 @@ thread_local std::string last_error;
 int keep(const char* message, int status) noexcept {
     try {
         last_error = message;
-    } catch (...) {  // no memory for the message: the status must do
+    } catch (...) {  // no memory for the message: returns only the status
         last_error.clear();
     }
     return status;
@@ -102,7 +102,7 @@ struct Kept {
     bool freed = false;
 };
 
-constexpr int first_own = 1000;  // outside the library's range: detects random numbers
+constexpr int first_own = 1000;  // far above the library's own: detects random numbers
 
 // Never destroyed or erased: pending exchanges may use the entries.
 struct Table {

@@ -74,7 +74,7 @@ struct MadeField {
     Source source;
     Element element = {};
     ArrayLayout layout = {};
-    std::size_t arrays = 1;  ///< that hold it: separate ghosts, several blocks (Fortran)
+    std::size_t arrays = 1;  ///< more than 1 for separate ghosts or several blocks (Fortran)
 };
 
 /// An operation on fields that can be split into begin and end.

@@ -76,7 +76,7 @@ private:
     std::vector<Cells> exchanged_;
     std::shared_ptr<std::byte> memory_;
     std::vector<std::byte*> arrays_;
-    std::vector<byte_count> strides_;  // that the programs were compiled for
+    std::vector<byte_count> strides_;  // strides that the programs were compiled for
     bool stands_in_ = false;
     Program in_, out_;
 };

@@ -93,7 +93,7 @@ bool BoundArrays::is_like(std::size_t f, const Field& given) const {
 // Throws Error that names the difference.
 void BoundArrays::require_layout(std::size_t f, const Field& given) const {
     const Field& made = plan_.fields[f];
-    Field as_made = made;  // of a subset, which moves less
+    Field as_made = made;  // a subset's halo may be narrower
     as_made.halo = plan_.depths[f];
     const auto array = [f] { return "array " + std::to_string(f); };
     if (given.indexed != made.indexed)

@@ -26,8 +26,7 @@ std::shared_ptr<CopyTeam> start_team(int size) {
 
 std::shared_ptr<CopyTeam> copy_team(int size) {
     static std::mutex mutex;
-    static auto& teams = *new std::map<int, std::weak_ptr<CopyTeam>>;  // exchanges use it during
-                                                                       // exit
+    static auto& teams = *new std::map<int, std::weak_ptr<CopyTeam>>;  // used during exit
     if (size < 1 || size > most_members)
         throw Error("cannot copy by " + std::to_string(size) + " threads: use 1 to " +
                     std::to_string(most_members));

@@ -7,7 +7,7 @@ constexpr long vector_bytes = 32;
 }
 #include "plan/kernels.inl"
 
-#include "plan/combine.inl"  // uses kernels.inl
+#include "plan/combine.inl"  // requires kernels.inl
 
 namespace parhelion {
 const Kernels kernels_avx2{{strided, indexed, runs}, "avx2", combining, negating};

@@ -7,7 +7,7 @@ constexpr long vector_bytes = 64;
 }
 #include "plan/kernels.inl"
 
-#include "plan/combine.inl"  // uses kernels.inl
+#include "plan/combine.inl"  // requires kernels.inl
 
 namespace parhelion {
 const Kernels kernels_avx512{{strided, indexed, runs}, "avx512", combining, negating};

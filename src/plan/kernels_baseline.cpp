@@ -5,7 +5,7 @@ constexpr long vector_bytes = 16;
 }
 #include "plan/kernels.inl"
 
-#include "plan/combine.inl"  // uses kernels.inl
+#include "plan/combine.inl"  // requires kernels.inl
 
 namespace parhelion {
 const Kernels kernels_baseline{{strided, indexed, runs}, "baseline", combining, negating};
