@@ -11,10 +11,11 @@
 
 namespace parhelion {
 
-/// Communicators created from one communicator (Communicator::shared_state). MPI_Comm_free is
-/// collective, but destructors run in any order on each rank. So a destructor only drops its
-/// communicator. The next object that creates one first frees, in order of creation, those that
-/// every rank has dropped; the user's MPI_Comm_free frees the rest.
+/// Communicators created from one communicator (Communicator::shared_state).
+///
+/// MPI_Comm_free is collective, but destructors run in any order on each rank. So a destructor only
+/// drops its communicator. The next object that creates one first frees, in order of creation,
+/// those that every rank has dropped; the user's MPI_Comm_free frees the rest.
 class MadeComms {
 public:
     /// Its destructor tells that this rank no longer needs the communicator. Local.

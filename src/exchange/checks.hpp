@@ -24,8 +24,9 @@ namespace parhelion {
 
 /// Compares the calls of an exchange and its subsets between neighbors. Each call sends a record of
 /// a few hundred bytes to every neighbor without waiting; a neighbor's record is compared with this
-/// rank's call of the same number. Null in unchecked mode. To check more, add to the text of the
-/// record whatever must be equal on both sides.
+/// rank's call of the same number. Null in unchecked mode.
+///
+/// To check more, add to the text of the record whatever must be equal on both sides.
 class CallCheck {
 public:
     /// Collective. `neighbors`: other ranks, each once. `timeout_s`: as in ExchangeOptions.
