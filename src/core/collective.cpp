@@ -223,7 +223,7 @@ Note own_note() {
     return note;
 }
 
-// Ignores MPI errors of a lost rank: the operation that this rank waits for fails, too.
+// Ignores errors: after a lost rank, the awaited operation fails too.
 bool some_note_came(const Communicator& comm) {
     int there = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there,
@@ -304,8 +304,7 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
         ErrorKind::timeout);
 }
 
-// Prints a warning once per call, from the lowest rank that receives notes, unless all ranks are in
-// the call.
+// Once per call, the lowest rank that receives notes prints a warning, unless all ranks are here.
 void warn(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     while (take_note(comm, Communicator::waiting_tag, state.waiting)) {
@@ -327,8 +326,8 @@ void warn(const Communicator& comm) {
 }
 
 // Call regularly in a wait on `all`: throws Error after the time limit and when another rank has
-// given up. Before that, waiting ranks send each other their calls; others do not answer. The
-// pending operation cannot be cancelled: the communicator must not be used again.
+// given up. Before that, waiting ranks send each other their calls. The pending operation cannot be
+// cancelled: the communicator must not be used again.
 void look_at_the_clock(const Communicator& all, double waited_s) {
     const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
     if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
@@ -590,8 +589,8 @@ std::vector<std::int64_t> of_all(const Communicator& comm,
 
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
     agree(comm);
-    // A late rank would hang in MPI_Comm_split when others have given up. Polls several times for
-    // their notes: MPI may progress one message per poll.
+    // A late rank would hang in MPI_Comm_split after others gave up. Polls often for their notes:
+    // MPI may progress one message per poll.
     constexpr int polls = 64;
     for (int poll = 0; poll < polls; ++poll)
         if (some_note_came(comm)) give_up(comm, "a rank has given up waiting for others");

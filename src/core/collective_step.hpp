@@ -90,7 +90,7 @@ public:
     /// `for_all`: for the reduction, which failed ranks join too.
     explicit PatientWait(const Communicator& comm, bool for_all = false);
     /// Call when a poll found nothing. Throws LostRank, OtherRankFailed, and, after the time limit
-    /// or when another rank has given up, Error that names the calls in which ranks wait.
+    /// or when another rank has given up, Error with the calls in which ranks wait.
     void wait() {
         patience_.wait();
         if (++polls_ % 64 == 0) look();

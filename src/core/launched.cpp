@@ -51,8 +51,8 @@ bool has_terminal() {
     return terminal >= 0;
 }
 
-// Excludes batch scripts, which set SLURM_PROCID, and shells from `srun --pty`. Steps that such a
-// shell starts inherit SLURM_PTY_PORT, but not the terminal.
+// Excludes batch scripts, which set SLURM_PROCID, and shells of `srun --pty`, whose steps inherit
+// SLURM_PTY_PORT but not the terminal.
 bool is_slurm_step() {
     return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) &&
            std::getenv("SLURM_STEP_NUM_TASKS") &&
@@ -186,7 +186,7 @@ std::optional<Launched> one_of_several() {
     return told;
 }
 
-// Warns before MPI_Init, which does not return in such a process and prints only MPI's own message.
+// Warns before MPI_Init, which prints only MPI's own message and does not return.
 [[gnu::constructor]] void tell_before_mpi_starts() {
     const std::string why = is_rank_0() ? why_mpi_will_not_start() : "";
     if (why.empty()) return;

@@ -14,11 +14,11 @@ namespace parhelion {
 /// Communicators created from one communicator (Communicator::shared_state).
 ///
 /// MPI_Comm_free is collective, but destructors run in any order on each rank. So a destructor only
-/// drops its communicator. The next object that creates one first frees, in order of creation,
-/// those that every rank has dropped; the user's MPI_Comm_free frees the rest.
+/// drops its communicator, and the next object that creates one first frees, in order of creation,
+/// those that every rank has dropped. The user's MPI_Comm_free frees the rest.
 class MadeComms {
 public:
-    /// Its destructor tells that this rank no longer needs the communicator. Local.
+    /// Its destructor drops the communicator on this rank. Local.
     class Use {
     public:
         Use() = default;

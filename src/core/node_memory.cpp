@@ -78,8 +78,7 @@ private:
                 MADV_HUGEPAGE);  // optional
     }
 
-    // In chunks, because a signal undoes a whole fallocate: a profiler's timer could repeat that
-    // for ever.
+    // In chunks: a signal undoes a whole fallocate, which a profiler's timer could repeat forever.
     bool take_pages(byte_count first, byte_count end) const {
         constexpr byte_count piece = 2 << 20;
         for (; first < end; first += piece)
@@ -120,7 +119,7 @@ Registry& registry() {
     return *instance;
 }
 
-// With overcommitted memory, allocating more makes the kernel kill a process.
+// With overcommitted memory, allocating too much makes the kernel kill a process.
 void require_available(byte_count bytes) {
     constexpr byte_count small = 16 << 20;  // check only above 16 MiB
     if (bytes <= small) return;

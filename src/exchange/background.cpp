@@ -19,7 +19,7 @@ struct Works {
 
 Works& works();
 
-// Before MPI_Finalize: waits for a thread inside MPI, and keeps `busy` set for good.
+// Before MPI ends: waits for a thread inside MPI, and keeps `busy` set.
 void wait_for_whoever_works() {
     while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
 }
@@ -68,7 +68,7 @@ bool advance_background() {
 
 namespace {
 
-constexpr std::chrono::microseconds rest{200};  // one pass takes up to 20 µs from the program
+constexpr std::chrono::microseconds rest{200};  // one pass costs up to 20 µs
 
 }  // namespace
 

@@ -7,13 +7,13 @@
 
 namespace parhelion {
 
-/// An exchange that other waiting threads can advance. Without it, ranks that end their exchanges
-/// in different orders could deadlock.
+/// An exchange that waiting threads can advance, so that ranks may end their exchanges in different
+/// orders without deadlock.
 class BackgroundWork {
 public:
     virtual ~BackgroundWork() = default;
-    /// Does the work that needs no waiting; never throws. Returns whether something moved. Any
-    /// thread calls it, without a lock: it may run a reduction of the program.
+    /// Progresses without waiting; never throws. Returns whether something moved. Any thread calls
+    /// it, without a lock, because it may run a reduction of the program.
     virtual bool advance() = 0;
 
     bool under_way() const { return under_way_.load(std::memory_order_relaxed); }
@@ -22,7 +22,7 @@ protected:
     std::atomic<bool> under_way_{false};
 };
 
-/// Registers the work: any waiting thread may advance it while it is under way. Local.
+/// Registers the work: any waiting thread may advance it. Local.
 void join_background(BackgroundWork* work);
 /// Unregisters work that is not under way. Waits only for a thread that is selecting work.
 void leave_background(BackgroundWork* work);
@@ -31,8 +31,8 @@ void leave_background(BackgroundWork* work);
 bool advance_background();
 
 /// One thread per process, created on first use. While an exchange that uses it is under way, it
-/// advances all exchanges thousands of times a second; else it sleeps. It never ends: joining it
-/// could deadlock on a lock that a program's reduction needs.
+/// advances all exchanges thousands of times a second; else it sleeps. It never ends: joining could
+/// deadlock on a lock that a reduction of the program needs.
 class ProgressThread {
 public:
     static ProgressThread& of_process();

@@ -23,8 +23,8 @@ CallCheck::CallCheck(const Communicator& comm, std::vector<int> neighbors, doubl
     for (const int rank : neighbors_) heard_[rank] = 0;
 }
 
-// MPI may still read a record that a neighbor has not received. A record that this rank has not
-// received would match the tag's next user.
+// MPI may still read an unreceived record of this rank; a record unreceived here would match the
+// tag's next user.
 CallCheck::~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) orphan(sent_);
     if (mpi_has_ended() || !has_taken_all()) tag_.keep();
@@ -94,7 +94,7 @@ void CallCheck::look() {
     refuse_difference();
 }
 
-// Only calls from the differing one on: earlier calls can end.
+// Calls before the differing one can still end.
 void CallCheck::refuse_difference() const {
     if (difference_.print > 0 && difference_.print <= told_)
         throw Error(difference_.call.data(), ErrorKind::communication);

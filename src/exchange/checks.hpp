@@ -22,11 +22,9 @@
 
 namespace parhelion {
 
-/// Compares the calls of an exchange and its subsets between neighbors. Each call sends a record of
-/// a few hundred bytes to every neighbor without waiting; a neighbor's record is compared with this
-/// rank's call of the same number. Null in unchecked mode.
-///
-/// To check more, add to the text of the record whatever must be equal on both sides.
+/// Compares calls of an exchange and its subsets between neighbors. Each call sends a record of a
+/// few hundred bytes to all neighbors without waiting; the receiver compares it with its own call
+/// of the same number. Null in unchecked mode. New checks of a call add to the text of the record.
 class CallCheck {
 public:
     /// Collective. `neighbors`: other ranks, each once. `timeout_s`: as in ExchangeOptions.
@@ -39,11 +37,10 @@ public:
     /// with equal calls can always end them.
     std::uint64_t tell(const std::string& call);
     /// Waits for these neighbors' records of that number and calls `get_on` meanwhile. Throws Error
-    /// when a record differs, after the time limit, when a neighbor is lost, and as `look` does.
+    /// for a differing record, after the time limit, for a lost neighbor, and as `look` does.
     void await(std::uint64_t number, const std::vector<int>& ranks,
                const std::function<void()>& get_on);
-    /// Throws Error when another rank has reported calls that differ; reports spread from neighbor
-    /// to neighbor.
+    /// Throws Error when another rank has reported differing calls; neighbors pass reports on.
     void look();
     const std::vector<int>& neighbors() const { return neighbors_; }
 
@@ -89,10 +86,9 @@ private:
 /// others.
 void fill_poison(std::byte* first, byte_count bytes, const Element& element);
 
-/// Checks the arrays of one exchange or subset. A forward exchange fills its ghosts with poison at
-/// begin, so that early reads show. Values that this rank sends are saved at begin and compared at
-/// end. In a plan of several stages, whose later stages forward ghosts of earlier ones, the ghosts'
-/// poison is compared too.
+/// Checks the arrays of one exchange or subset. A forward exchange fills ghosts with poison at
+/// begin, to expose early reads. At end, values that this rank sends must equal their copies from
+/// begin; with several stages, whose later ones send ghosts, the poison too.
 class ArrayCheck {
 public:
     /// Local. The plan must outlive it.
@@ -100,8 +96,8 @@ public:
 
     /// Call before the exchange begins: neighbors may write ghosts from then on.
     void begin(const BoundArrays& arrays, Direction direction);
-    /// Call at the end, before values move. Returns an error text about the first value that the
-    /// program wrote between begin and end, empty when there is none.
+    /// Call at the end, before values move. Describes the first value that the program wrote since
+    /// begin, if any.
     std::string written(const BoundArrays& arrays);
 
 private:
@@ -118,7 +114,7 @@ private:
     Direction direction_ = Direction::forward;
 };
 
-/// Fills the ghosts of a copy with the arrays' layout over MPI and compares. Only reads the arrays.
+/// Compares ghosts with their owners' values, exchanged over MPI into memory of the same layout.
 class StaleCheck {
 public:
     /// Collective: allocates and sets up transports. Throws Error for arrays outside host memory.

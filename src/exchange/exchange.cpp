@@ -146,7 +146,7 @@ struct Exchange::Impl final : Operation {
     Refusal of_forward, of_reverse;
     ProgressThread* progress = nullptr;
     std::vector<int> numbers;  // of a subset's fields in the whole
-    std::string subset;        // human-readable, compared between ranks; empty: the whole
+    std::string subset;        // text, compared between ranks; empty: the whole
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
     std::shared_ptr<CallCheck> calls;
     std::unique_ptr<ArrayCheck> array_check;  // null: unchecked
@@ -205,8 +205,8 @@ struct Exchange::Impl final : Operation {
         if (under_way() && progress) progress->ended();
     }
 
-    // Collective. Creates a subset's transports for the arrays of the constructor, or, if these are
-    // refused, for those of the call.
+    // Collective. Creates a subset's transports for the constructor's arrays, or, if refused, the
+    // call's.
     void prepare(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
         auto made = collectively(comm, "the first use of a subset", setup_s, [&] {
@@ -303,8 +303,8 @@ struct Exchange::Impl final : Operation {
         return whole->subsets.emplace_back(full, std::make_shared<Impl>(*whole, full)).second;
     }
 
-    // With at_once, neighbors could not end it without this rank, which forwards messages after
-    // begin.
+    // With at_once, transports may forward messages after begin: neighbors would wait for this
+    // rank.
     void require_begin() const {
         if (use.at_once)
             throw Error(
@@ -316,8 +316,8 @@ struct Exchange::Impl final : Operation {
         chosen.stages->leave(queue == nullptr);
         stand_in(direction);
     }
-    // When this rank forwards messages, others need a thread to do so between begin and end; MPI
-    // must serve all threads.
+    // If this rank forwards messages, others need a thread that does so until end; MPI must serve
+    // it.
     void stand_in(Direction direction) {
         if (progress || !chosen.stages->passes_on(direction) || !mpi_serves_all_threads()) return;
         progress = &ProgressThread::of_process();

@@ -23,7 +23,7 @@ constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
 
 // Several samples outvote a disturbed one. Long exchanges wait for the network: a node that begins
-// early in one exchange waits less in the next, so one sample averages two.
+// early waits longer in one exchange and shorter in the next, so one sample averages two.
 Turn turn_of(int candidate, int warming, double each_s) {
     constexpr double most = 200;
     const double each =
@@ -81,8 +81,8 @@ private:
         return now;
     }
 
-    // The first exchange touches memory and connects: takes the minimum of two. Long lists need
-    // some ten exchanges to settle in the caches, which speeds up later candidates too.
+    // Takes the minimum of two: the first one touches memory and connects. Long lists settle in the
+    // caches after about ten exchanges, which speeds up later candidates too.
     void qualify(int i) {
         standing(i).refusal = track_.make(i);
         if (!standing(i).refusal.empty()) return;
@@ -99,8 +99,8 @@ private:
         }
     }
 
-    // Times all candidates once more together: disturbances or core changes may have hit early
-    // ones. Those near the fastest, now or before, enter the rounds.
+    // Times all candidates once more: disturbances or core changes may have hit early ones. Those
+    // near the fastest, now or before, enter the rounds.
     void look_again() {
         const double best_before = best_early();
         const auto was_near = [&](int i) {

@@ -213,8 +213,8 @@ private:
         return all;
     }
 
-    // Pairs each network with the on-node choices; other networks follow the sequences, because
-    // their set-up may take long.
+    // Pairs each network with the on-node choices. Networks after the first may be slow to set up,
+    // so the sequences precede them.
     void add_behind_each() {
         const std::vector<Choice> inside = near_choices();
         for (const TransportInfo* network : networks_) {
@@ -307,8 +307,7 @@ struct Survey {
     std::uint64_t bytes = 0;  // sent by all ranks
 };
 
-// Equal for similar plans of this rank: same neighbors, small pieces and fastest dimension in
-// memory.
+// Equal for similar plans: same neighbors, small pieces, and fastest dimension in memory.
 Hash kind_here(const Plan& plan) {
     Hash hash;
     hash.add(plan.executor->threads());
@@ -377,8 +376,8 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
     return found;
 }
 
-// Times forward exchanges on all ranks together, used as the program will use them. Each turn
-// counts the slowest rank and only time inside the exchange. Overwrites ghosts.
+// Times forward exchanges of all ranks, as the program will use them: the slowest rank's time
+// inside the exchange. Overwrites ghosts.
 class Trials final : public Track {
 public:
     Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all,
@@ -386,8 +385,7 @@ public:
         : plan_(plan), arrays_(arrays), candidates_(all), use_(use), sequences_(sequences),
           work_is_unknown_(use.overlap && use.work_s == 0), made_(all.size()) {}
 
-    // If the system refuses a candidate, it does so on all ranks, and the race continues without
-    // it.
+    // A candidate that the system refuses on all ranks leaves the race.
     std::string make(int candidate) override {
         const auto i = static_cast<std::size_t>(candidate);
         const Choice& choice = candidates_[i].choice;
@@ -420,7 +418,7 @@ public:
             seconds.push_back(median({next, next + turn.samples}));
             next += turn.samples;
         }
-        // From the lower of the first two exchanges: a disturbed one must not lengthen all trials.
+        // The lower of two exchanges: a disturbed one must not lengthen all trials.
         if (std::exchange(work_is_unknown_, false)) use_.work_s = std::min(seconds.front(), 200e-6);
         return seconds;
     }
@@ -453,7 +451,7 @@ private:
         }
     }
 
-    // Limit of each wait, as in all collective calls: a neighbor may hang in a trial, too.
+    // Limits each wait: a neighbor may hang in a trial, too.
     const double limit_s_ =
         setup_time_limit(CollectiveCall::now() != nullptr ? CollectiveCall::now()->timeout_s() : 0);
     const Plan& plan_;
@@ -474,7 +472,7 @@ struct GhostsGivenBack : SavedGhosts {
     ~GhostsGivenBack() { restore(); }
 };
 
-// A clause, then a table: each variant's time, fastest first, and why others were refused.
+// A clause, then a table: each variant's time, fastest first, or why it was refused.
 std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);

@@ -16,8 +16,8 @@ struct ExchangeOptions;
 
 class Stages;
 
-/// The transports for neighbors on this node (near), for those of them with small pieces of ghosts
-/// (small) and for all others (far), and the sequence.
+/// Transports for neighbors on this node (near), those with small pieces of ghosts (small) and all
+/// others (far), and the sequence.
 struct Choice {
     const TransportInfo* near = nullptr;
     const TransportInfo* small = nullptr;
@@ -125,15 +125,15 @@ struct RaceResult {
     std::vector<Standing> standings;
 };
 
-/// Tries each candidate as long as its exchanges get faster. Candidates near the fastest enter
-/// short rounds until one stands out or about 40 exchanges of the fastest are used up. The lowest
-/// median of rounds, times the handicap, wins.
+/// Tries each candidate while its exchanges get faster. Candidates near the fastest enter short
+/// rounds until one stands out or 40 exchanges of the fastest are used up. The lowest median of
+/// rounds, times the handicap, wins.
 RaceResult run_race(const std::vector<Candidate>& candidates, Track& track);
 
 struct Selected {
     Choice choice;
     std::unique_ptr<Stages> stages;  ///< forward direction only
-    std::string reason;              ///< human-readable
+    std::string reason;
 };
 
 /// Collective. Throws Error for a sequence that saves no messages, and what the transport throws.
@@ -141,8 +141,8 @@ Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choic
 
 /// Collective. Races the candidates, or, unless `anew`, reuses the result of a similar plan on this
 /// communicator: same neighbors, about as many bytes. Preserves ghosts, also on errors. Throws
-/// Error when PARHELION_AUTO (equal on all ranks) excludes all candidates or no transport reaches
-/// the arrays' memory, and what a trial exchange throws.
+/// Error when PARHELION_AUTO (equal on all ranks) or the arrays' memory excludes all candidates,
+/// and as trials do.
 Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew = false);
 
 }  // namespace parhelion

@@ -209,8 +209,8 @@ std::string StageExchange::missing_text() const {
     return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
 }
 
-// Sends, with the values that one stage combined for the next, the rank whose reduction failed.
-// Only for user-defined reductions; others cannot fail.
+// Sends, with values that one stage combined for the next, the rank whose reduction failed. Only
+// user-defined reductions can fail.
 class FailureNotes {
 public:
     // Collective.
@@ -427,7 +427,7 @@ void Stages::abandon(std::exception_ptr reason) {
     try {  // for neighbors with the same calls
         const Hold hold(*this);
         if (stage_ < stages().size()) stages()[stage_].leave();
-    } catch (...) {  // `reason` matters more
+    } catch (...) {  // `reason` takes precedence
     }
     const Hold hold(*this);
     under_way_.store(false, std::memory_order_relaxed);
@@ -435,14 +435,14 @@ void Stages::abandon(std::exception_ptr reason) {
     stop();
 }
 
-// Late messages must not be written into arrays that may be freed by then.
+// Late messages must not be written into arrays that may be freed.
 void Stages::stop() {
     forward_.clear();
     reverse_.clear();
 }
 
-// Throws the failure and tells waiting neighbors the lost rank. Failed MPI or system calls do not
-// name it.
+// Throws the failure, and tells waiting neighbors the lost rank, which MPI and system errors do not
+// name.
 void Stages::give_up() {
     stop();
     try {

@@ -27,9 +27,7 @@ public:
     StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
                   const StagePlan& stage, const Choice& choice);
 
-    /// Call after binding other arrays. Returns why a transport cannot move them, else an empty
-    /// string.
-    /// string.
+    /// Call after binding other arrays. Returns why a transport cannot move them, or "".
     std::string refusal();
     void begin();
     /// The caller leaves: neighbors must be able to end this exchange without it.
@@ -87,12 +85,12 @@ private:
 
 class FailureNotes;
 
-/// Runs the stages one after another, in reverse order for a reverse exchange. Between begin and
-/// end, any thread of this process that waits in another exchange advances this one.
+/// Runs the stages in order, in reverse order for a reverse exchange. Between begin and end, any
+/// waiting thread of this process advances it.
 class Stages final : BackgroundWork {
 public:
-    /// Collective: creates the forward direction. It runs plan `forward`, if given: another plan
-    /// for the same ghosts (plan_in_order).
+    /// Collective: creates the forward direction, of plan `forward` if given: same ghosts, in
+    /// another order (plan_in_order).
     Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
            std::shared_ptr<const Plan> forward = nullptr);
     /// Collective: creates the reverse direction, once. It combines only in `end` if
@@ -102,7 +100,7 @@ public:
     Stages(const Stages&) = delete;
     Stages& operator=(const Stages&) = delete;
 
-    /// When other arrays were bound: why a transport cannot move them, empty where all can.
+    /// Like StageExchange::refusal, for all stages of the direction.
     std::string refusal(Direction direction);
     /// Begins, after the present contents of `queue` if given. Throws Error for an exchange that
     /// has failed.
@@ -114,9 +112,9 @@ public:
     /// Call after begin: progresses without waiting. Returns whether `end` will not wait for a
     /// living neighbor.
     bool test();
-    /// Waits for the neighbors, at most `timeout_s` until the next arrival, and calls `look`
-    /// meanwhile, which may throw. Then waits for this rank's copies, or makes `queue` wait for
-    /// them. After an error the exchange cannot be used again.
+    /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
+    /// throw. Then waits for this rank's copies, or makes `queue` wait. After an error the exchange
+    /// is unusable.
     void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
     /// The plan that the forward direction runs.
     const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
@@ -131,8 +129,7 @@ public:
     /// Of all forward stages; empty when no transport collects messages.
     std::vector<NodeTraffic> traffic() const;
 
-    /// Throws Error when this thread is inside already: a reduction may not use the exchange that
-    /// calls it.
+    /// Throws Error in a reduction of this exchange, which may not use it.
     void require_outside() const {
         if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id()) refuse_inside();
     }

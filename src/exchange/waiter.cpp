@@ -99,7 +99,7 @@ void Waiter::watch(const std::function<std::string()>& what) {
             ErrorKind::timeout);
 }
 
-// A rank's last message may arrive just before it ends: only the second look without news throws.
+// Throws at the second look: a rank's last message may arrive just before it ends.
 void Waiter::look_for_lost(const std::function<std::string()>& what) {
     const int before = std::exchange(suspect_, node_->lost_rank());
     if (suspect_ >= 0 && suspect_ == before)

@@ -13,9 +13,8 @@ namespace parhelion {
 
 class NodeContext;
 
-/// Polls first. Then it yields the core between polls (MPI must keep polling) or sleeps until a
-/// rank on the node rings. During a long wait it advances other exchanges and detects dead
-/// neighbors.
+/// Polls first; then yields the core between polls (MPI must keep polling) or sleeps until a rank
+/// on the node rings. Long waits advance other exchanges and detect dead neighbors.
 class Waiter {
 public:
     /// `node`: ranks to watch, null when there are none. `sleeps`: a rank there rings. `also_mpi`:

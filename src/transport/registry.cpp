@@ -188,9 +188,8 @@ const TransportInfo& find_transport(const std::string& name) {
     const TransportInfo* const info = registered(name, names);
     if (info == nullptr)
         throw Error("there is no transport '" + name + "': use auto, or one of " + names);
-    const std::string why_not =
-        // Called without the lock: it may register a transport.
-        info->unavailable();
+    // Called without the lock: it may register a transport.
+    const std::string why_not = info->unavailable();
     if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
     return *info;
 }

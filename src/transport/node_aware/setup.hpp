@@ -131,7 +131,7 @@ struct NodeWork {
 NodeWork set_up_node(const TransportContext& context);
 
 /// One channel, with one tag for both directions, per rank of another node with which this rank
-/// exchanges messages, for exchange numbers equal to `number` mod 2.
+/// exchanges messages. For exchange numbers equal to `number` mod 2.
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number);
 
 }  // namespace parhelion
