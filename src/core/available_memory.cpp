@@ -13,8 +13,7 @@ namespace {
 
 constexpr byte_count unlimited = std::numeric_limits<byte_count>::max();
 
-// The number behind a word at the beginning of a line ("MemAvailable: 123 kB"); `otherwise` where
-// there is none.
+// Value of a line such as "MemAvailable: 123 kB", else `otherwise`.
 byte_count value_of(const std::string& file, const std::string& key, byte_count otherwise) {
     std::ifstream in(file);
     for (std::string word; in >> word; in.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
@@ -37,10 +36,10 @@ struct GroupFiles {
     const char *limit, *usage, *prefix;
 };
 
-// File pages in it are given back when memory is needed.
+// The kernel reclaims file pages on demand.
 byte_count left_in_group(const std::filesystem::path& group, const GroupFiles& names) {
     const byte_count most = number_in(group / names.limit, unlimited);
-    if (most > unlimited / 2) return unlimited;  // so version 1 writes it; sums would overflow
+    if (most > unlimited / 2) return unlimited;  // "no limit" in version 1; sums would overflow
     const std::string stat = group / "memory.stat", word = names.prefix;
     const byte_count files =
         value_of(stat, word + "active_file", 0) + value_of(stat, word + "inactive_file", 0);

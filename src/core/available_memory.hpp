@@ -1,4 +1,4 @@
-// How much memory can still be taken on this node.
+// Memory still available on this node.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace parhelion {
 
-/// Bytes that this process could take before the kernel, or the limit of its control group or of
-/// one around it (version 1 or 2), has none left; a very large number where neither tells. An
-/// estimate: other processes take memory too. `system` is where /proc and /sys are. Local.
+/// Bytes that this process can allocate before the node or a control group (version 1 or 2) around
+/// it runs out; a huge number when neither has a limit. An estimate: other processes allocate too.
+/// `system`: root of /proc and /sys. Local.
 byte_count available_memory(const std::string& system = "/");
 
 }  // namespace parhelion

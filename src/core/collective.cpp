@@ -34,7 +34,7 @@ void combine(void* in, void* into, int* count, MPI_Datatype*) {
         for (int k = 0; k < 2; ++k)
             raise(to->print[k], from->print[k]), raise(to->call[k], from->call[k]);
         raise(to->next_tag, from->next_tag);
-        raise(to->combine, from->combine);  // who has failed brings none
+        raise(to->combine, from->combine);  // a failed rank contributes none
         for (std::size_t k = 0; k < Contribution::most_values; ++k) {
             if (static_cast<Combine>(to->combine) == Combine::sum) to->values[k] += from->values[k];
             else if (static_cast<Combine>(to->combine) == Combine::either)
@@ -104,10 +104,10 @@ void begin(const Communicator& comm, const Brought& mine) {
 Agreement found(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     const Contribution& all = state.all;
-    comm.skip_tags(all.next_tag);  // who has failed has taken fewer
+    comm.skip_tags(all.next_tag);  // a failed rank took fewer
     if (all.complaint != 0)
         state.entered += 2,
-            state.completed += 2;  // what else is told of failures up to here is old news
+            state.completed += 2;  // ignore notices of failures before this one
     return {all.complaint == 0 ? -1 : comm.size() - static_cast<int>(all.complaint),
             all.print[0] == ~all.print[1], all.left != 0};
 }
@@ -116,14 +116,14 @@ Agreement finish(const Communicator& comm) {
     try {
         for (PatientWait patience(comm, true); !agreement_is_over(comm);) patience.wait();
     } catch (...) {
-        comm.abandon();  // MPI may still write the state
+        comm.abandon();
         throw;
     }
     return found(comm);
 }
 
 Agreement agree_unchecked(const Communicator& comm, const Brought& mine) {
-#ifdef PARHELION_SIMULATED  // its nonblocking one is made of messages between all ranks
+#ifdef PARHELION_SIMULATED  // its nonblocking reduction sends messages between all ranks
     fill(comm, mine);
     CollectiveState& state = comm.collective_state();
     check_mpi(MPI_Allreduce(&state.mine, &state.all, 1, agreement_type(), agreement_operation(),
@@ -144,7 +144,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
     return {told.begin(), told.end()};
 }
 
-// Collective, right after the reduction in which rank `source` complained.
+// Collective: call right after the reduction in which rank `complainer` complained.
 [[noreturn]] void throw_complaint(const Communicator& comm, const Complaint& mine,
                                   const Agreement& met) {
     CollectiveState& state = comm.collective_state();
@@ -176,7 +176,7 @@ std::string broadcast(const Communicator& comm, const std::string& text, int sou
                 met.left ? KnownTo::all_have_left : KnownTo::all_ranks);
 }
 
-// What the lowest rank says that differs from rank 0, and how many do.
+// The lowest differing rank's text, and the number of ranks that differ from rank 0. Collective.
 std::string lowest_of(const Communicator& comm, const std::string& differs) {
     const std::uint64_t one = !differs.empty();
     const Agreement met = agree_unchecked(comm, {one != 0, false, 0, Combine::sum, {&one, 1}});
@@ -188,7 +188,7 @@ std::string lowest_of(const Communicator& comm, const std::string& differs) {
                   " other ranks differ from rank 0)");
 }
 
-// All ranks are here, in different calls.
+// Throws when all ranks meet in different calls. Collective.
 [[noreturn]] void tell_calls(const Communicator& comm) {
     const std::string mine(own_call(comm)),
         first = broadcast(comm, comm.rank() == 0 ? mine : "", 0);
@@ -223,7 +223,7 @@ Note own_note() {
     return note;
 }
 
-// Where a rank was lost MPI may refuse; what this rank waits in fails, then, too.
+// Ignores errors: after a lost rank, the awaited operation fails too.
 bool some_note_came(const Communicator& comm) {
     int there = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, Communicator::roll_call_tag, comm.handle(), &there,
@@ -231,7 +231,8 @@ bool some_note_came(const Communicator& comm) {
     return there != 0;
 }
 
-// To all, or to those that tell of waits. MPI may still send it when this rank has given up.
+// Sends to all ranks, or with waiting_tag to those of tells_of_waits. The buffer is orphaned: MPI
+// may still send it after this rank fails.
 void tell(const Communicator& comm, const Note& mine, int tag) {
     const auto sent = std::make_shared<Note>(mine);
     for (int rank = 0; rank < comm.size(); ++rank) {
@@ -245,7 +246,7 @@ void tell(const Communicator& comm, const Note& mine, int tag) {
     orphan(sent);
 }
 
-// True when one was there.
+// Receives one note, if any; returns whether it did.
 bool take_note(const Communicator& comm, int tag, std::map<int, Note>& notes) {
     int there = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
@@ -261,7 +262,7 @@ bool take_note(const Communicator& comm, int tag, std::map<int, Note>& notes) {
 
 std::map<int, Note> hear_others(const Communicator& comm) {
     constexpr std::chrono::milliseconds patience{1500},
-        pause{1};  // ranks that wait look ten times a second
+        pause{1};  // waiting ranks poll ten times a second
     std::map<int, Note> notes;
     const auto limit = Clock::now() + patience;
     while (static_cast<int>(notes.size()) + 1 < comm.size() && Clock::now() < limit)
@@ -303,7 +304,7 @@ std::string who_is_where(const Communicator& comm, const std::map<int, Note>& no
         ErrorKind::timeout);
 }
 
-// A line from the lowest of those that hear of it, once in a call: nothing where all are in it.
+// Once per call, the lowest rank that receives notes prints a warning, unless all ranks are here.
 void warn(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     while (take_note(comm, Communicator::waiting_tag, state.waiting)) {
@@ -324,10 +325,9 @@ void warn(const Communicator& comm) {
                  seconds_text(warned_after_s).c_str(), text.c_str(), same_calls_everywhere);
 }
 
-// For a wait on `comm`, from time to time: throws Error when it has taken longer than the time
-// limit, and when another rank has given up. Before that, ranks that wait tell each other in which
-// call they are; the others do not answer. The pending operation cannot be cancelled: the
-// communicator must not be used again.
+// Call regularly in a wait on `all`: throws Error after the time limit and when another rank has
+// given up. Before that, waiting ranks send each other their calls. The pending operation cannot be
+// cancelled: the communicator must not be used again.
 void look_at_the_clock(const Communicator& all, double waited_s) {
     const double limit_s = setup_time_limit(current != nullptr ? current->timeout_s() : 0);
     if (some_note_came(all)) give_up(all, "a rank has given up waiting for others");
@@ -343,7 +343,7 @@ void look_at_the_clock(const Communicator& all, double waited_s) {
         warn(all);
 }
 
-// No memory is asked for: that may be what it failed for.
+// Notifies all ranks of this rank's failure. Allocates nothing: memory may have run out.
 void tell_failure(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     std::uint64_t& told = state.failures[state.failures_told++ % state.failures.size()];
@@ -358,7 +358,7 @@ void tell_failure(const Communicator& comm) {
     }
 }
 
-// Those that failed before the last reduction were heard of in it.
+// Whether a rank failed after the last reduction, which reports earlier failures.
 bool some_rank_failed(const Communicator& comm) {
     CollectiveState& state = comm.collective_state();
     for (int there = 1; there != 0;) {
@@ -382,8 +382,7 @@ CollectiveCall::CollectiveCall(const Communicator& comm, std::string_view call, 
     if (!announced_) return;
     number_ = ++comm_.collective_state().calls;
     first_tag_ = comm_.tags_used();
-#ifndef PARHELION_SIMULATED  // simulated ranks are one thread, and would take each other's for
-                             // theirs
+#ifndef PARHELION_SIMULATED  // simulated ranks share a thread
     current = this;
 #endif
 }
@@ -396,7 +395,7 @@ void CollectiveCall::close() const {
     if (!announced_) return;
     agree(comm_);
 #ifndef PARHELION_SIMULATED
-    auto& waiting = comm_.collective_state().waiting;  // of those that came before this rank
+    auto& waiting = comm_.collective_state().waiting;  // from ranks that came earlier
     while (take_note(comm_, Communicator::waiting_tag, waiting)) {
     }
     waiting.clear();
@@ -424,12 +423,11 @@ void CollectiveCall::fail() const {
     if (mine.any) tell_failure(comm_);
     Agreement met;
     if (state.under_way != MPI_REQUEST_NULL)
-        met = finish(comm_);  // others count on this rank in it
+        met = finish(comm_);  // other ranks wait for this one in it
     while (met.complainer < 0 && !mine.any && state.entered + 1 < state.failed_after)
         met = agree_unchecked(comm_, {false, true});
     if (met.complainer < 0) met = agree_unchecked(comm_, {mine.any, true});
-    comm_.spoil_tags(
-        first_tag_);  // of messages that were sent to a rank that has failed before it took them
+    comm_.spoil_tags(first_tag_);  // messages to the failed rank may be unreceived
     throw_complaint(comm_, mine, met);
 }
 
@@ -446,7 +444,7 @@ Complaint complaint_of_exception() noexcept {
         } catch (...) {
             return {true, "an exception that is no std::exception", ErrorKind::system};
         }
-    } catch (...) {  // no memory for the text
+    } catch (...) {
         return {true, "out of memory", ErrorKind::system};
     }
 }
@@ -472,7 +470,7 @@ void PatientWait::look_for_lost() {
     const CollectiveState& state = comm_.collective_state();
     if (!state.lost) return;
     const int before = std::exchange(suspect_, state.lost());
-    if (suspect_ < 0 || suspect_ != before) return;  // what it sent last may just have come
+    if (suspect_ < 0 || suspect_ != before) return;  // its last message may have just arrived
     state.tell_lost(suspect_);
     throw LostRank(suspect_, std::string(" while an exchange was made") + lost_rank_remedy);
 }
@@ -513,7 +511,7 @@ void reduce(const Communicator& comm, Combine how, std::span<std::uint64_t> valu
     }
 }
 
-// Whoever waits in the tree hears of a rank that has failed.
+// Binomial tree. Ranks that wait in it learn of failed ranks.
 Message broadcast(const Communicator& comm, Message message, int source) {
     const int size = comm.size(), place = (comm.rank() - source + size) % size;
     const auto rank_at = [&](int other) { return (other + source) % size; };
@@ -526,7 +524,7 @@ Message broadcast(const Communicator& comm, Message message, int source) {
     return message;
 }
 
-// A rank has what it and the ranks behind it brought: those that follow each other in the tree.
+// Binomial tree: each rank joins the messages of consecutive ranks, itself first.
 std::vector<Message> gather(const Communicator& comm, Message own) {
     const Tag tag = comm.next_tag();
     own.rank = comm.rank();
@@ -591,8 +589,8 @@ std::vector<std::int64_t> of_all(const Communicator& comm,
 
 MPI_Comm split(const Communicator& comm, MPI_Comm of, int color, int key) {
     agree(comm);
-    // Whoever comes late would wait in MPI for those that have given up; their notes lie behind
-    // other messages, of which MPI may take in one at a time.
+    // A late rank would hang in MPI_Comm_split after others gave up. Polls often for their notes:
+    // MPI may progress one message per poll.
     constexpr int polls = 64;
     for (int poll = 0; poll < polls; ++poll)
         if (some_note_came(comm)) give_up(comm, "a rank has given up waiting for others");
@@ -609,7 +607,7 @@ std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64
 }
 
 std::vector<std::int64_t> largest(const Communicator& comm, std::vector<std::int64_t> values) {
-    constexpr std::int64_t sign = INT64_MIN;  // order of unsigned numbers
+    constexpr std::int64_t sign = INT64_MIN;  // maps signed to unsigned order
     for (std::int64_t& value : values) value ^= sign;
     reduce(comm, Combine::largest,
            {reinterpret_cast<std::uint64_t*>(values.data()), values.size()});
@@ -684,7 +682,7 @@ std::vector<Property> separated(std::string_view text) {
     return properties;
 }
 
-// The first property that is not as rank 0 has it; empty when all are.
+// The first property that differs from rank 0's, empty when all are equal.
 std::string difference(const std::vector<Property>& first, const std::vector<Property>& mine,
                        int rank) {
     std::size_t i = 0;

@@ -31,7 +31,7 @@ namespace parhelion {
 
 namespace {
 
-// Whoever should answer may be gone: no wait for ever while the program ends.
+// Waits at most 1 s: the other ranks may be gone while the program ends.
 bool ends_soon(MPI_Request& request, double start) {
     constexpr double patience_s = 1;
     for (int over = 0;;) {
@@ -42,8 +42,7 @@ bool ends_soon(MPI_Request& request, double start) {
     }
 }
 
-// Messages of exchanges that were given up (a time limit, a lost rank): MPIs refuse to free a
-// communicator with unread ones.
+// Receives messages of failed exchanges: some MPIs refuse to free a communicator with unread ones.
 void receive_what_is_left(MPI_Comm comm) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -58,13 +57,12 @@ void receive_what_is_left(MPI_Comm comm) {
         MPI_Request request = MPI_REQUEST_NULL;
         if (MPI_Imrecv(unread.get(), bytes, MPI_BYTE, &message, &request) != MPI_SUCCESS ||
             !ends_soon(request, MPI_Wtime()))
-            orphan(std::move(unread));  // its sender is gone, or MPI may still write it
+            orphan(std::move(unread));  // its sender is gone; MPI may still write it
     }
 }
 
-// Collective. A long message gets on only while its sender calls MPI. Where another rank did not
-// come the barriers are under way yet, and Open MPI uses a communicator for it after that was
-// freed.
+// Collective. Long messages progress only while the sender calls MPI. A communicator with a pending
+// barrier, because a rank did not come, stays: Open MPI would use it after the free.
 void free_together(std::vector<MPI_Comm> comms) {
     std::vector<MPI_Request> barriers(comms.size(), MPI_REQUEST_NULL);
     for (std::size_t i = 0; i < comms.size(); ++i) {
@@ -76,8 +74,8 @@ void free_together(std::vector<MPI_Comm> comms) {
         if (comms[i] != MPI_COMM_NULL && ends_soon(barriers[i], start)) MPI_Comm_free(&comms[i]);
 }
 
-// Duplicates whose last handle went elsewhere than in MPI_Comm_free: in a destructor, in Python's
-// collector. There nobody may wait.
+// Duplicates released by a destructor or Python's collector, which must not wait; freed when MPI
+// ends.
 class Orphans {
 public:
     static Orphans& all() {
@@ -99,21 +97,21 @@ private:
 
 }  // namespace
 
-// Numbers of tags, each in use by an object of this rank or not.
+// Tag numbers and their use by objects of this rank.
 struct Communicator::Tags {
     static constexpr int first = Communicator::waiting_tag + 1;
-    static constexpr int end = 32767;  // what every MPI offers at least (MPI-4.1 §9.1.2)
+    static constexpr int end = 32767;  // minimum of MPI_TAG_UB (MPI-4.1 §9.1.2)
     using Bits = std::array<std::uint64_t, (end + 63) / 64>;
 
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Bits>> in_use{};
-    Bits taken{};            // by some rank, when all last agreed on it
-    Bits spoilt{};           // for good: messages with them may have been sent that nobody receives
-    std::uint64_t used = 0;  // those that have been given away or passed over, in all rounds
+    Bits taken{};            // by some rank, at the last agreement
+    Bits spoilt{};           // for good: messages may stay unreceived
+    std::uint64_t used = 0;  // tags taken or skipped, over all rounds
 
     static std::uint64_t bit(int tag) { return std::uint64_t{1} << (tag % 64); }
     static int at(std::uint64_t number) { return first + static_cast<int>(number % (end - first)); }
     bool is_round_over() const { return used > 0 && used % (end - first) == 0; }
-    /// The next one of this round; −1 where it is taken.
+    /// The next tag of this round; −1 if taken.
     int next() {
         const int tag = at(used++);
         return (taken[tag / 64] & bit(tag)) != 0 ? -1 : tag;
@@ -122,8 +120,8 @@ struct Communicator::Tags {
     void give_back(int tag) { in_use[tag / 64].fetch_and(~bit(tag), std::memory_order_relaxed); }
 };
 
-// What ranks tell each other on the user's communicator: out of memory, and a fingerprint of the
-// environment, x and ~x.
+// First reduction, on the user's communicator: out of memory, and x and ~x of a hash of the
+// environment.
 struct Communicator::FirstStep {
     std::array<std::uint64_t, 3> mine{}, all{};
 };
@@ -134,12 +132,12 @@ struct Communicator::State {
     int size = 1;
     std::shared_ptr<Tags> tags = std::make_shared<Tags>();
     CollectiveState collective;
-    MPI_Comm node_handle = MPI_COMM_NULL;  // once it was split off, which all ranks do together
+    MPI_Comm node_handle = MPI_COMM_NULL;  // set by a collective split
     std::optional<Communicator> node;
-    std::unordered_map<int, int> node_rank_of;  // only the ranks of this node: never O(P)
+    std::unordered_map<int, int> node_rank_of;  // this node's ranks only: never O(P)
     std::unordered_map<std::type_index, std::shared_ptr<void>> shared;
     FirstStep first;
-    MPI_Comm duplicate = MPI_COMM_NULL;  // while it is made
+    MPI_Comm duplicate = MPI_COMM_NULL;  // during MPI_Comm_idup
 
     State() { Orphans::all(); }
     State(const State&) = delete;
@@ -157,10 +155,10 @@ struct Communicator::State {
         check_mpi(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
         check_mpi(MPI_Comm_size(handle, &size), "MPI_Comm_size");
     }
-    // Collective: within MPI_Comm_free of the user's, where nobody has a handle any more.
+    // Collective, from MPI_Comm_free of the user's communicator without other handles.
     void free() {
         shared.clear();
-        if (!node && node_handle != MPI_COMM_NULL)  // split off, and never asked for
+        if (!node && node_handle != MPI_COMM_NULL)  // node() was never called
             free_together({std::exchange(node_handle, MPI_COMM_NULL)});
         if (node && node->state_.use_count() == 1) node->state_->free();
         if (handle != MPI_COMM_NULL) free_together({std::exchange(handle, MPI_COMM_NULL)});
@@ -176,8 +174,7 @@ int Communicator::release(MPI_Comm, int, void* attribute, void*) {
         static_cast<std::shared_ptr<State>*>(attribute));
     int finalized = 0;
     MPI_Finalized(&finalized);
-    // MPI_Finalize deletes the attributes of MPI_COMM_WORLD too, in many MPIs: then MPI still
-    // works.
+    // In many MPIs, MPI_Finalize deletes the attributes of MPI_COMM_WORLD while MPI still works.
     if (!finalized && held->use_count() == 1) (*held)->free();
     return MPI_SUCCESS;
 }
@@ -195,7 +192,7 @@ int Communicator::attribute_key() {
 
 namespace {
 
-// Of these all ranks need the same value: each tells what ranks send each other.
+// Variables that determine messages: all ranks need equal values.
 constexpr const char* equal_variables[] = {"PARHELION_NODE_RANKS",    "PARHELION_BEGIN_BYTES",
                                            "PARHELION_PIECE_BYTES",   "PARHELION_NODE_MESSAGES",
                                            "PARHELION_LARGEST_COUNT", "PARHELION_XPMEM"};
@@ -205,8 +202,7 @@ std::string value_of(const char* variable) {
     return text == nullptr ? "not set" : text;
 }
 
-// Waits on the user's communicator, where there is nothing yet over which ranks could tell who is
-// missing.
+// Waits on the user's communicator, before ranks can send notes about who is missing.
 void await_all(MPI_Comm user, MPI_Request& request) {
     const double limit_s = setup_time_limit(0), start = MPI_Wtime();
     int rank = 0, size = 0;
@@ -233,8 +229,7 @@ void await_all(MPI_Comm user, MPI_Request& request) {
     }
 }
 
-// PARHELION_NODE_RANKS: so many ranks that follow each other count as a node, where they are on
-// one. 0: all that are.
+// PARHELION_NODE_RANKS: number of consecutive ranks of one node that count as a node; 0: all.
 int ranks_of_node() {
     return static_cast<int>(
         std::max<std::int64_t>(number_told("PARHELION_NODE_RANKS").value_or(0), 0));
@@ -279,7 +274,7 @@ Communicator::Communicator(MPI_Comm user) {
     make_from(user);
 }
 
-// Whoever has no memory comes with that to the first step, which needs none.
+// A rank that is out of memory reports it in the first reduction, which allocates nothing.
 void Communicator::make_from(MPI_Comm user) {
     std::unique_ptr<std::shared_ptr<State>> made;
     Hash environment;
@@ -324,8 +319,7 @@ void Communicator::make_from(MPI_Comm user) {
     check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
     step(request);
     state_->adopt(state_->duplicate);
-    if (first.all[1] !=
-        ~first.all[2])  // before the node is split, which not all ranks would do alike
+    if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
         require_equal(
             *this, "environment variables",
             [](Properties& told) {
@@ -353,7 +347,7 @@ Tag Communicator::next_tag() const {
     const std::shared_ptr<Tags>& tags = state_->tags;
     int tag = -1;
     for (int tried = 0; tag < 0 && tried < Tags::end; ++tried) {
-        if (tags->is_round_over()) {  // all ranks have taken as many
+        if (tags->is_round_over()) {  // on all ranks at once
             Tags::Bits taken = tags->spoilt;
             for (std::size_t i = 0; i < taken.size(); ++i)
                 taken[i] |= tags->in_use[i].load(std::memory_order_relaxed);
@@ -389,12 +383,11 @@ CollectiveState& Communicator::collective_state() const noexcept { return state_
 void Communicator::abandon() const noexcept {
     try {
         orphan(state_);
-    } catch (const std::bad_alloc&) {  // then MPI may write what was freed: nothing is left to do
+    } catch (const std::bad_alloc&) {  // no remedy: MPI may write freed memory
     }
 }
 
-// What is made after the split is each rank's own affair, and made by the next call where it
-// failed.
+// Only the split is collective; after a failure the next call repeats the rest.
 const Communicator& Communicator::node() const {
     State& state = *state_;
     if (state.node) return *state.node;

@@ -1,4 +1,4 @@
-// Texts and numbers as one text, for messages.
+// Concatenates texts and numbers for messages.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// The control groups that this process is in.
+// Control groups of this process.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,8 @@
 
 namespace parhelion {
 
-/// Folders of the process's own group and of all above it that `controller` ("cpu", "memory") may
-/// limit, of version 2 and of version 1. A container often sees its own group as the uppermost one.
-/// `system` is where /proc and /sys are. Local.
+/// Folders of this process's group and its ancestors for `controller` ("cpu", "memory"), versions 1
+/// and 2. In a container, the own group is often the root. `system`: root of /proc and /sys. Local.
 std::vector<std::filesystem::path> control_groups(std::string_view controller,
                                                   const std::filesystem::path& system);
 

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first line; empty where there is none to read.
+// The first line, empty for an unreadable file.
 std::string line_of(const fs::path& file) {
     std::string line;
     std::ifstream stream(file);
@@ -35,8 +35,7 @@ std::string line_of(const fs::path& file) {
     return line;
 }
 
-// How many processors' worth of time `quota` of each `period` is; infinite without a limit, which
-// is "max" or -1.
+// The quota in processors; infinite when `quota` is "max" or -1.
 double share(const std::string& quota, const std::string& period) {
     const double time = std::strtod(quota.c_str(), nullptr),
                  of = std::strtod(period.c_str(), nullptr);
@@ -62,7 +61,7 @@ int at_least_one(double count, const fs::path& system) {
     return static_cast<int>(std::max(1.0, std::min(count, std::ceil(processors_granted(system)))));
 }
 
-// What the threads of a core have in common; by itself where the system does not tell.
+// Key of a thread's core; the thread's number when the system does not name siblings.
 std::string core_of(std::size_t thread, const fs::path& system) {
     const fs::path folder = system / "sys/devices/system/cpu" / concat("cpu", thread) / "topology";
     for (const char* name : {"core_cpus_list", "thread_siblings_list"})
@@ -72,7 +71,7 @@ std::string core_of(std::size_t thread, const fs::path& system) {
 
 }  // namespace
 
-// The kernel refuses a mask that is shorter than its own; cpu_set_t has 1,024 bits.
+// The kernel refuses a mask shorter than its own, which may exceed the 1,024 bits of cpu_set_t.
 CpuMask usable_threads() {
     constexpr std::size_t most_words = std::size_t{1} << 14;
     for (std::size_t words = sizeof(cpu_set_t) / sizeof(std::uint64_t);; words *= 2) {
@@ -91,7 +90,7 @@ CpuMask usable_threads() {
 
 std::vector<int> core_by_core(const CpuMask& threads, const std::string& system) {
     std::map<std::string, int> taken;
-    std::vector<std::pair<int, int>> found;  // how many threads of that core come before it
+    std::vector<std::pair<int, int>> found;  // (earlier threads of its core, thread)
     for (std::size_t thread = 0; thread < 64 * threads.size(); ++thread)
         if (threads[thread / 64] >> (thread % 64) & 1)
             found.emplace_back(taken[core_of(thread, system)]++, static_cast<int>(thread));
@@ -116,7 +115,7 @@ int cores_at_once(const CpuMask& threads, const std::string& system) {
 }
 
 void Patience::wait_slowly() {
-#ifdef PARHELION_SIMULATED  // time goes on in yields
+#ifdef PARHELION_SIMULATED  // a yield advances simulated time
     sched_yield();
 #else
     constexpr std::chrono::milliseconds short_wait{2}, longest_sleep{1};

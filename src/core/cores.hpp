@@ -1,5 +1,5 @@
-// Which hardware threads this process may run on, and how many ranks can run on them at the same
-// time. The command line counts alike: python/parhelion/launch/cores.py.
+// Hardware threads of this process, and how many ranks can run on them at the same time. The
+// command line counts the same way: python/parhelion/launch/cores.py.
 #pragma once
 
 #include <chrono>
@@ -9,29 +9,25 @@
 
 namespace parhelion {
 
-/// Hardware threads: a bit for each, in as many words as the kernel has, the same number for all
-/// ranks of a node.
+/// One bit per hardware thread, in as many words as the kernel uses: equal for all ranks of a node.
 using CpuMask = std::vector<std::uint64_t>;
 
-/// Those that this process may run on. Local; throws Error where the system does not tell.
+/// The hardware threads that this process may run on. Local; throws Error when the system refuses.
 CpuMask usable_threads();
 
-/// The threads of a mask, the first of each core before the second of any: as many processes as
-/// there are cores, placed in this order, share none. Local.
+/// The threads of a mask, the first of each core before the second of any, so that as many
+/// processes as cores share none. Local.
 std::vector<int> core_by_core(const CpuMask& threads, const std::string& system = "/");
 
-/// How many processes can run on `threads` at the same time: one on each, but no more than the
-/// control group of this process and those around it grant time for. At least 1. `system` is where
-/// /proc and /sys are. Local.
+/// Number of processes that can run on `threads` at the same time: one each, limited by the CPU
+/// quota of the control groups. At least 1. `system`: root of /proc and /sys. Local.
 int processes_at_once(const CpuMask& threads, const std::string& system = "/");
 
-/// How many of them can have a core of their own, which several hardware threads may share. At
-/// least 1. Local.
+/// The same with one process per core instead of per hardware thread. At least 1. Local.
 int cores_at_once(const CpuMask& threads, const std::string& system = "/");
 
-/// Gives the core to another rank after the first few calls, for with more ranks than cores each
-/// would poll to the end of its time slice; once it has waited 2 ms it sleeps a twentieth of the
-/// time waited so far, a millisecond at most.
+/// Yields the core after a few calls, because with more ranks than cores each would poll to the end
+/// of its time slice. After 2 ms it sleeps 1/20 of the time waited, at most 1 ms.
 class Patience {
 public:
     void wait() {

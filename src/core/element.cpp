@@ -35,7 +35,7 @@ std::string to_string(Element element) {
 
 namespace {
 
-// A whole number from 1 to 8 digits long, else 0.
+// An integer of 1 to 8 digits, else 0.
 int number_in(std::string_view text) {
     const bool digits = !text.empty() && text.size() < 9 &&
                         text.find_first_not_of("0123456789") == std::string_view::npos;

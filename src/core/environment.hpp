@@ -1,5 +1,4 @@
-// The library's own environment variables: how they are read. Each is read where it is used;
-// docs/environment.md names them all.
+// Reads the library's environment variables; docs/environment.md lists them.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +8,13 @@
 
 namespace parhelion {
 
-/// Whether a variable is 1. Local.
+/// Whether a variable is "1". Local.
 inline bool is_on(const char* variable) {
     const char* text = std::getenv(variable);
     return text != nullptr && std::string_view(text) == "1";
 }
 
-/// The whole number that a variable begins with, 0 where it does not; nothing where it is not set.
-/// Local.
+/// The leading integer of a variable, 0 without one, nullopt when unset. Local.
 inline std::optional<std::int64_t> number_told(const char* variable) {
     const char* text = std::getenv(variable);
     return text == nullptr ? std::nullopt : std::optional<std::int64_t>(std::atoll(text));

@@ -26,8 +26,7 @@ struct Names {
     const char *kind, *rank, *size;
 };
 
-// Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK
-// too.
+// Order matters: Open MPI sets PMIX_RANK too, and srun may set PMI_RANK.
 constexpr Names launchers[] = {
     {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
@@ -52,22 +51,21 @@ bool has_terminal() {
     return terminal >= 0;
 }
 
-// A batch script has SLURM_PROCID too, and so has a shell from `srun --pty`: both are no ranks.
-// Steps that such a shell starts inherit SLURM_PTY_PORT, but not the terminal.
+// Excludes batch scripts, which set SLURM_PROCID, and shells of `srun --pty`, whose steps inherit
+// SLURM_PTY_PORT but not the terminal.
 bool is_slurm_step() {
     return (std::getenv("SLURM_STEP_ID") || std::getenv("SLURM_STEPID")) &&
            std::getenv("SLURM_STEP_NUM_TASKS") &&
            !(std::getenv("SLURM_PTY_PORT") && has_terminal());
 }
 
-// Whatever else the environment says: srun gives out the ranks here, and no other launcher that it
-// has started on each node.
+// Whether srun itself numbered the ranks, not another launcher that it started on each node.
 bool by_srun(const Launched& told) {
     return is_slurm_step() && number("SLURM_PROCID") == told.rank &&
            number("SLURM_STEP_NUM_TASKS") == told.size;
 }
 
-// Of any MPI: which one answers is not known before.
+// For any MPI, since the linked one is unknown.
 constexpr int longest_version = std::max<int>(MPI_MAX_LIBRARY_VERSION_STRING, 8192);
 
 std::string library_version() {
@@ -77,7 +75,7 @@ std::string library_version() {
     return text;
 }
 
-// Its first line up to the first comma, with single spaces.
+// The first line up to the first comma, with single spaces.
 std::string name_of(const std::string& version) {
     std::string name;
     for (const char each : version.substr(0, version.find_first_of(",\n"))) {
@@ -100,8 +98,7 @@ constexpr const char* built_for = "MPICH " MPICH_VERSION;
 constexpr const char* built_for = "";
 #endif
 
-// The library that a program's `use mpi` calls, though its functions may call others of their
-// names.
+// The library behind a program's `use mpi`, which may differ from the one behind the C functions.
 std::string fortran_library_version() {
     Dl_info place{};
     void* const start = dlsym(RTLD_DEFAULT, "mpi_init_");
@@ -116,7 +113,7 @@ std::string fortran_library_version() {
     return text;
 }
 
-// 0: unknown. Those of one family have one ABI.
+// Members of a family share an ABI. 0: unknown.
 int family_of(const std::string& version) {
     if (is_open_mpi(version) || version.starts_with("IBM Spectrum")) return 1;
     for (const char* name : {"MPICH", "MVAPICH", "Intel(R) MPI"})
@@ -124,7 +121,7 @@ int family_of(const std::string& version) {
     return 0;
 }
 
-// Empty where it is the one that this library was built for, or not known.
+// Name of an MPI of another family than this library's, else empty.
 std::string other_mpi() {
     const int own = family_of(built_for);
     for (const std::string& version : {library_version(), fortran_library_version()})
@@ -139,12 +136,12 @@ fs::path mpi_library() {
     return place.dli_fname;
 }
 
-// Debian's MPIs share a folder, and their launchers are told apart by a suffix.
+// Debian's MPIs share a folder; their launchers differ by suffix.
 std::string mpiexec_of(const std::string& version) {
     const std::string own = is_open_mpi(version) ? "mpiexec.openmpi" : "mpiexec.mpich";
     std::error_code none;
     const fs::path folder = fs::weakly_canonical(mpi_library().parent_path(),
-                                                 none);  // where /lib is a link, /usr is the prefix
+                                                 none);  // /lib may link to /usr/lib
     for (const fs::path& prefix : {folder.parent_path(), folder.parent_path().parent_path()})
         for (const std::string& program : {own, std::string("mpiexec")})
             if (fs::path found = prefix / "bin" / program;
@@ -153,7 +150,7 @@ std::string mpiexec_of(const std::string& version) {
     return "the mpiexec of " + name_of(version);
 }
 
-// As it was typed, with each word that needs it in quotes.
+// The command line, with quotes where a word needs them.
 std::string own_command() {
     constexpr std::size_t longest = 400;
     std::ifstream stream("/proc/self/cmdline", std::ios::binary);
@@ -181,7 +178,7 @@ bool is_rank_0() {
     return true;
 }
 
-// A rank of several, unless each is meant to work alone.
+// The launcher's data when it started several ranks and PARHELION_ALONE is not set.
 std::optional<Launched> one_of_several() {
     const char* meant = std::getenv("PARHELION_ALONE");
     auto told = launched();
@@ -189,8 +186,7 @@ std::optional<Launched> one_of_several() {
     return told;
 }
 
-// MPI_Init of such a process does not return: MPI says why in its own words, which this line
-// translates.
+// Warns before MPI_Init, which prints only MPI's own message and does not return.
 [[gnu::constructor]] void tell_before_mpi_starts() {
     const std::string why = is_rank_0() ? why_mpi_will_not_start() : "";
     if (why.empty()) return;
@@ -214,7 +210,7 @@ std::string right_start(const Launched& told, const std::string& version) {
     const std::string rest = concat(" -n ", told.size, " ", own_command());
     const bool intel =
         version.rfind("Intel", 0) ==
-        0;  // its mpiexec asks Slurm by itself; srun would need a library of Slurm's, named to it
+        0;  // Intel's mpiexec works under Slurm; srun would need the path of Slurm's PMI library
     if (intel || !by_srun(told)) return mpiexec_of(version) + rest;
     return (is_open_mpi(version) ? "srun --mpi=pmix" : "srun --mpi=pmi2") + rest;
 }

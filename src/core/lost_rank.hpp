@@ -1,4 +1,4 @@
-// The error that a rank is no longer there.
+// Error for a rank that has ended.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ inline constexpr const char* lost_rank_remedy =
     ": look for its error message or the system's log (out of memory, a signal) and "
     "start the job again";
 
-/// Whoever catches it may tell others which rank it is.
+/// Carries the rank, so that the catcher can notify others.
 class LostRank : public Error {
 public:
     LostRank(int rank, const std::string& how)

@@ -18,7 +18,7 @@ void MadeComms::free_dropped(const Communicator& comm) {
         in_use.reserve(all_.size());
         next_ = std::make_shared<std::atomic<bool>>(false);
     });
-    if (all_.empty()) return;  // on all ranks
+    if (all_.empty()) return;
     for (const Made& made : all_) in_use.push_back(!made.dropped->load(std::memory_order_relaxed));
     reduce(comm, Combine::largest, in_use);
     std::size_t i = 0;

@@ -1,4 +1,4 @@
-// Communicators that the library's objects make, and who frees them.
+// Lifetime of communicators that the library's objects create.
 #pragma once
 
 #include <mpi.h>
@@ -11,15 +11,14 @@
 
 namespace parhelion {
 
-/// One per communicator (Communicator::shared_state): what objects have made from it.
+/// Communicators created from one communicator (Communicator::shared_state).
 ///
-/// MPI_Comm_free is collective, and destructors run in whatever order the program, or Python's
-/// collector, has on each rank. So a destructor only drops what its object has made. The next
-/// object that makes one frees those that every rank has dropped, in the order in which they were
-/// made; the user's MPI_Comm_free frees what is left.
+/// MPI_Comm_free is collective, but destructors run in any order on each rank. So a destructor only
+/// drops its communicator, and the next object that creates one first frees, in order of creation,
+/// those that every rank has dropped. The user's MPI_Comm_free frees the rest.
 class MadeComms {
 public:
-    /// Says, when it goes, that this rank needs the communicator no longer. Local.
+    /// Its destructor drops the communicator on this rank. Local.
     class Use {
     public:
         Use() = default;
@@ -30,7 +29,7 @@ public:
             return *this;
         }
         ~Use() { drop(); }
-        /// It stays until the user's communicator is freed.
+        /// Keeps the communicator until the user's is freed.
         void keep() { dropped_.reset(); }
 
     private:
@@ -47,10 +46,11 @@ public:
     MadeComms& operator=(const MadeComms&) = delete;
     ~MadeComms();
 
-    /// Collective: frees what all ranks have dropped, and makes room for one more, on every rank or
-    /// on none. Call it right before another is made, when nothing else can fail.
+    /// Collective: frees the communicators that all ranks have dropped and reserves memory for one
+    /// more, on all ranks or none. Call it right before creating one, after everything that can
+    /// fail.
     void free_dropped(const Communicator& comm);
-    /// Takes over what has just been made, on all ranks. Local; needs no memory.
+    /// Takes ownership of a new communicator. Local; allocates nothing.
     Use add(MPI_Comm made);
 
 private:
@@ -58,7 +58,7 @@ private:
         MPI_Comm comm;
         std::shared_ptr<std::atomic<bool>> dropped;
     };
-    std::vector<Made> all_;  // equally many on all ranks, for making and freeing are collective
+    std::vector<Made> all_;  // same length on all ranks: all changes are collective
     std::shared_ptr<std::atomic<bool>> next_;
 };
 

@@ -39,7 +39,7 @@ struct Works {
 };
 
 Works& works() {
-    static auto* const instance = new Works;  // MPI_Finalize may be called while the program exits
+    static auto* const instance = new Works;  // never freed: MPI_Finalize may run during exit
     return *instance;
 }
 
@@ -52,8 +52,8 @@ int note_the_end(MPI_Comm, int, void*, void*) {
     return MPI_SUCCESS;
 }
 
-// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes, while all of MPI still works
-// (MPI-4.1 §11.2.4).
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works (MPI-4.1
+// §11.2.4).
 void watch_for_the_end() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -81,7 +81,7 @@ void require_mpi() {
     watch_for_the_end();
 }
 
-// The standard ABI has no type for it, and converts from int and to int.
+// The standard ABI has no MPI_Fint and converts int.
 #ifndef PARHELION_STANDARD_ABI
 static_assert(std::is_same_v<MPI_Fint, int>);
 #endif

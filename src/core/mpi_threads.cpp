@@ -5,7 +5,7 @@
 namespace parhelion {
 namespace {
 
-// MPI must be running. It never changes afterwards.
+// Requires a running MPI; constant from then on.
 int thread_level() {
     static const int level = [] {
         int provided = MPI_THREAD_SINGLE;

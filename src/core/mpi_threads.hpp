@@ -3,10 +3,10 @@
 
 namespace parhelion {
 
-/// Whether MPI was started with MPI_THREAD_MULTIPLE. Local.
+/// Whether MPI provides MPI_THREAD_MULTIPLE. Local.
 bool mpi_serves_all_threads();
 
-/// Whether this thread may call MPI: any may unless MPI was started for the main thread only.
+/// Whether this thread may call MPI: every thread from MPI_THREAD_SERIALIZED on, else the main one.
 /// Local.
 bool mpi_serves_this_thread();
 

@@ -30,7 +30,7 @@ constexpr const char* remedy =
                 ErrorKind::system);
 }
 
-// A memfd and its mapping. Its pages are taken range by range.
+// A memfd and its mapping; pages are allocated range by range.
 class Segment {
 public:
     explicit Segment(byte_count bytes) : size_(bytes) {
@@ -59,8 +59,7 @@ public:
     int descriptor() const { return descriptor_; }
     std::uint64_t identity() const { return identity_; }
 
-    // Taking the pages now turns "not enough memory" into an error here instead of a signal
-    // somewhere later.
+    // Allocates the pages now, so that a lack of memory is an error here instead of a signal later.
     void take(byte_count first, byte_count bytes) const {
         if (!take_pages(first, first + bytes)) fail("fallocate", bytes, remedy);
         map_pages_now(start_ + first, static_cast<std::size_t>(bytes));
@@ -76,11 +75,10 @@ private:
         if (memory == MAP_FAILED) fail("mmap", size_, remedy);
         start_ = static_cast<std::byte*>(memory);
         madvise(memory, static_cast<std::size_t>(size_),
-                MADV_HUGEPAGE);  // refused where the kernel has none: no harm
+                MADV_HUGEPAGE);  // optional
     }
 
-    // In pieces, because a signal in the middle undoes a whole piece (a profiler's timer could do
-    // so for ever).
+    // In chunks: a signal undoes a whole fallocate, which a profiler's timer could repeat forever.
     bool take_pages(byte_count first, byte_count end) const {
         constexpr byte_count piece = 2 << 20;
         for (; first < end; first += piece)
@@ -97,8 +95,8 @@ private:
     std::uint64_t identity_ = 0;
 };
 
-// Pages that were allocated at once. They go with their segment, for neighbors may use them until
-// they unmap it.
+// One allocation's pages. They live as long as their segment: neighbors use them until they unmap
+// it.
 struct Range {
     std::shared_ptr<const Segment> segment;
     byte_count first, size;
@@ -108,23 +106,22 @@ struct Range {
 struct Registry {
     std::mutex mutex;
     std::atomic<std::uint64_t> returns{0};
-    std::map<const std::byte*, std::weak_ptr<Range>> ranges;  // by start
-    // Small ranges share segments, each of which costs a descriptor: the last one, and how much of
-    // it is in use.
+    std::map<const std::byte*, std::weak_ptr<Range>> ranges;
+    // Small ranges share segments, because each costs a descriptor: the last segment, and its bytes
+    // in use.
     std::weak_ptr<const Segment> shared;
     byte_count used = 0;
-    pid_t process = 0;  // a forked one begins its own
+    pid_t process = 0;  // a forked process starts its own segment
 };
 
 Registry& registry() {
-    static auto* instance = new Registry;  // outlives arrays that die during exit
+    static auto* instance = new Registry;  // never freed: arrays may be destroyed during exit
     return *instance;
 }
 
-// Where memory may be promised but not be there, taking it would end in the kernel killing some
-// process.
+// With overcommitted memory, allocating too much makes the kernel kill a process.
 void require_available(byte_count bytes) {
-    constexpr byte_count small = 16 << 20;  // not worth the look
+    constexpr byte_count small = 16 << 20;  // check only above 16 MiB
     if (bytes <= small) return;
     const byte_count available = available_memory();
     if (bytes > available)
@@ -164,15 +161,15 @@ std::shared_ptr<Range> make_range(byte_count bytes) {
                                      delete dying;
                                      const std::lock_guard lock(registry().mutex);
                                      if (registry().shared.expired())
-                                         registry().shared.reset();  // the control block
+                                         registry().shared.reset();  // frees the control block
                                  });
     const std::lock_guard lock(registry().mutex);
     registry().ranges[range->start()] = range;
     return range;
 }
 
-// Arrays that all begin at a page boundary fall into the same cache sets and look alike to the
-// store buffer, which compares the lowest 12 bits: successive arrays begin some lines apart.
+// Page-aligned arrays share cache sets and look alike to the store buffer, which compares 12
+// address bits: offsets successive arrays by some cache lines.
 byte_count next_color() {
     static std::atomic<unsigned> count{0};
     return (count.fetch_add(1, std::memory_order_relaxed) % 12) * 5 * 64;
@@ -193,8 +190,7 @@ std::uint64_t node_shared_returns() { return registry().returns.load(std::memory
 
 std::optional<SharedPlace> find_node_shared(const void* address) {
     const auto* at = static_cast<const std::byte*>(address);
-    std::shared_ptr<Range>
-        range;  // before the lock: if it is the last owner, its deleter locks too
+    std::shared_ptr<Range> range;  // destroyed after the lock: its deleter locks too
     const std::lock_guard lock(registry().mutex);
     auto after = registry().ranges.upper_bound(at);
     if (after == registry().ranges.begin()) return {};

@@ -7,8 +7,7 @@
 namespace parhelion {
 namespace {
 
-// What one rank packs and sends while others do the same. Smaller messages cost more by their
-// number than they gain.
+// One rank's share of packing. Smaller messages cost more by number than parallel packing gains.
 constexpr byte_count worth_a_message = 64 << 10;
 
 std::int64_t most_messages() {

@@ -1,4 +1,4 @@
-// How many messages go to another node where what a node owes it is collected.
+// Number of messages to another node when a node's messages to it are collected.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace parhelion {
 
-/// One per 64 KB, one at least, no more than there are ranks that have something to send.
-/// PARHELION_NODE_MESSAGES: at most so many.
+/// One per 64 KiB and at least 1, or PARHELION_NODE_MESSAGES; at most one per contributing rank.
 std::int64_t node_messages(byte_count bytes, std::int64_t contributors);
 
 }  // namespace parhelion

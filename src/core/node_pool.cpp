@@ -1,4 +1,4 @@
-// The pool behind NodeAllocator.
+// The memory pool of NodeAllocator.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,10 +18,9 @@ namespace {
 constexpr std::size_t line = 64, largest_block = 1 << 16, first_chunk = 1 << 16,
                       largest_chunk = 1 << 21;
 
-// Blocks are cut from chunks one behind the other, and go back to those of their size and
-// alignment. A chunk costs a descriptor, so all sizes share chunks; large requests have one to
-// themselves. The books are in ordinary memory, and nothing is written down before the memory is
-// there, so that one request that is refused does no harm to the next.
+// Cuts blocks from chunks and reuses freed ones by size and alignment. All sizes share chunks,
+// because each costs a descriptor; large requests get their own. Bookkeeping is in ordinary memory
+// and changes only after allocation succeeds, so a failed request leaves the pool valid.
 class Blocks {
 public:
     void* allocate(std::size_t bytes, std::size_t alignment) {
@@ -30,7 +29,7 @@ public:
         if (kind.size > largest_block) return aligned(add_chunk(kind), kind.alignment);
         Free& free = free_[kind];
         if (free.blocks.empty()) {
-            free.blocks.reserve(free.all + 1);  // so that giving back cannot fail
+            free.blocks.reserve(free.all + 1);  // so that deallocate cannot fail
             void* const block = cut(kind);
             ++free.all;
             return block;
@@ -43,7 +42,7 @@ public:
         const std::lock_guard lock(mutex_);
         const Kind kind = kind_of(bytes, alignment);
         const auto chunk = chunk_of(pointer);
-        if (chunk == chunks_.end()) return;  // of the process that this one was forked from
+        if (chunk == chunks_.end()) return;  // inherited from the parent process
         if (kind.size > largest_block) chunks_.erase(chunk);
         else free_.find(kind)->second.blocks.push_back(pointer);
     }
@@ -55,7 +54,7 @@ private:
     };
     struct Free {
         std::vector<void*> blocks;
-        std::size_t all = 0;  // with those that are in use
+        std::size_t all = 0;  // including blocks in use
     };
     struct Chunk {
         const std::byte* end;
@@ -63,7 +62,7 @@ private:
     };
     using Chunks = std::map<const void*, Chunk>;
 
-    // Sizes in steps of an eighth: few kinds, little waste.
+    // Size classes of 1/8 steps: few classes, little waste.
     static Kind kind_of(std::size_t bytes, std::size_t alignment) {
         alignment = std::max(alignment, line);
         const std::size_t step = std::max(alignment, std::bit_ceil(bytes) / 8);
@@ -98,13 +97,12 @@ private:
     std::mutex mutex_;
     Chunks chunks_;
     std::map<Kind, Free> free_;
-    std::byte* next_ = nullptr;  // where the next block is cut from
+    std::byte* next_ = nullptr;  // start of the next block
     std::byte* end_ = nullptr;
     std::size_t chunk_size_ = first_chunk;
 };
 
-// A forked process starts a pool of its own: what it inherited is memory that it shares with its
-// parent, and stays the parent's.
+// A forked process starts its own pool: inherited memory is shared with the parent, which owns it.
 struct Pool {
     const pid_t process = getpid();
     Blocks blocks;
@@ -112,7 +110,7 @@ struct Pool {
 
 Blocks& blocks() {
     static std::mutex mutex;
-    static Pool* current = nullptr;  // never destroyed: containers may die during exit
+    static Pool* current = nullptr;  // never destroyed: containers may outlive main
     const std::lock_guard lock(mutex);
     if (current == nullptr || current->process != getpid()) current = new Pool;
     return current->blocks;

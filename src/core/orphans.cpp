@@ -22,7 +22,7 @@ struct All {
 All& all() {
     static auto* const instance = [] {
         when_mpi_ends(free_released);
-        return new All;  // outlives all that dies during exit
+        return new All;  // never freed: used during exit
     }();
     return *instance;
 }

@@ -1,5 +1,5 @@
-// Memory that somebody else may still use when its owner goes: MPI after an exchange was given up,
-// a neighbor that reads late.
+// Buffers that outlive their owners, because MPI after a failed exchange, or a neighbor, may still
+// use them.
 #pragma once
 
 #include <functional>
@@ -7,13 +7,12 @@
 
 namespace parhelion {
 
-/// Keeps it until the process ends, on purpose, and in reach: whoever looks for leaks finds none.
-/// Thread-safe.
+/// Keeps the memory, still reachable for leak checkers, until the process ends. Thread-safe.
 void orphan(std::shared_ptr<const void> memory);
-/// Keeps it until `released` says that nobody uses it any more, which is asked when the next such
-/// memory is left and when MPI ends. Thread-safe.
+/// Keeps the memory until `released` returns true; called on the next orphan_until and when MPI
+/// ends. Thread-safe.
 void orphan_until(std::shared_ptr<const void> memory, std::function<bool()> released);
-/// Asks now. Thread-safe.
+/// Frees released memory now. Thread-safe.
 void free_released();
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-// Mapping pages at once instead of one by one, when they are touched.
+// Maps pages in bulk instead of by page faults.
 #pragma once
 
 #include <sys/mman.h>
@@ -7,11 +7,10 @@
 
 namespace parhelion {
 
-/// Enters pages that are there already into the page table of a shared mapping: many per step,
-/// where a fault or MAP_POPULATE takes one. Linux before 5.14 does not know it; pages are then
-/// mapped when they are touched.
+/// Maps the existing pages of a shared mapping, many per step; faults and MAP_POPULATE map one.
+/// No-op before Linux 5.14: page faults then map them.
 inline void map_pages_now(void* start, std::size_t bytes) {
-    constexpr int populate_read = 22;  // MADV_POPULATE_READ, which older headers lack
+    constexpr int populate_read = 22;  // MADV_POPULATE_READ, missing in older headers
     madvise(start, bytes, populate_read);
 }
 

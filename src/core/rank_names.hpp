@@ -1,4 +1,4 @@
-// Ranks in errors.
+// Names of ranks in error texts.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-/// "rank 3", "ranks 3 to 5", "ranks 3, 5, 9 and 12 more". Ascending.
+/// "rank 3", "ranks 3 to 5", "ranks 3, 5, 9 and 12 more". `ranks`: ascending.
 inline std::string named_ranks(const std::vector<int>& ranks) {
     constexpr std::size_t most = 8;
     const bool in_a_row =

@@ -11,8 +11,7 @@
 namespace parhelion {
 namespace {
 
-// A message goes in chunks of `largest` bytes and a last one that is shorter, empty if need be:
-// counts are ints.
+// Sends chunks of `largest` bytes and a shorter, possibly empty last one: MPI counts are ints.
 void send(const Communicator& comm, int rank, std::span<const std::byte> bytes, int tag,
           bool synchronous, std::size_t largest, std::vector<MPI_Request>& requests) {
     const auto call = synchronous ? MPI_Issend : MPI_Isend;
@@ -32,7 +31,7 @@ bool have_ended(std::vector<MPI_Request>& requests) {
     return done != 0;
 }
 
-// Puts it where `room(bytes)` says, and returns how much it was.
+// Receives into `room(bytes)`; returns the number of bytes.
 template <class Room>
 std::size_t receive_chunk(const Communicator& comm, int rank, int tag, const Room& room) {
     MPI_Message message;
@@ -43,12 +42,12 @@ std::size_t receive_chunk(const Communicator& comm, int rank, int tag, const Roo
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     std::byte* const bytes = room(static_cast<std::size_t>(size));
-#ifdef PARHELION_SIMULATED  // no rank is lost there, and polling takes simulated time
+#ifdef PARHELION_SIMULATED  // polling takes simulated time
     check_mpi(MPI_Mrecv(bytes, size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
 #else
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Imrecv(bytes, size, MPI_BYTE, &message, &request), "MPI_Imrecv");
-    for (int done = 0;; patience.wait()) {  // the sender of a long one may be lost amid
+    for (int done = 0;; patience.wait()) {  // the sender may be lost during a long message
         check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done) break;
     }
@@ -67,15 +66,15 @@ Message receive(const Communicator& comm, int rank, int tag, std::size_t largest
         while (receive_chunk(comm, rank, tag, room) == largest) {
         }
     } catch (...) {
-        orphan(message);  // MPI may still write it
+        orphan(message);
         throw;
     }
     return std::move(*message);
 }
 
-// Takes messages, by `take(rank)`, until everybody has all of theirs: synchronous sends complete
-// when received, and when everybody's have, the step completes and nothing is under way. Whether
-// all prints are equal.
+// Receives messages, by `take(rank)`, until all ranks' synchronous sends are matched and the
+// nonblocking reduction completes (NBX: Hoefler et al., PPoPP 2010). Returns whether all prints are
+// equal.
 template <class Sent, class Take>
 bool take_all(const Communicator& comm, int tag, std::uint64_t print, const Sent& sent,
               const Take& take) {
@@ -96,8 +95,7 @@ bool take_all(const Communicator& comm, int tag, std::uint64_t print, const Sent
 
 const auto in_rank_order = [](const auto& a, const auto& b) { return a.rank < b.rank; };
 
-// Messages under way. MPI may still read them when the exchange is given up because a rank was
-// lost.
+// Pending sends. Orphans their buffers when the exchange fails: MPI may still read them.
 class Outbox {
 public:
     Outbox(const Communicator& comm, std::vector<Message> messages, std::size_t largest)
@@ -109,7 +107,7 @@ public:
         if (!sent_) orphan(messages_);
     }
 
-    /// Sends all that is for others, and returns what is for this rank.
+    /// Sends all messages to other ranks; returns those to this rank.
     std::vector<Message> send_all(int tag, bool synchronous) {
         std::vector<Message> own;
         sent_ = false;
@@ -145,7 +143,7 @@ Message receive_message(const Communicator& comm, int rank, const Tag& tag) {
 
 std::vector<Message> sparse_exchange(const Communicator& comm, std::vector<Message> outgoing,
                                      std::size_t largest_message) {
-    Tag tag = comm.next_tag();  // keeps a fast rank's next round apart from this one
+    Tag tag = comm.next_tag();  // separates a fast rank's next round from this one
     Outbox outbox(comm, std::move(outgoing), largest_message);
     std::vector<Message> incoming;
     try {
@@ -201,7 +199,7 @@ const std::byte* RepeatedExchange::bytes_of(const PackedMessages::Part& part) co
 void RepeatedExchange::start_anew() {
     if (under_way_) orphan(std::exchange(buffers_, std::make_shared<Buffers>()));
     under_way_ = false;
-    tag_.keep();  // another rank may have sent before it heard
+    tag_.keep();  // another rank may have sent before it learned of the failure
     tag_ = {};
 }
 

@@ -1,4 +1,4 @@
-// How long a rank waits for others, and what it checks, where the program does not say.
+// Time limits of waits, and defaults of checks.
 #pragma once
 
 #include <algorithm>
@@ -7,18 +7,17 @@
 
 namespace parhelion {
 
-/// Whether the environment variable PARHELION_CHECK is 1.
+/// Whether PARHELION_CHECK is 1.
 bool checks_by_environment();
 
-/// Seconds: what the program says, where that is more than 0; else PARHELION_TIMEOUT; else some 30
-/// where it is checked, by the program or by the environment; else 0, which is for ever.
+/// Seconds: the option if positive; else PARHELION_TIMEOUT; else 30 in checked mode (option or
+/// environment); else 0, no limit.
 double time_limit(double from_options, bool checked = false);
-/// The same for waits while something is made, where others may work for seconds: what the options
-/// of an exchange say is no less than 5 s.
+/// The limit for collective set-up, where others may work for seconds: at least 5 s from options.
 double setup_time_limit(double from_options, bool checked = false);
 
-/// How long a wait has taken. Between two looks at most 0.2 s count: a process that was stopped, or
-/// whose machine was paused, does not blame its neighbors for that time.
+/// Duration of a wait. Each look adds at most 0.2 s, so that a stopped process or paused machine
+/// does not blame its neighbors.
 class WaitTime {
 public:
     using Clock = std::chrono::steady_clock;
@@ -34,7 +33,7 @@ private:
     double waited_s_ = 0;
 };
 
-/// "0.5 s", "30 s", for messages.
+/// "0.5 s", "30 s".
 std::string seconds_text(double seconds);
 
 }  // namespace parhelion

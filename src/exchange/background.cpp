@@ -9,18 +9,17 @@
 namespace parhelion {
 namespace {
 
-// Of the process, not of a communicator: exchanges on different communicators may wait for each
-// other too.
+// Per process: exchanges on different communicators may wait for each other.
 struct Works {
-    std::mutex mutex;  // held for a look at what follows, never while work is advanced
+    std::mutex mutex;  // guards all and advanced; never held while work advances
     std::vector<BackgroundWork*> all;
     BackgroundWork* advanced = nullptr;
-    std::atomic<bool> busy{false};  // some thread is advancing
+    std::atomic<bool> busy{false};
 };
 
 Works& works();
 
-// A thread that is at work may be inside MPI. Nobody works from then on.
+// Before MPI ends: waits for a thread inside MPI, and keeps `busy` set.
 void wait_for_whoever_works() {
     while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
 }
@@ -28,12 +27,12 @@ void wait_for_whoever_works() {
 Works& works() {
     static auto* instance = [] {
         when_mpi_ends(wait_for_whoever_works);
-        return new Works;  // outlives exchanges that die during exit
+        return new Works;  // never freed: exchanges may be destroyed during exit
     }();
     return *instance;
 }
 
-// The first from `at` on that is under way, which `at` is then behind.
+// The first work under way from `at` on; moves `at` behind it.
 BackgroundWork* next_under_way(std::size_t& at) {
     const std::lock_guard lock(works().mutex);
     const auto& all = works().all;
@@ -49,7 +48,7 @@ void join_background(BackgroundWork* work) {
 }
 
 void leave_background(BackgroundWork* work) {
-    if (is_forked_child()) return;  // a thread of the parent's may have had the lock
+    if (is_forked_child()) return;  // a thread of the parent may hold the lock
     std::unique_lock lock(works().mutex);
     std::erase(works().all, work);
     for (; works().advanced == work; lock.lock()) {
@@ -69,7 +68,7 @@ bool advance_background() {
 
 namespace {
 
-constexpr std::chrono::microseconds rest{200};  // a look costs up to 20, which the program lacks
+constexpr std::chrono::microseconds rest{200};  // one pass costs up to 20 µs
 
 }  // namespace
 

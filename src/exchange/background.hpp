@@ -1,4 +1,4 @@
-// Work for other exchanges while one is waited for.
+// Progress of other exchanges while a thread waits in one.
 #pragma once
 
 #include <atomic>
@@ -7,38 +7,32 @@
 
 namespace parhelion {
 
-/// An exchange that may be under way. Neighbors may need it to get on while this rank waits in
-/// another one: without that, ranks that end their exchanges in different orders could wait for
-/// each other for ever.
+/// An exchange that waiting threads can advance, so that ranks may end their exchanges in different
+/// orders without deadlock.
 class BackgroundWork {
 public:
     virtual ~BackgroundWork() = default;
-    /// Does what can be done without waiting; never throws. Returns whether something moved. Called
-    /// by any thread, with no lock held: it may run code of the program's.
+    /// Progresses without waiting; never throws. Returns whether something moved. Any thread calls
+    /// it, without a lock, because it may run a reduction of the program.
     virtual bool advance() = 0;
 
-    /// Whether it is to be advanced.
     bool under_way() const { return under_way_.load(std::memory_order_relaxed); }
 
 protected:
     std::atomic<bool> under_way_{false};
 };
 
-/// From now on, until it leaves, any thread that waits may advance the work while it is under way.
-/// Local.
+/// Registers the work: any waiting thread may advance it. Local.
 void join_background(BackgroundWork* work);
-/// Of work that is not under way: a thread that has just looked at it needs no lock to see that, so
-/// this waits for none.
+/// Unregisters work that is not under way. Waits only for a thread that is selecting work.
 void leave_background(BackgroundWork* work);
 
-/// Advances all work of this process, unless another thread is doing so. Returns whether something
-/// moved.
+/// Advances all registered work unless another thread does so. Returns whether something moved.
 bool advance_background();
 
-/// One per process, from when it is first asked for. Between begin and end of an exchange that has
-/// it, it looks, thousands of times a second, for what can be received, unpacked and sent, of all
-/// exchanges that are under way. It sleeps otherwise. It never ends: whoever waited for its end
-/// might hold a lock that a program's reduction needs.
+/// One thread per process, created on first use. While an exchange that uses it is under way, it
+/// advances all exchanges thousands of times a second; else it sleeps. It never ends: joining could
+/// deadlock on a lock that a reduction of the program needs.
 class ProgressThread {
 public:
     static ProgressThread& of_process();

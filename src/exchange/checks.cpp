@@ -23,8 +23,8 @@ CallCheck::CallCheck(const Communicator& comm, std::vector<int> neighbors, doubl
     for (const int rank : neighbors_) heard_[rank] = 0;
 }
 
-// A record that its neighbor has not taken yet may still be read by MPI. One that this rank has not
-// taken would be received by whatever had the tag next.
+// MPI may still read an unreceived record of this rank; a record unreceived here would match the
+// tag's next user.
 CallCheck::~CallCheck() {
     if (mpi_has_ended() || !std::all_of(sent_->begin(), sent_->end(), is_over)) orphan(sent_);
     if (mpi_has_ended() || !has_taken_all()) tag_.keep();
@@ -94,13 +94,13 @@ void CallCheck::look() {
     refuse_difference();
 }
 
-// Calls before it can be ended.
+// Calls before the differing one can still end.
 void CallCheck::refuse_difference() const {
     if (difference_.print > 0 && difference_.print <= told_)
         throw Error(difference_.call.data(), ErrorKind::communication);
 }
 
-// Matched probes: another thread may take records at the same time.
+// Matched probes (MPI_Improbe): another thread may receive records at the same time.
 void CallCheck::take() {
     for (const int rank : neighbors_) {
         auto& early = early_[rank];
@@ -122,7 +122,7 @@ void CallCheck::take() {
         }
         while (!early.empty() && early.front().number <= told_) {
             const Record theirs = early.front();
-            early.pop_front();  // what differs is told once
+            early.pop_front();  // report a difference once
             compare(rank, theirs);
         }
     }
@@ -141,7 +141,6 @@ void CallCheck::compare(int rank, const Record& theirs) {
     throw Error(text, ErrorKind::communication);
 }
 
-// Once.
 void CallCheck::pass_on(const Record& difference) {
     if (difference_.print > 0) return;
     difference_ = difference;
@@ -153,7 +152,7 @@ bool CallCheck::all_told(std::uint64_t number, const std::vector<int>& ranks) co
                        [&](int rank) { return heard_.at(rank) >= number; });
 }
 
-// A neighbor that had told them is compared with the last of them.
+// Drops calls that every neighbor has reported.
 void CallCheck::forget_old() {
     std::uint64_t everywhere = told_;
     for (const auto& [rank, number] : heard_) everywhere = std::min(everywhere, number);
@@ -169,8 +168,7 @@ ArrayCheck::ArrayCheck(const Plan& plan)
     now_ = plan.executor->allocate(most);
 }
 
-// In a reverse exchange of several stages, the last one of the plan goes first; the others combine
-// into ghosts.
+// A reverse exchange runs the plan's last stage first; the other stages combine into ghosts.
 bool ArrayCheck::kept(const PackedCells& cells) const {
     return direction_ == Direction::forward || cells.stage + 1 == plan_.stages.size();
 }
@@ -200,7 +198,7 @@ std::string ArrayCheck::compare(const BoundArrays& arrays, const PackedCells& ce
          (at = first_difference(cells.layout, cells.values.get(), now_.get(), at)) >= 0;) {
         const ValuePlace place = value_at(plan_, cells.layout, at);
         if (place.owned == (direction_ == Direction::forward)) return complaint(cells, at);
-        at = place.first + place.size;  // a ghost that an earlier stage has filled
+        at = place.first + place.size;  // an earlier stage filled this ghost
     }
     return {};
 }
@@ -244,7 +242,7 @@ StaleCheck::StaleCheck(const Plan& plan) : plan_(plan) {
     stages_ = select_by_name(plan_, *arrays_, parse_choice("mpi")).stages;
 }
 
-// Pages that no cell that is exchanged lies in are never touched.
+// Pages without exchanged cells stay untouched.
 void StaleCheck::allocate() {
     std::vector<std::byte*> places = plan_.bases;
     for (std::size_t f = 0; f < plan_.fields.size(); ++f) {

@@ -1,4 +1,4 @@
-// The checked mode of an exchange: calls, arrays, ghosts.
+// Checked mode of an exchange: validates calls, arrays and ghosts.
 #pragma once
 
 #include <mpi.h>
@@ -22,12 +22,9 @@
 
 namespace parhelion {
 
-/// Of an exchange and all its subsets together. Each call is told to all neighbors in a few hundred
-/// bytes when it begins, which waits for nobody; what a neighbor tells is held against this rank's
-/// own call of the same number. There is none where nothing is checked.
-///
-/// Further checks of a call belong here: what has to be equal on both sides goes into the text that
-/// is told.
+/// Compares calls of an exchange and its subsets between neighbors. Each call sends a record of a
+/// few hundred bytes to all neighbors without waiting; the receiver compares it with its own call
+/// of the same number. Null in unchecked mode. New checks of a call add to the text of the record.
 class CallCheck {
 public:
     /// Collective. `neighbors`: other ranks, each once. `timeout_s`: as in ExchangeOptions.
@@ -36,25 +33,22 @@ public:
     CallCheck(const CallCheck&) = delete;
     CallCheck& operator=(const CallCheck&) = delete;
 
-    /// The next call begins. Returns its number. Waits for nobody, and compares nothing: whoever
-    /// makes the same calls can end them.
+    /// Sends the next call's record and returns its number. Neither waits nor compares, so ranks
+    /// with equal calls can always end them.
     std::uint64_t tell(const std::string& call);
-    /// Waits until these neighbors have told their call of that number, and calls `get_on`
-    /// meanwhile. Throws Error where it is another one, after the time limit, when a neighbor is
-    /// lost, and as `look` does.
+    /// Waits for these neighbors' records of that number and calls `get_on` meanwhile. Throws Error
+    /// for a differing record, after the time limit, for a lost neighbor, and as `look` does.
     void await(std::uint64_t number, const std::vector<int>& ranks,
                const std::function<void()>& get_on);
-    /// For whoever waits: throws Error where other ranks have found calls that differ. They tell
-    /// their neighbors, which tell theirs.
+    /// Throws Error when another rank has reported differing calls; neighbors pass reports on.
     void look();
     const std::vector<int>& neighbors() const { return neighbors_; }
 
 private:
     struct Record {
-        std::uint64_t number = 0,
-                      print =
-                          0;  // number 0: calls of that other number differ, and the text says how
-        std::array<char, 400> call{};  // as much as there is room for
+        // number 0: the calls of number `print` differ; the text describes how.
+        std::uint64_t number = 0, print = 0;
+        std::array<char, 400> call{};  // truncated
     };
     struct Sent {
         Record record;
@@ -65,7 +59,7 @@ private:
     static Record record_of(std::uint64_t number, std::uint64_t print, const std::string& text);
     static bool is_over(Sent& sent);
     void take();
-    /// Whether no record can come any more. Local.
+    /// Whether no more record can arrive. Local.
     bool has_taken_all() noexcept;
     void send(const Record& record);
     void compare(int rank, const Record& theirs);
@@ -81,30 +75,29 @@ private:
     NodeContext* watched_;
     std::uint64_t told_ = 0;
     std::shared_ptr<AllSent> sent_;
-    std::deque<Record> mine_;                  // those that some neighbor has not told yet
-    std::map<int, std::deque<Record>> early_;  // by rank: of calls that this rank has not made yet
-    std::map<int, std::uint64_t> heard_;       // by rank: the last one
-    Record difference_;                        // that some rank has found
+    std::deque<Record> mine_;  // calls that some neighbor has not reported yet
+    std::map<int, std::deque<Record>>
+        early_;  // by rank: records of calls that this rank has not made yet
+    std::map<int, std::uint64_t> heard_;  // by rank: number of the last record
+    Record difference_;                   // the one reported
 };
 
-/// Fills `bytes` bytes with elements: signalling NaNs for floating-point and complex numbers, bytes
-/// of 0xdb for all else.
+/// Fills `bytes` bytes: signaling NaNs for floating-point and complex elements, 0xdb for all
+/// others.
 void fill_poison(std::byte* first, byte_count bytes, const Element& element);
 
-/// Of one exchange, or subset of one. While a forward exchange is under way its ghosts hold what no
-/// program means (fill_poison), until values come, so that who reads them early notices; values
-/// that a rank has given away are kept, and held against its arrays at the end. Of a plan of
-/// several stages, whose later ones send what the earlier ones have brought, those that the program
-/// has put there are.
+/// Checks the arrays of one exchange or subset. A forward exchange fills ghosts with poison at
+/// begin, to expose early reads. At end, values that this rank sends must equal their copies from
+/// begin; with several stages, whose later ones send ghosts, the poison too.
 class ArrayCheck {
 public:
     /// Local. The plan must outlive it.
     explicit ArrayCheck(const Plan& plan);
 
-    /// Before anything of an exchange moves: a neighbor may write ghosts from then on.
+    /// Call before the exchange begins: neighbors may write ghosts from then on.
     void begin(const BoundArrays& arrays, Direction direction);
-    /// At the end, before anything moves: what the program has written meanwhile that it should not
-    /// have, with a remedy; empty where nothing.
+    /// Call at the end, before values move. Describes the first value that the program wrote since
+    /// begin, if any.
     std::string written(const BoundArrays& arrays);
 
 private:
@@ -121,22 +114,20 @@ private:
     Direction direction_ = Direction::forward;
 };
 
-/// Memory of the same layout as the arrays of an exchange, whose ghosts are filled over MPI. The
-/// arrays themselves are read only.
+/// Compares ghosts with their owners' values, exchanged over MPI into memory of the same layout.
 class StaleCheck {
 public:
-    /// Collective: takes memory and sets up transports. Throws Error for arrays that are not in the
-    /// host's memory.
+    /// Collective: allocates and sets up transports. Throws Error for arrays outside host memory.
     explicit StaleCheck(const Plan& plan);
 
-    /// Collective.
+    /// Collective. Returns the ghosts that differ from their owners.
     StaleGhosts find(const BoundArrays& arrays, double timeout_s);
 
 private:
     void allocate();
     void compare(const PackedCells& cells, Bases arrays, StaleGhosts& found);
 
-    Plan plan_;  // of that memory
+    Plan plan_;  // bound to memory_
     std::vector<AlignedBytes> memory_;
     std::unique_ptr<BoundArrays> arrays_;
     std::unique_ptr<Stages> stages_;

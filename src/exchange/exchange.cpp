@@ -43,13 +43,13 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
 }
 
-// For `collectively`: 0 is as the environment says.
+// For `collectively`; 0: the environment's limit.
 double setup_limit(const ExchangeOptions& options) {
     return options.timeout_s > 0 || !options.check ? options.timeout_s : time_limit(0, true);
 }
 
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
-// What the program has promised stands, whatever the environment says.
+// The option at_once overrides the environment.
 bool overlaps(const ExchangeOptions& options) {
     return options.overlap || (!options.at_once && is_on("PARHELION_OVERLAP"));
 }
@@ -81,7 +81,7 @@ TellProperties equal_options(const std::string& transport, const ExchangeOptions
     };
 }
 
-// Neighbors on the node tell each other in the plan's headers how they can be watched.
+// The plan's headers carry how to watch each neighbor on the node.
 Plan plan_watched(std::vector<Group> groups, const TellProperties& options,
                   const std::function<void()>& check, const std::function<int()>& threads) {
     const Communicator comm = groups.front().patterns.front().communicator;
@@ -109,13 +109,13 @@ std::vector<int> senders_of(const Plan& plan, Direction way) {
     return ranks_of(plan, [way](const LinkPlan& link) { return link.way(way).receive_bytes > 0; });
 }
 
-// What the options ask for, understood.
+// Parsed options.
 struct Settings {
     std::string transport;
     Use use = {};
-    std::shared_ptr<CopyTeam> team = {};  // until the plan has it
+    std::shared_ptr<CopyTeam> team = {};  // until the plan owns it
 
-    /// Throws what is wrong with them, and with the environment. Local.
+    /// Throws Error for invalid options or environment variables. Local.
     void read(const ExchangeOptions& options) {
         use = use_of(options);
         team = copy_team(thread_count(options.threads));
@@ -135,23 +135,23 @@ struct OwnArrays {
 struct Exchange::Impl final : Operation {
     Plan plan;
     BoundArrays arrays;
-    Selected chosen;  // its stages: of a subset when it is first used
+    Selected chosen;  // a subset creates its stages at first use
     Use use;
     bool by_auto = false, combine_in_end = false;
-    double timeout_s, setup_s;  // of waits in exchanges, and in what is collective
+    double timeout_s, setup_s;  // time limits of exchanges and of collective set-up
     struct Refusal {
-        std::uint64_t version = 0;  // of the arrays that the transports were asked about
+        std::uint64_t version = 0;  // arrays for which the transports were tested
         std::string why;
     };
     Refusal of_forward, of_reverse;
     ProgressThread* progress = nullptr;
-    std::vector<int> numbers;  // that a subset's fields have in the whole
-    std::string subset;        // for people and for comparing; empty: the whole
+    std::vector<int> numbers;  // of a subset's fields in the whole
+    std::string subset;        // text, compared between ranks; empty: the whole
     std::vector<std::pair<Only, std::shared_ptr<Impl>>> subsets;
-    std::shared_ptr<CallCheck> calls;         // null: unchecked
-    std::unique_ptr<ArrayCheck> array_check;  // null, too
-    std::uint64_t call = 0;  // the number of the one under way, where they are checked
-    std::shared_ptr<StaleCheck> stale_check;  // when somebody has asked
+    std::shared_ptr<CallCheck> calls;
+    std::unique_ptr<ArrayCheck> array_check;  // null: unchecked
+    std::uint64_t call = 0;                   // number of the current checked call
+    std::shared_ptr<StaleCheck> stale_check;  // created on demand
     Direction way = Direction::forward;
 
     Impl(std::vector<Group> groups, const ExchangeOptions& options, Settings settings)
@@ -205,8 +205,8 @@ struct Exchange::Impl final : Operation {
         if (under_way() && progress) progress->ended();
     }
 
-    // Transports of a subset are made for the arrays of the construction, or, where these are gone,
-    // for those of the call.
+    // Collective. Creates a subset's transports for the constructor's arrays, or, if refused, the
+    // call's.
     void prepare(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
         auto made = collectively(comm, "the first use of a subset", setup_s, [&] {
@@ -228,7 +228,7 @@ struct Exchange::Impl final : Operation {
         of_forward.version = of_reverse.version = arrays.version();
     }
 
-    // Collective. Subsets go as the whole does, from their next use on.
+    // Collective. Subsets use the new choice from their next use on.
     void retune(const ArrayList& given) {
         const Communicator& comm = plan.communicator();
         Selected next = collectively(comm, "retune", setup_s, [&] {
@@ -284,7 +284,7 @@ struct Exchange::Impl final : Operation {
         });
     }
 
-    // Why neighbors' devices are not written to.
+    // Why direct transports to device memory are not used.
     std::string about_devices() const {
         std::string text;
         if (plan.space() == MemorySpace::host) return text;
@@ -303,7 +303,8 @@ struct Exchange::Impl final : Operation {
         return whole->subsets.emplace_back(full, std::make_shared<Impl>(*whole, full)).second;
     }
 
-    // Neighbors could not end it without this rank: what it passes on comes after its begin.
+    // With at_once, transports may forward messages after begin: neighbors would wait for this
+    // rank.
     void require_begin() const {
         if (use.at_once)
             throw Error(
@@ -315,8 +316,8 @@ struct Exchange::Impl final : Operation {
         chosen.stages->leave(queue == nullptr);
         stand_in(direction);
     }
-    // Others cannot end the exchange while this rank is away, but for a thread that does its part;
-    // MPI has to serve it.
+    // If this rank forwards messages, others need a thread that does so until end; MPI must serve
+    // it.
     void stand_in(Direction direction) {
         if (progress || !chosen.stages->passes_on(direction) || !mpi_serves_all_threads()) return;
         progress = &ProgressThread::of_process();
@@ -333,14 +334,14 @@ struct Exchange::Impl final : Operation {
             throw Error(why);
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
-        if (calls && queue != nullptr) queue->wait();  // what is looked at must be there
+        if (calls && queue != nullptr) queue->wait();  // the checks read the arrays now
         if (calls) begin_checked(direction, how);
         chosen.stages->begin(direction, how, queue);
         begun();
         if (progress) progress->begun();
     }
 
-    // Why the transports cannot move them, empty where they can.
+    // Returns why the transports cannot move the arrays, else an empty string.
     const std::string& bind(const ArrayList& given, Direction direction) {
         arrays.bind(given);
         Refusal& refusal = direction == Direction::forward ? of_forward : of_reverse;
@@ -354,7 +355,7 @@ struct Exchange::Impl final : Operation {
         array_check->begin(arrays, direction);
     }
 
-    // Neighbors get what they wait for, whatever this rank has done to its arrays.
+    // Ends the exchange before it throws: neighbors need the values.
     void end_checked(Queue* queue) {
         const std::string written = array_check->written(arrays);
         await_calls();

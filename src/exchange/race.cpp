@@ -1,4 +1,4 @@
-// Which candidate is the fastest: decided from times alone, so that planted ones test it.
+// Selects the fastest candidate from times alone, so that tests can use made-up times.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,21 +9,21 @@
 namespace parhelion {
 namespace {
 
-constexpr double most_exchanges = 40;    // of the fastest: the budget
-constexpr double affordable_s = 250e-6;  // less than any plan takes
-constexpr double most_s =
-    0.15;  // of making candidates, and of turns: an exchange may take milliseconds
-constexpr double shortest_sample_s = 5e-6;  // the clock's steps are small beside it
-constexpr double long_s = 1e-3;             // an exchange that lasts so long is sampled once
-constexpr double out_factor = 1.8;          // so far behind in its first exchanges: no more of them
-constexpr double finalist_factor = 1.4;     // at most so far behind: comes into the rounds
-constexpr double staying_factors[] = {1.25, 1.12, 1.06};  // after each round
+constexpr double most_exchanges = 40;    // budget, in exchanges of the fastest
+constexpr double affordable_s = 250e-6;  // allowed for any plan
+// Bounds the set-up of candidates and the trials: one exchange may take milliseconds.
+constexpr double most_s = 0.15;
+constexpr double shortest_sample_s = 5e-6;  // much longer than the clock's resolution
+constexpr double long_s = 1e-3;             // longer exchanges are sampled once
+constexpr double out_factor = 1.8;          // slower first exchanges: no more trials
+constexpr double finalist_factor = 1.4;     // limit for the rounds
+constexpr double staying_factors[] = {1.25, 1.12, 1.06};
 constexpr int least_rounds = 3, most_rounds = 9;
 constexpr int most_warming_turns = 4;
 constexpr double still_warming = 0.93;
 
-// A disturbed exchange is one sample of several. Long ones wait for the network: a node that begins
-// earlier than its neighbor waits as much longer in one exchange as it waits shorter in the next.
+// Several samples outvote a disturbed one. Long exchanges wait for the network: a node that begins
+// early waits longer in one exchange and shorter in the next, so one sample averages two.
 Turn turn_of(int candidate, int warming, double each_s) {
     constexpr double most = 200;
     const double each =
@@ -60,7 +60,7 @@ private:
     }
     double best_early() const { return std::ranges::min(standings_, {}, &Standing::early).early; }
 
-    // Where the one that it comes after could not be made, nothing is known.
+    // When its predecessor was refused, nothing is known, so the candidate is tried.
     bool is_worth_trying(const Candidate& candidate) const {
         const double best = best_early();
         if (best == Standing::unknown) return true;
@@ -81,8 +81,8 @@ private:
         return now;
     }
 
-    // The first exchange touches and connects: the lower of two tells. Long lists take some ten to
-    // settle in the caches, from which those that are tried later profit too.
+    // Takes the minimum of two: the first one touches memory and connects. Long lists settle in the
+    // caches after about ten exchanges, which speeds up later candidates too.
     void qualify(int i) {
         standing(i).refusal = track_.make(i);
         if (!standing(i).refusal.empty()) return;
@@ -99,8 +99,8 @@ private:
         }
     }
 
-    // At one time, for the machine may have been disturbed, or its cores have moved, since the
-    // first were tried: who is near the fastest now, or was before, comes into the rounds.
+    // Times all candidates once more: disturbances or core changes may have hit early ones. Those
+    // near the fastest, now or before, enter the rounds.
     void look_again() {
         const double best_before = best_early();
         const auto was_near = [&](int i) {
@@ -139,7 +139,7 @@ private:
                spent_s_ + next <= std::max(most_exchanges * best, affordable_s);
     }
 
-    // Forth and back: whoever comes next does not always profit from the same one before.
+    // Alternates the order: the preceding candidate may slow down or speed up the next.
     void take_round(int round) {
         std::vector<Turn> turns;
         for (const int i : in_) turns.push_back(turn_of(i, 1, best_early()));
@@ -151,7 +151,7 @@ private:
 
     double best_round(int i) const { return std::ranges::min(standings_[at(i)].rounds); }
 
-    // By the best that it has shown: a disturbed turn leaves nobody out.
+    // Compares best times: one disturbed turn drops no candidate.
     void drop_slow(double factor) {
         const double best = seconds(fastest());
         std::erase_if(in_, [&](int i) {
@@ -159,7 +159,7 @@ private:
         });
     }
 
-    // Whether no other has had a turn as fast as the usual one of the fastest.
+    // Whether no other candidate's best is as fast as the fastest's median.
     bool stands_out() const {
         const int best = fastest();
         return std::ranges::none_of(
@@ -169,8 +169,8 @@ private:
     const std::vector<Candidate>& candidates_;
     Track& track_;
     std::vector<Standing> standings_;
-    std::vector<int> in_;  // who may win
-    double spent_s_ = 0;   // by all turns, about
+    std::vector<int> in_;  // candidates still in the race
+    double spent_s_ = 0;   // approximate, all turns
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What `auto` decides: who takes part, trial exchanges, and what was decided for a similar plan.
+// `auto`: candidates, trial exchanges, and a cache of results for similar plans.
 #include "exchange/selection.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace parhelion {
 namespace {
 
-// What stands before the colon; takes it away.
+// Parses and removes the prefix before the colon.
 Sequence take_sequence(std::string& name) {
     const auto colon = name.find(':');
     if (colon == std::string::npos) return Sequence::direct;
@@ -95,14 +95,13 @@ namespace {
 
 using Known = std::vector<const TransportInfo*>;
 
-constexpr double other_network_within =
-    1.05;  // tried behind the best transport inside the node alone
-constexpr double by_dimension_within = 1.15;  // the same transports in another order
-constexpr double similar_within = 1.2;        // what can be expected to differ a little
+constexpr double other_network_within = 1.05;  // for other networks with the best on-node transport
+constexpr double by_dimension_within = 1.15;   // for other sequences of the same transports
+constexpr double similar_within = 1.2;         // for transports likely to differ a little
 constexpr double communicator_s =
-    100e-6;  // making one takes as long as some ten exchanges of so long
+    100e-6;  // creating a communicator takes about ten exchanges of this duration
 constexpr double similar_bytes =
-    1.5;  // times: three fields instead of two, not twice as wide a halo
+    1.5;  // factor: three fields instead of two match, double halo width does not
 
 bool adds(const AutoList& list, const std::string& name) {
     return list.contains(name) && list.at(name);
@@ -199,7 +198,7 @@ private:
 
     Candidate& add(const Choice& choice) { return found_.emplace_back(Candidate{choice}); }
 
-    // Inside the node. Small pieces are cheaper through a packed message.
+    // On-node transports. Packed messages transfer small pieces faster.
     std::vector<Choice> near_choices() const {
         std::vector<Choice> all, direct, packed;
         for (const TransportInfo* one : direct_) {
@@ -214,8 +213,8 @@ private:
         return all;
     }
 
-    // Other networks come behind the best inside the node, after the other sequences: making them
-    // may take long.
+    // Pairs each network with the on-node choices. Networks after the first may be slow to set up,
+    // so the sequences precede them.
     void add_behind_each() {
         const std::vector<Choice> inside = near_choices();
         for (const TransportInfo* network : networks_) {
@@ -229,7 +228,7 @@ private:
         }
     }
 
-    // One that makes a communicator moves messages as the first does, by other calls of MPI.
+    // A transport that creates a communicator sends the same messages by other MPI calls.
     void add_network(const TransportInfo& network, int first) {
         Candidate& next = add({&network, &network, &network});
         if (!network.traits.makes_communicator || adds(list_, network.name)) return;
@@ -238,8 +237,7 @@ private:
             next.after = first, next.within = similar_within;
     }
 
-    // Each that came since the last call, in other orders; but who passes on messages for others
-    // does so already.
+    // Adds the other sequences of each new candidate, except transports that forward messages.
     void add_sequences() {
         const std::size_t before = found_.size();
         const auto add_each = [&](Sequence sequence, bool saves) {
@@ -260,7 +258,7 @@ private:
     const Situation& situation_;
     const AutoList& list_;
     std::vector<Candidate> found_;
-    std::size_t in_order_ = 0;  // so many are there in other orders, too
+    std::size_t in_order_ = 0;  // number of candidates whose sequences are added
     Known alone_, networks_, direct_, packed_;
 };
 
@@ -273,11 +271,11 @@ std::vector<Candidate> candidates(const Known& all, const Situation& situation,
 
 namespace {
 
-// What was decided on a communicator, so that all ranks remember the same.
+// Results per communicator, so that all ranks store the same.
 class TuningCache {
 public:
     explicit TuningCache(const Communicator&) {}
-    /// Null where no plan of this kind has sent about as many bytes.
+    /// Returns null when no plan of this kind sent a similar number of bytes.
     const Choice* find(std::uint64_t kind, std::uint64_t bytes) const {
         const auto similar = [&](const Entry& entry) {
             const auto [less, more] =
@@ -301,16 +299,15 @@ private:
     std::vector<Entry> all_;
 };
 
-// What all ranks know of a plan after one reduction.
+// Sums over all ranks, from one reduction.
 struct Survey {
     Situation situation;
     SequenceSurvey sequences;
-    std::uint64_t kind = 0;   // equal where fewer or more fields, or wider ones, go the same way
-    std::uint64_t bytes = 0;  // that all ranks send
+    std::uint64_t kind = 0;   // independent of the number and width of fields
+    std::uint64_t bytes = 0;  // sent by all ranks
 };
 
-// Equal for plans of a kind on this rank: the same neighbors, pieces as small, the same dimension
-// fastest in memory.
+// Equal for similar plans: same neighbors, small pieces, and fastest dimension in memory.
 Hash kind_here(const Plan& plan) {
     Hash hash;
     hash.add(plan.executor->threads());
@@ -334,8 +331,7 @@ Situation situation_here(const Plan& plan, const Use& use) {
     return here;
 }
 
-// Of several that write directly only the first that can is asked, as long as it can: asking XPMEM
-// sets it up.
+// Tests direct transports only up to the first usable one: testing XPMEM initializes it.
 std::vector<bool> refused_here(const Plan& plan, const Known& all, const Situation& here,
                                const AutoList& list) {
     std::vector<bool> refused;
@@ -380,8 +376,8 @@ Survey survey(const Plan& plan, const Known& known, const AutoList& list, const 
     return found;
 }
 
-// Forward exchanges of all ranks together, in the manner in which the exchange will be used; of
-// each turn the slowest rank counts, and only the time inside the exchange. Ghosts are overwritten.
+// Times forward exchanges of all ranks, as the program will use them: the slowest rank's time
+// inside the exchange. Overwrites ghosts.
 class Trials final : public Track {
 public:
     Trials(const Plan& plan, const BoundArrays& arrays, const std::vector<Candidate>& all,
@@ -389,7 +385,7 @@ public:
         : plan_(plan), arrays_(arrays), candidates_(all), use_(use), sequences_(sequences),
           work_is_unknown_(use.overlap && use.work_s == 0), made_(all.size()) {}
 
-    // What the system refuses, to all ranks, leaves the others in the race.
+    // A candidate that the system refuses on all ranks leaves the race.
     std::string make(int candidate) override {
         const auto i = static_cast<std::size_t>(candidate);
         const Choice& choice = candidates_[i].choice;
@@ -413,8 +409,7 @@ public:
                 mine.push_back(seconds_of(stages, turn.each) / turn.each);
         }
         mine.push_back(MPI_Wtime() - start_);
-        std::vector<double> all =
-            std::move(mine);  // none is negative: their bits are in their order
+        std::vector<double> all = std::move(mine);  // non-negative doubles order like their bits
         reduce(plan_.communicator(), Combine::largest,
                {reinterpret_cast<std::uint64_t*>(all.data()), all.size()});
         elapsed_ = all.back();
@@ -423,7 +418,7 @@ public:
             seconds.push_back(median({next, next + turn.samples}));
             next += turn.samples;
         }
-        // By the better of the first two exchanges: a disturbed one must not make all trials long.
+        // The lower of two exchanges: a disturbed one must not lengthen all trials.
         if (std::exchange(work_is_unknown_, false)) use_.work_s = std::min(seconds.front(), 200e-6);
         return seconds;
     }
@@ -450,13 +445,13 @@ private:
         return seconds;
     }
 
-    // As long as work: on the rank's core, without its arrays.
+    // Stands in for the work: keeps the core busy and touches no arrays.
     static void spin(double seconds) {
         for (const double start = MPI_Wtime(); MPI_Wtime() - start < seconds;) {
         }
     }
 
-    // Of each wait, as in all that is collective: a neighbor may stand still in a trial, too.
+    // Limits each wait: a neighbor may hang in a trial, too.
     const double limit_s_ =
         setup_time_limit(CollectiveCall::now() != nullptr ? CollectiveCall::now()->timeout_s() : 0);
     const Plan& plan_;
@@ -464,20 +459,20 @@ private:
     const std::vector<Candidate>& candidates_;
     Use use_;
     const SequenceSurvey& sequences_;
-    bool work_is_unknown_;  // until the first turn tells what an exchange takes
+    bool work_is_unknown_;  // until the first turn measures an exchange
     std::map<Sequence, std::shared_ptr<const Plan>> plans_;
     std::vector<std::unique_ptr<Stages>> made_;
-    double elapsed_ = 0;  // agreed on
+    double elapsed_ = 0;  // equal on all ranks
     const double start_ = MPI_Wtime();
 };
 
-// Also where a trial fails.
+// Restores ghosts, also when a trial throws.
 struct GhostsGivenBack : SavedGhosts {
     using SavedGhosts::SavedGhosts;
     ~GhostsGivenBack() { restore(); }
 };
 
-// A clause, then a table: what each variant took, fastest first, and why others were left out.
+// A clause, then a table: each variant's time, fastest first, or why it was refused.
 std::string reason_of(const std::vector<Candidate>& all, const RaceResult& result, const Use& use) {
     std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), 0);
@@ -527,7 +522,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
     const Communicator& comm = plan.communicator();
     const Known known = known_transports();
     const AutoList list =
-        parse_auto_list(auto_list_text(), known);  // equal on all ranks, and throws on all
+        parse_auto_list(auto_list_text(), known);  // equal on all ranks, so all throw
     const Survey found = survey(plan, known, list, use);
     const std::vector<Candidate> all = candidates(known, found.situation, list);
     if (all.empty())
@@ -552,8 +547,7 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
             return made(
                 plan, arrays, *decided, found.sequences,
                 only_one ? "the only one that serves it" : "as measured for a similar plan before");
-    } catch (
-        const Error& error) {  // what the system refuses now, to all ranks, is told by the race
+    } catch (const Error& error) {  // the race reports what the system now refuses on all ranks
         if (!error.is_refusal()) throw;
     }
     const GhostsGivenBack ghosts(plan);

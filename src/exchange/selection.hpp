@@ -1,4 +1,4 @@
-// Which transport serves which neighbor: asked for by name, or found by trial exchanges.
+// Selects the transport for each neighbor: by name, or by trial exchanges (`auto`).
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ struct ExchangeOptions;
 
 class Stages;
 
-/// What is used for neighbors on the own node, for those among them whose ghosts lie in small
-/// pieces, and for all others; and in which order.
+/// Transports for neighbors on this node (near), those with small pieces of ghosts (small) and all
+/// others (far), and the sequence.
 struct Choice {
     const TransportInfo* near = nullptr;
     const TransportInfo* small = nullptr;
@@ -25,12 +25,12 @@ struct Choice {
     Sequence sequence = Sequence::direct;
 
     friend bool operator==(const Choice&, const Choice&) = default;
-    /// As parse_choice takes it: "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", after "by_dimension:" or
-    /// "far_by_dimension:" where it goes so.
+    /// In parse_choice's syntax: "FAR", "NEAR+FAR" or "NEAR|SMALL+FAR", with an optional prefix
+    /// "by_dimension:" or "far_by_dimension:".
     std::string name() const;
     std::vector<const TransportInfo*> used() const;
     double handicap() const;
-    /// Whether it matters which ranks share a node.
+    /// Whether the choice depends on which ranks share a node.
     bool splits() const {
         return near != far || small != far || far->scope == Scope::same_node ||
                far->traits.passes_on;
@@ -38,112 +38,111 @@ struct Choice {
     const TransportInfo& for_link(const LinkPlan& link, bool on_node) const {
         return !on_node ? *far : inside(link.small ? *small : *near);
     }
-    /// Transports that collect for other nodes leave the own one to staged_shared.
+    /// Inside the node, staged_shared replaces transports that collect messages for other nodes.
     static const TransportInfo& inside(const TransportInfo& asked);
 };
 
-/// Throws Error for unknown names and for transports that do not work or do not reach far.
+/// Throws Error for unknown names, for unavailable transports, and for a far one that does not
+/// reach other nodes.
 Choice parse_choice(const std::string& name);
 
-/// The options' name, else the environment's, else "auto".
 std::string requested_transport(const std::string& from_options);
-/// Throws Error as parse_choice does, for what makes its exchanges at its first calls.
+/// Throws Error as parse_choice does; for objects that make their exchanges at their first calls.
 void require_transport(const ExchangeOptions& options);
 
-/// The environment variable PARHELION_AUTO: a transport's name → whether it is tried though `auto`
-/// would not (+), or left out (-); also a sequence's, with a minus.
+/// The environment variable PARHELION_AUTO: transport name → added to `auto` (+, true) or left out
+/// (-, false). Sequences can only be left out.
 using AutoList = std::map<std::string, bool>;
 std::string auto_list_text();
-/// Throws Error for what has no sign, for names that `known` does not hold, and for one with both
-/// signs.
+/// Throws Error for a missing sign, a name not in `known`, and a name with both signs.
 AutoList parse_auto_list(const std::string& text, const std::vector<const TransportInfo*>& known);
 
-/// How an exchange will be used. Equal on all ranks.
+/// How the program will use an exchange. Equal on all ranks.
 struct Use {
-    bool overlap = false;  ///< begun and ended around work; else called at once
+    bool overlap = false;  ///< begin and end around work; else called at once
     bool at_once = false;  ///< never begun
-    /// Seconds of work: between begin and end, or before each call. With overlap, 0: as long as an
-    /// exchange takes, at most 200 µs.
+    /// Seconds of work between begin and end, or before each call. 0 with overlap: one exchange's
+    /// duration, at most 200 µs.
     double work_s = 0;
 };
 
-/// What decides who takes part; equal on all ranks when they have agreed on it.
+/// Determines the candidates. Equal on all ranks after a reduction.
 struct Situation {
-    bool near = false, far = false;  ///< some rank has a neighbor on its own node, on another one
+    bool near = false, far = false;  ///< some rank has a neighbor on its own / on another node
     bool small = false,
-         large = false;    ///< some neighbor on the own node gets ghosts in small, in large pieces
-    bool at_once = false;  ///< the program calls the exchange at once only
+         large = false;    ///< some rank gets small / large pieces from its node
+    bool at_once = false;  ///< the program never uses begin
     bool threads = false;  ///< several threads of some rank may call MPI
-    bool by_dimension = false, far_by_dimension = false;  ///< would save messages
-    std::vector<bool> refused = {};  ///< of the transports, in their order: some rank cannot use it
+    bool by_dimension = false, far_by_dimension = false;  ///< these sequences would save messages
+    std::vector<bool> refused = {};                       ///< by transport: some rank cannot use it
 };
 
 struct Candidate {
     Choice choice;
-    int after = -1;      ///< tried only when this candidate, an earlier one, ...
-    double within = 0;   ///< ... takes at most so many times what the fastest takes
-    double least_s = 0;  ///< tried only when the fastest takes at least so long
+    int after = -1;      ///< try only when this earlier candidate, ...
+    double within = 0;   ///< ... takes at most this factor times the fastest
+    double least_s = 0;  ///< try only when the fastest takes at least this long
 };
 
-/// Whatever can serve, likely winners first: the later ones are left out the sooner, the faster
-/// those before them are.
+/// All usable candidates, likely winners first: fast early ones exclude later ones.
 std::vector<Candidate> candidates(const std::vector<const TransportInfo*>& all,
                                   const Situation& situation, const AutoList& list);
 
-/// Exchanges of one candidate: `warming` ones that do not count, then `samples` of `each`
+/// Trials of one candidate: `warming` untimed exchanges, then `samples` samples of `each`
 /// exchanges.
 struct Turn {
     int candidate = 0, warming = 0, samples = 1, each = 1;
 };
 
-/// Where the race is run. What it tells is equal on all ranks, so that all of them decide alike.
+/// Runs a race's trials. Results are equal on all ranks, so that all ranks decide alike.
 class Track {
 public:
     virtual ~Track() = default;
-    /// Sets the candidate up. Empty, or why it cannot be.
+    /// Sets the candidate up. Returns why it is refused, else an empty string.
     virtual std::string make(int candidate) = 0;
-    /// One after the other. Of each turn the seconds per exchange: the median of its samples.
+    /// Runs the turns in order. Returns, for each, the median of its samples in seconds per
+    /// exchange.
     virtual std::vector<double> take(const std::vector<Turn>& turns) = 0;
     virtual double elapsed() const = 0;
 };
 
-/// The lower of the two in the middle of an even number.
+/// The lower median.
 double median(std::vector<double> values);
 
 struct Standing {
     static constexpr double unknown = 1e300;
-    std::string refusal = {};         ///< why it could not be made
-    bool made = false;                ///< false: refused, or not tried
-    double early = unknown;           ///< the best of its first turns: seconds per exchange
-    std::vector<double> rounds = {};  ///< a turn in each
+    std::string refusal = {};  ///< why its set-up was refused
+    bool made = false;
+    double early = unknown;           ///< best of its first turns, in seconds per exchange
+    std::vector<double> rounds = {};  ///< one turn each
 
-    /// What counts: the median of the rounds, of those that came into them.
+    /// The median of the rounds, `early` before them.
     double seconds() const { return rounds.empty() ? early : median(rounds); }
 };
 
 struct RaceResult {
-    int winner = -1;  ///< −1: none could be made
+    int winner = -1;  ///< −1: all were refused
     std::vector<Standing> standings;
 };
 
-/// A function of times. Every candidate is tried for some exchanges, as long as they get faster.
-/// Those near the fastest meet in short rounds until one stands out or some 40 exchanges of the
-/// fastest are used up. The median of a candidate's rounds decides, times its handicap.
+/// Tries each candidate while its exchanges get faster. Candidates near the fastest enter short
+/// rounds until one stands out or 40 exchanges of the fastest are used up. The lowest median of
+/// rounds, times the handicap, wins.
 RaceResult run_race(const std::vector<Candidate>& candidates, Track& track);
 
 struct Selected {
     Choice choice;
-    std::unique_ptr<Stages> stages;  ///< its forward direction
-    std::string reason;              ///< for people
+    std::unique_ptr<Stages> stages;  ///< forward direction only
+    std::string reason;
 };
 
-/// Collective. Errors: a sequence that saves nothing; what the transport throws.
+/// Collective. Throws Error for a sequence that saves no messages, and what the transport throws.
 Selected select_by_name(const Plan& plan, const BoundArrays& arrays, const Choice& choice);
 
-/// Collective. Of plans on one communicator that have the same neighbors and send about as much one
-/// is raced; with `anew` each. Ghosts keep their values, also after an error. Errors:
-/// PARHELION_AUTO, equal on all ranks, leaves nothing; no transport reaches the arrays' memory;
-/// what a trial exchange throws.
+/// Collective. Races the candidates, or, unless `anew`, reuses the result of a similar plan on this
+/// communicator: same neighbors, about as many bytes. Preserves ghosts, also on errors. Throws
+/// Error when PARHELION_AUTO (equal on all ranks) or the arrays' memory excludes all candidates,
+/// and as trials do.
 Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, bool anew = false);
 
 }  // namespace parhelion

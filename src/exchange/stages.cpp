@@ -29,7 +29,7 @@ void require_reach(const TransportInfo& info, const LinkPlan& link, bool on_node
         throw Error(refusal + ", which is on another node: use auto, or " + info.name + "+mpi");
 }
 
-// Whoever the neighbors are: known to all ranks without asking.
+// Whether all ranks are reachable; local, independent of the neighbors.
 bool reaches_all(const Choice& choice, const Communicator& comm) {
     if (std::ranges::any_of(choice.used(), [](const TransportInfo* info) {
             return info->scope == Scope::own_rank;
@@ -57,7 +57,7 @@ StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue&
     for (const LinkPlan& link : stage.links)
         homes_.push_back({&choice.for_link(link, on_node(link)), nullptr, 0});
     for (const TransportInfo* each : choice.used())
-        require_space(*each, plan);  // all ranks have the same spaces
+        require_space(*each, plan);  // same spaces on all ranks
     if (!reaches_all(choice, comm))
         validate_together(comm, [&] {
             for (std::size_t i = 0; i < homes_.size(); ++i)
@@ -72,7 +72,7 @@ StageExchange::StageExchange(const Plan& plan, const BoundArrays& arrays, Queue&
     }
 }
 
-// Every rank makes each transport, also with no links.
+// Collective: every rank creates each transport, even without links.
 void StageExchange::make(const TransportInfo& info) {
     std::vector<const LinkPlan*> links;
     std::vector<int> slots;
@@ -163,7 +163,7 @@ bool StageExchange::take_arrived(Reduction reduction) {
     return any;
 }
 
-// As far as all ranks before have come; this rank's own ghosts take their turn.
+// Combines while all lower ranks have arrived; this rank's own ghosts take their turn.
 bool StageExchange::combine_in_order(Reduction reduction) {
     const std::size_t before = combined_ + own_combined_;
     const auto receives = [this](std::size_t slot) {
@@ -209,8 +209,8 @@ std::string StageExchange::missing_text() const {
     return text + (waits.empty() ? ", waiting for its neighbors to take its values" : waits);
 }
 
-// What a rank has combined in one stage goes on to others in the next: beside it goes which rank's
-// reduction has failed. Only of reductions of the program's own, for others cannot fail.
+// Sends, with values that one stage combined for the next, the rank whose reduction failed. Only
+// user-defined reductions can fail.
 class FailureNotes {
 public:
     // Collective.
@@ -229,7 +229,7 @@ public:
     FailureNotes& operator=(const FailureNotes&) = delete;
 
     void reset() { failed_ = -1; }
-    // Before values are sent in the stage of that number in the plan. `failed`: on this rank.
+    // Call before the stage sends values. `stage`: its number in the plan; `failed`: on this rank.
     void begin(std::size_t stage, bool failed) {
         StageNotes& notes = *stages_[stage];
         if (failed && failed_ < 0) failed_ = comm_.rank();
@@ -244,7 +244,7 @@ public:
                                     comm_.handle(), &notes.sends[i]),
                           notes.sends.rank(i), "MPI_Isend");
     }
-    // Whether the stage's notes have been taken, here and by the neighbors. Does not wait.
+    // Whether all notes of the stage are received and sent. Does not wait.
     bool have_arrived(std::size_t stage) {
         StageNotes& notes = *stages_[stage];
         if (notes.taken) return true;
@@ -253,11 +253,11 @@ public:
         for (const int rank : notes.received) failed_ = std::max(failed_, rank);
         return true;
     }
-    // The rank whose failure has reached this one; −1: none.
+    // The failed rank, −1 for none.
     int failed_rank() const { return failed_; }
 
 private:
-    // MPI reads and writes the numbers.
+    // MPI reads and writes the numbers, even after an error.
     struct StageNotes {
         int sent = -1;
         std::vector<int> received;
@@ -279,7 +279,7 @@ private:
     int failed_ = -1;
 };
 
-// Another thread holds it for as long as copying what has arrived takes.
+// Spin lock: another thread holds it only while it copies arrived values.
 class Stages::Hold {
 public:
     explicit Hold(Stages& stages) : holder_(stages.holder_) {
@@ -366,7 +366,7 @@ void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
     prepare(direction, reduction);
     try {
         while (!queue_->is_done(copied_))
-            std::this_thread::yield();  // messages that it reads come anew
+            std::this_thread::yield();  // the next messages overwrite what these copies read
         queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
         copied_ = {};
         if (!stages().empty()) stages().front().begin();
@@ -384,12 +384,12 @@ void Stages::leave(bool may_wait) {
 }
 
 bool Stages::test() {
-    constexpr int between_looks = 4096;  // at who is lost: it takes a system call for each neighbor
+    constexpr int between_looks = 4096;  // for lost ranks: one system call per neighbor
     const Hold hold(*this);
     try {
         while (!failure_ && stage_ < stages().size() && poll() != Poll::nothing) idle_tests_ = 0;
     } catch (...) {
-        failure_ = std::current_exception();  // for `end`
+        failure_ = std::current_exception();  // `end` throws it
     }
     if (failure_ || all_moved() ||
         (combine_in_end_ && stage_ < stages().size() && stages()[stage_].arrived()))
@@ -407,13 +407,14 @@ void Stages::end(double timeout_s, Queue* queue, const std::function<void()>& lo
         else
             while (!all_moved()) std::this_thread::yield();
     } catch (...) {
-        failure_ = std::current_exception();  // neighbors are at other numbers now
+        failure_ = std::current_exception();  // the neighbors' call numbers have moved on
         give_up();
     }
     refuse_failure();
 }
 
-// The exchange is at its end on all ranks, and can go on. Whose own reduction it was knows more.
+// The exchange ended on all ranks and stays usable. The failing rank throws the reduction's own
+// error.
 void Stages::refuse_failure() const {
     if (!notes_failures() || reduction_.by()->has_failed() || notes_->failed_rank() < 0) return;
     throw Error(
@@ -423,10 +424,10 @@ void Stages::refuse_failure() const {
 }
 
 void Stages::abandon(std::exception_ptr reason) {
-    try {  // for neighbors that make the same calls
+    try {  // for neighbors with the same calls
         const Hold hold(*this);
         if (stage_ < stages().size()) stages()[stage_].leave();
-    } catch (...) {  // the reason is what counts
+    } catch (...) {  // `reason` takes precedence
     }
     const Hold hold(*this);
     under_way_.store(false, std::memory_order_relaxed);
@@ -434,14 +435,14 @@ void Stages::abandon(std::exception_ptr reason) {
     stop();
 }
 
-// What is late must not be written into arrays that may be something else by then.
+// Late messages must not be written into arrays that may be freed.
 void Stages::stop() {
     forward_.clear();
     reverse_.clear();
 }
 
-// Throws the failure. Neighbors that wait for this rank are told whose fault it is. MPI, when it
-// fails, does not say, nor does the system, whose memory of a process goes with it.
+// Throws the failure, and tells waiting neighbors the lost rank, which MPI and system errors do not
+// name.
 void Stages::give_up() {
     stop();
     try {
@@ -460,7 +461,7 @@ void Stages::give_up() {
     std::rethrow_exception(failure_);
 }
 
-// MPI may have noticed before the system tells.
+// Polls for 500 ms: MPI may notice a lost rank before the system does.
 int Stages::lost_rank() const {
     if (watched_ == nullptr || plan_.communicator().size() == 1) return -1;
     int lost = -1;
@@ -497,14 +498,13 @@ Poll Stages::poll(bool in_end) {
 
 void Stages::begin_next() {
     if (notes_failures()) {
-        queue_->wait();  // for what is combined
+        queue_->wait();  // for combined values
         notes_->begin(stage_of_plan(), reduction_.by()->has_failed());
     }
     stages()[stage_].begin();
 }
 
-// MPI may allow only one thread to call it at a time: then only the one that began the exchange is
-// known to be that thread.
+// When MPI serves one thread at a time, only the thread that began the exchange may call it.
 bool Stages::may_work_here() const {
     return !(calls_mpi_ || notes_failures()) || begun_by_ == std::this_thread::get_id() ||
            mpi_serves_all_threads();
@@ -517,7 +517,7 @@ bool Stages::advance() {
         if (under_way() && !failure_ && stage_ < stages().size() && may_work_here())
             any = poll() != Poll::nothing;
     } catch (...) {
-        failure_ = std::current_exception();  // for whoever ends this exchange
+        failure_ = std::current_exception();  // `end` throws it
     }
     holder_.store({}, std::memory_order_release);
     return any;

@@ -16,30 +16,30 @@
 
 namespace parhelion {
 
-/// What one look at the neighbors led to.
+/// Result of polling the neighbors once.
 enum class Poll { nothing, moved, complete };
 
-/// One stage in one direction: its transports, each with some of the links, and the rank's own
-/// images.
+/// One stage in one direction: its transports, which share its links, and the rank's own periodic
+/// copies.
 class StageExchange {
 public:
-    /// Collective: makes the transports of `choice`.
+    /// Collective: creates the transports of `choice`.
     StageExchange(const Plan& plan, const BoundArrays& arrays, Queue& queue, Direction direction,
                   const StagePlan& stage, const Choice& choice);
 
-    /// When other arrays were bound: why a transport cannot move them, empty where all can.
+    /// Call after binding other arrays. Returns why a transport cannot move them, or "".
     std::string refusal();
     void begin();
-    /// The caller goes away: neighbors must be able to end this exchange without it.
+    /// The caller leaves: neighbors must be able to end this exchange without it.
     void leave();
-    /// Does what can be done without waiting. A reverse exchange combines in ascending order of
-    /// rank; where it must not, it takes note of what has arrived.
+    /// Progresses without waiting. A reverse exchange combines in ascending rank order, or, unless
+    /// `may_combine`, only notes arrivals.
     Poll poll(Reduction reduction, bool may_combine);
-    /// Whether a reverse exchange has all that it combines.
+    /// Whether all values of a reverse exchange have arrived.
     bool arrived() const { return !forward() && missing_ == 0; }
     std::string missing_text() const;
 
-    /// Where to sleep, null when no neighbor is on this node.
+    /// The node to sleep on, null when no neighbor is on this node.
     NodeContext* node() const { return node_; }
     bool must_poll() const { return must_poll_; }
     bool calls_mpi() const { return calls_mpi_; }
@@ -49,7 +49,7 @@ public:
 private:
     struct Part {
         std::unique_ptr<Transport> transport;
-        std::vector<int> slots;  // of the stage, by the transport's own
+        std::vector<int> slots;  // of the stage, indexed by the transport's own
     };
     struct Home {
         const TransportInfo* info;
@@ -72,65 +72,64 @@ private:
     Queue& queue_;
     const Direction direction_;
     const StagePlan& stage_;
-    std::vector<Home> homes_;  // by slot: link
+    std::vector<Home> homes_;  // by slot, one per link
     std::vector<Part> parts_;
     int missing_ = 0;
-    bool wrapped_ = false;       // forward: images that need what has arrived are copied
-    std::vector<bool> arrived_;  // reverse: and not combined yet
-    std::size_t combined_ = 0;   // reverse: slots, which are in ascending order of rank
-    bool own_combined_ = false;  // reverse: this rank's own ghosts
+    bool wrapped_ = false;       // forward: periodic copies of received values are done
+    std::vector<bool> arrived_;  // reverse: not combined yet
+    std::size_t combined_ = 0;   // reverse: number of combined slots, in ascending rank order
+    bool own_combined_ = false;  // reverse: this rank's own ghosts are combined
     NodeContext* node_ = nullptr;
     bool must_poll_ = false, calls_mpi_ = false;
 };
 
 class FailureNotes;
 
-/// Runs stages one after another; a reverse exchange from the last of the plan's to the first.
-/// Between begin and end, any thread of this process that waits in another exchange gets this one
-/// on, too.
+/// Runs the stages in order, in reverse order for a reverse exchange. Between begin and end, any
+/// waiting thread of this process advances it.
 class Stages final : BackgroundWork {
 public:
-    /// Collective: makes the forward direction, which goes by `forward` where that is another plan
-    /// for the same ghosts (plan_in_order).
+    /// Collective: creates the forward direction, of plan `forward` if given: same ghosts, in
+    /// another order (plan_in_order).
     Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice,
            std::shared_ptr<const Plan> forward = nullptr);
-    /// Collective: makes the reverse one, once. Which may combine before `end`, unless it is told
-    /// not to.
+    /// Collective: creates the reverse direction, once. It combines only in `end` if
+    /// `combine_in_end`.
     void make_reverse(bool combine_in_end);
     ~Stages() override;
     Stages(const Stages&) = delete;
     Stages& operator=(const Stages&) = delete;
 
-    /// When other arrays were bound: why a transport cannot move them, empty where all can.
+    /// Like StageExchange::refusal, for all stages of the direction.
     std::string refusal(Direction direction);
-    /// After what `queue` has now, where one is given.
+    /// Begins, after the present contents of `queue` if given. Throws Error for an exchange that
+    /// has failed.
     void begin(Direction direction, Reduction reduction = Reduction::replace,
                Queue* queue = nullptr);
-    /// After begin: the caller does something else before it ends the exchange. Neighbors get what
-    /// is for them, unless packing it has to wait for a queue of the caller's.
+    /// Call after begin when the caller works before `end`. Sends to the neighbors, unless packing
+    /// waits for the caller's queue.
     void leave(bool may_wait);
-    /// After begin: does what can be done without waiting. Whether `end` will not have to wait for
-    /// a neighbor that lives.
+    /// Call after begin: progresses without waiting. Returns whether `end` will not wait for a
+    /// living neighbor.
     bool test();
-    /// Waits for the neighbors, at most `timeout_s` until something arrives. `look` is called
-    /// meanwhile, and may throw. After an error the exchange cannot be used again. Then for this
-    /// rank's copies, or where there is a queue, what is put there afterwards does.
+    /// Waits for neighbors, at most `timeout_s` until the next arrival, and calls `look`, which may
+    /// throw. Then waits for this rank's copies, or makes `queue` wait. After an error the exchange
+    /// is unusable.
     void end(double timeout_s, Queue* queue = nullptr, const std::function<void()>& look = {});
-    /// What the forward direction goes by.
+    /// The plan that the forward direction runs.
     const Plan& forward_plan() const { return staged_ ? *staged_ : plan_; }
-    /// After begin, instead of end: it is given up for a reason that neighbors know.
+    /// Call after begin, instead of end: gives the exchange up for a reason that neighbors know.
     void abandon(std::exception_ptr reason);
     bool calls_mpi() const { return calls_mpi_; }
-    /// Whether other ranks need this one to get the direction's exchanges on.
+    /// Whether other ranks need this one to progress in that direction.
     bool passes_on(Direction direction) {
         return std::ranges::any_of(stages(direction),
                                    [](const StageExchange& stage) { return stage.passes_on(); });
     }
-    /// Of all stages of the forward direction; nothing where no transport collects messages.
+    /// Of all forward stages; empty when no transport collects messages.
     std::vector<NodeTraffic> traffic() const;
 
-    /// Throws Error where this thread is inside already: the program's reduction, which it calls,
-    /// may not use the exchange.
+    /// Throws Error in a reduction of this exchange, which may not use it.
     void require_outside() const {
         if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id()) refuse_inside();
     }
@@ -159,22 +158,22 @@ private:
     std::vector<StageExchange>& stages() { return stages(direction_); }
 
     const Plan& plan_;
-    const std::shared_ptr<const Plan> staged_;  // null: forward, too, by plan_
+    const std::shared_ptr<const Plan> staged_;  // null: forward runs plan_
     const BoundArrays& arrays_;
     const Choice choice_;
-    const std::shared_ptr<Queue> queue_;            // of all copies
-    Event copied_;                                  // the last one's
-    std::vector<StageExchange> forward_, reverse_;  // in the order in which they run
-    std::unique_ptr<FailureNotes> notes_;  // null: no stage passes on what another combines
+    const std::shared_ptr<Queue> queue_;            // of all copies of this exchange
+    Event copied_;                                  // the last copy
+    std::vector<StageExchange> forward_, reverse_;  // in execution order
+    std::unique_ptr<FailureNotes> notes_;           // null: no stage forwards combined values
     bool calls_mpi_ = false, combine_in_end_ = false;
-    std::atomic<std::thread::id> holder_{};  // the thread that is at it; guards what follows
+    std::atomic<std::thread::id> holder_{};  // thread inside; guards the members below
     Direction direction_ = Direction::forward;
     Reduction reduction_ = Reduction::replace;
     std::size_t stage_ = 0;
-    int idle_tests_ = 0;  // since something moved
+    int idle_tests_ = 0;  // since the last progress
     std::thread::id begun_by_;
     std::exception_ptr failure_;
-    NodeContext* watched_;  // null: nobody can be watched
+    NodeContext* watched_;  // null: no ranks to watch
 };
 
 }  // namespace parhelion

@@ -10,7 +10,7 @@ Step::~Step() {
     if (has_ended()) return;
     try {
         operation_->end();
-    } catch (...) {  // a destructor cannot report; whoever wants the error calls end
+    } catch (...) {  // a destructor cannot report; call end to get the error
     }
 }
 

@@ -16,19 +16,18 @@
 namespace parhelion {
 namespace {
 
-// About 50 µs of polling where every rank has a core; where ranks share cores, polling keeps the
-// neighbor from running.
-#ifdef PARHELION_SIMULATED  // time goes on in yields and sleeps alone
+// About 50 µs when every rank has a core; when ranks share cores, polling keeps the neighbor from
+// running.
+#ifdef PARHELION_SIMULATED  // simulated time passes in yields and sleeps only
 constexpr int polls_with_own_core = 1;
 constexpr int polls_with_shared_core = 1;
 #else
 constexpr int polls_with_own_core = 2000;
 constexpr int polls_with_shared_core = 10;
 #endif
-// Where ranks take turns on a core, a yield is cheaper than being woken, if the neighbor is not far
-// behind.
+// When ranks share a core and the neighbor is almost ready, a yield is cheaper than a wake-up.
 constexpr int yields_before_sleep = 8;
-constexpr long longest_sleep_us = 2000;  // MPI and other exchanges get on that often
+constexpr long longest_sleep_us = 2000;  // bounds the delay of MPI and other exchanges
 constexpr long sleep_beside_mpi_us = 50;
 constexpr double watch_every_s = 0.1;
 
@@ -60,7 +59,7 @@ void Waiter::pause_slowly(const std::function<std::string()>& what) {
     sleep();
 }
 
-// First call: announce the sleep and let the caller poll once more. Second call: sleep.
+// The first call announces the sleep, the caller polls once more, the second call sleeps.
 void Waiter::sleep() {
     Mailbox& mailbox = node_->mailbox();
     if (!armed_) {
@@ -100,7 +99,7 @@ void Waiter::watch(const std::function<std::string()>& what) {
             ErrorKind::timeout);
 }
 
-// What a rank sent last may come in just before it ends: nothing must have come for another while.
+// Throws at the second look: a rank's last message may arrive just before it ends.
 void Waiter::look_for_lost(const std::function<std::string()>& what) {
     const int before = std::exchange(suspect_, node_->lost_rank());
     if (suspect_ >= 0 && suspect_ == before)

@@ -13,26 +13,25 @@ namespace parhelion {
 
 class NodeContext;
 
-/// Polls at first. A neighbor that is later than that gets the core: between polls this rank yields
-/// it (MPI must keep polling) or sleeps until somebody on the node rings. While a wait is long,
-/// work for other exchanges goes on and dead neighbors are noticed.
+/// Polls first; then yields the core between polls (MPI must keep polling) or sleeps until a rank
+/// on the node rings. Long waits advance other exchanges and detect dead neighbors.
 class Waiter {
 public:
-    /// `node`: whom to watch; null where nobody can be. `sleeps`: somebody there rings. `also_mpi`:
+    /// `node`: ranks to watch, null when there are none. `sleeps`: a rank there rings. `also_mpi`:
     /// MPI needs polling too.
     Waiter(NodeContext* node, bool sleeps, bool also_mpi, double timeout_s);
     ~Waiter() { disarm(); }
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
 
-    /// Call when a poll found nothing, then poll again. `what` describes the wait for an error.
-    /// Throws Error when the time limit has passed, LostRank when a neighbor on the node is gone.
+    /// Call when a poll found nothing, then poll again. `what` describes the wait in errors. Throws
+    /// Error after the time limit, LostRank when a neighbor on the node is gone.
     template <class What>
     void pause(What&& what) {
         if (++polls_ < eager_polls_) return relax();
         pause_slowly(what);
     }
-    /// Call when something happened: the time limit begins anew.
+    /// Call when something moved: restarts the time limit.
     void reset() {
         disarm();
         waited_.reset();
@@ -54,7 +53,7 @@ private:
     double timeout_s_;
     int eager_polls_;
     std::int64_t polls_ = 0;
-    int suspect_ = -1;  // had ended when looked at last
+    int suspect_ = -1;  // the rank that had ended at the last look
     bool armed_ = false;
     std::uint32_t doorbell_ = 0;
     std::optional<WaitTime> waited_;

@@ -1,4 +1,4 @@
-// Makers of the transports, one per file.
+// Factories of the transports.
 #pragma once
 
 #include "transport/messenger.hpp"
@@ -7,10 +7,10 @@ namespace parhelion {
 
 class ArrayAccess;
 
-/// transports(), where they stay until the process ends. Local.
+/// The registered transports; the pointers stay valid until the process ends. Local.
 std::vector<const TransportInfo*> known_transports();
 
-/// For no neighbors at all.
+/// For ranks without neighbors.
 std::unique_ptr<Transport> make_loopback(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context);
@@ -18,7 +18,7 @@ std::unique_ptr<Transport> make_shared_transport(const TransportContext& context
 std::unique_ptr<Transport> make_shared_reverse(const TransportContext& context,
                                                const std::string& name,
                                                std::shared_ptr<const ArrayAccess> access);
-/// The transport of the direction.
+/// The single-copy transport of the context's direction.
 std::unique_ptr<Transport> make_single_copy(const TransportContext& context,
                                             const std::string& name,
                                             std::shared_ptr<const ArrayAccess> access);
@@ -28,13 +28,12 @@ std::unique_ptr<Transport> make_staged_shared(const TransportContext& context);
 std::unique_ptr<Transport> make_ucx(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_mpi(const TransportContext& context);
 std::unique_ptr<Transport> make_node_aware_ucx(const TransportContext& context);
-/// What moves messages between ranks that carry them for others. Collective; the context's links
-/// are those to the channels' ranks.
+/// Messengers of node_aware. Collective; the context's links are those to the channels' ranks.
 std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context,
                                               std::vector<Channel> channels);
 std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext& context,
                                               std::vector<Channel> channels);
-/// Empty where UCX was found.
+/// Why UCX cannot be used, empty when it was found.
 std::string ucx_missing();
 
 }  // namespace parhelion

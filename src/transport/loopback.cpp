@@ -1,4 +1,4 @@
-// A rank alone: all its neighbors are its own periodic images, which an exchange copies without a
+// A rank whose only neighbors are its own periodic copies, which an exchange makes without a
 // transport.
 #include "transport/factories.hpp"
 

@@ -11,19 +11,19 @@
 namespace parhelion {
 namespace {
 
-// A piece of a forward message to another node: while one travels the next is packed, and the one
-// before it unpacked. The program's side of the message counts from the piece's start.
+// A chunk of a forward message to another node: packing, transfer and unpacking of chunks overlap.
+// Programs address the chunk from its start.
 struct MessagePiece {
     byte_count bytes = 0;
-    Program program;  // fields → piece, or piece → fields
+    Program program;  // fields → chunk, or chunk → fields
 };
 
-// Linux hands TCP's data on in packets of up to 64 KiB, headers included: a piece that just exceeds
-// one takes as long as two.
+// Linux delivers TCP data in packets of up to 64 KiB with headers: a slightly longer chunk takes as
+// long as two.
 constexpr byte_count largest_piece = 56 << 10;
 constexpr byte_count most_pieces = 64;
 
-// For tests: of messages to any neighbor.
+// For tests: applies to messages to any neighbor.
 byte_count piece_size_for_tests() {
     static const byte_count size = [] {
         const auto told = number_told("PARHELION_PIECE_BYTES");
@@ -44,7 +44,7 @@ bool continues(const StridedOp& first, const StridedOp& next) {
            first.dst + first.width == next.dst;
 }
 
-// What is one piece of an array stays one, for it needs no copy.
+// Merges contiguous copies, so that a contiguous message still needs no copy.
 void append(Program& all, Program more) {
     for (const StridedOp& op : more.strided)
         if (!all.strided.empty() && continues(all.strided.back(), op))
@@ -59,7 +59,7 @@ byte_count size_of_pieces(byte_count total) {
     return (total + count - 1) / count;
 }
 
-// Consecutive parts, until the next would make a piece larger than asked for.
+// Joins consecutive parts up to `size` bytes.
 std::vector<MessagePiece> joined(std::vector<Part> parts, byte_count size, bool packing) {
     std::vector<MessagePiece> pieces;
     for (Part& part : parts) {
@@ -74,7 +74,7 @@ std::vector<MessagePiece> joined(std::vector<Part> parts, byte_count size, bool 
     return pieces;
 }
 
-// Both ends cut alike. Needs the communicator's node(). Local.
+// Local: both ends compute the same chunks. Requires the communicator's node().
 std::vector<MessagePiece> pieces_of(const Plan& plan, const LinkPlan& link, bool packing) {
     const byte_count asked = piece_size_for_tests(),
                      bytes = packing ? link.forward.send_bytes : link.forward.receive_bytes;
@@ -84,13 +84,12 @@ std::vector<MessagePiece> pieces_of(const Plan& plan, const LinkPlan& link, bool
     return joined(std::move(parts), asked > 0 ? asked : size_of_pieces(bytes), packing);
 }
 
-// A message that is one piece of an array needs no copy: it is sent from, or received into, the
-// array itself.
+// `piece` if it is the whole message, which is then sent or received in place.
 Contiguous whole(const Contiguous& piece, byte_count bytes) {
     return bytes > 0 && piece.bytes == bytes ? piece : Contiguous{};
 }
 
-// A message, or a piece of one.
+// A message, or a chunk of one.
 struct Slot {
     Channel channel;
     const Program* pack;  // null: in place
@@ -99,12 +98,12 @@ struct Slot {
     bool arrived = false;
 };
 
-// What is known of a link in one direction.
+// State of a link in one direction.
 struct LinkState {
     const LinkPlan* link;
-    std::vector<MessagePiece> sent = {}, received = {};  // none: in one
+    std::vector<MessagePiece> sent = {}, received = {};  // empty: one chunk
     int slot = 0, slots = 1,
-        missing = 0;  // the first of its slots, how many, and those whose data is missing
+        missing = 0;  // first slot, number of slots, number of slots without data
     bool receives = false;
     bool in_pieces() const { return slots > 1; }
 };
@@ -194,7 +193,7 @@ private:
         if (slot.unpack != nullptr) queue_.enqueue(*slot.unpack, message, arrays_.bases());
     }
 
-    // Behind what an array holds at begin, where it is sent in place.
+    // Also for sends in place: the queue may still write the array.
     void pack(Slot& slot) {
         if (slot.channel.send_bytes == 0) return;
         if (slot.pack != nullptr) {
@@ -204,7 +203,7 @@ private:
         slot.packed = queue_.record();
     }
 
-    // Sends what is packed, in order. Whether all are under way.
+    // Starts receives, and sends of packed slots in order. Returns whether all have started.
     bool get_on() {
         if (sending_) return true;
         if (!receiving_) {
@@ -237,7 +236,7 @@ private:
             static_cast<int>(std::max({state.sent.size(), state.received.size(), std::size_t{1}}));
         if (!state.in_pieces())
             return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
-        // What goes one way only may have fewer pieces, the rest of whose slots are empty.
+        // The direction with fewer chunks has empty slots.
         static const MessagePiece none;
         for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
             const MessagePiece& out = p < state.sent.size() ? state.sent[p] : none;
@@ -246,7 +245,7 @@ private:
         }
     }
 
-    // What is received in a reverse exchange is combined with the owner's value: never in place.
+    // A reverse exchange combines received values, so it never receives in place.
     void add_slot(const LinkState& state, int number, byte_count sent, const Program& pack,
                   byte_count received, const Program& unpack) {
         Slot& slot = slots_.emplace_back(Slot{{state.link->rank, sent, received}, &pack, &unpack});
@@ -285,9 +284,9 @@ private:
     std::shared_ptr<std::byte> buffer_;
     std::unique_ptr<Messenger> messenger_;
     std::uint64_t number_ = 0;
-    Event begun_;  // what was on the queue before: arrays may be received into
-    bool receiving_ = false, sending_ = false;  // whether all has been started
-    std::size_t packed_ = 0, sent_ = 0;         // slots
+    Event begun_;  // end of earlier work in the queue: arrays may be received into
+    bool receiving_ = false, sending_ = false;  // all started
+    std::size_t packed_ = 0, sent_ = 0;         // number of slots
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Counts beyond 2^31 − 1 bytes with the int counts that every MPI has.
+// Messages beyond 2^31 − 1 bytes with MPI's int counts.
 #pragma once
 
 #include <mpi.h>
@@ -12,12 +12,10 @@
 
 namespace parhelion {
 
-/// Bytes that one count may stand for: 2^31 − 1, or what PARHELION_LARGEST_COUNT says, for tests of
-/// what lies beyond. Local.
+/// Largest count: 2^31 − 1, or PARHELION_LARGEST_COUNT, for tests of large messages. Local.
 byte_count largest_count();
 
-/// `count()` elements of `type()` are exactly `bytes` bytes. Large messages get a type of their
-/// own.
+/// `count()` elements of `type()` are `bytes` bytes. Large messages get a derived type.
 class MessageType {
 public:
     explicit MessageType(byte_count bytes) {

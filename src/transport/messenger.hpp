@@ -1,18 +1,18 @@
-// Transports that move messages: pack, send, receive, unpack. What differs is the Messenger.
+// Base of transports that pack, send, receive and unpack messages; they differ in the Messenger.
 #pragma once
 
 #include "parhelion/transport/transport.hpp"
 
 namespace parhelion {
 
-/// One neighbor's messages in one direction; sizes never change. Zero bytes mean that nothing goes
-/// that way. A message lies in a buffer, or is one piece of an array, wherever that is bound to.
+/// Messages of fixed sizes to and from one neighbor in one direction; 0 bytes: none. A message is
+/// in a buffer, or in place in a bound array.
 struct Channel {
     int rank = 0;
     byte_count send_bytes = 0, receive_bytes = 0;
     std::byte *send = nullptr, *receive = nullptr;    ///< buffers
-    Contiguous sent_piece = {}, received_piece = {};  ///< of an array; base −1: none
-    int link = 0;  ///< of the context's links; a channel for each piece, in order
+    Contiguous sent_piece = {}, received_piece = {};  ///< in an array; base −1: none
+    int link = 0;  ///< of the context's links, with one channel per chunk, in order
 
     bool sends_array() const { return sent_piece.base >= 0; }
     bool receives_array() const { return received_piece.base >= 0; }
@@ -24,42 +24,41 @@ struct Channel {
     }
 };
 
-/// Moves full buffers, in one direction.
+/// Sends and receives the channels' messages in one direction.
 class Messenger {
 public:
     virtual ~Messenger() = default;
     virtual void start_receives() = 0;
-    /// The send buffer of the channel is full.
+    /// Sends the channel's message, which is packed.
     virtual void start_send(int channel) = 0;
-    /// All sends have started. Messengers that send everything at once do it here.
+    /// Called after the last start_send; messengers that send all at once do so here.
     virtual void flush() {}
-    /// A channel whose receive buffer has become full, or −1.
+    /// A channel whose message has newly arrived, or −1.
     virtual int test_receive() = 0;
-    /// Whether all send buffers may be used again.
+    /// Whether all send buffers are reusable.
     virtual bool test_sends() = 0;
 
-    /// Before the messenger goes: ends what is under way, if the exchange was given up. False where
-    /// the buffers may still be used.
+    /// Call before destruction: completes or cancels pending operations. Returns false when buffers
+    /// may still be in use.
     virtual bool settle() { return true; }
 };
 
 struct MessageTransportOptions {
-    bool in_place = true;  ///< contiguous pieces of arrays are sent and received without a copy
+    bool in_place = true;  ///< send and receive contiguous array pieces without a copy
     bool mpi = true;       ///< polling calls MPI
-    bool pieces = false;   ///< large forward messages to other nodes go in pieces, by channels of
-                           ///< their own
+    bool pieces = false;   ///< split large forward messages to other nodes into channels
 };
 
 using MakeMessenger =
     std::function<std::unique_ptr<Messenger>(const TransportContext&, std::vector<Channel>)>;
 
-/// What an error says of a message that has not come.
+/// Error text about a missing message.
 inline std::string waiting_text(byte_count bytes, int rank, std::uint64_t number) {
     return "waiting for a message of " + std::to_string(bytes) + " bytes from rank " +
            std::to_string(rank) + " in exchange number " + std::to_string(number);
 }
 
-/// The transport around a messenger: packs and unpacks.
+/// Creates the transport around a messenger.
 std::unique_ptr<Transport> make_message_transport(const TransportContext& context,
                                                   const MakeMessenger& make,
                                                   MessageTransportOptions options = {});

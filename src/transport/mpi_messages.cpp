@@ -1,4 +1,4 @@
-// Messages by MPI_Isend and MPI_Irecv: transport mpi.
+// Transport mpi: MPI_Isend and MPI_Irecv.
 #include "transport/factories.hpp"
 #include "transport/message_type.hpp"
 #include "transport/request_set.hpp"
@@ -21,7 +21,7 @@ public:
         }
     }
 
-    // In the order of the channels, for messages of one tag arrive in the order of the receives.
+    // In channel order: messages of one tag match receives in order.
     void start_receives() override {
         for (int r = 0; r < receives_.size(); ++r) {
             const auto i = static_cast<std::size_t>(receives_.channel(r));
@@ -57,7 +57,7 @@ private:
     Tag tag_;
     std::vector<Channel> channels_;
     std::vector<MessageType> send_types_, receive_types_;
-    std::vector<int> send_of_;  // index of a channel's send request
+    std::vector<int> send_of_;  // by channel: index of its send request
     RequestSet sends_{RequestSet::Kind::sends}, receives_{RequestSet::Kind::receives};
 };
 
@@ -69,11 +69,11 @@ std::unique_ptr<Messenger> make_mpi_messenger(const TransportContext& context,
 }
 
 std::unique_ptr<Transport> make_mpi(const TransportContext& context) {
-#ifdef PARHELION_SIMULATED  // packets of TCP, for which messages go in pieces, are not simulated
+#ifdef PARHELION_SIMULATED  // the simulation has no TCP packets
     constexpr bool pieces = false;
 #else
     constexpr bool pieces = true;
-    context.plan.communicator().node();  // pieces go to other nodes
+    context.plan.communicator().node();  // collective; tells which neighbors get chunks
 #endif
     return make_message_transport(context, make_mpi_messenger, {.pieces = pieces});
 }

@@ -1,5 +1,5 @@
-// One neighborhood collective on a communicator whose graph is the pattern (MPI-4.1 §8.6),
-// persistent where the MPI has it.
+// Transport mpi_neighbor: one neighborhood collective on a distributed graph communicator (MPI-4.1
+// §8.6), persistent if MPI supports it.
 #include "core/made_comms.hpp"
 #include "core/orphans.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
@@ -7,15 +7,14 @@
 #include "transport/message_type.hpp"
 
 #if MPI_VERSION >= 4
-// A library that is built for an ABI meets MPIs of that ABI that lack it: null then, which is asked
-// before it is called.
+// Weak: the MPI at run time may have the same ABI but lack it, then null.
 #pragma weak MPI_Neighbor_alltoallw_init
 #endif
 
 namespace parhelion {
 namespace {
 
-// The w variant: displacements are addresses, so that messages may lie anywhere and be of any size.
+// alltoallw, whose displacements are addresses: messages may have any place and size.
 class Neighborhood final : public Messenger {
 public:
     Neighborhood(const TransportContext& context, const std::vector<Channel>& channels) {
@@ -47,8 +46,8 @@ public:
                   "MPI_Neighbor_alltoallw_init");
 #endif
     }
-    // A collective that is under way can neither be cancelled nor freed (MPI-4.1 §6.12, §6.13):
-    // what it uses stays.
+    // A pending collective can be neither cancelled nor freed (MPI-4.1 §6.12, §6.13): orphans its
+    // memory.
     ~Neighborhood() override {
         if (settle()) {
             if (request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
@@ -85,7 +84,7 @@ public:
         check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
         return done_ = flag != 0;
     }
-    /// One that was given up gets a second to end.
+    /// Waits at most 1 s for a collective of a failed exchange.
     bool settle() override {
         constexpr double patience_s = 1;
         if (mpi_has_ended() || given_up_) return false;
@@ -131,7 +130,7 @@ std::unique_ptr<Transport> make_mpi_neighbor(const TransportContext& context) {
     const auto make = [](const TransportContext& with, const std::vector<Channel>& channels) {
         return std::make_unique<Neighborhood>(with, channels);
     };
-    // The collective is set up for one place.
+    // The persistent collective has fixed addresses.
     return make_message_transport(context, make, {.in_place = false});
 }
 

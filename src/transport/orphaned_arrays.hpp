@@ -1,5 +1,4 @@
-// What an exchange leaves to those that still use it when it goes: MPI, and neighbors that are
-// late.
+// Memory of a destroyed exchange that MPI or late neighbors still use.
 #pragma once
 
 #include <algorithm>
@@ -14,21 +13,21 @@
 
 namespace parhelion {
 
-/// Keeps the node-shared memory of the arrays until the process ends, for a send that cannot be
-/// taken back may read it at any time. Other arrays belong to the caller alone.
+/// Keeps the arrays' node-shared memory until the process ends, because a send that cannot be
+/// cancelled may read it. Callers own all other arrays.
 inline void orphan_arrays(const BoundArrays& arrays) {
     for (std::size_t b = 0; b < arrays.size(); ++b)
         if (auto place = find_node_shared(arrays.bases()[b])) orphan(std::move(place->keep));
 }
 
-/// A neighbor is done when the number that it writes has come so far.
+/// A neighbor is done when its counter reaches `number`.
 struct Awaited {
     const std::atomic<std::uint64_t>* line;
     std::uint64_t number;
     bool is_done() const { return line->load(std::memory_order_acquire) >= number; }
 };
 
-/// Keeps `memory`, in which the lines lie, until all neighbors are done; not at all where they are.
+/// Keeps `memory`, which holds the counters, until all neighbors are done.
 inline void orphan_until(std::shared_ptr<const void> memory, std::vector<Awaited> awaited) {
     std::erase_if(awaited, [](const Awaited& each) { return each.is_done(); });
     if (awaited.empty()) return;

@@ -12,14 +12,14 @@ namespace {
 
 std::string works() { return {}; }
 
-// The host's, a device's.
+// Reach for host memory and for device memory.
 constexpr std::array<Reach, 2> any_arrays{Reach::arrays, Reach::arrays},
     by_messages{Reach::arrays, Reach::messages},
     by_own_messages{Reach::arrays, Reach::own_messages}, on_devices{Reach::none, Reach::arrays};
 
 std::string xpmem_refusal(const Plan&) { return xpmem_unavailable(); }
 
-// A shorter name of a transport.
+// A shorter name of node_aware(mpi).
 const TransportInfo* alias(const std::string& name) {
     static const TransportInfo node_aware{
         "node_aware",        "messages between nodes collected, sent by MPI",
@@ -42,10 +42,10 @@ std::unique_ptr<Messenger> make_ucx_messenger(const TransportContext&, std::vect
 
 namespace {
 
-// Copies into a neighbor's arrays are the first to suffer when cores are far apart, or move.
+// Direct copies slow down most when cores are far apart or migrate.
 constexpr double for_direct = 1.05;
 
-// In a list, where what is there stays where it is.
+// A list keeps addresses valid.
 struct Registry {
     std::mutex mutex;
     std::list<TransportInfo> all{
@@ -113,7 +113,7 @@ struct Registry {
 };
 
 Registry& registry() {
-    static auto* instance = new Registry;  // exchanges that die during exit still refer to it
+    static auto* instance = new Registry;  // never freed: exchanges may use it during exit
     return *instance;
 }
 
@@ -170,7 +170,7 @@ void register_transport(TransportInfo info) {
 
 namespace {
 
-// Null where there is none; `names` are those that there are.
+// Returns null for an unknown name; then `names` lists the known ones.
 const TransportInfo* registered(const std::string& name, std::string& names) {
     const std::lock_guard lock(registry().mutex);
     for (const TransportInfo& info : registry().all) {
@@ -188,7 +188,8 @@ const TransportInfo& find_transport(const std::string& name) {
     const TransportInfo* const info = registered(name, names);
     if (info == nullptr)
         throw Error("there is no transport '" + name + "': use auto, or one of " + names);
-    const std::string why_not = info->unavailable();  // foreign code, which may register another
+    // Called without the lock: it may register a transport.
+    const std::string why_not = info->unavailable();
     if (!why_not.empty()) throw Error("transport " + name + " cannot be used here: " + why_not);
     return *info;
 }

@@ -1,4 +1,4 @@
-// Requests of one direction, as the MPI transports use them.
+// MPI requests of one direction.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +12,8 @@
 
 namespace parhelion {
 
-/// What MPI says of a message to or from `rank`: it may know that this one has ended before anybody
-/// else does.
+/// Throws LostRank when an MPI call on a message to or from `rank` fails: MPI may be the first to
+/// notice a lost rank.
 inline void check_reached(int code, int rank, const char* call) {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING] = {};
@@ -24,8 +24,8 @@ inline void check_reached(int code, int rank, const char* call) {
                              "start the job again");
 }
 
-/// Requests with the channel that each belongs to. Those that are under way when they go, because
-/// the exchange was given up, get a second to end: MPI may still read and write their memory.
+/// Requests and their channels. The destructor waits up to 1 s for pending ones of a failed
+/// exchange, because MPI may still access their memory.
 class RequestSet {
 public:
     enum class Kind { sends, receives };
@@ -39,7 +39,6 @@ public:
             if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     }
 
-    /// A request for the channel to `rank`.
     void add(int channel, int rank) {
         channels_.push_back(channel);
         ranks_.push_back(rank);
@@ -51,7 +50,7 @@ public:
     int channel(int i) const { return channels_[i]; }
     int rank(int i) const { return ranks_[i]; }
 
-    /// Index of a request that has completed since the last call, or −1.
+    /// Index of a newly completed request, or −1.
     int test_any() {
         int index = MPI_UNDEFINED, flag = 0;
         if (const int code =
@@ -71,14 +70,14 @@ public:
         return flag != 0;
     }
 
-    /// Whether MPI is done with the memory of all requests. Cancels receives that are under way; a
-    /// send cannot be taken back, and after MPI has ended nobody can tell.
+    /// Whether MPI has released the memory of all requests; false after MPI_Finalize. Cancels
+    /// pending receives; sends cannot be cancelled.
     bool settle() {
         constexpr double patience_s = 1;
         if (requests_.empty()) return true;
         if (mpi_has_ended()) return false;
         if (all_over()) return true;
-        if (given_up_) return false;  // one wait is enough
+        if (given_up_) return false;  // wait only once
         if (kind_ == Kind::receives)
             for (MPI_Request& request : requests_)
                 if (request != MPI_REQUEST_NULL && !is_over(request)) {
@@ -92,11 +91,11 @@ public:
             }
         return true;
     }
-    /// Whether a message that nobody receives may have been sent, or be sent yet.
+    /// Whether a receive was cancelled, so that its message may stay unreceived.
     bool cancelled() const { return cancelled_; }
 
 private:
-    // MPI says which request it was, or it is found by asking each.
+    // Throws for the request that failed; tests each when MPI does not name it.
     void failed(int code, int index, const char* call) {
         for (int i = 0; (index < 0 || index >= size()) && i < size(); ++i) {
             int flag = 0;
@@ -106,7 +105,7 @@ private:
         if (index < 0 || index >= size()) check_mpi(code, call);
         check_reached(code, ranks_[index], call);
     }
-    // Those that a test of all has completed with an error are not found by asking again.
+    // MPI_Testall has completed failed requests: another test does not find them.
     int failed_of_all(int& code) const {
         int kind = MPI_SUCCESS;
         MPI_Error_class(code, &kind);
@@ -116,7 +115,7 @@ private:
                 return code = one, i;
         return MPI_UNDEFINED;
     }
-    // Errors of a neighbor that is gone count as an end.
+    // Errors count as completion: the neighbor is gone.
     static bool is_over(MPI_Request& request) {
         int over = 1;
         return request == MPI_REQUEST_NULL ||

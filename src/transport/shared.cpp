@@ -1,11 +1,11 @@
-// One copy: the owner of a cell writes it into its neighbor's ghosts. Transport shared maps arrays
-// in node-shared memory, transport xpmem any of the host's, transport device_ipc those on a device.
+// Single copy, forward: the owner of a cell writes it into its neighbor's ghosts. Transport shared
+// maps arrays in node-shared memory, xpmem any host memory, device_ipc device memory.
 //
-// Per link and exchange: the holder of the ghosts grants ("you may write them", begin), the owner
-// copies and tells ("they are written"), the holder goes on. Both are sequence numbers on lines
-// that the other side polls. The owner writes when it finds the grant: in begin, in end, or while
-// it waits in another exchange. An owner that goes away after begin, or that receives nothing,
-// leaves messages that are not granted in memory of its own, where the holder finds them.
+// Per link and exchange, the holder of the ghosts grants write access (begin), the owner copies and
+// signals completion, the holder continues. Both signals are sequence numbers that the other side
+// polls. The owner copies when it sees the grant: in begin, in end, or while it waits in another
+// exchange. If it leaves after begin, or receives nothing, it defers ungranted messages: it packs
+// them into its own memory, where the holder reads them.
 #include <algorithm>
 
 #include "transport/factories.hpp"
@@ -18,7 +18,7 @@ class Shared final : public SingleCopy {
 public:
     using SingleCopy::SingleCopy;
 
-    // A neighbor that is late grants, and reads what was left for it.
+    // Late neighbors still write grants and read deferred messages here.
     ~Shared() override {
         if (number_ == 0) return;
         std::vector<Awaited> awaited;
@@ -113,13 +113,13 @@ private:
         return slot.waits(number_) || (slot.receives() && written(slot) < number_);
     }
 
-    // A rank that only sends does not wait for its reader, but to have a slot for the next message.
+    // A one-way sender waits only for a free slot for its next message.
     static bool runs_ahead(const SingleCopySlot& slot) {
         return slot.one_way() && slot.may_be_deferred();
     }
 
-    // Grants, once nothing that the caller has enqueued before uses its ghosts, and puts what is
-    // granted.
+    // Grants once earlier work in the queue no longer uses the ghosts; copies to neighbors that
+    // have granted.
     void get_on() {
         if (!granted_ && queue_.is_done(begun_)) grant();
         for (SingleCopySlot& slot : slots_) {
@@ -173,7 +173,7 @@ private:
         return !slot.copying;
     }
 
-    // With the grants that follow.
+    // Names the current arrays in the next grants.
     void tell_arrays() {
         told_ = granted_set();
         for (SingleCopySlot& slot : slots_)
@@ -185,7 +185,7 @@ private:
         slot.put = number_;
     }
 
-    // Without memory for it the neighbor gets the message when it has granted and this rank is
+    // Without memory for the message, the neighbor gets it when it has granted and this rank is
     // back.
     void leave(SingleCopySlot& slot) {
         if (slot.copying || !has_deferred_slot(number_, granted(slot), slot.one_way()) ||
@@ -195,7 +195,7 @@ private:
         copies(slot);
     }
 
-    std::uint64_t told_ = 0;  // the set that grants name
+    std::uint64_t told_ = 0;  // the set named in grants
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-// The way back of shared, xpmem and device_ipc: the owner of a cell combines its neighbor's ghosts
-// straight from where they lie, in ascending order of rank, and tells the neighbor that it has.
+// Single copy, reverse: the owner of a cell combines ghosts directly from its neighbors' memory, in
+// ascending order of rank, and signals completion.
 //
-// The holder of the ghosts grants exchange n in its own memory. The owner claims the grant when it
-// is the holder's turn; a holder that has waited for that in its end packs a message instead, and
-// withdraws the grant: whoever changes the word first has decided. So a rank ends an exchange that
-// its neighbors have not come to yet, unless its message is too large to be left.
+// The holder grants exchange n in its own memory. The owner claims the grant at the holder's turn.
+// A holder that has waited for that in end packs a deferred message instead and withdraws the
+// grant: the first to change the word decides. So a rank ends an exchange before its neighbors
+// begin it, unless its message is too large to defer.
 #include <algorithm>
 
 #include "transport/factories.hpp"
@@ -13,8 +13,8 @@
 namespace parhelion {
 namespace {
 
-// Of exchange `number`, in the holder's memory. A larger word is of a later exchange: this one's
-// message was left.
+// Grant words, in the holder's memory. A larger word means a later exchange: this one's message was
+// deferred.
 constexpr std::uint64_t granted(std::uint64_t number) { return 4 * number; }
 constexpr std::uint64_t claimed(std::uint64_t number) { return 4 * number + 1; }
 constexpr std::uint64_t withdrawn(std::uint64_t number) { return 4 * number + 2; }
@@ -23,7 +23,7 @@ class SharedReverse final : public SingleCopy {
 public:
     using SingleCopy::SingleCopy;
 
-    // A neighbor that is late takes what was left for it.
+    // Late neighbors still read deferred messages.
     ~SharedReverse() override {
         if (number_ == 0) return;
         std::vector<Awaited> awaited;
@@ -40,7 +40,7 @@ public:
         get_on();
     }
 
-    // Neighbors do without this rank.
+    // Neighbors do not need this rank.
     void leave() override {
         if (immediate_) return;
         queue_.wait();
@@ -58,7 +58,7 @@ public:
         return -1;
     }
 
-    // What fails has been taken, too: the neighbor goes on.
+    // Signals completion also on errors, so that the neighbor continues.
     void deliver(int i, Reduction reduction) override {
         SingleCopySlot& slot = slots_[i];
         try {
@@ -111,7 +111,7 @@ private:
     }
     bool is_mapped() const { return granted_set() != Grant::unmappable; }
 
-    // Grants, once nothing that the caller has enqueued before writes its ghosts.
+    // Grants once earlier work in the queue no longer writes the ghosts.
     void get_on() {
         if (!granted_ && queue_.is_done(begun_)) grant();
         for (SingleCopySlot& slot : slots_) {
@@ -135,8 +135,8 @@ private:
             if (slot.sends()) wake_if_asleep(*slot.neighbor->mailbox);
     }
 
-    // Once, where there is room. Without memory for it a neighbor that has mapped the ghosts comes
-    // by itself.
+    // Defers once, if a slot is free. Without memory, a neighbor that maps the ghosts reads them
+    // itself.
     void leave(SingleCopySlot& slot) {
         if (slot.leaving || !slot.may_be_deferred() || !has_room(slot, number_)) return;
         slot.leaving = true;

@@ -1,17 +1,17 @@
-// Transport staged_shared: pack into a ring in the receiver's memory, unpack from it. It takes any
-// array and never waits for the reader.
+// Transport staged_shared: packs into a ring in the receiver's memory, and unpacks from it. It
+// takes any array and never waits for the reader.
 //
-// Each link has two slots, three where only one of the two ranks sends. Exchange n uses slot n mod
-// 2 (or 3). A slot is a row of parts, each behind a number, which is n once the part is there. The
-// slot is free when the reader is done with exchange n − 2 (or 3). Between ranks that both send,
-// the reader's own part n − 1 says so. A one-way reader acknowledges on a line in the sender's
-// memory; the sender's exchange n ends when n − 2 has been read. So begin always finds a free slot.
+// Each link has two slots, three if only one rank sends. Exchange n uses slot n mod 2 (or 3). A
+// slot is a row of chunks (Parts), each behind a number that becomes n when the chunk is complete.
+// The slot is free when the reader has finished exchange n−2 (or 3). If both ranks send, the
+// reader's own chunk n−1 implies it. A one-way reader acknowledges on a line in the sender's
+// memory; the sender's exchange n ends when n−2 is acknowledged. So begin always finds a free slot.
 //
-// Packing and unpacking alternate, part by part: a ghost often lies on the cache line of an owned
-// cell that was packed just before. Lines that the other core had last take 50 to 250 ns to come,
-// so they are prefetched: between far cores an exchange takes 15 to 25 % less.
+// Packing and unpacking alternate by chunk: a ghost often shares a cache line with an owned cell
+// packed just before. Lines last held by the other core take 50 to 250 ns, so they are prefetched:
+// between far cores an exchange takes 15 to 25 % less.
 //
-// A message of a reverse exchange is one part, which stays in its slot until it is combined.
+// A message of a reverse exchange is one chunk, which stays in its slot until it is combined.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -28,7 +28,7 @@ namespace parhelion {
 namespace {
 
 constexpr byte_count line = 64;
-constexpr byte_count small_offset = 16;  // of a part that shares a line with its number
+constexpr byte_count small_offset = 16;  // of a chunk that shares a line with its number
 
 constexpr byte_count payload_offset(byte_count bytes) {
     return bytes <= line - small_offset ? small_offset : line;
@@ -37,24 +37,24 @@ std::atomic<std::uint64_t>& number_at(std::byte* slot) {
     return *reinterpret_cast<std::atomic<std::uint64_t>*>(slot);
 }
 
-// A one-way sender ends an exchange when the last but one has been read: three slots are enough.
+// Three slots suffice one-way: an exchange ends when the last but one is read.
 constexpr std::uint64_t slot_count(bool one_way) { return one_way ? 3 : 2; }
 constexpr std::uint64_t unread_at_end = 2;
 
-// An acknowledged number, and the slots.
+// The acknowledged number, and the slots.
 constexpr byte_count ring_bytes(byte_count slot, bool one_way) {
     return line + static_cast<byte_count>(slot_count(one_way)) * slot;
 }
 
-// Parts of long messages pass through a few places that both ranks keep in their caches, while one
-// is free; else they go into the slot, so that the sender never waits. Equal on both sides.
+// Chunks of long messages go through a window: a few places that stay in both ranks' caches.
+// Without a free place they go into the slot, so the sender never waits. Equal on both sides.
 struct WindowShape {
     std::uint64_t places = 0;
     byte_count place = 0;
 
     WindowShape() = default;
-    // With 1 MiB of second-level cache messages of 1.3 MB are 10 to 25 % faster through a window,
-    // those below 0.9 MB up to 4 % slower.
+    // With 1 MiB of L2 cache, a window makes messages of 1.3 MB 10 to 25 % faster, those below 0.9
+    // MB up to 4 % slower.
     WindowShape(byte_count slot, byte_count part) : place(whole_lines(part)) {
         constexpr byte_count worthwhile = 1 << 20, whole = 256 << 10;
         if (slot > worthwhile && place <= whole / 4)
@@ -65,7 +65,7 @@ struct WindowShape {
     }
 };
 
-// One rank's end of a window: it either fills places or empties them, in order.
+// One end of a window: fills or empties its places in order.
 class Window {
 public:
     void open(const WindowShape& shape, std::byte* memory) {
@@ -73,7 +73,7 @@ public:
         memory_ = memory;
     }
 
-    // The sender asks before it fills. What the reader did with the place happened before.
+    // For the sender. Acquires: the reader's accesses to the place happened before.
     bool has_room() {
         if (filled_ - emptied_ < shape_.places) return true;
         if (shape_.places == 0) return false;
@@ -82,7 +82,7 @@ public:
     }
     std::byte* next() const { return place(filled_); }
     std::byte* fill() { return place(filled_++); }
-    // The reader.
+    // For the reader.
     std::byte* front() const { return place(emptied_); }
     std::byte* second() const { return place(emptied_ + 1); }
     void empty() { count().store(++emptied_, std::memory_order_release); }
@@ -97,20 +97,21 @@ private:
 
     WindowShape shape_;
     std::byte* memory_ = nullptr;
-    std::uint64_t filled_ = 0, emptied_ = 0;  // places so far; the sender's `emptied_` may be old
+    std::uint64_t filled_ = 0,
+                  emptied_ = 0;  // numbers of places; the sender's emptied_ may be stale
 };
 
-// Beside the number of a part that lies in the window.
+// Flag beside a chunk's number: the chunk is in the window.
 constexpr std::uint64_t in_window = std::uint64_t{1} << 63;
 
-constexpr std::size_t ahead = 3;  // parts packed before the first is unpacked; more was not faster
-constexpr byte_count prefetched = 4096;  // of a part; the processor foresees the rest
+constexpr std::size_t ahead = 3;  // chunks packed before the first is unpacked; more was not faster
+constexpr byte_count prefetched = 4096;  // of a chunk; hardware prefetches the rest
 
 template <bool to_write>
 void prefetch(const std::byte* from, byte_count bytes) {
     for (const std::byte* const end = from + std::min(bytes, prefetched); from < end;
          from += line) {
-#if defined(__x86_64__)  // compilers emit it for few targets; others take it for nothing
+#if defined(__x86_64__)  // compilers emit prefetchw for few targets; other processors ignore it
         if (to_write) asm volatile("prefetchw %0" : : "m"(*from));
         else
 #endif
@@ -118,7 +119,7 @@ void prefetch(const std::byte* from, byte_count bytes) {
     }
 }
 
-// Parts of one side and where they are in a slot.
+// Chunks of one side and their places in a slot.
 struct Parts {
     struct Placed {
         byte_count offset, payload, bytes;
@@ -159,13 +160,13 @@ struct Ring {
     const LinkPlan* link;
     Parts send, receive;
     NodeNeighbor* neighbor = nullptr;
-    std::byte* here = nullptr;         // what the neighbor has read, slots, a window
-    std::shared_ptr<std::byte> there;  // what this rank has read, slots, a window
+    std::byte* here = nullptr;         // the neighbor's acknowledgement, slots, window
+    std::shared_ptr<std::byte> there;  // this rank's acknowledgement, slots, window
     Window from, to;
     std::size_t packed = 0, sent = 0,
-                received = 0;  // parts of this exchange; sent: the neighbor was told
-    Event read;                // behind what reads the slot
-    bool unread = false;       // the neighbor is not told yet that it was read
+                received = 0;  // chunks of this exchange; sent: signaled
+    Event read;                // after the copies that read the slot
+    bool unread = false;       // not yet acknowledged
     bool reported = true;
 
     Ring(const TransportContext& context, const LinkPlan& which)
@@ -211,8 +212,7 @@ public:
         shake_hands(context);
     }
 
-    // A reader that is late acknowledges yet. A sender of an exchange that was given up may still
-    // write.
+    // Late readers still acknowledge here; senders of a failed exchange may still write.
     ~StagedShared() override {
         if (number_ == 0) return;
         if (std::any_of(rings_.begin(), rings_.end(),
@@ -255,7 +255,7 @@ public:
         if (!forward()) combine(ring, reduction);
         else if (!ring.link->repeat.empty())
             queue_.enqueue(ring.link->repeat, arrays_.bases(), arrays_.bases());
-        if (!ring.one_way()) return;  // the next message tells
+        if (!ring.one_way()) return;  // the next message acknowledges
         ring.read = queue_.record();
         ring.unread = true;
         tell(ring);
@@ -292,7 +292,7 @@ public:
 private:
     bool forward() const { return direction_ == Direction::forward; }
 
-    // A part for each neighbor. False when all were sent before.
+    // Sends one chunk to each neighbor. Returns false when all are sent.
     bool send_next() {
         bool moved = false;
         for (Ring& ring : rings_) {
@@ -304,7 +304,7 @@ private:
         return moved;
     }
 
-    // A part from each neighbor. False when none was there.
+    // Receives one chunk from each neighbor. Returns false when none has arrived.
     bool receive_what_came() {
         bool moved = false;
         for (Ring& ring : rings_)
@@ -327,7 +327,7 @@ private:
             if (ring.is_late()) tell(ring);
     }
 
-    // What is there for the neighbor, in order, and that its message was read.
+    // Signals packed chunks in order, and the acknowledgement.
     void tell(Ring& ring) {
         for (; ring.sent < ring.packed && queue_.is_done(ring.send.parts[ring.sent].packed);)
             tell_part(ring);
@@ -339,8 +339,7 @@ private:
         const Parts::Placed& part = ring.send.parts[ring.sent++];
         auto& number = number_at(ring.out(number_) + part.offset);
         const std::uint64_t told = part.windowed ? number_ | in_window : number_;
-        // Whoever sleeps is woken by the last part: looking for sleepers means to wait until all
-        // that was written is visible.
+        // Only the last chunk wakes sleepers: looking for them costs a full fence.
         if (ring.sent == ring.send.size()) post(number, told, *ring.neighbor->mailbox);
         else number.store(told, std::memory_order_release);
     }
@@ -360,7 +359,7 @@ private:
         return true;
     }
 
-    // A part as long as its slot goes through no window.
+    // The single chunk of a reverse message never uses the window.
     void combine(const Ring& ring, Reduction reduction) const {
         const Parts::Placed& whole = ring.receive.parts.front();
         std::byte* const message[1] = {ring.in(number_) + whole.payload};
@@ -374,7 +373,7 @@ private:
         prefetch<true>(ring.to.has_room() ? ring.to.next() : slot + next.payload, next.bytes);
     }
 
-    // The reader polls the number's line, but none of these.
+    // The reader polls the line of the number, but not these.
     void prefetch_first_to_fill(const Ring& ring) const {
         if (ring.send.size() == 0) return;
         const Parts::Placed& first = ring.send.parts.front();

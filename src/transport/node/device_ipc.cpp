@@ -1,5 +1,5 @@
-// Arrays on a device that another process maps: handles of CUDA name whole allocations, each is
-// opened once in a process, and never in the one that it comes from.
+// Transport device_ipc: maps other processes' device arrays by CUDA IPC handles, which name whole
+// allocations, open once per process and never in the process that exports them.
 #include <unistd.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ static_assert(2 * sizeof(std::int64_t) + sizeof(IpcHandle) == sizeof(BlockPlace:
 
 Address address_of(const std::byte* at) { return reinterpret_cast<Address>(at); }
 
-// Null: memory of pools, or mapped by the program, which has none.
+// Null for memory without a context: of pools, or mapped by the program.
 Context context_of(const std::byte* array) {
     Context context = nullptr;
     const int status =
@@ -28,7 +28,7 @@ Context context_of(const std::byte* array) {
     return status == success ? context : nullptr;
 }
 
-// Another one for each allocation, also at the same addresses.
+// Unique per allocation, also at reused addresses.
 std::uint64_t number_of(const std::byte* array) {
     std::uint64_t number = 0;
     const int status =
@@ -48,7 +48,8 @@ struct OpenedHandles {
 };
 
 OpenedHandles& opened_handles() {
-    static auto* const instance = new OpenedHandles;  // exchanges that die during exit use it
+    static auto* const instance =
+        new OpenedHandles;  // never freed: exchanges may use it during exit
     return *instance;
 }
 
@@ -57,7 +58,7 @@ void close_handle(const OpenedKey& key) {
     const auto known = opened_handles().all.find(key);
     if (--known->second.users > 0) return;
     at_end(key.first, [&] {
-        driver().synchronize();  // copies of an exchange that was given up may be under way
+        driver().synchronize();  // copies of a failed exchange may be pending
         driver().close_handle(known->second.first);
     });
     opened_handles().all.erase(known);

@@ -5,7 +5,7 @@
 
 namespace parhelion {
 
-// Whoever could not write sends empty headers: nobody waits for it in vain, and it complains
+// A rank whose `write` threw sends empty headers, so that neighbors do not hang, and reports
 // afterwards.
 void exchange_headers(const TransportContext& context,
                       const std::function<std::vector<Words>()>& write,

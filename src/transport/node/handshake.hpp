@@ -1,4 +1,4 @@
-// Neighbors on a node tell each other, once, where things are.
+// One-time exchange of addresses between neighbors on a node.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@
 
 namespace parhelion {
 
-/// Collective over the communicator. Sends a header to the neighbor of each link, and opens the one
-/// that comes from it. `write` makes what they tell of, and then the headers, in the order of the
-/// links. Errors thrown by `write` and `open` are agreed on in one reduction: every rank throws.
-/// Where `write` threw, and at its neighbors, headers stay unopened.
+/// Collective. Sends a header to each link's neighbor and opens the received one. `write` allocates
+/// what the headers describe and returns them in the order of the links. Errors of `write` and
+/// `open` are agreed on in one reduction: every rank throws. If `write` threw, this rank and its
+/// neighbors leave headers unopened.
 void exchange_headers(const TransportContext& context,
                       const std::function<std::vector<Words>()>& write,
                       const std::function<void(std::size_t link, WordReader& header)>& open);
 
-/// `count` objects, which need no destruction, constructed in node-shared memory. Local.
+/// `count` trivially destructible objects in node-shared memory. Local.
 template <class T>
 std::shared_ptr<T> make_lines(std::size_t count) {
     const auto deleter = [count](T* first) { NodeAllocator<T>().deallocate(first, count + 1); };
@@ -29,7 +29,7 @@ std::shared_ptr<T> make_lines(std::size_t count) {
     return lines;
 }
 
-/// Node-shared memory whose cache lines all begin with the number 0. Local.
+/// Node-shared memory with a 0 at the start of each cache line. Local.
 inline std::shared_ptr<std::byte> make_lines_of(byte_count bytes) {
     const auto lines =
         make_lines<SequenceLine>(static_cast<std::size_t>(bytes) / sizeof(SequenceLine));

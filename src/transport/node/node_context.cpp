@@ -23,12 +23,11 @@
 namespace parhelion {
 namespace {
 
-// Where there is no pidfd (Linux before 5.3, descriptors used up): its state, which stands behind
-// the name in parentheses.
+// Without pidfd (Linux before 5.3, no descriptors left): the state that follows the name in
+// parentheses.
 bool runs_by_name(std::int64_t process) {
     std::FILE* const file = std::fopen(("/proc/" + std::to_string(process) + "/stat").c_str(), "r");
-    // A file that cannot be opened says nothing. Then one that has ended counts as running until
-    // its parent has asked for it.
+    // An unreadable file is inconclusive. By kill, a zombie counts as running.
     if (file == nullptr) return kill(static_cast<pid_t>(process), 0) == 0 || errno != ESRCH;
     char line[512] = {};
     const bool told = std::fgets(line, sizeof line, file) != nullptr;
@@ -44,7 +43,7 @@ std::shared_ptr<Mailbox> map_mailbox(const RemotePlace& place) {
     return {mapped, reinterpret_cast<Mailbox*>(mapped.get())};
 }
 
-// MPI_THREAD_SERIALIZED asks that threads take turns; those of this context do.
+// Serializes this context's threads, as MPI_THREAD_SERIALIZED requires.
 class OneAtATime {
 public:
     explicit OneAtATime(bool waits = false)
@@ -65,7 +64,7 @@ private:
     bool has_turn_;
 };
 
-// Numbers of processes mean the same to those in the same namespace.
+// Process numbers are comparable only within one namespace.
 std::int64_t process_namespace() {
     struct stat status{};
     return stat("/proc/self/ns/pid", &status) == 0 ? static_cast<std::int64_t>(status.st_ino) : 0;
@@ -84,8 +83,8 @@ NodeNeighbor::~NodeNeighbor() {
 
 bool NodeNeighbor::alive() const {
     pollfd ended{process_descriptor, POLLIN, 0};
-    // A descriptor may have been closed by the program, and a low limit of them makes poll itself
-    // fail: neither is an end.
+    // The program may have closed the descriptor, and a low limit makes poll fail: neither means an
+    // end.
     const bool told =
         process_descriptor >= 0 && poll(&ended, 1, 0) >= 0 && (ended.revents & POLLNVAL) == 0;
     return told ? ended.revents == 0 : runs_by_name(process);
@@ -130,7 +129,7 @@ void NodeContext::watch(int rank, const Words& record) {
     const RemotePlace place = get_place(words);
     try {
         meet(rank, place);
-    } catch (const Error&) {  // no right to its memory, or it has ended by now
+    } catch (const Error&) {  // no permission, or it has already ended
         const std::lock_guard lock(mutex_);
         if (same_namespace && !unreachable_.contains(rank))
             unreachable_.emplace(rank,
@@ -138,8 +137,7 @@ void NodeContext::watch(int rank, const Words& record) {
     }
 }
 
-// Whatever looks at MPI's queues makes it progress (MPI-4.1 §2.9 asks for no more). Where a rank
-// was lost MPI may refuse: whoever waits for that rank says which it was.
+// MPI_Iprobe progresses MPI (MPI-4.1 §2.9). Ignores errors: the wait for a lost rank reports it.
 void NodeContext::keep_mpi_going() const {
     if (!mpi_serves_this_thread()) return;
     const OneAtATime turn;
@@ -157,11 +155,11 @@ int NodeContext::lost_rank() {
     return heard_;
 }
 
-// What MPI says does not count here: with a rank lost it may refuse anything.
+// Ignores MPI errors: with a lost rank any call may fail.
 void NodeContext::listen() {
     if (heard_ >= 0 || mpi_has_ended() || !mpi_serves_this_thread()) return;
     const OneAtATime turn;
-    if (!turn) return;  // heard another time
+    if (!turn) return;  // a later call receives it
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     std::int64_t lost = -1;

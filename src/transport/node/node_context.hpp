@@ -1,4 +1,4 @@
-// What a communicator's ranks on one node know of each other.
+// State shared by a communicator's ranks on one node.
 #pragma once
 
 #include <map>
@@ -16,15 +16,14 @@ namespace parhelion {
 struct NodeNeighbor {
     int rank = -1;
     std::int64_t process = 0;
-    int process_descriptor = -1;  ///< pidfd: readable once the process has ended
-    std::shared_ptr<Mailbox>
-        mailbox;  ///< null where it cannot be mapped and only the process is watched
+    int process_descriptor = -1;       ///< pidfd: readable once the process has ended
+    std::shared_ptr<Mailbox> mailbox;  ///< null: cannot be mapped, so only the process is watched
 
     NodeNeighbor(int rank, std::int64_t process, std::shared_ptr<Mailbox> mailbox);
     NodeNeighbor(const NodeNeighbor&) = delete;
     NodeNeighbor& operator=(const NodeNeighbor&) = delete;
     ~NodeNeighbor();
-    /// This rank, or the one because of which it gave up, when one of them has ended; else −1.
+    /// This rank, or the one that made it give up, when one of them has ended; else −1.
     int lost() const;
 
 private:
@@ -38,29 +37,27 @@ public:
 
     Mailbox& mailbox() const { return *mailbox_; }
     RemotePlace mailbox_place() const { return describe_place(mailbox_.get()); }
-    /// More ranks on the node than cores that they may use.
+    /// Whether the node has more ranks than cores for them.
     bool oversubscribed() const { return oversubscribed_; }
 
-    /// The neighbor, met once; its mailbox is mapped then. Local. Throws Error when it cannot be
-    /// mapped.
+    /// Returns the neighbor; maps its mailbox on the first call. Local. Throws Error when mapping
+    /// fails.
     NodeNeighbor& meet(int rank, const RemotePlace& mailbox);
 
-    /// What others on this node need to watch this rank.
+    /// Data with which others on this node can watch this rank.
     Words record() const;
-    /// From now on the neighbor is looked after: met if possible, else its process is watched.
+    /// Watches the neighbor from now on: by its mailbox if that can be mapped, else its process.
     /// Local.
     void watch(int rank, const Words& record);
 
-    /// Lets MPI get on with whatever is under way, the user's own messages included, if this thread
-    /// may call MPI.
+    /// Progresses all pending MPI operations, the user's included, if this thread may call MPI.
     void keep_mpi_going() const;
 
-    /// A rank that has ended: one that this rank knows, or one because of which such a one, or one
-    /// elsewhere that told, gave up; −1: none. Local.
+    /// A rank known or reported to have ended, directly or by a rank that gave up because of it;
+    /// −1: none. Local.
     int lost_rank();
-    /// Lets others know of a rank because of which this one gives up: its neighbors on the node,
-    /// and ranks 1, 2, 4, … further on of the communicator, which do the same when they wait, so
-    /// that all who wait know soon. Local.
+    /// Reports a lost rank to the neighbors on the node and to the ranks at distance 1, 2, 4, … in
+    /// the communicator, which report it further: all waiting ranks learn of it soon. Local.
     void tell_lost(int rank);
 
 private:
@@ -73,21 +70,21 @@ private:
     bool oversubscribed_ = false;
     std::mutex mutex_;
     std::map<int, std::unique_ptr<NodeNeighbor>> neighbors_,
-        unreachable_;         // of the latter only the process is watched
-    int heard_ = -1;          // the rank that a message named as lost
-    std::int64_t told_ = -1;  // in those of this rank; MPI may read it late
+        unreachable_;         // unreachable_: only the process is watched
+    int heard_ = -1;          // lost rank reported by a message
+    std::int64_t told_ = -1;  // send buffer of reports; MPI may read it late
 };
 
-/// Neighbors on the own node are looked after, whatever moves their data. One per communicator,
-/// made before the first plan on it. Construction is local.
+/// Watches neighbors on this node, whatever their transport. One per communicator, created before
+/// its first plan. Construction is local.
 class Watch {
 public:
     explicit Watch(const Communicator& comm);
-    /// What neighbors need to watch this rank: goes along with the headers of make_plan.
+    /// Data with which neighbors watch this rank; sent in the headers of make_plan.
     const Words& record() const { return record_; }
-    /// Meets the plan's neighbors on this node by the records that came from them. Local.
+    /// Watches the plan's neighbors on this node, by the records received from them. Local.
     void meet(const Plan& plan) const;
-    /// Null where nobody can be watched.
+    /// Null when ranks cannot be watched.
     NodeContext* node() const { return node_; }
 
 private:

@@ -21,7 +21,7 @@ namespace {
 using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // process, identity, size
 
 struct Cache {
-    std::recursive_mutex mutex;  // one that cannot be kept for want of memory is forgotten at once
+    std::recursive_mutex mutex;  // if inserting fails, the deleter locks again
     std::map<Key, std::weak_ptr<std::byte>> mappings;
 };
 
@@ -40,14 +40,14 @@ Cache& cache() {
                 ErrorKind::system);
 }
 
-// It may have been mapped again by now.
+// Keeps an entry that has been mapped again.
 void forget(const Key& key) {
     const std::lock_guard lock(cache().mutex);
     const auto known = cache().mappings.find(key);
     if (known != cache().mappings.end() && known->second.expired()) cache().mappings.erase(known);
 }
 
-// What its owner has not taken would be taken here, of this rank's memory.
+// Maps only allocated pages: others would be allocated now, at this rank's expense.
 void map_taken_pages(int descriptor, std::byte* memory) {
     for (off_t at = 0, end; (at = lseek(descriptor, at, SEEK_DATA)) >= 0 &&
                             (end = lseek(descriptor, at, SEEK_HOLE)) > at;
@@ -65,7 +65,7 @@ std::shared_ptr<std::byte> map_new(const RemotePlace& place) {
         static_cast<std::int64_t>(status.st_ino) != place.identity ||
         status.st_size != place.size) {
         close(descriptor);
-        errno = ESTALE;  // another process namespace: the number means somebody else there
+        errno = ESTALE;  // another process has this number in another namespace
         fail(place, "recognise");
     }
     const auto size = static_cast<std::size_t>(place.size);

@@ -1,4 +1,4 @@
-// Memory of another process on this node.
+// Maps node-shared memory of other processes.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace parhelion {
 
-/// Where something lies, as told to another process: plain words that can be sent.
+/// Place of an object for other processes, as words to send.
 struct RemotePlace {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;  ///< −1: not in node-shared memory
@@ -21,8 +21,8 @@ RemotePlace describe_place(const void* address);
 void put_place(Words& words, const RemotePlace& place);
 RemotePlace get_place(WordReader& words);
 
-/// Maps another process's node-shared memory; equal places share a mapping. Local.
-/// Throws Error when the process, its descriptor or the permission is not there.
+/// Maps another process's node-shared memory; equal places share a mapping. Local. Throws Error
+/// when the process, its descriptor or the permission is missing.
 std::shared_ptr<std::byte> map_place(const RemotePlace& place);
 
 }  // namespace parhelion

@@ -20,7 +20,7 @@ void post(std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& neig
     wake_if_asleep(neighbor);
 }
 
-// A read-modify-write alone is no fence, neither in the C++ memory model nor on every processor.
+// A read-modify-write is no fence, in the C++ memory model and on some processors.
 void announce_sleep(Mailbox& own) {
     own.sleepers.fetch_add(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);

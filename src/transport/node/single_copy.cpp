@@ -31,7 +31,7 @@ std::string SingleCopy::refusal() {
     describe_arrays();
     for (const SingleCopySlot& slot : slots_) {
         const byte_count left =
-            forward_ ? slot.way->receive_bytes : slot.way->send_bytes;  // if not mapped
+            forward_ ? slot.way->receive_bytes : slot.way->send_bytes;  // when not mapped
         if (!set_->mappable && left > largest_deferred())
             return "an array is not in memory that transport " + name_ + " maps, and messages of " +
                    std::to_string(left) +
@@ -50,7 +50,7 @@ void SingleCopy::start() {
     if (version_ != arrays_.version() || identity_ != access_->identity(blocks_, arrays_.bases()))
         describe_arrays();
     for (SingleCopySlot& slot : slots_) slot.reported = !slot.receives();
-    patience_ = node_.oversubscribed() ? 0 : 1000;  // some 20 µs
+    patience_ = node_.oversubscribed() ? 0 : 1000;  // about 20 µs
     begun_ = queue_.record();
     granted_ = false;
 }
@@ -85,13 +85,12 @@ void SingleCopy::find_arrays(SingleCopySlot& slot) {
     const auto* table = reinterpret_cast<const BlockPlace*>(slot.their_table.get());
     slot.peer.arrays.start();
     for (std::size_t b = 0; b < slot.peer.plan.bases.size(); ++b)
-        if (std::byte*& base = slot.peer.plan.bases[b]; base != nullptr)  // there are cells
+        if (std::byte*& base = slot.peer.plan.bases[b]; base != nullptr)  // has cells
             base = slot.peer.arrays.find(table[b], *access_);
     slot.peer.arrays.forget_old();
 }
 
-// Memory that was given back may have come again, as another piece, at the address where an
-// array was.
+// Compares identities too: freed memory may be reallocated at the same address.
 void SingleCopy::describe_arrays() {
     identity_ = access_->identity(blocks_, arrays_.bases());
     version_ = arrays_.version();
@@ -103,7 +102,7 @@ void SingleCopy::describe_arrays() {
     use(seen != sets_.end() ? *seen : described());
 }
 
-// The set that it is, if only as somewhere else in this rank's memory, or a new one.
+// The known set with these places, or a new one.
 ArraySet& SingleCopy::described() {
     bool mappable = true;
     for (std::size_t b = 0; b < blocks_.size(); ++b) {

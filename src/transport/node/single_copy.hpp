@@ -1,10 +1,9 @@
-// What both directions of a single copy share: a rank's arrays as its neighbors map them, and
-// messages that are left in memory where a neighbor finds them.
+// Base of both directions of a single copy: a rank's arrays as its neighbors map them, and deferred
+// messages in memory that a neighbor reads.
 //
-// In each exchange the holder of ghosts grants access to them to its neighbor, the owner of their
-// cells. A grant names a set of arrays by number; a table of the holder's says where they are.
-// Both sides remember the last few sets, for time levels take turns. A holder whose arrays cannot
-// be mapped grants that messages be left.
+// In each exchange the holder of ghosts grants access to their owner. A grant names a set of arrays
+// by number; the holder's table has their places. Both sides remember the last few sets, because
+// time levels alternate. A holder whose arrays cannot be mapped requests deferred messages.
 #pragma once
 
 #include <array>
@@ -20,19 +19,19 @@
 
 namespace parhelion {
 
-/// Messages of a link that may be left and unread. Two ranks that both send are never further apart
-/// than two exchanges; one that only sends ends an exchange when its reader has begun all but two.
+/// Unread deferred messages per link. Two ranks that both send are at most two exchanges apart; a
+/// one-way sender ends an exchange when its reader has begun all but two.
 constexpr std::uint64_t deferred_slots(bool one_way) { return one_way ? 4 : 2; }
 
-/// Whether exchange `number` can be left when the reader has begun `begun`, and so ended one less.
+/// Whether exchange `number` has a free slot when the reader has begun `begun`, so ended one less.
 constexpr bool has_deferred_slot(std::uint64_t number, std::uint64_t begun, bool one_way) {
     return number <= deferred_slots(one_way) || begun + deferred_slots(one_way) > number;
 }
 
-/// Bytes of a message; larger ones would take several times their memory.
+/// Largest deferred message in bytes: larger ones would take several times their memory.
 byte_count largest_deferred();
 
-/// Which exchanges the sender has left, and where.
+/// Exchanges that the sender has deferred, and their place.
 struct DeferredNote {
     alignas(64) std::array<std::atomic<std::uint64_t>, deferred_slots(true)> numbers{};
     alignas(64) BlockPlace place;
@@ -42,7 +41,7 @@ struct DeferredNote {
     }
 };
 
-/// One link's messages.
+/// Deferred messages of one link.
 struct DeferredBox {
     std::byte* start = nullptr;
     byte_count message = 0;
@@ -57,34 +56,33 @@ struct DeferredBox {
     }
 };
 
-/// The owner may access the holder's ghosts, in exchange `number`.
+/// Grants the owner access to the holder's ghosts in exchange `number`.
 struct alignas(64) Grant {
     static constexpr std::uint64_t unmappable = 0;
     std::atomic<std::uint64_t> number{0};
-    std::uint64_t version = 0;  ///< the set of its arrays, or `unmappable`
+    std::uint64_t version = 0;  ///< the holder's array set, or `unmappable`
 };
 
-/// Between two ranks.
+/// Shared lines between two ranks.
 struct SingleCopyLines {
     Grant grant;
-    SequenceLine done;  ///< the owner has accessed the ghosts, or has what was left
+    SequenceLine done;  ///< the owner has accessed the ghosts or read the deferred message
     DeferredNote left;
-    SequenceLine taken;  ///< the reader has read what was left
+    SequenceLine taken;  ///< the reader has read the deferred message
 };
 
 constexpr std::size_t array_sets_kept = 4;  // time levels
 
-/// Arrays of this rank that were used before. Numbers rise: on both sides a set replaces the fourth
-/// before it.
+/// Arrays used before. On both sides a set replaces the fourth one before it.
 struct ArraySet {
-    std::uint64_t number = 0;  ///< 0: none yet
+    std::uint64_t number = 0;  ///< 0: unused
     std::uint64_t identity = 0;
     std::vector<std::byte*> bases;
     std::vector<BlockPlace> places;
     bool mappable = true;
 };
 
-/// A neighbor of the exchange.
+/// State of one link.
 struct SingleCopySlot {
     const LinkPlan* link = nullptr;
     const Way* way = nullptr;
@@ -93,23 +91,23 @@ struct SingleCopySlot {
     SingleCopyLines* theirs = nullptr;
     std::shared_ptr<std::byte> their_lines;
     PeerPlan peer;
-    std::uint64_t version = 0;  ///< the set of the neighbor's arrays that `peer` knows
+    std::uint64_t version = 0;  ///< the neighbor's array set in `peer`
     struct KnownSet {
         std::uint64_t number = 0;
         std::vector<std::byte*> bases;
     };
-    std::array<KnownSet, array_sets_kept> known;  ///< as seen from here
+    std::array<KnownSet, array_sets_kept> known;  ///< mapped addresses
     std::shared_ptr<std::byte> their_table;
-    Program copies;     ///< between the neighbor's ghosts and cells of this rank
-    DeferredBox left;   ///< to this neighbor; its memory may not be there yet (reverse: it is)
+    Program copies;     ///< between the neighbor's ghosts and this rank's cells
+    DeferredBox left;   ///< to this neighbor; forward: allocated on first use
     DeferredBox found;  ///< from this neighbor
     std::shared_ptr<std::byte> found_memory;
-    std::uint64_t last_deferred = 0;  ///< the last exchange that was left
-    std::uint64_t put = 0;            ///< the last whose message is where it belongs, and told
-    bool copying = false;             ///< for the neighbor, which is not told yet
-    bool leaving = false;             ///< as a message
-    bool taking = false;              ///< what it has granted or left, and it is not told yet
-    Event copied, taken;              ///< behind that
+    std::uint64_t last_deferred = 0;  ///< last deferred exchange
+    std::uint64_t put = 0;            ///< last exchange whose message is delivered and signaled
+    bool copying = false;             ///< pending copy for the neighbor, not signaled yet
+    bool leaving = false;             ///< the copy is a deferred message
+    bool taking = false;              ///< pending read, not signaled yet
+    Event copied, taken;              ///< ends of those copies
     bool reported = false;
 
     bool sends() const { return way->send_bytes > 0; }
@@ -119,7 +117,7 @@ struct SingleCopySlot {
     bool waits(std::uint64_t number) const { return sends() && put < number; }
 };
 
-/// The transport of a direction derives from it.
+/// Base class of the transports of both directions.
 class SingleCopy : public Transport {
 public:
     SingleCopy(const TransportContext& context, const std::string& name,
@@ -129,35 +127,34 @@ public:
     NodeContext* node() const final { return &node_; }
 
 protected:
-    /// Another exchange, of the arrays that are bound now, behind what is on the queue.
+    /// Starts an exchange of the currently bound arrays, after the queue's earlier work.
     void start();
-    /// In the destructor: neighbors that are late need this rank's memory yet, up to these numbers.
-    /// Those of an exchange that was given up may do anything with it.
+    /// Call in the destructor: keeps this rank's memory until late neighbors reach `awaited`, or
+    /// forever if `given_up`.
     void release_memory(bool given_up, std::vector<Awaited> awaited);
-    /// Where the neighbor's arrays, of a set that it has granted, are others now. False where this
-    /// rank cannot map them.
+    /// Updates the neighbor's array addresses to its granted set. Returns false when they cannot be
+    /// mapped.
     bool follow(SingleCopySlot& slot, const Grant& grant);
     std::uint64_t granted_set() const { return set_->mappable ? set_->number : Grant::unmappable; }
-    /// Packs the message where the neighbor finds it, in the order of the queue. False where there
-    /// is no memory for it.
+    /// Enqueues packing of a deferred message. Returns false without memory for it.
     bool pack_left(SingleCopySlot& slot);
     [[noreturn]] static void refuse_left(const SingleCopySlot& slot);
     void note_left(SingleCopySlot& slot, DeferredNote& note);
-    /// What the neighbor has left in this exchange goes where it belongs.
+    /// Enqueues unpacking of the neighbor's deferred message of this exchange.
     void take_left(SingleCopySlot& slot, const DeferredNote& note, Reduction reduction);
 
     const BoundArrays& arrays_;
     Queue& queue_;
     const bool forward_;
-    const bool immediate_;  ///< copies are made when they are enqueued
+    const bool immediate_;  ///< enqueued copies complete at once
     std::vector<SingleCopySlot> slots_;
     std::shared_ptr<SingleCopyLines> lines_;
-    std::shared_ptr<BlockPlace> table_;  ///< where the arrays are now, for neighbors
+    std::shared_ptr<BlockPlace> table_;  ///< current places of the arrays, for neighbors
     std::shared_ptr<std::byte> deferred_memory_;
     std::uint64_t number_ = 0;  ///< of the exchange
-    Event begun_;               ///< what was on the queue before it
+    Event begun_;               ///< end of earlier work in the queue
     bool granted_ = false;      ///< in this exchange
-    int patience_ = 0;          ///< polls before a message is left: it is copied twice
+    int patience_ = 0;          ///< polls before deferring, which copies twice
 
 private:
     void find_arrays(SingleCopySlot& slot);
@@ -174,13 +171,13 @@ private:
     NodeContext& node_;
     const std::string name_;
     const std::shared_ptr<const ArrayAccess> access_;
-    std::vector<ArrayBlock> blocks_;  // as they were when the exchange was made
+    std::vector<ArrayBlock> blocks_;  // as at construction
     bool no_room_ = false;
-    std::uint64_t version_ = 0, identity_ = 0;  // of the arrays that the table tells of
+    std::uint64_t version_ = 0, identity_ = 0;  // of the arrays in the table
     std::array<ArraySet, array_sets_kept> sets_;
     std::vector<BlockPlace> places_;
     ArraySet* set_ = nullptr;
-    std::uint64_t newest_ = 0, in_table_ = 0;  // sets
+    std::uint64_t newest_ = 0, in_table_ = 0;  // set numbers
 };
 
 }  // namespace parhelion

@@ -1,7 +1,5 @@
-// XPMEM: a kernel module and a library by which a process maps the ordinary memory of another.
-//
-// The library is loaded when it is first asked for: libxpmem.so.0, or the file that the environment
-// variable PARHELION_XPMEM names ("none": none).
+// XPMEM: a kernel module and library to map ordinary memory of another process. Loads
+// libxpmem.so.0, or the file named by PARHELION_XPMEM ("none": no library), on first use.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -13,7 +11,7 @@
 #include "parhelion/core/error.hpp"
 #include "transport/node/peer_arrays.hpp"
 
-// Where XPMEM is installed with its header, the compiler checks what is declared here against it.
+// If the XPMEM header is installed, checks these declarations against it.
 #if __has_include(<xpmem.h>)
 #include <xpmem.h>
 #define PARHELION_HAS_XPMEM_HEADER 1
@@ -99,7 +97,7 @@ const Xpmem& working_xpmem() {
     return found;
 }
 
-// All memory at once: a neighbor chooses what to map.
+// Shares all memory; neighbors choose what to map.
 std::int64_t share() {
     const std::int64_t segment = working_xpmem().calls.make(
         nullptr, all_memory, permitted_by_mode, reinterpret_cast<void*>(std::uintptr_t{0600}));

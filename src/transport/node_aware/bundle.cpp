@@ -14,7 +14,7 @@ byte_count alignment_of(const Field& field) {
                                 field.element.size & -byte_count{field.element.size});
 }
 
-// What of a box is not in another, as boxes.
+// Appends `box` without `taken` as disjoint boxes.
 void add_rest(std::vector<Box>& rest, Box box, const Box& taken) {
     for (std::size_t d = 0; d < max_dimensions; ++d) {
         Box below = box, above = box;
@@ -27,7 +27,7 @@ void add_rest(std::vector<Box>& rest, Box box, const Box& taken) {
     }
 }
 
-// Relative to another box, in its coordinates.
+// Writes `box` relative to `outer`.
 void put_within(Words& words, const Box& box, const Box& outer) {
     Box relative = box;
     for (std::size_t d = 0; d < max_dimensions; ++d)
@@ -41,7 +41,7 @@ Coordinates extents(const Box& box) {
     return all;
 }
 
-// Ghosts of an entry ← a box that lies in a piece of the bundle.
+// Copies a box inside a piece of the bundle to the ghosts of an entry.
 void add_copy(Program& program, const Plan& plan, int f, const BoxPiece& entry, const Box& cells,
               const Box& piece, const Box& in_piece, byte_count begin,
               const std::vector<int>& order) {
@@ -82,7 +82,7 @@ byte_count Bundle::alignment(const Plan& plan, Direction direction) {
     return most;
 }
 
-// Messages begin where vectors like it.
+// Aligns messages for vector instructions.
 void Bundle::add_messages() {
     for (const LinkPlan* link : links_) {
         offsets_.push_back(aligned(bytes_));
@@ -129,7 +129,7 @@ std::size_t Bundle::cells_of(const Plan& plan, int f) {
     return cells_.size() - 1;
 }
 
-// Larger boxes first: edges and corners lie in faces.
+// Larger boxes first: faces contain edges and corners.
 void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) const {
     struct Wanted {
         std::size_t link, entry;
@@ -157,7 +157,7 @@ void Bundle::unite_boxes(const Plan& plan, const Field& field, Cells& cells) con
         share(cells, wanted.block, wanted.box, cells.shares[wanted.link][wanted.entry]);
 }
 
-// What pieces have of it, and new pieces for the rest.
+// Shares existing pieces and adds new ones for the rest.
 void Bundle::share(Cells& cells, std::int32_t block, const Box& wanted,
                    std::vector<Share>& shares) {
     std::vector<Box> left{wanted}, rest;
@@ -238,7 +238,7 @@ void Bundle::forget_where() {
 
 namespace {
 
-// What `describe` wrote of the boxes of an entry.
+// One box of an entry, as written by `describe`.
 struct ToldShare {
     Box cells, in_piece, piece;
     byte_count before;
@@ -276,7 +276,7 @@ ToldCells read_cells(const Plan& plan, const LinkPlan& link, WordReader& header,
     return cells;
 }
 
-// The owner tells which part of an entry it is, as it sees it.
+// Translates a box from the owner's view to this rank's, mirrored dimensions included.
 Box as_seen_here(const Box& part, const Box& all, DimensionSet mirrored) {
     Box box = part;
     for (std::size_t d = 0; mirrored >> d != 0; ++d)

@@ -1,5 +1,5 @@
-// What a rank sends to the ranks of another node, each cell once, and where those find their ghosts
-// in it.
+// A rank's values for all ranks of another node, each cell once, and where those ranks find their
+// ghosts.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace parhelion {
 
-/// Copies from a bundle, from `offset` on, to this rank's arrays.
+/// Copies from a bundle, starting at `offset`, to this rank's arrays.
 struct FromBundle {
     byte_count offset = 0;
     Program program;
@@ -19,52 +19,49 @@ struct FromBundle {
 
 /// One rank's part of a message between nodes, in one direction.
 ///
-/// Forward: of each field the different cells that some rank of the other node has as ghosts. Boxes
-/// that overlap are cut, so that none holds a cell of another; index lists are united. Reverse: the
-/// messages to those ranks, one behind another, since each value counts; forward too where a seam
-/// turns axes of a piece.
+/// Forward: for each field, the cells that are ghosts on the other node, each once. Overlapping
+/// boxes are cut into disjoint ones; index lists are united. Reverse: the concatenated messages to
+/// those ranks, because each value counts; also forward where a seam exchanges axes.
 class Bundle {
 public:
-    /// The links are those to one node. Local.
+    /// `links`: all links to one node. Local.
     Bundle(const Plan& plan, Direction direction, std::vector<const LinkPlan*> links);
 
     byte_count bytes() const { return bytes_; }
-    /// What bundles of the plan want to begin at multiples of: no more than its values need, for
-    /// only cells are to be sent.
+    /// Alignment of the plan's bundles, no more than its values need, to avoid padding.
     static byte_count alignment(const Plan& plan, Direction direction);
-    /// Arrays → the bundle, which begins at `to`.
+    /// Packs the arrays into the bundle at `to`.
     void pack(Queue& queue, Bases arrays, std::byte* to) const;
-    /// What the neighbor of link `i` (of those given) needs to read it.
+    /// Writes what the neighbor of link `i` needs to unpack the bundle.
     void describe(Words& header, std::size_t i) const;
-    /// Once all neighbors have been told, what only they need is given back.
+    /// Call after all `describe`: frees data that only neighbors need.
     void forget_where();
-    /// Of the bundle that a neighbor has described: copies to this rank's ghosts, or to the owned
-    /// values that it combines with. Lists that the program uses are put into `lists` and must
-    /// outlive it.
+    /// Reads a neighbor's description. Returns the copies to this rank's ghosts, or, in reverse,
+    /// the combination into its owned values. They refer to index lists in `lists`, which must
+    /// outlive them.
     static FromBundle read(const Plan& plan, Direction direction, const LinkPlan& link,
                            WordReader& header, std::deque<std::vector<local_index>>& lists);
 
 private:
-    // Boxes without a cell in common, as they follow each other in the bundle, and for each entry
-    // of each link where its cells are.
+    // Disjoint boxes in the bundle's order; a Share is an entry's box in a piece.
     struct Piece {
         std::int32_t block;
         Box box;
-        byte_count before;  // cells
+        byte_count before;  // number of cells
     };
     struct Share {
         std::size_t piece;
         Box box;
     };
-    // Fields of one pattern and depth have the same cells.
+    // The cells of all fields with equal pattern and depth.
     struct Cells {
         int group;
         HaloWidth halo;
         std::vector<Piece> pieces;
         std::vector<std::vector<std::vector<Share>>> shares;  // by link and entry
         Selection united;                                     // indexed
-        std::vector<std::vector<local_index>> places;         // by link and entry, in `united`
-        std::vector<std::vector<Box>> wanted;                 // by link: the boxes of its entries
+        std::vector<std::vector<local_index>> places;  // by link and entry: index in `united`
+        std::vector<std::vector<Box>> wanted;          // by link: its entries' boxes
         byte_count count = 0;
     };
     struct Part {
@@ -88,7 +85,7 @@ private:
     std::vector<Cells> cells_;
     std::vector<Part> parts_;          // united: by field
     Program program_;                  // united
-    std::vector<byte_count> offsets_;  // else: of each link's message
+    std::vector<byte_count> offsets_;  // else: by link
 };
 
 }  // namespace parhelion

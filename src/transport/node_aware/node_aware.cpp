@@ -1,14 +1,13 @@
-// Transports node_aware(mpi) and node_aware(ucx): what one node owes another, collected into few
-// messages, each cell in them once.
+// Transports node_aware(mpi) and node_aware(ucx): collect the values for another node into few
+// messages, each cell once.
 //
-// Each rank packs what it owes the other node (its Bundle) into memory of the rank that carries it,
-// and tells it. When all parts of a message are there the carrier sends them as they lie. The rank
-// that receives them has node-shared memory for it, too, and tells all that wait; each unpacks its
-// own ghosts.
+// Each rank packs its Bundle for a node into the memory of that message's carrier and signals it.
+// When all bundles are there, the carrier sends the message. The receiving carrier has node-shared
+// memory for it and signals the waiting ranks; each unpacks its own ghosts.
 //
-// Memory has two slots, exchange n uses slot n mod 2. A rank ends exchange n when the messages that
-// it contributes to have left in n − 1, and a carrier when its own has left and, of those that it
-// received, n − 1 has been read: so begin always finds a free slot.
+// Memory has two slots; exchange n uses slot n mod 2. A rank ends exchange n when the messages with
+// its bundles have left in n−1; a carrier when its own has left and its received one of n−1 has
+// been read. So begin always finds a free slot.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -43,8 +42,7 @@ public:
         }
     }
 
-    // Whoever is late reads, and looks at numbers, yet. Of an exchange that was given up anybody
-    // may do anything.
+    // Late ranks still access this memory, after a failed exchange for an unknown time.
     ~NodeAware() override {
         const bool settled = std::ranges::all_of(
             messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
@@ -65,7 +63,7 @@ public:
         ++number_;
         all_sent_ = work_.sent.empty();
         over_ = false;
-        messenger().start_receives();  // into its own memory
+        messenger().start_receives();  // not into user arrays
         for (Carried& sent : work_.sent) sent.moved = false;
         for (Carried& got : work_.got) got.moved = false;
         for (Read& read : work_.reads) read.left = read.slots;
@@ -136,7 +134,7 @@ private:
     Messenger& messenger() { return *messengers_[number_ % 2]; }
     static Told& own(const Used& used) { return used.memory.line(used.line); }
 
-    // The carrier: this rank's part is there, or it has read the message.
+    // Signals the carrier: this rank's bundle is packed, or it has read the message.
     void tell(const Used& used) const {
         if (used.carrier == nullptr) own(used).number.store(number_, std::memory_order_release);
         else post(own(used).number, number_, *used.carrier->mailbox);
@@ -155,7 +153,7 @@ private:
         return std::ranges::none_of(work_.given, &Used::untold) &&
                std::ranges::none_of(work_.reads, &Used::untold);
     }
-    // Whose parts have left, or whose ghosts have come.
+    // Signals ranks whose bundles have left, or whose ghosts have arrived.
     void tell_all(const Carried& carried) const {
         carried.memory.carrier().number.store(number_, std::memory_order_release);
         std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -174,7 +172,7 @@ private:
         });
     }
 
-    // What this rank carries.
+    // Progresses the messages that this rank carries.
     void get_on() {
         for (Given& given : work_.given) tell_if_done(given);
         for (Read& read : work_.reads) tell_if_done(read);
@@ -204,7 +202,7 @@ private:
             return has_left(given);
         });
     }
-    // From here on this rank looks at nobody's numbers.
+    // From here on this rank reads no other rank's numbers.
     void tell_over() const {
         for (const Given& given : work_.given)
             own(given).over.store(number_, std::memory_order_release);
@@ -218,7 +216,7 @@ private:
                " receives (it has told of number " +
                std::to_string(read.memory.carrier().number.load()) + ")";
     }
-    // Ranks of this node whose part of a message is not there yet.
+    // Ranks of this node whose bundle is still missing.
     std::vector<int> late(const SliceName& name, const SliceMemory& memory,
                           std::uint64_t number) const {
         std::vector<int> ranks;
@@ -250,8 +248,7 @@ private:
     NodeContext& node_;
     const std::vector<const LinkPlan*> links_;
     NodeWork work_;
-    std::array<std::unique_ptr<Messenger>, 2>
-        messengers_;  // of exchanges with even, and with odd numbers
+    std::array<std::unique_ptr<Messenger>, 2> messengers_;  // for even and odd exchange numbers
     std::uint64_t number_ = 0;
     bool all_sent_ = true, over_ = false;
 };

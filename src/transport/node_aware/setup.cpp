@@ -25,8 +25,8 @@ int Route::candidate(int rank) const {
 
 namespace {
 
-// Collective: what each rank of this node tells, by rank on the node. Two messages per rank, but on
-// the first.
+// Collective: allgather over the ranks of this node, by node rank, through the first one: two
+// messages per other rank.
 std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
     const std::vector<int> ranks = comm.node_ranks();
     const bool first = comm.rank() == ranks.front();
@@ -51,11 +51,11 @@ std::vector<Words> tell_node(const Communicator& comm, const Words& mine) {
     return by_rank;
 }
 
-// What a rank sends to another node. A node's number is the lowest rank on it.
+// A rank's messages to another node, which is named by its lowest rank.
 struct Owed {
     int node = 0;
-    byte_count bytes = 0;  // of its part of the collected message; 0: it only receives from there
-    std::int64_t pairs = 0, bytes_in_pairs = 0;  // messages and bytes from rank to rank instead
+    byte_count bytes = 0;                        // of its bundle; 0: it only receives from there
+    std::int64_t pairs = 0, bytes_in_pairs = 0;  // messages and bytes without collecting
 
     void put(Words& words) const {
         words.insert(words.end(), {node, bytes, pairs, bytes_in_pairs});
@@ -68,14 +68,13 @@ struct Owed {
     }
 };
 
-// The rank that sends, or receives, message `slice` of `slices` between two nodes: candidates of
-// its node, far from each other where there are fewer messages than ranks, so that they are of
+// The carrier of message `slice` of `slices` between two nodes: spread over the candidates, to use
 // several sockets.
 int carrier(const std::vector<int>& candidates, std::size_t slice, std::size_t slices) {
     return candidates[slice * candidates.size() / slices % candidates.size()];
 }
 
-// Whole parts, as equal as they allow.
+// Distributes whole bundles over messages of about equal size.
 void cut(Route& route, byte_count alignment) {
     const byte_count total = std::accumulate(route.parts.begin(), route.parts.end(), byte_count{0},
                                              [&](byte_count sum, const Route::Part& part) {
@@ -98,8 +97,8 @@ void cut(Route& route, byte_count alignment) {
     }
 }
 
-// By number of the other node. `owed[r]`: what rank r of this node, `ranks[r]` of the communicator,
-// sends to which nodes, those from which it only receives among them.
+// Routes by number of the other node. `owed[r]`: entries of node rank r, communicator rank
+// `ranks[r]`, for every node that it sends to or receives from.
 std::vector<Route> make_routes(const std::vector<int>& ranks,
                                const std::vector<std::vector<Owed>>& owed, byte_count alignment) {
     std::map<int, Route> routes;
@@ -113,7 +112,7 @@ std::vector<Route> make_routes(const std::vector<int>& ranks,
         }
     std::vector<Route> all;
     for (auto& [node, route] : routes) {
-        // Another rank begins with each node, so that work for several nodes is spread.
+        // Rotates the candidates, so that different ranks carry for different nodes.
         std::rotate(route.candidates.begin(),
                     route.candidates.begin() +
                         static_cast<std::ptrdiff_t>(all.size() % route.candidates.size()),
@@ -125,7 +124,7 @@ std::vector<Route> make_routes(const std::vector<int>& ranks,
     return all;
 }
 
-// What a rank of another node tells of its side.
+// The other node's half of a route.
 struct Side {
     std::vector<int> candidates;
     std::vector<byte_count> slices;
@@ -248,7 +247,8 @@ private:
         return i;
     }
 
-    // What this rank carries, of all routes of its node to whose other side it has a link.
+    // Allocates the messages that this rank carries, on all routes between the two nodes of its
+    // links.
     void allocate() {
         for (const auto& [node, side] : sides_) {
             carry({node, 0, false}, side.candidates, work_.route_to(node).slices);
@@ -292,7 +292,7 @@ private:
         for (Read& each : work_.reads) act(each);
     }
 
-    // Ranks of the node tell where what they carry is, and which messages they use.
+    // Exchanges, within the node, the places of carried messages and the ranks that use them.
     void find_memory() {
         for (auto& [node, bundle] : bundles_)
             if (const Route::Part* part = work_.route_to(node).part_of(work_.node_rank))
@@ -322,7 +322,7 @@ private:
         return node_rank == work_.node_rank ? nullptr : &node_.meet(work_.ranks[i], mailboxes_[i]);
     }
 
-    // Of one message that a rank carries, or uses.
+    // Reads the entry of one message that `rank` carries or uses.
     void take(WordReader& header, int rank) {
         const int node = header.next_in<int>(0, comm_.size() - 1),
                   slice = header.next_in<int>(0, 1 << 20);
@@ -355,9 +355,9 @@ private:
     const Communicator& comm_;
     NodeContext& node_;
     const std::vector<const LinkPlan*>& links_;
-    std::vector<RemotePlace> mailboxes_;                // of the node's ranks
+    std::vector<RemotePlace> mailboxes_;                // by node rank
     std::vector<int> node_of_;                          // by link
-    std::map<int, std::vector<std::size_t>> links_to_;  // by node, as what follows
+    std::map<int, std::vector<std::size_t>> links_to_;  // by node, as the next two
     std::map<int, Bundle> bundles_;
     std::map<int, Side> sides_;
     NodeWork work_;

@@ -1,4 +1,4 @@
-// Who of a node carries what, and where it lies.
+// Assigns messages between nodes to carriers and their memory.
 #pragma once
 
 #include <algorithm>
@@ -18,33 +18,32 @@
 
 namespace parhelion {
 
-/// All that a node has to do with another. Every rank of the node has the same.
+/// Messages between this node and another. Equal on all ranks of the node.
 struct Route {
     struct Part {
         int node_rank, slice;
         byte_count offset, bytes;
     };
     int node = 0;
-    std::vector<int> candidates;  ///< ranks of the communicator that have a neighbor there; whoever
-                                  ///< is first has the first message
+    std::vector<int> candidates;  ///< communicator ranks with a neighbor there; the first carries
+                                  ///< the first message
     std::vector<byte_count> slices;  ///< bytes of each message
-    std::vector<Part> parts;         ///< of what goes there, by rank
+    std::vector<Part> parts;         ///< bundles to that node, by node rank
     std::int64_t pairs = 0, bytes_in_pairs = 0;
 
     const Part* part_of(int node_rank) const;
-    int candidate(int rank) const;  ///< which of them the rank of the communicator is
+    int candidate(int rank) const;  ///< index of `rank` in candidates
 };
 
-/// Two numbers that one rank writes and one polls.
+/// Two numbers that one rank writes and another polls.
 struct alignas(64) Told {
-    /// Its part of this exchange is there; it has read the message of this exchange.
+    /// Last exchange whose bundle it has packed, or whose message it has read.
     std::atomic<std::uint64_t> number{0};
-    /// It has ended this exchange, and looks at nothing here before it begins the next.
+    /// Last exchange that it has ended; it polls nothing here until it begins the next.
     std::atomic<std::uint64_t> over{0};
 };
 
-/// A message in its carrier's memory: what the carrier tells, what each rank that may have to do
-/// with it tells, two slots.
+/// A message in its carrier's memory: the carrier's numbers, those of each candidate, two slots.
 struct SliceMemory {
     std::byte* start = nullptr;
     std::size_t ranks = 0;  ///< candidates of the route
@@ -53,7 +52,7 @@ struct SliceMemory {
     byte_count size() const { return lines() + 2 * whole_lines(bytes); }
     void construct() const {
         for (std::size_t i = 0; i <= ranks; ++i)
-            new (start + i * sizeof(Told)) Told;  // recycled memory has old numbers
+            new (start + i * sizeof(Told)) Told;  // reused memory holds old numbers
     }
     Told& carrier() const { return *reinterpret_cast<Told*>(start); }
     Told& line(int candidate) const { return reinterpret_cast<Told*>(start)[1 + candidate]; }
@@ -65,34 +64,34 @@ private:
     byte_count lines() const { return static_cast<byte_count>((ranks + 1) * sizeof(Told)); }
 };
 
-/// Messages are named by the other node and their number, as it leaves or comes.
+/// Names a message by the other node, its index and its direction.
 struct SliceName {
     int node = 0, slice = 0;
     bool comes = false;
     friend auto operator<=>(const SliceName&, const SliceName&) = default;
 };
 
-/// A message that this rank sends, or receives, for its node.
+/// A message that this rank sends or receives for its node.
 struct Carried {
     SliceName name;
-    int peer = 0;  ///< the rank of the other node
+    int peer = 0;  ///< rank on the other node
     SliceMemory memory;
     int channel = 0;
-    std::vector<int> users;  ///< lines of those that put something into it, or read it
-    std::vector<NodeNeighbor*> neighbors;  ///< the same but for this rank
-    bool moved = true;                     ///< in this exchange: is on its way, or has come
+    std::vector<int> users;                ///< lines of ranks that write or read it
+    std::vector<NodeNeighbor*> neighbors;  ///< the same without this rank
+    bool moved = true;                     ///< sent or received in this exchange
 };
 
-/// A message that this rank puts something into, or reads.
+/// A message that this rank writes a bundle into, or reads.
 struct Used {
     SliceName name;
     int carrier_rank = 0;
-    NodeNeighbor* carrier = nullptr;  ///< null: this rank itself
+    NodeNeighbor* carrier = nullptr;  ///< null: this rank
     SliceMemory memory;
     int line = 0;  ///< this rank's
     std::shared_ptr<std::byte> keep;
-    Event copied = {};    ///< behind what packs, or reads
-    bool untold = false;  ///< and the carrier does not know
+    Event copied = {};    ///< after packing or reading
+    bool untold = false;  ///< carrier not signaled yet
 };
 struct Given : Used {
     Bundle bundle;
@@ -103,14 +102,14 @@ struct Read : Used {
     std::vector<int> senders;  ///< on the other node, ascending
 };
 
-/// Where the message of a link is found.
+/// Place of a link's message.
 struct Slot {
     std::size_t read = 0;
     FromBundle from;
     bool receives = false, reported = true;
 };
 
-/// What one rank has to do in each exchange with other nodes, in one direction.
+/// One rank's work in each exchange between nodes, in one direction.
 struct NodeWork {
     std::vector<int> ranks;  ///< of the node
     int node_rank = 0;
@@ -120,19 +119,19 @@ struct NodeWork {
     std::vector<Given> given;
     std::vector<Read> reads;
     std::vector<Carried> sent, got;
-    std::shared_ptr<std::byte> memory;           ///< of what it carries
-    std::deque<std::vector<local_index>> lists;  ///< that programs use
+    std::shared_ptr<std::byte> memory;           ///< of carried messages
+    std::deque<std::vector<local_index>> lists;  ///< used by programs
 
     const Route& route_to(int node) const { return *std::ranges::find(routes, node, &Route::node); }
 };
 
-/// Collective. What the node's ranks tell is gathered at its first rank and spread: no rank sends
-/// more than a few headers, none knows of a node with which its own has nothing to do. The
-/// context's links are those to other nodes.
+/// Collective. Gathers data at the node's first rank: no rank sends more than a few headers or
+/// learns of nodes that its own does not exchange with. The context's links are those to other
+/// nodes.
 NodeWork set_up_node(const TransportContext& context);
 
-/// One channel with each rank of another node to which, or from which, this one carries a message;
-/// it has one tag in both directions. Of exchanges with this number, mod 2.
+/// One channel, with one tag for both directions, per rank of another node with which this rank
+/// exchanges messages. For exchange numbers equal to `number` mod 2.
 std::vector<Channel> make_channels(NodeWork& work, std::uint64_t number);
 
 }  // namespace parhelion

@@ -21,8 +21,8 @@ std::string directory_of(const void* symbol) {
     return file.substr(0, file.rfind('/'));
 }
 
-// What MPI may load later comes first: it must not find another one in its place. Last is that of
-// the wheel libucx, seen from an installed package and from a checkout's virtual environment.
+// Search order: libraries that MPI may load later first, so that both use the same one; last the
+// wheel libucx, seen from an installed package and from a checkout's virtual environment.
 std::vector<std::string> places() {
     const std::string mpi = directory_of(reinterpret_cast<const void*>(&MPI_Get_library_version));
     std::vector<std::string> files;
@@ -43,7 +43,7 @@ void* open_library(std::string& why_not) {
     return nullptr;
 }
 
-// Empty, or the first function that the library lacks.
+// The first missing function, else empty.
 std::string find_all(void* handle, UcxLibrary& ucx) {
     std::string missing;
     const auto find = [&](const char* name, auto& function) {
@@ -81,7 +81,7 @@ struct Loaded {
 };
 
 const Loaded& loaded() {
-    static const Loaded once;  // stays for the life of the process, as UCX asks for
+    static const Loaded once;  // never unloaded, as UCX requires
     return once;
 }
 

@@ -1,7 +1,5 @@
-// UCX, loaded when it is first needed.
-//
-// Linking it would decide which UCX the MPI in this process gets, for all are named libucp.so.0 and
-// the first one loaded serves all. So it is looked for after MPI is there.
+// UCX, loaded on first use, after MPI. Linking would decide which UCX the MPI in this process gets:
+// all are named libucp.so.0, and the first one loaded serves all.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -30,20 +28,20 @@ namespace parhelion {
     X(request_check_status)        \
     X(request_free)
 
-/// UCP's functions, of the library that was found.
+/// UCP's functions in the loaded library.
 struct UcxLibrary {
 #define PARHELION_DECLARE(name) decltype(&ucp_##name) name;
     PARHELION_UCP_FUNCTIONS(PARHELION_DECLARE)
 #undef PARHELION_DECLARE
     decltype(&ucs_status_string) status_string;
 
-    std::string file;  ///< where it was loaded from
+    std::string file;  ///< its path
 };
 
-/// Loads it the first time. Throws Error with the reason when there is none. Local.
+/// Loads the library on the first call. Throws Error with the reason when there is none. Local.
 const UcxLibrary& ucx_library();
 
-/// Throws Error when a call of UCX did not succeed.
+/// Throws Error when a UCX call failed.
 void check_ucx(ucs_status_t status, const char* call);
 
 }  // namespace parhelion

@@ -1,7 +1,5 @@
-// Transport ucx: tagged messages by UCX.
-//
-// The receiver chooses the tag of each of its messages and tells the sender once, so that tags are
-// its own business, whatever the communicators.
+// Transport ucx: tagged messages by UCX. Receivers choose the tags of their messages and send them
+// once, so tags are independent of communicators.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -44,7 +42,7 @@ void wait_for(const Communicator& comm, UcxWorker& worker,
     end_agreement(comm);
 }
 
-// Every rank answers until all ranks have all their connections.
+// Progresses until all ranks have all their connections.
 void wait_for_connections(const Communicator& comm, UcxWorker& worker,
                           const Connections& connections) {
     std::vector<UcxOperation> flushes(connections.size());
@@ -60,7 +58,7 @@ void wait_for_connections(const Communicator& comm, UcxWorker& worker,
     }
 }
 
-// Collective. To the neighbors of all links.
+// Collective: connects to the neighbors of all links.
 Connections connect(const TransportContext& context, UcxWorker& worker) {
     std::vector<std::string> addresses(context.links.size());
     const auto own_address = [&] {
@@ -84,8 +82,7 @@ Connections connect(const TransportContext& context, UcxWorker& worker) {
     return connections;
 }
 
-// Collective. A library that loads need not find anything to work with: then other transports can
-// move the data.
+// Collective. Throws a system error when UCX finds no device, so that other transports are used.
 std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
     std::shared_ptr<UcxWorker> worker;
     validate_together(context.plan.communicator(), [&] {
@@ -96,7 +93,7 @@ std::shared_ptr<UcxWorker> worker_of(const TransportContext& context) {
                         ErrorKind::system);
         }
     });
-    // Trials make the forward direction alone: this one is there to stay.
+    // Only a kept exchange creates its reverse direction; trials do not.
     if (!context.forward()) keep_until_finalize(worker);
     return worker;
 }

@@ -7,7 +7,7 @@
 namespace parhelion {
 namespace {
 
-// What the oldest library that has all functions calls itself; newer ones serve it too.
+// The oldest version with all functions.
 constexpr unsigned api_major = 1, api_minor = 13;
 constexpr std::chrono::seconds longest_farewell{5};
 constexpr std::chrono::milliseconds longest_absence{5}, longest_doubt{200};
@@ -64,7 +64,7 @@ UcxWorker::UcxWorker() : ucx_(ucx_library()), context_(create_context(ucx_)) {
 void UcxWorker::create_worker() {
     ucp_worker_params_t params{};
     params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-    params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // the mutex sees to it
+    params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // ensured by the mutex
     check_ucx(ucx_.worker_create(context_, &params, &worker_), "ucp_worker_create");
     ucp_address_t* address = nullptr;
     std::size_t length = 0;
@@ -87,7 +87,7 @@ UcxWorker::~UcxWorker() {
     ucx_.cleanup(context_);
 }
 
-// Lets what was sent last leave, but not for ever: the other side may be gone.
+// Flushes the last messages, for a limited time: the other side may be gone.
 void UcxWorker::close_endpoints() {
     std::vector<ucs_status_ptr_t> closing;
     for (auto& [address, connection] : connections_)
@@ -118,7 +118,7 @@ std::int64_t UcxWorker::connection_to_use(const std::string& address) {
     return works ? known.made : known.made + 1;
 }
 
-// Those that this side has left out are made too, for UCX pairs them by how many there were.
+// Also creates skipped connections: UCX pairs connections by their count.
 std::shared_ptr<UcxEndpoint> UcxWorker::connect(const std::string& address, std::int64_t number) {
     const std::lock_guard lock(mutex_);
     Connection& connection = connections_[address];
@@ -144,7 +144,7 @@ std::shared_ptr<UcxEndpoint> UcxWorker::make_endpoint(const std::string& address
     params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
     params.err_handler = {on_failure, endpoint.get()};
     const ucs_status_t status = ucx_.ep_create(worker_, &params, &endpoint->handle);
-    if (status == UCS_ERR_UNREACHABLE)  // what needs no network can move the data
+    if (status == UCS_ERR_UNREACHABLE)  // other transports may work
         throw Error(
             "transport ucx cannot be used here: UCX finds no network between two ranks (UCX_TLS "
             "and UCX_NET_DEVICES limit what it takes)",
@@ -194,8 +194,7 @@ void UcxWorker::flush(UcxEndpoint& endpoint, UcxOperation& operation) {
     started(operation, ucx_.ep_flush_nbx(endpoint.handle, &params));
 }
 
-// What a peer has begun to read or write cannot be taken back: then the connection goes, and
-// everything over it with it.
+// UCX cannot cancel a transfer that the peer has begun: then the whole connection is closed.
 void UcxWorker::give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation) {
     const std::lock_guard lock(mutex_);
     if (operation.request != nullptr) ucx_.request_cancel(worker_, operation.request);
@@ -225,8 +224,8 @@ void UcxWorker::progress() {
     ucx_.worker_progress(worker_);
 }
 
-// A rank whose exchange is over may compute while its last messages are still in UCX's queues. Does
-// nothing as long as the ranks' own threads look often enough.
+// Progresses UCX while the rank computes after an exchange and its last messages are still queued.
+// Does nothing while the ranks' own threads call progress often enough.
 void UcxWorker::stand_by() {
     std::unique_lock lock(mutex_);
     for (std::uint64_t seen = 0; !closing_;) {
@@ -247,7 +246,7 @@ std::shared_ptr<UcxWorker> ucx_worker() {
     return worker;
 }
 
-// Attributes of MPI_COMM_SELF are the first that MPI_Finalize deletes (MPI-4.1 §11.2.4).
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF first (MPI-4.1 §11.2.4).
 void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker) {
     if (worker->was_kept()) return;
     int key = MPI_KEYVAL_INVALID;

@@ -1,4 +1,4 @@
-// The process's own end of UCX, and its connections.
+// This process's UCX worker and its connections.
 #pragma once
 
 #include <atomic>
@@ -16,60 +16,60 @@
 
 namespace parhelion {
 
-/// A connection to another process. Made once per process, whatever the number of exchanges.
+/// A connection to another process, shared by all exchanges.
 struct UcxEndpoint {
     ucp_ep_h handle = nullptr;
     std::atomic<int> failure{UCS_OK};  ///< why it broke
-    bool closed = false;               ///< given up: the handle is no longer there
+    bool closed = false;               ///< the handle is invalid
 };
 
-/// Something under way: sent, received or flushed. Stays where it is until done.
+/// A pending send, receive or flush; must not move until done.
 struct UcxOperation {
     std::atomic<bool> done{true};
     std::atomic<int> status{UCS_OK};
-    void* request = nullptr;  ///< UCX's, while it is not done
+    void* request = nullptr;  ///< UCX's request until done
 
     UcxOperation() = default;
     UcxOperation(const UcxOperation&) = delete;
 };
 
-/// One per process, used by any thread: each call locks. Lives as long as something uses it
-/// (keep_until_finalize: until MPI_Finalize).
+/// One per process, thread-safe: each call locks. Lives as long as its users (keep_until_finalize:
+/// until MPI_Finalize).
 class UcxWorker {
 public:
     UcxWorker();
     ~UcxWorker();
     UcxWorker(const UcxWorker&) = delete;
 
-    /// What another process needs to connect.
+    /// The address that other processes connect to.
     const std::string& address() const { return address_; }
-    /// Which of its connections to the process of this address, counted from 1, this side would
-    /// use: the one that it has, else the next. Local.
+    /// Number, from 1, of the connection to this address that this side would use: the existing
+    /// one, else the next. Local.
     std::int64_t connection_to_use(const std::string& address);
-    /// The connection of this number, or a later one if another thread has made that meanwhile. UCX
-    /// numbers them on both sides, too: both use the higher of what the two would use. Local.
+    /// The connection with this number, or a later one that another thread made meanwhile. UCX
+    /// counts them on both sides: both use the higher of their two numbers. Local.
     std::shared_ptr<UcxEndpoint> connect(const std::string& address, std::int64_t number);
-    /// A tag that no other message to this process bears.
+    /// A tag unique among messages to this process.
     std::uint64_t new_tag() { return next_tag_.fetch_add(1, std::memory_order_relaxed); }
 
     void send(UcxEndpoint& to, std::uint64_t tag, const void* data, std::size_t bytes,
               UcxOperation& operation);
     void receive(std::uint64_t tag, void* data, std::size_t bytes, UcxOperation& operation);
-    /// Done when all that was sent over the connection is out of this process's hands.
+    /// Done when all messages sent over the connection have left this process.
     void flush(UcxEndpoint& endpoint, UcxOperation& operation);
-    /// Gives up what is not done; nothing touches its buffer afterwards. The connection may have to
-    /// go for that.
+    /// Cancels a pending operation, if need be by closing the connection; its buffer is unused
+    /// afterwards.
     void give_up(const std::shared_ptr<UcxEndpoint>& endpoint, UcxOperation& operation);
-    /// Whether this was asked before.
+    /// Whether it was called before.
     bool was_kept() { return kept_.exchange(true, std::memory_order_relaxed); }
-    /// Gets everything on. Never waits; leaves it to another thread that is at it.
+    /// Progresses all operations without waiting, unless another thread does so.
     void progress();
 
 private:
     using Clock = std::chrono::steady_clock;
-    // The latest to a process, and how many there were.
+    // The latest connection to a process, and the number made.
     struct Connection {
-        std::shared_ptr<UcxEndpoint> endpoint;  // null: given up
+        std::shared_ptr<UcxEndpoint> endpoint;  // null: closed
         std::int64_t made = 0;
     };
     std::shared_ptr<UcxEndpoint> make_endpoint(const std::string& address);
@@ -90,18 +90,16 @@ private:
     std::mutex mutex_;
     std::map<std::string, Connection> connections_;  // by address
     std::atomic<std::uint64_t> next_tag_{1};
-    std::atomic<std::uint64_t> looks_{0};  // at the network
+    std::atomic<std::uint64_t> looks_{0};  // number of progress calls
     std::atomic<bool> kept_{false};
     bool closing_ = false;
     std::condition_variable close_;
-    std::thread stand_by_;  // last, for it uses all that is above
+    std::thread stand_by_;  // last member: uses all above
 };
 
-/// That of this process, made where there is none. Local; throws Error where UCX finds nothing to
-/// work with.
+/// This process's worker, created on demand. Local; throws Error when UCX finds no device.
 std::shared_ptr<UcxWorker> ucx_worker();
-/// Making one takes tens of milliseconds, and connections are worth keeping: it outlives the
-/// exchanges now. Local.
+/// Keeps the worker beyond its exchanges: creating one takes tens of milliseconds. Local.
 void keep_until_finalize(const std::shared_ptr<UcxWorker>& worker);
 
 }  // namespace parhelion
