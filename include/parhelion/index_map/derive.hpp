@@ -7,7 +7,7 @@
 
 namespace parhelion {
 
-/// The lists of all ranks; only the root's matter.
+/// Lists of all ranks; only those of the root matter.
 struct RootLists {
     std::span<const global_index> owned;         ///< number of cells per rank
     std::span<const global_index> ghost_counts;  ///< number of ghosts per rank
@@ -29,9 +29,10 @@ IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> 
 /// has as ghosts. Errors: those of IndexedDomain.
 IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const global_index> ids);
 
-/// Collective. Scatters or gathers the values of all cells, in the order of global ids, between
-/// `all` on `root` (`cells` cells) and every rank's owned cells. Errors (on every rank): `cells` is
-/// not the global size; an invalid root; gaps in the ids; `all` and `owned` overlap on the root.
+/// Collective. Scatters (distribute) or gathers (collate) the values of all cells, in the order of
+/// global ids, between `all` on `root` (`cells` cells) and every rank's owned cells. Errors (on
+/// every rank): `cells` is not the global size; an invalid root; gaps in the ids; `all` and `owned`
+/// overlap on the root.
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells,
                 CellArray owned, byte_count width);
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells,

@@ -30,12 +30,13 @@ public:
 
     /// Collective. Sends row i of each array to `ranks[i]`, possibly this rank; `dropped`: to none.
     /// Arrays have at least ranks.size() rows, in their owned cells, and may change after the
-    /// return. Returns the number of rows received; either may be 0. Errors (on every rank): an
-    /// invalid rank, too few rows, elements or components that differ between ranks.
+    /// return. Returns the number of rows received. A rank may send or receive none. Errors (on
+    /// every rank): an invalid rank, too few rows, elements or components that differ between
+    /// ranks.
     std::int64_t send(std::span<const int> ranks, const CellArrays& arrays);
-    /// Local. Writes the rows of the last `send`, sorted by source rank, then in its order, into
-    /// arrays with room for them, with the elements and components that were sent. The sent arrays
-    /// may be reused.
+    /// Local. Writes the rows of the last `send` into arrays with room for them, with the elements
+    /// and components that were sent: sorted by source rank, then in the order of `ranks` there.
+    /// The sent arrays may be reused.
     void receive(const CellArrays& arrays) const;
     /// Local. The source rank of each row.
     std::vector<int> sources() const;
