@@ -33,9 +33,8 @@ enum phl_status {
     PHL_ERROR_INTERNAL = 8
 };
 
-/* Type of a component: PHL_INT8 … PHL_INT64, PHL_UINT8 … PHL_UINT64, PHL_FLOAT32, PHL_FLOAT64,
- * PHL_COMPLEX64, PHL_COMPLEX128 (core/kinds.h). PHL_BYTES is opaque: copied and replaced, never
- * added. */
+/* Element type: PHL_INT8 … PHL_INT64, PHL_UINT8 … PHL_UINT64, PHL_FLOAT32, PHL_FLOAT64,
+ * PHL_COMPLEX64, PHL_COMPLEX128 (core/kinds.h). PHL_BYTES: opaque, copied and never added. */
 enum phl_scalar { PHL_BYTES = 0, PHL_SCALARS(PHL_NAME) PHL_SCALAR_COUNT };
 
 /* How a reverse exchange combines values: PHL_REPLACE (0), PHL_SUM, PHL_MIN, PHL_MAX, PHL_AND,
@@ -44,7 +43,7 @@ enum phl_scalar { PHL_BYTES = 0, PHL_SCALARS(PHL_NAME) PHL_SCALAR_COUNT };
 enum phl_reduction { PHL_REDUCTIONS(PHL_NAME) };
 
 /* A user-defined associative function: into[i] = into[i] ⊕ from[i] for `count` contiguous, aligned
- * elements. It need not be commutative: values are combined in ascending order of rank, so that
+ * elements. Values are combined in ascending order of rank, so that it need not be commutative and
  * results are reproducible bit for bit. It must not call this library or MPI. */
 typedef void (*phl_combine)(void* into, const void* from, int64_t count, void* context);
 
@@ -124,7 +123,7 @@ typedef struct phl_element {
 int phl_reduction_create(phl_element element, phl_combine combine, void* context, int* reduction);
 int phl_reduction_free(int* reduction);
 
-/* Transport, time limit and usage of exchanges, documented in core/options.h. NULL, or all zero
+/* Options of exchanges, documented in core/options.h. NULL, or all zero
  * (PHL_EXCHANGE_OPTIONS_INIT): the library chooses. */
 typedef struct phl_exchange_options {
     PHL_EXCHANGE_OPTIONS(PHL_C_OPTION)
@@ -146,8 +145,8 @@ int phl_index_map_create(MPI_Comm comm, int64_t owned, int64_t ghosts, const int
 int phl_index_map_create_with_ids(MPI_Comm comm, int64_t owned, const int64_t* owned_ids,
                                   int64_t ghosts, const int64_t* ghost_ids, int self_ghosts,
                                   const phl_exchange_options* options, phl_index_map* map);
-/* Collective. Only `root` passes lists: numbers of owned cells and of ghosts for each of `ranks`
- * ranks, and the ids of all `ghosts` ghosts, rank by rank. */
+/* Collective. Only `root` passes lists: numbers of owned cells and of ghosts of each rank, and the
+ * ids of all ghosts, rank by rank. */
 int phl_index_map_create_from_root(MPI_Comm comm, int root, int64_t ranks, const int64_t* owned,
                                    const int64_t* ghost_counts, int64_t ghosts,
                                    const int64_t* ghost_ids, const phl_exchange_options* options,
@@ -161,10 +160,9 @@ int phl_index_map_create_from_neighbors(MPI_Comm comm, int64_t neighbors, const 
                                         const int64_t* counts, const int32_t* cells,
                                         const int64_t* received_counts, const int32_t* received,
                                         const phl_exchange_options* options, phl_index_map* map);
-/* Collective. The cells of `of` in the program's own arrays: owned cell i is at index places[i],
- * ghost i at ghost_places[i], from 0. These maps support forward, reverse and sums of shared
- * points, of arrays with any strides (phl_values); split exchanges and sums copy through the map's
- * buffer. */
+/* Collective. The cells of `of` in the program's own arrays: owned cell i at index places[i], ghost
+ * i at ghost_places[i], from 0. Supports forward, reverse and sums of shared points, with any
+ * strides (phl_values); split exchanges and sums copy through the map's buffer. */
 int phl_index_map_create_placed(phl_index_map of, int64_t owned, const int32_t* places,
                                 int64_t ghosts, const int32_t* ghost_places, phl_index_map* map);
 /* Collective. Every rank reads its part of a partition from the folder `path` (data001, data002,
@@ -243,10 +241,10 @@ int phl_index_map_create_only(phl_index_map of, const phl_values* mask, phl_inde
 int phl_index_map_update(phl_index_map subset, const phl_values* mask);
 /* Owner → ghost, for `count` arrays, also of different elements, in one message per neighbor. The
  * first call for a list of elements and components is collective and compiles an exchange; later
- * ones wait only for neighbors, and each may pass other arrays. Contiguous cells are exchanged in
- * place, arrays from phl_allocate by direct (single-copy) transfer. After begin, owned values may
- * change; phl_map_end writes the ghosts. Several exchanges may be under way at once, begun and
- * ended in the same order on all ranks. Error if arrays overlap.
+ * ones wait only for neighbors, and may pass other arrays. Contiguous cells are exchanged in place,
+ * arrays from phl_allocate by direct (single-copy) transfer. After begin, owned values may change;
+ * phl_map_end writes the ghosts. Several exchanges may be under way, begun and ended in the same
+ * order on all ranks. Error if arrays overlap.
  *
  *     phl_map_forward(map, &(phl_values){.element = real, .owned = {x, 1002}}, 1); */
 int phl_map_forward(phl_index_map map, const phl_values* arrays, int count);
@@ -282,8 +280,8 @@ int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owne
 int phl_migration_create(MPI_Comm comm, phl_migration* migration);
 /* Collective. Sends row i of each array, in `owned`, to ranks[i], possibly this rank; -1: to none.
  * One message per pair of ranks. `received`: number of rows received. A rank may send none, with
- * the count, elements and components of the others. Allocates only if there are more rows than in
- * any call before. */
+ * the count, elements and components of the others. Allocates only for more rows than in any call
+ * before. */
 int phl_migration_send(phl_migration migration, int64_t rows, const int32_t* ranks,
                        const phl_values* arrays, int count, int64_t* received);
 /* Local. Writes the received rows into arrays with room for them, possibly the sent ones, sorted by
@@ -388,9 +386,9 @@ int phl_exchange_create_groups(int groups, const phl_group* group,
 /* Local. Error while it is under way. */
 int phl_exchange_free(phl_exchange* exchange);
 /* Owner → ghost: begin and end. In between, owned cells must not be written, ghosts not accessed,
- * and arrays not moved. `fields`: other arrays of the layouts of the construction, one for each of
- * its `count` fields, in order, across groups; NULL and 0: its own arrays. Each rank chooses its
- * own, without messages. Another layout is an error on this rank; then nothing has begun. */
+ * and arrays not moved. `fields`: other arrays of the layouts of the construction, all `count`
+ * fields in order, across groups; NULL and 0: its own arrays. Each rank chooses its own, without
+ * messages. Another layout is an error on this rank; then nothing has begun. */
 int phl_exchange_forward(phl_exchange exchange, const phl_field* fields, int count);
 int phl_exchange_begin(phl_exchange exchange, const phl_field* fields, int count);
 /* Ghost → owner, combined: begin_reverse and end. With PHL_SUM, the adjoint of forward. */
@@ -404,14 +402,13 @@ int phl_exchange_set_stream(phl_exchange exchange, void* stream);
 /* Depth of the construction. */
 #define PHL_AS_MADE (-1)
 
-/* A subset of an exchange: field numbers from 0 across groups (NULL and 0: all), and the depth in
- * cells: PHL_AS_MADE, or at most the widest halo of these fields; 0 excludes a side. own_depth 0:
- * all depths of the construction. Faces only excludes ghosts beyond two or more sides; fields on
- * points do not support it. */
+/* A subset of an exchange: field numbers from 0 across groups, and the depth in cells: PHL_AS_MADE,
+ * or at most the widest halo of these fields; 0 excludes a side. PHL_NEIGHBORS_FACES excludes
+ * ghosts beyond two or more sides; not for fields on points. */
 typedef struct phl_only {
     const int32_t* fields; /* field numbers; NULL: all */
     int32_t field_count;   /* length of `fields` */
-    int32_t own_depth;     /* 1: use the depths below */
+    int32_t own_depth;     /* 1: the depths below; 0: those of the construction */
     int32_t depth_lower[PHL_MAX_DIMENSIONS],
         depth_upper[PHL_MAX_DIMENSIONS]; /* per dimension and side */
     int32_t neighbors;                   /* enum phl_neighbors */
@@ -458,10 +455,10 @@ int phl_exchange_explain(phl_exchange exchange, const char** text);
 /* ---- Points of a grid that several ranks hold ---- */
 
 /* Collective. Fields of one stagger, with arrays of equal extents and order. Both ranks hold the
- * plane of points between two blocks; each call gives all holders of a point the sum of their
- * values (or another reduction), in ascending order of rank, bitwise equal on all ranks, in one
- * round of messages. A rank first adds up points that it holds twice. Layers around the points are
- * not accessed. `options` may be NULL; the domain may be freed earlier. */
+ * plane of points between two blocks; each call combines the values of all holders of a point
+ * (PHL_SUM, …) in ascending order of rank, bitwise equal on all ranks, in one round of messages. A
+ * rank first adds up points that it holds twice. Layers around the points are not accessed.
+ * `options` may be NULL; the domain may be freed earlier. */
 int phl_point_sums_create(phl_cartesian domain, int fields, const phl_field* field,
                           const phl_exchange_options* options, phl_point_sums* sums);
 /* `fields`: as in phl_exchange_forward. Points that other ranks hold must not be written between
@@ -475,10 +472,9 @@ int phl_point_sums_free(phl_point_sums* sums);
 /* ---- Redistribution between domains ---- */
 
 /* Collective. Moves owned values between two domains of the same cells on one communicator: another
- * process grid, other splits, another partition, more or fewer ranks that own cells. Index maps:
- * cells correspond by global id. Ghosts are not accessed. Fields on points need
- * phl_cartesian_staggered of both domains. `options` may be NULL; the domains or maps may be freed
- * earlier. */
+ * process grid, splits or partition, other numbers of owning ranks. Index maps: cells correspond by
+ * global id. Ghosts are not accessed. Fields on points need phl_cartesian_staggered of both
+ * domains. `options` may be NULL; the domains or maps may be freed earlier. */
 int phl_redistribution_create_index_map(phl_index_map from, phl_index_map to,
                                         const phl_exchange_options* options,
                                         phl_redistribution* redistribution);

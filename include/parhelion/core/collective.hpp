@@ -51,10 +51,10 @@ private:
 
 /// Collective. Runs `body` as the collective call named `call` (equal on all ranks) and returns its
 /// result. If `body` throws on any rank, every rank throws Error with the text of the lowest such
-/// rank. An agreement follows `body`, so `body` agrees only before steps that need all ranks to be
-/// valid. `body` communicates only by messages and by the reduction of `agree`. The caller stores
-/// persistent results after this function returns. The communicator stays usable, except after a
-/// lost rank, a timeout or an MPI failure. `timeout_s`: limit of each wait, at least 5 s; 0:
+/// rank. An agreement follows `body`, which agrees itself only before steps that need all ranks to
+/// be valid. `body` communicates only by messages and by the reduction of `agree`. The caller
+/// stores persistent results after the return. The communicator stays usable, except after a lost
+/// rank, a timeout or an MPI failure. `timeout_s`: limit of each wait, at least 5 s; 0:
 /// PARHELION_TIMEOUT, else 30 s if PARHELION_CHECK is 1, else none.
 template <class Body>
 decltype(auto) collectively(const Communicator& comm, std::string_view call, double timeout_s,

@@ -49,14 +49,11 @@ public:
     /// Whether both refer to the same user communicator. Local.
     bool is(const Communicator& other) const noexcept { return state_ == other.state_; }
 
-    /// Reserved tag: ranks that time out report their position.
-    static constexpr int roll_call_tag = 1;
-    /// Reserved tag: a rank has failed in a collective call.
-    static constexpr int failure_tag = 2;
-    /// Reserved tag: names a rank that has ended.
-    static constexpr int lost_rank_tag = 3;
-    /// Reserved tag: ranks report a long wait to a few others.
-    static constexpr int waiting_tag = 4;
+    /// Reserved tags.
+    static constexpr int roll_call_tag = 1;  ///< positions of ranks that time out
+    static constexpr int failure_tag = 2;    ///< failure in a collective call
+    static constexpr int lost_rank_tag = 3;  ///< a rank that has ended
+    static constexpr int waiting_tag = 4;    ///< ranks that have waited long
     /// A tag that no other object on this communicator uses, equal on all ranks because objects are
     /// created collectively. Local, except that about one call in 30,000 is collective, to agree on
     /// released tags. Throws Error if all tags are in use.

@@ -19,7 +19,7 @@
 
 namespace parhelion {
 
-/// Transport, time limit and usage of an exchange, documented in core/options.h.
+/// Options, documented in core/options.h.
 struct ExchangeOptions {
     PHL_EXCHANGE_OPTIONS(PHL_CPP_OPTION)
 };
@@ -28,18 +28,18 @@ struct ExchangeOptions {
 ///
 /// Construction is collective: it checks that all ranks agree, compiles the plan for the fields'
 /// layouts, and sets up transports. The caller owns the arrays. A call exchanges the arrays of the
-/// construction, or others of the same layouts (element, components, strides, halo), such as
-/// temporaries and swapped time levels, without messages or set-up; each rank chooses its own. From
-/// begin to end, arrays must not move, and the caller must not write owned cells or access ghosts
-/// (reverse: not access owned cells that are ghosts elsewhere, not write ghosts). Every rank begins
-/// and ends an exchange equally often; different exchanges may be under way at once. end waits only
-/// for neighbors, begin for no rank: after begin a rank may do anything (exceptions:
-/// docs/transports.md, "After begin"). Calls do not allocate memory, except for the first begin
-/// that defers a send, and for transports that meet a new array (docs/transports.md, "Arrays at the
-/// call"). Errors: see make_plan; an unknown or unavailable transport; begin while under way, end
-/// before begin; timeout; arrays of another layout or that overlap: then nothing has begun. After a
-/// timeout or a lost neighbor the exchange must not be used again, and MPI may still read arrays
-/// that are not node-shared: free them after MPI_Finalize, or never.
+/// construction, or others of the same layouts (element, components, strides, halo), without
+/// messages or set-up; each rank chooses its own. From begin to end, arrays must not move, and the
+/// caller must not write owned cells or access ghosts (reverse: not access owned cells that are
+/// ghosts elsewhere, not write ghosts). Every rank begins and ends an exchange equally often;
+/// different exchanges may be under way at once. end waits only for neighbors, begin for no rank:
+/// after begin a rank may do anything (exceptions: docs/transports.md, "After begin"). Calls do not
+/// allocate, except for the first begin that defers a send, and for transports that meet a new
+/// array (docs/transports.md, "Arrays at the call"). Errors: see make_plan; an unknown or
+/// unavailable transport; begin while under way, end before begin; timeout; arrays of another
+/// layout or that overlap: then nothing has begun. After a timeout or a lost neighbor the exchange
+/// must not be used again, and MPI may still read arrays that are not node-shared: free them after
+/// MPI_Finalize, or never.
 ///
 ///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
@@ -48,9 +48,8 @@ struct ExchangeOptions {
 ///     std::swap(u, u_before);
 ///     exchange(view(domain, u), view(domain, v));
 ///
-/// Fields on cells and on points of one grid (Field::stagger) travel in the same messages. So do
-/// groups: fields of several patterns on one communicator, Cartesian or indexed, such as cells and
-/// nodes of a mesh.
+/// Fields on cells and on points of one grid (Field::stagger) travel together. So do groups: fields
+/// of several patterns on one communicator, Cartesian or indexed.
 ///
 ///     Exchange both{{{cells, {view(cell_domain, p)}}, {nodes, {view(node_domain, x)}}}};
 class Exchange {
@@ -68,8 +67,8 @@ public:
 
     using Step = parhelion::Step;
 
-    /// Forward: owner → ghost. `arrays`: a view for each field, in the order of the fields, or a
-    /// vector of them; none: the arrays of the construction.
+    /// Forward: owner → ghost. `arrays`: a view for each field, in order, or a vector of them;
+    /// none: the arrays of the construction.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin(const Arrays&... arrays) {

@@ -133,10 +133,10 @@ public:
     void begin_reverse(const CellArrays& arrays, Reduction reduction) const;
 
     /// Every holder of a shared point, as owner or ghost, gets the sum of all holders' values, in
-    /// one round of messages. Values are added in ascending order of rank, so that results are
-    /// bitwise equal on all holders, runs and transports. Shared points must not be written from
-    /// begin to end. The first call determines the holders and is collective. Errors: a rank that
-    /// holds a point twice (on every rank); a reduction that some elements do not support.
+    /// one round of messages, added in ascending order of rank: bitwise equal on all holders, runs
+    /// and transports. Shared points must not be written from begin to end. The first call
+    /// determines the holders and is collective. Errors: a rank that holds a point twice (on every
+    /// rank); a reduction that some elements do not support.
     void sum_shared(const CellArrays& arrays) const { reduce_shared(arrays, Reduction::sum); }
     /// The same with another reduction; `replace` takes the value of the highest rank.
     void reduce_shared(const CellArrays& arrays, Reduction reduction) const;

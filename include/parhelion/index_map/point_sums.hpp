@@ -27,8 +27,9 @@ namespace parhelion {
 /// support (on the rank that passes them); a user-defined reduction that fails on points that a
 /// rank holds twice (on all holders of the rank's points).
 ///
-///     PointSums sums{domain, {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger =
-///     1})}}; sums();                                  // each step
+///     PointSums sums{domain,
+///                    {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};
+///     sums();  // each step
 class PointSums {
 public:
     PointSums(const CartesianDomain& domain, std::vector<Field> fields,
