@@ -514,8 +514,8 @@ int phl_cartesian_scatter(phl_cartesian domain, const void* whole, const phl_fie
 int phl_allocate(int64_t bytes, void** memory);
 int phl_release(void* memory);
 
-/* For programs without MPI's Fortran interface: MPI_Init and MPI_Finalize unless done already;
- * `world` is the Fortran handle of MPI_COMM_WORLD. */
+/* For programs without MPI's Fortran interface: MPI_Init and MPI_Finalize unless already done;
+ * `world`: Fortran handle of MPI_COMM_WORLD. */
 int phl_start(int* world);
 int phl_stop(void);
 

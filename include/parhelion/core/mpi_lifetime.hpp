@@ -13,8 +13,7 @@ extern std::atomic<bool> mpi_ended;  // set at the start of MPI_Finalize and in 
 }  // namespace detail
 
 /// Whether MPI_Finalize has begun, or this process was forked from a rank and so must not call MPI.
-/// Valid once a Communicator exists. Costs one load, so that every exchange and destructor can
-/// afford it. Local.
+/// Valid once a Communicator exists. Costs one load, cheap enough for every exchange. Local.
 inline bool mpi_has_ended() noexcept { return detail::mpi_ended.load(std::memory_order_relaxed); }
 
 /// Throws Error if mpi_has_ended(); as cheap. Local.

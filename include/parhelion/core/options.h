@@ -1,4 +1,4 @@
-/* Options of exchanges and of all objects that contain one, in all languages. To add one, add a row
+/* Options of exchanges and of all objects with exchanges, in all languages. To add one, add a row
  * here and an argument of Python's Exchange. */
 #ifndef PARHELION_OPTIONS_H
 #define PARHELION_OPTIONS_H

@@ -70,10 +70,10 @@ public:
     explicit RepeatedExchange(Communicator comm) : comm_(std::move(comm)) {}
 
     const Communicator& communicator() const { return comm_; }
-    /// At most one part for each rank.
+    /// Messages to send, at most one part per rank.
     PackedMessages& outgoing() { return buffers_->out; }
     /// Collective, within a collective call. Delivers the outgoing messages. Returns whether all
-    /// ranks passed the same `print`.
+    /// ranks passed an equal `print`.
     bool run(std::uint64_t print, std::size_t largest_message = largest_sent_at_once);
     /// The received messages, in rank order, valid until the next use.
     std::span<const PackedMessages::Part> received() const { return buffers_->in.parts; }

@@ -83,7 +83,7 @@ struct Stagger {
         listed = fill_per_dimension(values, per_dimension);
         std::transform(values.begin(), values.end(), along.begin(), kept);
     }
-    /// Points in excess of cells.
+    /// Extra points along dimension `d`.
     int more(int d) const { return std::max<int>(along[d], 0); }
     friend bool operator==(const Stagger& a, const Stagger& b) { return a.along == b.along; }
 

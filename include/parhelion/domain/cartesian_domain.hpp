@@ -137,22 +137,22 @@ struct Axis {
 /// A block of cells that this rank owns.
 struct Block {
     Box owned;  ///< global coordinates; may be empty
-    Box held;   ///< an array without its halo: `owned` and the first points of the next block
+    Box held;   ///< array without halo: `owned` and the first points of the next block
     std::array<int, max_dimensions> position{};  ///< coordinates in the grid of all blocks
 };
 
 /// Ownership of the cells of a structured grid of 1 to 4 dimensions.
 ///
 /// Construction is collective over `comm` (one reduction; a mask adds one reduction and a
-/// broadcast). The first ranks get the remainder of extents, a cell each. A rank may own nothing,
-/// and a halo may be wider than the neighbor's block. Errors (on every rank): arguments that differ
-/// between ranks; 0 or more than 4 dimensions; negative extents or widths; lists of wrong length; a
-/// process grid whose product is not the number of ranks; splits with a wrong sum; a table that is
-/// not a permutation of the ranks; RankFill::of_communicator without a Cartesian topology; seams of
-/// periodic sides, two seams on a side, seams that join sides of different sizes or an axis not
-/// longer than the halo (if both sides are folded: than both halos); seams or a mask with the
-/// staged algorithm; seams with an owned boundary; a mask with another number of wet places than
-/// ranks.
+/// broadcast). If an extent is not divisible, the first ranks own one cell more. A rank may own
+/// nothing, and a halo may be wider than the neighbor's block. Errors (on every rank): arguments
+/// that differ between ranks; 0 or more than 4 dimensions; negative extents or widths; lists of
+/// wrong length; a process grid whose product is not the number of ranks; splits with a wrong sum;
+/// a table that is not a permutation of the ranks; RankFill::of_communicator without a Cartesian
+/// topology; seams of periodic sides, two seams on a side, seams that join sides of different sizes
+/// or an axis not longer than the halo (if both sides are folded: than both halos); seams or a mask
+/// with the staged algorithm; seams with an owned boundary; a mask with another number of wet
+/// places than ranks.
 ///
 ///     parhelion::CartesianDomain domain{{768, 768, 768}, {.halo = 2, .periodic = true}, comm};
 class CartesianDomain {
@@ -173,7 +173,7 @@ public:
     Boundary boundary() const { return boundary_; }
     Neighbors neighbors() const { return neighbors_; }
     Algorithm algorithm() const { return algorithm_; }
-    /// With explicit axes, one per tile.
+    /// The seams, with explicit axes, one per tile.
     const std::vector<Seam>& seams() const { return seams_; }
     int tile_axis() const { return tile_axis_; }
     /// Empty without a mask.
