@@ -1,4 +1,4 @@
-// Private memory that starts at a cache line.
+// Private memory, aligned to cache lines.
 #pragma once
 
 #include <cstdlib>
@@ -9,17 +9,17 @@
 
 namespace parhelion {
 
-/// Frees what allocate_aligned gave.
+/// Deleter of AlignedBytes.
 struct FreeBytes {
     void operator()(std::byte* bytes) const { std::free(bytes); }
 };
-/// Bytes of allocate_aligned, which own themselves.
+/// Owns memory from allocate_aligned.
 using AlignedBytes = std::unique_ptr<std::byte[], FreeBytes>;
 
-/// Rounded up to whole cache lines.
+/// `bytes` rounded up to a multiple of 64.
 constexpr byte_count whole_lines(byte_count bytes) { return (bytes + 63) / 64 * 64; }
 
-/// At least `bytes` bytes, aligned to 64. Throws std::bad_alloc.
+/// Allocates at least `bytes` bytes, aligned to 64. Throws std::bad_alloc.
 inline AlignedBytes allocate_aligned(byte_count bytes) {
     const auto size = static_cast<std::size_t>((bytes + 127) / 64 * 64);
     void* memory = std::aligned_alloc(64, size);

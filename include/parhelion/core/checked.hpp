@@ -1,4 +1,4 @@
-// Products and sums of sizes that users give, checked for overflow.
+// Overflow-checked products and sums of user-supplied sizes.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace parhelion {
 
-/// Throws the Error of a number that 64 bits do not hold.
+/// Throws Error: `what` exceeds 2^63 − 1.
 [[noreturn]] inline void refuse_overflow(const std::string& what) {
     throw Error(what + " exceeds 2^63 - 1: give smaller sizes, or use more ranks");
 }
 
-/// The product of all factors. Throws Error that names `what` where 64 bits do not hold it.
+/// Product of all factors. Throws Error, which names `what`, on overflow.
 inline std::int64_t checked_product(std::initializer_list<std::int64_t> factors, const char* what) {
     std::int64_t product = 1;
     for (const std::int64_t factor : factors)
@@ -22,7 +22,7 @@ inline std::int64_t checked_product(std::initializer_list<std::int64_t> factors,
     return product;
 }
 
-/// a + b, likewise.
+/// a + b. Throws Error, which names `what`, on overflow.
 inline std::int64_t checked_sum(std::int64_t a, std::int64_t b, const char* what) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(a, b, &sum)) refuse_overflow(what);

@@ -1,5 +1,4 @@
-// One collective step: whatever ranks do together while something is made goes through here, so
-// that every rank throws, or none.
+// Collective calls and agreement: an error on one rank is thrown on every rank.
 #pragma once
 
 #include <concepts>
@@ -17,8 +16,8 @@
 
 namespace parhelion {
 
-/// A collective call of this thread: a name, a communicator, and the time limit of each wait in it.
-/// Inside another one on the same communicator it says nothing. Use `collectively`.
+/// A collective call on this thread: name, communicator, and time limit of each wait. A call nested
+/// in another on the same communicator does nothing. Use `collectively`.
 class CollectiveCall {
 public:
     CollectiveCall(const Communicator& comm, std::string_view call, double timeout_s);
@@ -26,18 +25,18 @@ public:
     CollectiveCall(const CollectiveCall&) = delete;
     CollectiveCall& operator=(const CollectiveCall&) = delete;
 
-    /// Collective: the agreement that ends the call. Nothing inside another call.
+    /// Collective: the final agreement. Does nothing in a nested call.
     void close() const;
-    /// Within a handler: this rank leaves the call by the exception that is handled. Collective
-    /// over those that are in the call: each of them throws the complaint of the lowest rank that
-    /// has one.
+    /// To be called in a catch handler: this rank leaves the call with the handled exception.
+    /// Collective over the ranks in the call: every rank throws the complaint of the lowest rank
+    /// that has one.
     [[noreturn]] void fail() const;
 
-    /// The innermost one of this thread, or null.
+    /// The innermost call of this thread, or null.
     static const CollectiveCall* now() noexcept;
     const Communicator& communicator() const { return comm_; }
     std::string_view call() const { return call_; }
-    /// How many calls this rank has made on the communicator, this one among them.
+    /// Number of calls that this rank has made on the communicator, including this one.
     std::uint64_t number() const { return number_; }
     double timeout_s() const { return timeout_s_; }
 
@@ -50,14 +49,13 @@ private:
     bool announced_;
 };
 
-/// Collective. Runs `body`, the work of the collective call `call` (as users know it, equal on all
-/// ranks), and returns what it returns. An exception of any type that leaves `body` on some ranks
-/// is thrown on every rank, as an Error with the text of the lowest of them: `body` needs no
-/// agreement of its own, except before what all ranks must be right for, and an agreement follows
-/// it. Whatever later calls count on is kept by the caller, after this has returned. In `body`
-/// ranks meet in messages and in the reduction of `agree` alone. The communicator stays usable,
-/// except after a lost rank, a time limit or a failure of MPI. `timeout_s`: of each wait, 5 at
-/// least; 0: PARHELION_TIMEOUT, else 30 where PARHELION_CHECK is 1, else never.
+/// Collective. Runs `body` as the collective call named `call` (equal on all ranks) and returns its
+/// result. If `body` throws on any rank, every rank throws Error with the text of the lowest such
+/// rank. An agreement follows `body`, which agrees itself only before steps that need all ranks to
+/// be valid. `body` communicates only by messages and by the reduction of `agree`. The caller
+/// stores persistent results after the return. The communicator stays usable, except after a lost
+/// rank, a timeout or an MPI failure. `timeout_s`: limit of each wait, at least 5 s; 0:
+/// PARHELION_TIMEOUT, else 30 s if PARHELION_CHECK is 1, else none.
 template <class Body>
 decltype(auto) collectively(const Communicator& comm, std::string_view call, double timeout_s,
                             Body&& body) {
@@ -80,17 +78,17 @@ decltype(auto) collectively(const Communicator& comm, std::string_view call, Bod
     return collectively(comm, call, 0, std::forward<Body>(body));
 }
 
-/// What a rank has to say against going on.
+/// An error that a rank reports to the others, if any.
 struct Complaint {
     bool any = false;
     std::string text = {};
     ErrorKind kind = ErrorKind::value;
 };
 
-/// Within a handler: the exception that is handled, of whatever type. Local; throws nothing.
+/// To be called in a catch handler: the handled exception, of any type. Local; does not throw.
 Complaint complaint_of_exception() noexcept;
 
-/// Runs `local` and takes down whatever it throws. Local.
+/// Runs `local` and returns any exception as a complaint. Local.
 template <class Function>
 Complaint complaint_of(Function&& local) {
     try {
@@ -102,32 +100,31 @@ Complaint complaint_of(Function&& local) {
 }
 
 /// Collective, one reduction. If any rank complains, every rank throws the complaint of the lowest
-/// one, so that no rank is left waiting for another. Ranks that are in different calls are told so.
+/// one. Ranks in different collective calls get an error that says so.
 void agree(const Communicator& comm, const Complaint& complaint = {});
 
-/// Collective, one reduction. Runs `local` (which must not communicate) and agrees on what it may
-/// throw.
+/// Collective, one reduction. Runs `local`, which must not communicate, and agrees on its
+/// exception.
 template <class Function>
 void validate_together(const Communicator& comm, Function&& local) {
     agree(comm, complaint_of(std::forward<Function>(local)));
 }
 
-/// Collective, one reduction for some 30 numbers; all ranks pass as many. Of each value the sum
-/// over all ranks, or the largest.
+/// Collective, one reduction per 30 values or so; equal counts on all ranks. Elementwise sum, or
+/// maximum, over all ranks.
 std::vector<std::int64_t> total(const Communicator& comm, std::vector<std::int64_t> values);
 std::vector<std::int64_t> largest(const Communicator& comm, std::vector<std::int64_t> values);
-/// Collective, a logarithmic number of messages for each value. Of each the sum over the ranks
-/// before this one.
+/// Collective, O(log P) messages for each value. Elementwise exclusive prefix sum over the ranks.
 std::vector<std::int64_t> total_before(const Communicator& comm, std::vector<std::int64_t> values);
-/// Collective, along a tree of messages. The values of all ranks, rank after rank.
+/// Collective, along a tree of messages. The values of all ranks, in rank order.
 std::vector<std::int64_t> of_all(const Communicator& comm, const std::vector<std::int64_t>& values);
 
-/// Is told, one by one, the properties that must be equal on all ranks: those that say how many
-/// there are of others first. Each % in a name stands for one of `numbers`.
+/// Receives the properties that must be equal on all ranks, counts before the items that they
+/// count. Each % in a name stands for one of `numbers`.
 class Properties {
 public:
     virtual ~Properties() = default;
-    /// Takes the next property.
+    /// Adds the next property.
     virtual void add(std::string_view name, std::int64_t value,
                      std::initializer_list<int> numbers = {}) = 0;
     virtual void add(std::string_view name, std::string_view value,
@@ -141,14 +138,14 @@ public:
     }
 };
 
-/// Tells all properties of this rank, in an order that is the same on every rank.
+/// Adds all properties of this rank, in the same order on every rank.
 using TellProperties = std::function<void(Properties&)>;
 
-/// Collective, one reduction where all is well. Throws Error on every rank unless all ranks tell
-/// the same properties: "WHAT differ between ranks", the first property in which the lowest rank
-/// that differs from rank 0 does so, both values, and REMEDY. No rank gets to know more than rank
-/// 0's properties and one of another rank. `check` is run before, alone; what it may throw on some
-/// rank is agreed on in the same reduction (validate_together).
+/// Collective, one reduction if there is no error. Throws Error on every rank unless all ranks have
+/// equal properties: "WHAT differ between ranks", the first property in which the lowest rank that
+/// differs from rank 0 does so, both values, and REMEDY. A rank learns at most the properties of
+/// rank 0 and one of another rank. `check` runs first, locally; the same reduction agrees on its
+/// exception.
 void require_equal(const Communicator& comm, const std::string& what, const TellProperties& tell,
                    const std::string& remedy, const std::function<void()>& check = {});
 

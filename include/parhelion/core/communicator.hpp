@@ -1,4 +1,4 @@
-// A private duplicate of the user's communicator, made once and cached on it.
+// The library's private duplicate of a user's communicator, cached as an attribute.
 #pragma once
 
 #include <mpi.h>
@@ -14,13 +14,13 @@ namespace parhelion {
 struct CollectiveState;
 
 /// A message tag that no other living object on the communicator uses. Copies share it; the last
-/// one gives it back.
+/// one releases it.
 class Tag {
 public:
     Tag() = default;
     operator int() const& noexcept { return number_ ? *number_ : 0; }
-    operator int() const&& = delete;  // it would be given back at once
-    /// It is never given back: messages may be under way that nobody receives.
+    operator int() const&& = delete;  // the temporary would release the tag
+    /// Never releases the tag: messages may be in flight that no rank receives.
     void keep();
 
 private:
@@ -29,52 +29,47 @@ private:
     std::shared_ptr<const int> number_;
 };
 
-/// A cheap handle to the library's own duplicate of a communicator.
+/// A cheap handle to the library's own duplicate of a communicator, which separates its messages
+/// from the user's.
 ///
-/// The first construction for a given `MPI_Comm` is collective over it (it duplicates); later ones,
-/// copies and destructors are local and communicate nothing (the duplicate hangs on the user's
-/// communicator as an attribute, MPI-4.1 §7.7.2, and goes with it, or, where handles are left then,
-/// when MPI ends). Messages of the library therefore never meet the user's. There is no default,
-/// for that could only mean MPI_COMM_WORLD, which nothing may use without naming it. Errors: MPI
-/// not initialised or already ended, or a null communicator.
+/// The first construction for an `MPI_Comm` is collective over it (MPI_Comm_dup); later ones,
+/// copies and destructors are local. The duplicate is an attribute of the user's communicator
+/// (MPI-4.1 §7.7.2) and is freed with it, or by MPI_Finalize if handles remain. No default
+/// constructor: it would imply MPI_COMM_WORLD. Errors: MPI not initialized or already finalized; a
+/// null communicator.
 class Communicator {
 public:
     Communicator(MPI_Comm user);  // NOLINT: implicit on purpose, a domain takes an MPI_Comm
 
-    /// For calls of MPI. Throws Error once MPI has ended: then there is nothing left to call.
+    /// For MPI calls. Throws Error after MPI_Finalize.
     MPI_Comm handle() const;
     int rank() const noexcept;
     int size() const noexcept;
 
-    /// Whether both are handles of one duplicate: were made from one communicator of the user.
-    /// Local.
+    /// Whether both refer to the same user communicator. Local.
     bool is(const Communicator& other) const noexcept { return state_ == other.state_; }
 
-    /// Of messages in which ranks that have waited for too long tell where they are: no object has
-    /// it.
-    static constexpr int roll_call_tag = 1;
-    /// Of messages in which a rank tells that it has failed in a collective call.
-    static constexpr int failure_tag = 2;
-    /// Of messages that name a rank that has ended.
-    static constexpr int lost_rank_tag = 3;
-    /// Of messages in which ranks tell a few others that they have waited for long.
-    static constexpr int waiting_tag = 4;
-    /// A tag that no other object on this communicator uses; equal on all ranks because objects are
-    /// made collectively. Local, but for one call in some 30,000, in which ranks agree on the tags
-    /// that are free again. Throws Error when all are in use.
+    /// Reserved tags.
+    static constexpr int roll_call_tag = 1;  ///< positions of ranks that time out
+    static constexpr int failure_tag = 2;    ///< failure in a collective call
+    static constexpr int lost_rank_tag = 3;  ///< a rank that has ended
+    static constexpr int waiting_tag = 4;    ///< ranks that have waited long
+    /// A tag that no other object on this communicator uses, equal on all ranks because objects are
+    /// created collectively. Local, except that about one call in 30,000 is collective, to agree on
+    /// released tags. Throws Error if all tags are in use.
     Tag next_tag() const;
-    /// How many have been taken. Where a rank has failed it skips those that others have taken.
+    /// Number of tags taken; after a failure, `skip_tags` raises it to that of the other ranks.
     /// Local.
     std::uint64_t tags_used() const noexcept;
     void skip_tags(std::uint64_t used) const noexcept;
-    /// No object gets those again that have been taken since so many had been. Local.
+    /// Retires the tags taken since the count was `since`. Local.
     void spoil_tags(std::uint64_t since) const noexcept;
 
-    /// Ranks that share memory with this one. Local.
+    /// The ranks that share memory with this one. Local.
     const Communicator& node() const;
 
-    /// The one object of type T that belongs to this communicator, made as `T(Communicator)` on
-    /// first use and kept as long as the communicator. Collective exactly if T's construction is.
+    /// The object of type T that belongs to this communicator: constructed as `T(Communicator)` at
+    /// first use, destroyed with the communicator. Collective if T's constructor is.
     template <class T>
     T& shared_state() const {
         std::shared_ptr<void>& place = shared_place(typeid(T));
@@ -82,15 +77,15 @@ public:
         return *static_cast<T*>(place.get());
     }
 
-    /// Translation: rank on the node of `rank`, or -1 when it is on another node. Needs node().
-    /// Local, O(1).
+    /// Node-local rank of `rank`, or -1 if it is on another node. Requires a prior node(). Local,
+    /// O(1).
     int node_rank(int rank) const;
-    /// The ranks on this node, by their rank on it. Needs node(). Local.
+    /// The ranks of this node, by node-local rank. Requires a prior node(). Local.
     std::vector<int> node_ranks() const;
 
-    /// Of collective steps (core/collective.hpp).
+    /// State of collective calls (core/collective.hpp).
     CollectiveState& collective_state() const noexcept;
-    /// MPI may still use what belongs to it: it stays until the process ends. Local.
+    /// Keeps its resources until the process ends, because MPI may still use them. Local.
     void abandon() const noexcept;
 
 private:

@@ -1,4 +1,4 @@
-// What one component of a cell is.
+// Element types of fields.
 #pragma once
 
 #include <array>
@@ -11,18 +11,18 @@
 
 namespace parhelion {
 
-/// What one component of a cell is: int8 … int64, uint8 … uint64, float32, float64, complex64,
-/// complex128 (core/kinds.h), or bytes.
+/// Type of one scalar: int8 … int64, uint8 … uint64, float32, float64, complex64, complex128
+/// (core/kinds.h), or bytes.
 enum class Scalar : std::uint8_t {
-    bytes,  ///< opaque: can be copied and replaced, not added
+    bytes,  ///< opaque: copied and replaced, never added
     PHL_SCALARS(PHL_CPP_NAME)
 };
 
-/// Element type of a field: a scalar that can be reduced, several of them next to each other
-/// (std::array<double, 3>), which are reduced one by one, or opaque bytes of a given size.
+/// Element type of a field: a scalar, an array of scalars (std::array<double, 3>), reduced one by
+/// one, or opaque bytes of a fixed size.
 struct Element {
     Scalar scalar = Scalar::bytes;
-    std::int32_t size = 1;  ///< bytes: a multiple of the scalar's
+    std::int32_t size = 1;  ///< in bytes, a multiple of the scalar's size
     friend bool operator==(const Element&, const Element&) = default;
 };
 
@@ -41,7 +41,7 @@ constexpr Scalar scalar_of() {
     } else return Scalar::bytes;
 }
 
-// What a std::array, of arrays too, consists of.
+// Scalar type of a std::array, nested ones included.
 template <class T>
 struct Values {
     using type = std::remove_cv_t<T>;
@@ -52,7 +52,7 @@ template <class T, std::size_t n>
 struct Values<const std::array<T, n>> : Values<T> {};
 }  // namespace detail
 
-/// Element of a C++ type: of numbers, complex numbers, and std::arrays of them. Any other trivially
+/// Element of a C++ type: a number, a complex number, or std::arrays of them. Any other trivially
 /// copyable type becomes opaque bytes.
 template <class T>
 constexpr Element element_of() {
@@ -61,7 +61,7 @@ constexpr Element element_of() {
             static_cast<std::int32_t>(sizeof(T))};
 }
 
-/// Bytes of one value; 1 for opaque bytes.
+/// Size in bytes; 1 for opaque bytes.
 std::int32_t size_of(Scalar scalar);
 
 /// "float32", "int64", "float64x3", "bytes24", …

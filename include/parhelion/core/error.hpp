@@ -1,4 +1,4 @@
-// The one exception type.
+// The only exception type that the library throws.
 #pragma once
 
 #include <mpi.h>
@@ -8,19 +8,17 @@
 
 namespace parhelion {
 
-/// What kind of mistake it was; the interfaces map it (Python: ValueError, TypeError,
-/// parhelion.Error).
+/// Kind of error; other languages map it (Python: ValueError, TypeError, parhelion.Error).
 enum class ErrorKind : int { value = 1, type, communication, timeout, lost_peer, system };
 
-/// Which ranks know of an error.
+/// The ranks that know of an error.
 enum class KnownTo : int {
     this_rank,
-    all_ranks,      ///< all ranks have agreed on it and are at the same place: they may go on
-    all_have_left,  ///< all ranks have agreed on it, at different places of the collective call
-                    ///< that they leave (`collectively`)
+    all_ranks,      ///< all ranks have agreed on it at the same point and may continue
+    all_have_left,  ///< all ranks have agreed on it and leave the collective call (`collectively`)
 };
 
-/// Says what is wrong, where, and what to do about it.
+/// An error whose text names the cause, the place and a remedy.
 class Error : public std::runtime_error {
 public:
     explicit Error(const std::string& message, ErrorKind kind = ErrorKind::value,
@@ -28,8 +26,8 @@ public:
         : std::runtime_error(message), kind_(kind), known_(known) {}
     ErrorKind kind() const noexcept { return kind_; }
     KnownTo known_to() const noexcept { return known_; }
-    /// Whether the system refused something to all ranks, which are at the same place: another way
-    /// may be tried.
+    /// Whether the system refused a request on all ranks at the same point, so that they may try
+    /// another method.
     bool is_refusal() const noexcept {
         return kind_ == ErrorKind::system && known_ == KnownTo::all_ranks;
     }
@@ -39,7 +37,7 @@ private:
     KnownTo known_;
 };
 
-/// Throws when an MPI call did not succeed. Local.
+/// Throws Error unless `code` is MPI_SUCCESS. Local.
 void check_mpi(int code, const char* call);
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-// Fingerprints by which differences are noticed.
+// Hashes that detect differences.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace parhelion {
 
-/// FNV-1a over 64-bit words, folded after each since multiplying carries upwards only; not for
-/// adversaries. Source: Fowler, Noll, Vo.
+/// FNV-1a (Fowler, Noll, Vo) over 64-bit words. Each step folds the upper half down, because
+/// multiplication carries only upwards. Not collision-resistant against adversaries.
 class Hash {
 public:
-    /// Takes a number or an enumerator in; the order matters.
+    /// Adds a number or an enumerator; the order matters.
     template <class T>
     Hash& add(T value) {
         static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
@@ -18,7 +18,7 @@ public:
         value_ ^= value_ >> 32;
         return *this;
     }
-    /// Takes in how many values there are, and each of them.
+    /// Adds the number of values, then each value.
     template <class Range>
     Hash& add_range(const Range& range) {
         add(range.size());

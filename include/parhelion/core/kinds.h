@@ -1,9 +1,9 @@
-/* Element types and reductions, in C, C++, Fortran and Python: a new one is a line here, and its
- * loops in src/plan/combine.inl. */
+/* Element types and reductions of all languages. To add one, add a line here and its loops in
+ * src/plan/combine.inl. */
 #ifndef PARHELION_KINDS_H
 #define PARHELION_KINDS_H
 
-/* Scalar::name, PHL_NAME, bytes, as Python's buffers tell it. */
+/* X(Scalar::name, PHL_NAME, bytes, format character of Python's buffer protocol). */
 #define PHL_SCALARS(X)               \
     X(int8, INT8, 1, "b")            \
     X(int16, INT16, 2, "h")          \
@@ -18,7 +18,7 @@
     X(complex64, COMPLEX64, 8, "Zf") \
     X(complex128, COMPLEX128, 16, "Zd")
 
-/* Reduction::name (Python says it, too), PHL_NAME. */
+/* X(Reduction::name and name in Python, PHL_NAME). */
 #define PHL_REDUCTIONS(X) \
     X(replace, REPLACE)   \
     X(sum, SUM)           \

@@ -1,4 +1,4 @@
-// Memory that the other ranks of a node can map.
+// Node-shared memory: the other ranks of a node can map it.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +9,35 @@
 
 namespace parhelion {
 
-/// `bytes` zeroed bytes in memory that processes of the same user on this node can map, aligned
-/// to 64. Local.
+/// Allocates `bytes` zeroed bytes that processes of the same user on this node can map, aligned to
+/// 64. Local.
 ///
-/// The pages are taken at once by the caller, hence lie in its NUMA domain, and writing to them
-/// never fails later. There is no name in any file system (memfd), so nothing stays behind however
-/// the process ends; others get at it only through this process, with the same user's rights. Huge
-/// pages are asked for where the kernel gives them to shared memory. The last copy of the pointer
-/// frees it; an exchange that uses it keeps it alive. Requests of up to 64 KiB share descriptors:
-/// their memory goes back to the system with the last one of 1 MiB. Errors: not enough memory, no
-/// memfd in this kernel, too many open files.
+/// The caller touches all pages at once, so they lie in its NUMA domain and later writes cannot
+/// fail. The memory is a memfd, so no file remains after the process, and other processes reach it
+/// only through this one. Uses huge pages if the kernel offers them for shared memory. The last
+/// copy of the pointer frees the memory; exchanges that use it hold a copy. Requests of up to 64
+/// KiB share descriptors: their memory returns to the system when the last request in its 1 MiB is
+/// freed. Errors: not enough memory, no memfd in this kernel, too many open files.
 std::shared_ptr<std::byte> allocate_node_shared(byte_count bytes);
 
-/// Where an address lies in node-shared memory.
+/// Position of an address in node-shared memory.
 struct SharedPlace {
     std::shared_ptr<const void> keep;  ///< keeps the mapping alive
     int descriptor = -1;               ///< of the memfd in this process
-    std::uint64_t identity = 0;        ///< of the memfd on this node, never used again
+    std::uint64_t identity = 0;        ///< of the memfd on this node, never reused
     byte_count size = 0;               ///< of the memfd
     byte_count offset = 0;             ///< of the address in it
 };
 
-/// Empty when the address was not allocated by allocate_node_shared. Local.
+/// Position of `address`; empty if it is not from allocate_node_shared. Local.
 std::optional<SharedPlace> find_node_shared(const void* address);
 
-/// How often node-shared memory has been given back: as long as it is the same, an address that was
-/// found stays where it was. Local.
+/// Number of times that node-shared memory was freed. While it is constant, results of
+/// find_node_shared stay valid. Local.
 std::uint64_t node_shared_returns();
 
-/// For containers: `std::vector<double, NodeAllocator<double>>`. Small requests share a mapping.
-/// Thread-safe.
+/// Allocator for containers: `std::vector<double, NodeAllocator<double>>`. Small requests share a
+/// mapping. Thread-safe.
 template <class T>
 class NodeAllocator {
 public:
@@ -46,8 +45,8 @@ public:
     NodeAllocator() = default;
     template <class U>
     NodeAllocator(const NodeAllocator<U>&) noexcept {}
-    /// Memory that the ranks of the node can map. Throws std::bad_alloc; std::bad_array_new_length
-    /// for more than an address can tell.
+    /// Allocates node-shared memory. Throws std::bad_alloc; std::bad_array_new_length if the size
+    /// overflows.
     T* allocate(std::size_t count);
     void deallocate(T* pointer, std::size_t count) noexcept;
     template <class U>

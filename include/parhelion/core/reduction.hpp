@@ -1,4 +1,4 @@
-// How values of one cell become one: the library's reductions, and those that a program defines.
+// Reductions: those of the library and user-defined ones.
 #pragma once
 
 #include <cstring>
@@ -12,21 +12,20 @@ namespace parhelion {
 
 class UserReduction;
 
-/// How values of one cell become one: those that come back to their owner in a reverse exchange, or
-/// those of a point that several ranks hold. `replace` takes the last one. One that the program
-/// defines is an object of its own (reduction_of), which must live as long as what it was passed to
-/// is under way.
+/// Combines the values of one cell: contributions that a reverse exchange returns to the owner, or
+/// the values of a shared point. `replace` keeps the last value. A user-defined reduction
+/// (reduction_of) must outlive the operations that use it.
 class Reduction {
 public:
     enum Kind : std::uint8_t {
         PHL_REDUCTIONS(PHL_CPP_NAME) user
-    };  ///< of core/kinds.h, and the program's own
+    };  ///< core/kinds.h has the list; `user`: user-defined
 
-    constexpr Reduction(Kind kind) : kind_(kind) {}  // NOLINT: `Reduction::sum` is one
+    constexpr Reduction(Kind kind) : kind_(kind) {}  // NOLINT: implicit on purpose
     constexpr Reduction(const UserReduction& by)
-        : kind_(user), by_(&by) {}  // NOLINT: as what the program defines
+        : kind_(user), by_(&by) {}  // NOLINT: implicit on purpose
     constexpr Kind kind() const { return kind_; }
-    /// Null unless the program defines it.
+    /// The user-defined reduction, else null.
     constexpr const UserReduction* by() const { return by_; }
     friend constexpr bool operator==(const Reduction&, const Reduction&) = default;
 
@@ -36,7 +35,7 @@ private:
 };
 
 /// An associative function on elements of one type. It need not be commutative: values are combined
-/// by ascending rank, and within a rank as in its pattern.
+/// in ascending order of rank, and within a rank in the order of its pattern.
 class UserReduction {
 public:
     explicit UserReduction(Element element) : element_(element) {}
@@ -45,20 +44,19 @@ public:
     UserReduction& operator=(const UserReduction&) = default;
 
     const Element& element() const { return element_; }
-    /// into = into ⊕ from, `bytes` of elements next to each other on both sides, aligned or not. It
-    /// must not throw.
+    /// into = into ⊕ from for `bytes` of contiguous elements, possibly unaligned. Must not throw.
     virtual void combine(std::byte* into, const std::byte* from, byte_count bytes) const = 0;
-    /// Whether a call is dear, so that elements that lie apart are brought together first.
+    /// Whether calls are expensive, so that scattered elements are packed before one call.
     virtual bool wants_many() const { return false; }
-    /// Whether `combine` could not do its part since it was passed: ranks that were sent values of
-    /// it are then told.
+    /// Whether `combine` has failed since the operation began; the ranks that receive its values
+    /// are then told.
     virtual bool has_failed() const { return false; }
 
 private:
     Element element_;
 };
 
-/// What reduction_of makes.
+/// Result type of reduction_of.
 template <class T, class Function>
 class ElementReduction final : public UserReduction {
     static_assert(std::is_trivially_copyable_v<T> &&
@@ -68,7 +66,7 @@ class ElementReduction final : public UserReduction {
 public:
     explicit ElementReduction(Function function)
         : UserReduction(element_of<T>()), function_(std::move(function)) {}
-    /// Calls the function on each element.
+    /// Applies the function to each element.
     void combine(std::byte* into, const std::byte* from, byte_count bytes) const override {
         for (byte_count i = 0; i < bytes; i += static_cast<byte_count>(sizeof(T))) {
             T a, b;
@@ -83,11 +81,12 @@ private:
     Function function_;
 };
 
-/// The reduction `function(T, T) → T` of fields of T. Local. Fields of other elements are refused
-/// where it is used.
+/// The reduction `function(T, T) → T` of fields of T. Local. Its use throws Error for fields of
+/// other elements.
 ///
-///     const auto nearest = reduction_of<Hit>([](const Hit& a, const Hit& b) { return b.distance <
-///     a.distance ? b : a; }); exchange.reverse(nearest, view(domain, hits));
+///     const auto nearest = reduction_of<Hit>(
+///         [](const Hit& a, const Hit& b) { return b.distance < a.distance ? b : a; });
+///     exchange.reverse(nearest, view(domain, hits));
 template <class T, class Function>
 ElementReduction<T, Function> reduction_of(Function function) {
     return ElementReduction<T, Function>(std::move(function));

@@ -1,4 +1,4 @@
-// A list that takes no memory of its own while it is short.
+// A list with inline storage for small sizes.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 
 namespace parhelion {
 
-/// Up to N elements lie in the list itself, more in a vector.
+/// Stores up to N elements inline, more in a vector.
 template <class T, std::size_t N>
 class ShortList {
 public:
     ShortList() = default;
     ShortList(std::initializer_list<T> all) { append(all); }
-    ShortList(const std::vector<T>& all) { append(all); }  // NOLINT: as good as a list
+    ShortList(const std::vector<T>& all) { append(all); }  // NOLINT: implicit on purpose
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
@@ -38,14 +38,14 @@ public:
         return (*this)[i];
     }
 
-    /// Beyond N elements it takes memory, and all move there.
+    /// Moves all elements to a vector when the size exceeds N.
     void push_back(T value) {
         if (size_ == N) many_.assign(few_.begin(), few_.end());
         if (size_ >= N) many_.push_back(std::move(value));
         else few_[size_] = std::move(value);
         ++size_;
     }
-    /// New elements are T's default.
+    /// New elements are value-initialized.
     void resize(std::size_t count) {
         std::vector<T> all(begin(), begin() + std::min(count, size_));
         all.resize(count);
@@ -67,7 +67,7 @@ private:
         for (const T& each : all) push_back(each);
     }
     std::array<T, N> few_{};
-    std::vector<T> many_;  // all of them, where there are more
+    std::vector<T> many_;  // all elements if size_ > N
     std::size_t size_ = 0;
 };
 

@@ -10,7 +10,7 @@ using local_index = std::int32_t;   ///< a cell on this rank
 using global_index = std::int64_t;  ///< a cell of the whole problem
 using byte_count = std::int64_t;    ///< sizes, strides and offsets in bytes
 
-/// Structured grids have at most so many dimensions.
+/// Maximum number of dimensions of a structured grid.
 inline constexpr int max_dimensions = 4;
 
 /// Forward: owner → ghost. Reverse: ghost → owner; with a sum it is the adjoint of forward.

@@ -1,4 +1,4 @@
-// Local numbers by global ids.
+// Hash table from global ids to local indices.
 #pragma once
 
 #include <bit>
@@ -9,23 +9,23 @@
 
 namespace parhelion {
 
-/// A hash table of cells whose ids lie elsewhere (`id_of(cell)`), 8 bytes or so per cell. Ids that
-/// follow each other lie near each other in it, so that the neighbors of a cell of a mesh are found
-/// in the same cache lines. Finding is O(1), and any number of threads may.
+/// A hash table of cells whose ids are stored elsewhere (`id_of(cell)`), about 8 bytes per cell.
+/// Consecutive ids are adjacent, so that lookups of a mesh cell's neighbors share cache lines.
+/// Lookup is O(1) and thread-safe.
 class IdTable {
 public:
-    /// Forgets all; room for so many cells.
+    /// Clears the table; reserves space for `cells` cells.
     void reserve(std::size_t cells) {
         places_.assign(cells == 0 ? 0 : std::bit_ceil(2 * cells + group), -1);
         mask_ = places_.empty() ? 0 : places_.size() - 1;
     }
-    /// Adds a cell, unless its id is there.
+    /// Inserts a cell unless its id is present.
     template <class IdOf>
     void insert(local_index cell, IdOf&& id_of) {
         const std::size_t at = place(id_of(cell), id_of);
         if (places_[at] < 0) places_[at] = cell;
     }
-    /// The cell of an id, else −1.
+    /// The cell with this id, else −1.
     template <class IdOf>
     local_index find(global_index id, IdOf&& id_of) const {
         return places_.empty() ? -1 : places_[place(id, id_of)];

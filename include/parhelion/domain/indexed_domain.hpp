@@ -1,4 +1,4 @@
-// Cells known by global ids: unstructured meshes, graphs, matrices.
+// Cells with global ids: unstructured meshes, graphs, matrices.
 #pragma once
 
 #include <span>
@@ -10,25 +10,25 @@
 
 namespace parhelion {
 
-/// Whether a ghost may be a cell that this rank owns itself (it is then copied locally).
+/// Whether a ghost may be an owned cell of the same rank (a local copy).
 enum class SelfGhosts : std::uint8_t { refused, allowed };
 
-/// Who owns which global id, and which ghosts this rank wants.
+/// Ownership of global ids, and the ghosts of this rank.
 ///
 /// Local numbering: owned cells 0 … owned−1, then ghosts in the caller's order (duplicates
-/// allowed). Construction is collective over `comm`. Ownership is found through a directory that is
-/// itself spread over the ranks: no rank stores the owners of all. A rank may own nothing and may
-/// have no ghosts. Errors (on every rank): a ghost id out of range, owned by nobody, or (unless
-/// allowed) owned by its reader; an id owned twice; more than 2^31 − 1 local cells.
+/// allowed). Construction is collective over `comm`. A distributed directory finds the owners: no
+/// rank stores them all. A rank may own nothing and have no ghosts. Errors (on every rank): a ghost
+/// id out of range, without an owner, or (unless allowed) owned by this rank; an id with two
+/// owners; more than 2^31 − 1 local cells.
 ///
 ///     parhelion::IndexedDomain domain{1000, {2005, 17}, comm};   // global ids start at 0
 class IndexedDomain {
 public:
-    /// Rank r owns the `owned` ids that follow those of rank r − 1.
+    /// Rank r owns the `owned` ids after those of rank r − 1.
     IndexedDomain(global_index owned, std::vector<global_index> ghosts,
                   Communicator comm = MPI_COMM_WORLD, SelfGhosts self = SelfGhosts::refused);
 
-    /// This rank owns `owned_ids`, any, in that local order.
+    /// This rank owns the arbitrary ids `owned_ids`, in this local order.
     static IndexedDomain with_owned_ids(std::vector<global_index> owned_ids,
                                         std::vector<global_index> ghosts,
                                         Communicator comm = MPI_COMM_WORLD,
@@ -37,28 +37,26 @@ public:
     local_index owned() const { return owned_; }
     local_index ghosts() const { return static_cast<local_index>(ghost_ids_.size()); }
     local_index size() const { return owned_ + ghosts(); }
-    /// Owned cells of all ranks.
     global_index global_size() const { return global_size_; }
-    /// First owned id of a block, −1 where ownership is arbitrary.
+    /// First owned id, −1 if ownership is arbitrary.
     global_index first() const { return owned_ids_.empty() && !arbitrary_ ? first_ : -1; }
 
     std::span<const global_index> ghost_ids() const { return ghost_ids_; }
-    /// Rank that owns each ghost, in the order of the ghosts.
+    /// Owner of each ghost, in the order of the ghosts.
     std::span<const int> ghost_owners() const { return ghost_owners_; }
-    /// Ghost positions (0 … ghosts−1) in ascending order of global id; equal ids in the caller's
-    /// order.
+    /// Ghost indices (0 … ghosts−1) sorted by global id, stably.
     std::span<const local_index> ghosts_by_id() const { return by_id_; }
 
-    /// Global id of an owned cell or a ghost.
+    /// Global id of a local cell.
     global_index global_of(local_index cell) const;
-    /// Owned index of an id that this rank owns, else −1.
+    /// Local index of an owned id, else −1.
     local_index owned_of(global_index id) const;
     /// Local index of an owned id or of its first ghost, else −1. O(1).
     local_index local_of(global_index id) const;
-    /// Of each of `ids`, into `cells`. Throws Error where these are not as many.
+    /// Local index of each id. Throws Error if the spans differ in size.
     void local_of(std::span<const global_index> ids, std::span<local_index> cells) const;
 
-    /// Collective. The owner of each id; Error on every rank when one has none.
+    /// Collective. The owner of each id. Throws Error on every rank if an id has no owner.
     std::vector<int> owners_of(std::span<const global_index> ids) const;
 
     const Communicator& communicator() const { return comm_; }
@@ -74,13 +72,13 @@ private:
     local_index owned_ = 0;
     global_index first_ = 0;
     global_index global_size_ = 0;
-    global_index id_limit_ = 0;  // ids are below this
+    global_index id_limit_ = 0;  // upper bound of the ids, exclusive
     bool arbitrary_ = false;
     std::vector<global_index> owned_ids_;  // arbitrary ownership only
     std::vector<global_index> ghost_ids_;
     std::vector<int> ghost_owners_;
     std::vector<local_index> by_id_;
-    IdTable table_;  // of ghosts, and of owned cells where ownership is arbitrary
+    IdTable table_;  // ghosts; with arbitrary ownership also owned cells
 };
 
 }  // namespace parhelion

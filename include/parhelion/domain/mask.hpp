@@ -1,4 +1,4 @@
-// Land: which cells of a grid are dry, and which places of a process grid have no rank for that.
+// Land masks of grids and of process grids.
 #pragma once
 
 #include <functional>
@@ -8,48 +8,48 @@
 
 namespace parhelion {
 
-/// See cartesian_domain.hpp.
+/// Defined in cartesian_domain.hpp.
 enum class RankFill : std::uint8_t;
 
-/// Whether a box of the grid's cells has a wet one.
+/// Whether a box has a wet cell.
 using Mask = std::function<bool(const Box&)>;
 
-/// The mask of the cells for which `is_wet` is true. `own`: extents of what it tells, those of the
-/// grid, or 1 in dimensions along which all cells are alike. The first question asks it for each
-/// cell of `own`, and makes a table of 8 bytes for each; other extents throw Error then. Local.
+/// Mask of the cells for which `is_wet` returns true. `own`: extents of the mask, those of the grid
+/// or 1 in dimensions along which it is constant. The first query evaluates all cells of `own` into
+/// a table of 8 bytes per cell; it throws Error for other extents. Local.
 ///
-///     options.mask = mask_of(extents, extents, [&](const Coordinates& at) { return depth(at) > 0;
-///     });
+///     options.mask = mask_of(extents, extents,
+///                            [&](const Coordinates& at) { return depth(at) > 0; });
 Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
              std::function<bool(const Coordinates&)> is_wet);
-/// Of an array with a byte for each cell of `own`, not 0 where it is wet, the last dimension
-/// fastest. It must stay until the mask has been asked.
+/// From an array of one byte per cell of `own`, nonzero if wet, last dimension fastest, which must
+/// outlive the first query.
 Mask mask_of(std::vector<global_index> extents, std::vector<global_index> own,
              const std::uint8_t* cells);
 
-/// For each dimension, the first cell of each process coordinate, and at the end the extent.
+/// Per dimension, the first cell of each process coordinate, then the extent.
 using Cuts = std::vector<std::vector<global_index>>;
-/// Appends the ends of nearly equal parts; the first ones have the cells that are left over.
+/// Appends the ends of even parts; the first ones get the remainder.
 void append_even_parts(std::vector<global_index>& starts, global_index cells, int parts);
 
-/// What the error says where no cell is wet.
+/// Error text for a mask without a wet cell.
 inline constexpr const char* no_wet_cell =
     "the mask has no wet cell: give wet cells a value that is not 0";
-/// Process grids with land have so many places at most.
+/// Maximum number of places of a process grid with land.
 inline constexpr int most_places = 1 << 24;
 
-/// The places of a process grid that have a wet cell, which are those that have a rank, numbered as
-/// ranks fill the grid. Holds 12 bytes for 64 places.
+/// The places of a process grid with a wet cell, which have a rank, numbered as ranks fill the
+/// grid. 12 bytes per 64 places.
 class WetPlaces {
 public:
     WetPlaces() = default;
     WetPlaces(const Cuts& cuts, RankFill fill, const Mask& mask);
-    /// From what `words` told elsewhere.
+    /// From the `words()` of another rank.
     explicit WetPlaces(std::vector<std::uint64_t> words);
 
     bool empty() const { return words_.empty(); }
     int count() const { return before_.empty() ? 0 : before_.back(); }
-    /// −1 where it is dry.
+    /// Rank at a place, −1 if dry, and its inverse.
     int rank_of(int place) const;
     int place_of(int rank) const;
     /// One bit per place.
@@ -57,19 +57,19 @@ public:
 
 private:
     std::vector<std::uint64_t> words_;
-    std::vector<int> before_;  // wet places before each word, and all
+    std::vector<int> before_;  // wet places before each word; the total
 };
 
-/// A process grid of which only some places have a wet cell.
+/// A process grid with land.
 struct GridWithLand {
     std::vector<int> grid;
-    int ranks;          ///< places with a wet cell
-    global_index halo;  ///< cells of the largest block's halo
+    int ranks;          ///< number of wet places
+    global_index halo;  ///< of the largest block, in cells
 };
-/// Grids of even blocks that have about as many wet places as there are ranks, sorted by their
-/// halo. Of each number of places n that is within 8·√n of what the share of wet places lets
-/// expect, the three with the least halo are looked at. Local. Throws Error where no cell is wet,
-/// for less than 1 rank, and for more places than `most_places`.
+/// Process grids of even blocks with about `ranks` wet places, sorted by halo size: the three
+/// smallest halos for each number of places within 8·√n of the n that the share of wet cells
+/// predicts. Local. Throws Error if no cell is wet, for less than 1 rank, or for more than
+/// `most_places` places.
 std::vector<GridWithLand> grids_with_land(int ranks, const std::vector<global_index>& extents,
                                           const HaloWidth& halo, const Mask& mask);
 

@@ -1,4 +1,4 @@
-// Partitions of real meshes on disk.
+// Reads partitions of meshes from files.
 #pragma once
 
 #include <filesystem>
@@ -9,35 +9,32 @@
 
 namespace parhelion {
 
-/// One rank's part: how many cells it owns, and the global ids (from 0) of its ghosts, ascending.
+/// One rank's part: number of owned cells, and global ids of its ghosts (from 0), ascending.
 struct PartitionPart {
     global_index owned = 0;
     std::vector<global_index> ghosts;
 };
 
-/// Local. Reads one file of the published layout: little-endian 32-bit integers, number of owned
-/// cells, number of off-process cells m, m ascending global ids from 1; what follows is ignored.
-/// Never allocates more than the file's size. Errors: cannot be read, too short, negative numbers,
-/// ids below 1 or not strictly ascending.
+/// Local. Reads one file: little-endian 32-bit integers: number of owned cells, number m of ghosts,
+/// m ascending global ids from 1; ignores the rest. Allocates no more than the file's size. Errors:
+/// unreadable or truncated file, negative numbers, ids below 1 or not strictly ascending.
 PartitionPart read_partition_file(const std::filesystem::path& file);
 
-/// Collective. Of a data-set folder every rank reads its own file (`data001` for rank 0, …); a
-/// folder named `…-P` is for P ranks. Errors (on every rank): as above, a missing or damaged file,
-/// a rank count that does not match.
+/// Collective. Every rank reads its own file of a folder (`data001` for rank 0, …); a folder named
+/// `…-P` is for P ranks. Errors (on every rank): as read_partition_file; a rank count that does not
+/// match.
 PartitionPart read_partition(const std::filesystem::path& folder,
                              const Communicator& comm = MPI_COMM_WORLD);
 
-/// What a rank's owned ids are in the mesh file: `per_id` numbers for each, one id after the other.
-/// Of cells and nodes their number there, from 0; of edges and faces the numbers of their points,
-/// filled up with −1.
+/// Identity of a rank's owned ids in the mesh file, `per_id` numbers each. Cells and nodes: their
+/// number there, from 0. Edges and faces: the numbers of their points, padded with −1.
 struct PartitionKeys {
     int per_id = 0;
     std::vector<global_index> keys;
 };
 
 /// Collective. The keys of this rank's part, from the `keys001` (rank 0), … of `parhelion
-/// partition`. Errors (on every rank): as above; a data set without keys, or whose files begin
-/// differently.
+/// partition`. Errors (on every rank): as read_partition; no keys, or files with different headers.
 PartitionKeys read_partition_keys(const std::filesystem::path& folder,
                                   const Communicator& comm = MPI_COMM_WORLD);
 

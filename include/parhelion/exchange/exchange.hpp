@@ -1,4 +1,4 @@
-// The halo exchange itself.
+// The halo exchange.
 #pragma once
 
 #include <concepts>
@@ -19,28 +19,27 @@
 
 namespace parhelion {
 
-/// How an exchange moves its data and how long it waits: core/options.h says what each means.
+/// Options, documented in core/options.h.
 struct ExchangeOptions {
     PHL_EXCHANGE_OPTIONS(PHL_CPP_OPTION)
 };
 
-/// Refreshes the ghosts of fields, or gives the ghosts' contributions back.
+/// Updates the ghosts of fields (forward), or combines ghosts into their owners (reverse).
 ///
 /// Construction is collective: it checks that all ranks agree, compiles the plan for the fields'
-/// layouts, and sets up transports. The arrays stay the caller's. Each call may name others of the
-/// same layouts (element, components, strides, halo): temporaries, swapped time levels, memory that
-/// was allocated anew. That costs no message and no set-up; each rank names its own. Without any,
-/// the arrays of the construction are exchanged. From begin to end arrays must stay where they are,
-/// and the caller must not write owned cells or touch ghosts (reverse: not touch owned cells that
-/// others hold as ghosts, not write ghosts). Every rank begins and ends an exchange the same number
-/// of times; different exchanges may be under way at once. end waits for the neighbors only, begin
-/// for nobody: after begin a rank may do anything (docs/transports.md, "After begin", has the
-/// exceptions). No call allocates memory, but for the first begin that leaves a message, and where
-/// a transport meets memory that it has not seen (docs/transports.md, "Arrays at the call").
-/// Errors: see make_plan; an unknown or impossible transport; begin while under way, end before
-/// begin; timeout; arrays of another layout, or that share cells: then nothing has begun. After a
-/// time limit or a lost neighbor the exchange is of no more use, and MPI may still send from arrays
-/// that are not node-shared: free them after MPI_Finalize, or with the process.
+/// layouts, and sets up transports. The caller owns the arrays. A call exchanges the arrays of the
+/// construction, or others of the same layouts (element, components, strides, halo), without
+/// messages or set-up; each rank chooses its own. From begin to end, arrays must not move, and the
+/// caller must not write owned cells or access ghosts (reverse: not access owned cells that are
+/// ghosts elsewhere, not write ghosts). Every rank begins and ends an exchange equally often;
+/// different exchanges may be under way at once. end waits only for neighbors, begin for no rank:
+/// after begin a rank may do anything (exceptions: docs/transports.md, "After begin"). Calls do not
+/// allocate, except for the first begin that defers a send, and for transports that meet a new
+/// array (docs/transports.md, "Arrays at the call"). Errors: see make_plan; an unknown or
+/// unavailable transport; begin while under way, end before begin; timeout; arrays of another
+/// layout or that overlap: then nothing has begun. After a timeout or a lost neighbor the exchange
+/// must not be used again, and MPI may still read arrays that are not node-shared: free them after
+/// MPI_Finalize, or never.
 ///
 ///     Exchange exchange{domain, {view(domain, u), view(domain, v)}};
 ///     auto step = exchange.begin();
@@ -49,9 +48,8 @@ struct ExchangeOptions {
 ///     std::swap(u, u_before);
 ///     exchange(view(domain, u), view(domain, v));
 ///
-/// Fields of one grid may live on cells and on points (Field::stagger); they travel together. So
-/// do, as groups, fields of several patterns on one communicator, Cartesian and indexed ones mixed:
-/// cells and nodes of a mesh, the grids of a hierarchy.
+/// Fields on cells and on points of one grid (Field::stagger) travel together. So do groups: fields
+/// of several patterns on one communicator, Cartesian or indexed.
 ///
 ///     Exchange both{{{cells, {view(cell_domain, p)}}, {nodes, {view(node_domain, x)}}}};
 class Exchange {
@@ -60,7 +58,7 @@ class Exchange {
 public:
     Exchange(std::vector<Group> groups, ExchangeOptions options = {});
     Exchange(Pattern pattern, std::vector<Field> fields, ExchangeOptions options = {});
-    /// Fields of one grid, of cells and of points: patterns are built for what they live on.
+    /// Fields on cells and on points of one grid; builds a pattern for each stagger.
     Exchange(const CartesianDomain& domain, std::vector<Field> fields,
              ExchangeOptions options = {});
     ~Exchange();
@@ -69,15 +67,15 @@ public:
 
     using Step = parhelion::Step;
 
-    /// Forward: owner → ghost. `arrays`: a view for each field, in that order, or a vector of them;
-    /// none: those of the construction.
+    /// Forward: owner → ghost. `arrays`: a view for each field, in order, or a vector of them;
+    /// none: the arrays of the construction.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin(const Arrays&... arrays) {
         return begin_with(ArrayList(arrays...));
     }
-    /// All copies follow what is on the queue now, one of the executor of the plan's memory.
-    /// Nothing waits for it but the messages, which are sent when they are packed.
+    /// With a queue of the executor of the plan's memory: copies run after the work queued so far;
+    /// a message is sent once it is packed.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin(Queue& queue, const Arrays&... arrays) {
@@ -94,10 +92,10 @@ public:
         run_with(ArrayList(arrays...), &queue);
     }
 
-    /// Reverse: every ghost's value is combined into its owner's, in a fixed order (by rank, then
-    /// as in its pattern), so that floating-point sums repeat bit for bit. With Reduction::sum it
-    /// is the adjoint of forward. Ghosts keep their values (with the staged algorithm they do not).
-    /// Errors: a reduction that the elements do not have.
+    /// Reverse: combines every ghost into its owner's value, in a fixed order (by rank, then
+    /// pattern order), so that floating-point results are reproducible bit for bit. With
+    /// Reduction::sum, the adjoint of forward. Ghosts keep their values, except with the staged
+    /// algorithm. Errors: a reduction that the elements do not support.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     [[nodiscard]] Step begin_reverse(Reduction reduction, const Arrays&... arrays) {
@@ -121,17 +119,17 @@ public:
     }
     void reverse() { reverse(Reduction::sum); }
 
-    /// The exchange of a subset: some of the fields, a smaller depth, or both. It is used as any
-    /// other, with arrays for the fields that it names, in that order, and may be under way beside
-    /// the whole and other subsets that share no cells with it. Local. Its first use, or `prepare`,
-    /// is collective, for then its transports are made: those of the whole, without measuring.
-    /// Equal subsets are one exchange: asking again finds it, without messages or memory for up to
-    /// 16 fields. It stays as long as the whole, and as this handle. Errors: fields that there are
-    /// not, or twice; a depth beyond the halos.
+    /// The exchange of a subset: some of the fields, a smaller depth, or both. It works as any
+    /// exchange, with arrays for its fields, in that order, and may be under way together with the
+    /// whole and with subsets that share no cells with it. Local. Its first use, or `prepare`, is
+    /// collective and creates its transports, those of the whole, without benchmarks. Equal subsets
+    /// are one exchange; repeated requests need no messages, and up to 16 fields no memory. It
+    /// lives until the whole and all handles are gone. Errors: unknown or repeated fields; a depth
+    /// beyond the halos.
     ///
     ///     exchange.only({.fields = {0, 2}, .depth = 1})(view(u), view(w));
     Exchange only(const Only& subset) const;
-    /// Collective: what the first use of a subset would do. Nothing where that is done. Errors:
+    /// Collective: sets up a subset as its first use does; does nothing if that is done. Errors:
     /// ranks that name different subsets.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
@@ -139,51 +137,50 @@ public:
         prepare_with(ArrayList(arrays...));
     }
 
-    /// Collective: has `auto` choose anew, where cores or other work have changed. `arrays` as in a
-    /// call; their ghosts keep their values. Takes as long as construction. Subsets follow; their
-    /// next use is collective. A transport that was asked for by name stays. Errors: while it, or a
-    /// subset, is under way; of a subset; a transport's.
+    /// Collective: `auto` benchmarks and chooses again, after a change of cores or load. `arrays`
+    /// as in a call; their ghosts keep their values. Takes as long as construction. The next use of
+    /// each subset is collective. A transport chosen by name stays. Errors: the exchange or a
+    /// subset is under way; it is a subset; errors of a transport.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void retune(const Arrays&... arrays) {
         retune_with(ArrayList(arrays...));
     }
 
-    /// Collective. Which ghosts of this rank differ from their owners' values, byte by byte: all
-    /// that a forward exchange would fill. `arrays` as in a call. It reads arrays only; the first
-    /// call takes as much memory as they have, and sets up an exchange over MPI. Errors: while
-    /// under way; arrays in device memory; subsets that differ between ranks.
+    /// Collective. The ghosts of this rank, among those that forward fills, that differ from their
+    /// owners bytewise. `arrays` as in a call, not written. The first call allocates as much memory
+    /// as the arrays take, and sets up an exchange over MPI. Errors: under way; arrays in device
+    /// memory; subsets that differ between ranks.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     StaleGhosts stale(const Arrays&... arrays) {
         return stale_with(ArrayList(arrays...));
     }
-    /// Collective. Throws Error on every rank, with the first ghost of the lowest rank that has a
-    /// stale one, unless there is none.
+    /// Collective. Throws Error on every rank if any rank has stale ghosts, with the first one of
+    /// the lowest such rank.
     template <class... Arrays>
         requires std::constructible_from<ArrayList, const Arrays&...>
     void check(const Arrays&... arrays) {
         check_with(ArrayList(arrays...));
     }
 
-    /// Ends what was begun; waits for the neighbors.
+    /// Ends the exchange under way; waits for the neighbors.
     void end();
-    /// The same, but for this rank's copies: what is put on the queue from now on comes after them.
+    /// The same, without waiting for this rank's copies: work queued afterwards runs after them.
     void end(Queue& queue);
     bool under_way() const;
 
-    /// Why arrays of the layouts of the construction cannot be named at a call of this direction on
-    /// this rank (their alignment or kind of memory), empty where they can. Local; not while under
-    /// way.
+    /// Reason why a call of this direction on this rank cannot take these arrays (alignment, kind
+    /// of memory); empty if it can. Local. Errors: under way; an unprepared subset.
     std::string refusal(Direction direction, const ArrayList& arrays);
 
     const Plan& plan() const;
-    /// Name of what moves the data: "mpi", "shared+mpi", …
+    /// Name of the chosen transport: "mpi", "shared+mpi", …
     std::string transport() const;
-    /// What this rank's node sends to each other node in a forward exchange, and what it would send
-    /// from rank to rank; nothing where no transport collects messages between nodes. Local.
+    /// Traffic from this rank's node to each other node in a forward exchange, aggregated and
+    /// without aggregation; empty if no transport aggregates. Local.
     std::vector<NodeTraffic> node_traffic() const;
-    /// Why: what was chosen for which neighbor, and what was measured. For people.
+    /// Human-readable: the transport for each neighbor, and its measurements.
     std::string explain() const;
 
 private:

@@ -1,4 +1,4 @@
-// Ghosts that do not hold what their owners have.
+// Ghosts that differ from their owners.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@
 
 namespace parhelion {
 
-/// A value of a ghost that differs from its owner's, byte by byte.
+/// A ghost value that differs bytewise from its owner's.
 struct StaleGhost {
-    int field = 0;  ///< from 0, group after group
-    int owner = 0;  ///< rank that has it, or, dimension by dimension, that passes it on
-    std::vector<global_index> cell = {};  ///< where its owner has it: a coordinate per dimension,
-                                          ///< or its global id; none in a pattern that was loaded
+    int field = 0;  ///< field number from 0, across groups
+    int owner = 0;  ///< owner, or, dimension by dimension, the forwarding rank
+    std::vector<global_index> cell = {};  ///< owner's coordinates, or global id; empty for a loaded
+                                          ///< pattern
     int component = 0;
-    std::string here = {}, there = {};  ///< the two values, for people
-    std::string text = {};              ///< all of it in a sentence
+    std::string here = {}, there = {};  ///< the two values as text
+    std::string text = {};              ///< the complete message
 };
 
-/// What Exchange::stale found on this rank.
+/// Result of Exchange::stale on this rank.
 struct StaleGhosts {
-    static constexpr std::size_t most_told = 8;  ///< of each field
+    static constexpr std::size_t most_told = 8;  ///< per field
 
-    std::vector<global_index> count = {};  ///< of each field, how many values
-    std::vector<StaleGhost> first = {};    ///< field by field, at most `most_told` of each
+    std::vector<global_index> count = {};  ///< stale values per field
+    std::vector<StaleGhost> first = {};    ///< by field, at most `most_told` each
 
     bool empty() const { return first.empty(); }
 };

@@ -1,4 +1,4 @@
-// What lies between a begin and its end, whatever was begun.
+// Operations that are begun and ended, and handles to them.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace parhelion {
 
-/// Something that is begun and ended, again and again: an exchange, sums of points.
+/// An operation that is begun and ended repeatedly: an exchange, point sums.
 class Operation {
 public:
     virtual ~Operation() = default;
     bool under_way() const { return under_way_; }
-    /// How many have begun.
+    /// Number of operations begun so far.
     std::uint64_t number() const { return number_; }
-    /// While under way; see Step.
+    /// See Step. `test` requires an operation under way.
     virtual bool test() = 0;
     virtual void end() = 0;
 
@@ -27,31 +27,31 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// An operation under way. Its destructor ends it if `end` was not called (and then swallows
-/// errors). It may outlive the object that began it, not the arrays.
+/// An operation under way. The destructor ends it, ignoring errors, unless `end` was called. It may
+/// outlive the object that began it, but not the arrays.
 class Step {
 public:
-    /// Of what has just begun.
+    /// `operation` has just begun.
     explicit Step(std::shared_ptr<Operation> operation)
         : operation_(std::move(operation)), number_(operation_->number()) {}
     Step(Step&&) noexcept = default;
     Step& operator=(Step&&) = delete;
     ~Step();
 
-    /// Gets the operation on, without waiting, and tells whether `end` will return, or throw, at
-    /// once. To be called between pieces of work; `end` has to be called all the same. Errors are
-    /// told by `end`. True for a step that has ended.
+    /// Progresses the operation without waiting. Returns whether `end` will return, or throw, at
+    /// once; true after `end`. Call it between pieces of work; `end` is still required and reports
+    /// errors.
     bool test() { return has_ended() || operation_->test(); }
-    /// Waits for the neighbors. Once per step.
+    /// Waits for the neighbors. At most once per step.
     void end();
-    /// Whether it has ended, here or by the `end` of what began it.
+    /// Whether it has ended, through this step or its object.
     bool has_ended() const {
         return operation_ == nullptr || !operation_->under_way() || operation_->number() != number_;
     }
 
 private:
     std::shared_ptr<Operation> operation_;
-    std::uint64_t number_;  // of what it may end: not a later one
+    std::uint64_t number_;  // of the operation that this step may end, not a later one
 };
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-// Arrays that are named at a call of an index map.
+// Arrays in calls of an index map.
 #pragma once
 
 #include <array>
@@ -13,34 +13,34 @@
 
 namespace parhelion {
 
-/// Cells `stride` bytes apart.
+/// An array of cells, `stride` bytes apart.
 struct CellArray {
     std::byte* first = nullptr;
     byte_count stride = 0;
     friend bool operator==(const CellArray&, const CellArray&) = default;
 };
 
-/// A dimension of the cells of an array: how many, and how many bytes apart.
+/// A dimension of the cells of an array: extent, and stride in bytes.
 struct CellAxis {
     global_index extent = 0;
     byte_count stride = 0;
     friend bool operator==(const CellAxis&, const CellAxis&) = default;
 };
 
-/// Values of the cells of an index map, anywhere in memory: `components` elements per cell next to
-/// each other. It owns nothing.
+/// Values of the cells of an index map, anywhere in memory: `components` contiguous elements per
+/// cell. Non-owning.
 ///
-/// Of a map with places, `owned` is the whole array, and its cells and components may lie apart.
+/// For a map with places, `owned` is the whole array, with any strides.
 struct CellValues {
     CellArray owned;
-    CellArray ghosts;  ///< first == nullptr: they lie behind the owned ones
+    CellArray ghosts;  ///< first == nullptr: behind the owned cells
     Element element;
     int components = 1;
-    global_index elements = untold;  ///< in an array of owned cells and ghosts whose size is known
+    global_index elements = untold;  ///< size of the array of owned cells and ghosts, if known
 
-    byte_count component_stride = 0;  ///< with places; 0: next to each other
-    /// With places: dimensions of the cells, the one whose cells are numbered fastest first. None:
-    /// one, of the stride of `owned`.
+    byte_count component_stride = 0;  ///< with places; 0: contiguous
+    /// With places: dimensions of the cells, fastest-numbered first. None: one dimension with the
+    /// stride of `owned`.
     std::array<CellAxis, max_dimensions> axes{};
 
     static constexpr global_index untold = -1;
@@ -61,12 +61,12 @@ struct CellValues {
     CellValues(T* owned_cells, T* ghost_cells, int per_cell = 1)
         : CellValues(array(owned_cells, per_cell), array(ghost_cells, per_cell), element_of<T>(),
                      per_cell) {}
-    /// What `view` gives. Throws Error for a field that is not of an index map, or keeps
-    /// each component in a row of its own.
+    /// From `view`. Throws Error for fields that are not of an index map or store components in
+    /// separate rows.
     CellValues(const Field& view);
 
     byte_count width() const { return byte_count{element.size} * components; }
-    /// Whether the components of a cell lie next to each other.
+    /// Whether the components of a cell are contiguous.
     bool is_joined() const {
         return components == 1 || component_stride == 0 || component_stride == element.size;
     }
@@ -78,7 +78,7 @@ private:
     }
 };
 
-/// The arrays of a call, as `{a, b, c}`, a span, or one alone. It refers to them.
+/// The arrays of a call: `{a, b, c}`, a span, or a single one. Non-owning.
 class CellArrays : public std::span<const CellValues> {
 public:
     CellArrays(std::initializer_list<CellValues> arrays) : span(arrays.begin(), arrays.size()) {}

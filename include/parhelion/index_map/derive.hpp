@@ -1,4 +1,4 @@
-// Index maps made from other descriptions than a rank's own owned cells and ghosts.
+// Index maps from other descriptions, and gather/scatter by global id.
 #pragma once
 
 #include <span>
@@ -7,33 +7,32 @@
 
 namespace parhelion {
 
-/// One rank's view of everybody's parts: what it passes matters on the root alone.
+/// Lists of all ranks; only those of the root matter.
 struct RootLists {
-    std::span<const global_index> owned;         ///< cells of each rank
-    std::span<const global_index> ghost_counts;  ///< ghosts of each rank
-    std::span<const global_index> ghost_ids;     ///< those ghosts, rank after rank
+    std::span<const global_index> owned;         ///< number of cells per rank
+    std::span<const global_index> ghost_counts;  ///< number of ghosts per rank
+    std::span<const global_index> ghost_ids;     ///< ids of the ghosts, rank by rank
 };
 
-/// Collective. Blocks in rank order, from lists that only `root` has.
-/// Errors (on every rank): a root that does not exist, lists that are not one entry per rank or do
-/// not add up, and those of IndexedDomain.
+/// Collective. Blocks in rank order, from lists on `root`. Errors (on every rank): an invalid root;
+/// lists without one entry per rank or with a wrong sum; those of IndexedDomain.
 IndexedDomain domain_from_root(const RootLists& lists, int root,
                                Communicator comm = MPI_COMM_WORLD);
 
-/// Collective. Entries of rows: row i of `rows` has `counts[i]` entries (counts of this rank's
-/// owned rows), which are numbered row after row. This rank owns the entries of its rows; its
-/// ghosts are those of its ghost rows, in their order. Errors (on every rank): as many counts as
-/// owned rows are needed; negative counts; more than 2^31 − 1 local entries.
+/// Collective. Entries of rows, numbered row by row: `counts` has the number of entries of each
+/// owned row of `rows`. A rank owns the entries of its rows; its ghosts are those of its ghost
+/// rows, in their order. Errors (on every rank): a count missing or negative; more than 2^31 − 1
+/// local entries.
 IndexedDomain ragged_domain(const IndexMap& rows, std::span<const global_index> counts);
 
-/// Collective. The domain with further ghosts, those of `ids` that the rank neither owns nor has,
-/// in ascending order behind the others. Errors: those of IndexedDomain.
+/// Collective. Appends those of `ids` as ghosts, in ascending order, that the rank neither owns nor
+/// has as ghosts. Errors: those of IndexedDomain.
 IndexedDomain with_added_ghosts(const IndexedDomain& domain, std::span<const global_index> ids);
 
-/// Collective. Values of all cells in the order of their global ids, on `root`, from and to every
-/// rank's owned cells. `cells` is the number of cells in `all` on the root. Errors (on every rank):
-/// a number that is not the global size, a root that does not exist, ids with gaps; on the root,
-/// `all` and `owned` that share memory.
+/// Collective. Scatters (distribute) or gathers (collate) the values of all cells, in the order of
+/// global ids, between `all` on `root` (`cells` cells) and every rank's owned cells. Errors (on
+/// every rank): `cells` is not the global size; an invalid root; gaps in the ids; `all` and `owned`
+/// overlap on the root.
 void distribute(const IndexedDomain& domain, int root, CellArray all, global_index cells,
                 CellArray owned, byte_count width);
 void collate(const IndexedDomain& domain, int root, CellArray all, global_index cells,

@@ -1,4 +1,4 @@
-// From global ids of nodes, as partitioned cells list them, to local numbers.
+// Local numbering of the nodes of partitioned cells.
 #pragma once
 
 #include <span>
@@ -8,26 +8,23 @@
 
 namespace parhelion {
 
-/// The nodes of a rank's cells: owned, then as ghosts those of other ranks; and the cells' nodes by
-/// their local numbers.
+/// The nodes of a rank's cells (owned, then ghosts), and the local node numbers of each cell.
 struct Localized {
     IndexedDomain nodes;
     std::vector<local_index> connectivity;
 };
 
-/// Collective. `connectivity`: global ids of the nodes of this rank's cells, cell after cell (−1:
-/// none, as in a table of cells of different sizes), which stays −1. `nodes` tells who owns which
-/// node; its ghosts, if any, stay, and those that cells need and that are missing follow in
-/// ascending order of id. Time and memory grow with a rank's own cells. Errors (on every rank): a
-/// node that nobody owns.
+/// Collective. `connectivity`: global node ids of this rank's cells, cell by cell; −1 (padding)
+/// stays −1. `nodes` has the ownership of the nodes; its ghosts stay first, and the missing nodes
+/// follow in ascending order of id. Time and memory are proportional to a rank's own cells. Errors
+/// (on every rank): a node without an owner.
 ///
-///     auto [nodes, cells] = localize(cell_nodes, IndexedDomain::with_owned_ids(owned_nodes, {},
-///     comm));
+///     auto [nodes, cells] =
+///         localize(cell_nodes, IndexedDomain::with_owned_ids(owned_nodes, {}, comm));
 Localized localize(std::span<const global_index> connectivity, const IndexedDomain& nodes);
 
-/// The same where nobody has said who owns the nodes: each belongs to the lowest rank that has it
-/// in a cell, in ascending order of id. Nodes of no cell belong to nobody. Errors (on every rank):
-/// ids that are negative, but for −1, or 2^62 and more.
+/// The same without given ownership: the lowest rank with a node in a cell owns it, in ascending
+/// order of id. Other nodes have no owner. Errors (on every rank): ids below −1, or 2^62 and more.
 Localized localize(std::span<const global_index> connectivity, Communicator comm);
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-// Rows that go to other ranks: particles, work that is balanced anew.
+// Migration of rows to other ranks: particles, load balancing.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,9 @@
 
 namespace parhelion {
 
-/// Sends each row of arrays to the rank that is named for it, where nobody knows beforehand who
-/// sends how much to whom. Any number of arrays, of different elements if need be, go together, in
-/// one message from each rank to each that gets rows of it. Its memory grows, and is used again: a
-/// call allocates nothing where it has no more rows than one before. Construction is collective the
+/// Sends each row of arrays to a given rank; no rank needs to know from which ranks it receives.
+/// Any number of arrays, also of different elements, travel in one message per pair of ranks. A
+/// call allocates only if it moves more rows than any call before. Construction is collective the
 /// first time for a communicator.
 ///
 ///     Migration migrate(comm);
@@ -29,17 +28,17 @@ public:
     static constexpr int dropped = -1;
     const Communicator& communicator() const { return exchange_.communicator(); }
 
-    /// Collective. Row i of each array goes to `ranks[i]`, which may be this rank; `dropped`: to
-    /// nobody. Arrays have at least as many rows as there are ranks, in their owned cells; they may
-    /// change when it returns. Returns how many rows have come. A rank may send none, and may get
-    /// none. Errors (on every rank): a rank that does not exist, too few rows, elements or
-    /// components that differ between ranks.
+    /// Collective. Sends row i of each array to `ranks[i]`, possibly this rank; `dropped`: to none.
+    /// Arrays have at least ranks.size() rows, in their owned cells, and may change after the
+    /// return. Returns the number of rows received. A rank may send or receive none. Errors (on
+    /// every rank): an invalid rank, too few rows, elements or components that differ between
+    /// ranks.
     std::int64_t send(std::span<const int> ranks, const CellArrays& arrays);
-    /// Local. Writes the rows that the last `send` has brought, by the rank that sent them, those
-    /// of one rank in the order in which it named them: arrays with room for them, of the elements
-    /// and components that were sent, in that order. They may be the ones that were sent.
+    /// Local. Writes the rows of the last `send` into arrays with room for them, with the elements
+    /// and components that were sent: sorted by source rank, then in the order of `ranks` there.
+    /// The sent arrays may be reused.
     void receive(const CellArrays& arrays) const;
-    /// Local. The rank that each of these rows came from.
+    /// Local. The source rank of each row.
     std::vector<int> sources() const;
 
 private:
@@ -53,8 +52,8 @@ private:
     RepeatedExchange exchange_;
     std::vector<Destination> destinations_;  // by rank
     std::vector<std::size_t> order_;         // rows, by destination
-    std::vector<CellValues> sent_;           // of the last call
-    byte_count width_ = 0;                   // of a row of all arrays
+    std::vector<CellValues> sent_;           // arrays of the last call
+    byte_count width_ = 0;                   // bytes per row, all arrays
     std::int64_t received_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where the cells of an index map lie in arrays.
+// Positions of the cells of an index map in arrays.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,28 @@
 
 namespace parhelion {
 
-/// The number of each local cell of a map in arrays, from 0. Arrays may have further cells, which
-/// nothing touches.
+/// The index of each local cell of a map in arrays, from 0. Arrays may have further cells, which
+/// are never accessed.
 ///
-/// Numbers count through `extents`, the dimensions of the cells, of which the first one runs
-/// fastest; none: one dimension. An array that has more dimensions than these has those of its
-/// components in front of dimension `components_at` of the cells, from 0, in the same order: a map
-/// with extents {nx, ny, blocks} and `components_at` 2 takes arrays (nx, ny, blocks) and (nx, ny,
-/// levels, blocks) of Fortran.
+/// Indices run through `extents`, the dimensions of the cells, first one fastest; empty: one
+/// dimension. The further dimensions of an array are those of its components, in front of dimension
+/// `components_at` of the cells: with extents {nx, ny, blocks} and `components_at` 2, a map takes
+/// the Fortran arrays (nx, ny, blocks) and (nx, ny, levels, blocks).
 struct Places {
     std::vector<local_index> owned, ghosts;
     std::vector<global_index> extents = {};
     int components_at = 0;
 };
 
-/// Throws Error for places that are negative, too many or too few, or outside of the extents, for a
-/// place that two cells have, and for extents that are none. Local.
+/// Throws Error for negative, too many, too few or repeated places, or places outside the extents,
+/// and for invalid extents. Local.
 void check_places(const Places& places, local_index owned, local_index ghosts);
 
-/// An array of a map with these places, whose dimensions are listed with the fastest one first.
-/// Local. Throws Error for other dimensions or extents, and for components that no single stride
-/// tells.
+/// The values of an array, fastest dimension first, of a map with these places. Local. Throws Error
+/// for other dimensions or extents, and for components without a single stride.
 CellValues values_in(const Places& places, const ArrayShape& array);
 
-/// Throws Error where a map has places, for what takes arrays of owned cells, then ghosts, alone.
-/// Local.
+/// Throws Error if a map has places, for functions that need owned cells, then ghosts. Local.
 void refuse_places(const std::optional<Places>& places);
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-// Sums of the points that several ranks of a grid hold.
+// Sums of points that several ranks of a grid hold.
 #pragma once
 
 #include <initializer_list>
@@ -11,25 +11,25 @@
 
 namespace parhelion {
 
-/// Staggered fields have the planes of points between two blocks on both of them. Where each rank's
-/// values are what its own cells give (forces on the nodes of a mesh, fluxes through faces), all
-/// that hold a point get their sum, in one round of messages, added in ascending order of rank, so
-/// that all have the same bits. Points that a rank holds twice, on both ends of a periodic
-/// dimension or in two of its blocks, are added up on it first. Layers around the points are
-/// neither read nor written. In a grid with seams a point's first holder, by tile, then by
-/// coordinates, adds up what all have in its own frame (`Field::sign`, `vector`) and gives them the
-/// sum: two rounds, of fields of any stagger, and of cells on the line of a center pivot. With a
-/// mask the first holder that has a rank does so.
+/// For staggered fields, neighboring blocks both hold the plane of points between them. Each call
+/// gives all holders of a point the sum of their values (forces on mesh nodes, fluxes through
+/// faces), in one round of messages. Values are added in ascending order of rank, so that all
+/// holders have the same bits. A rank first adds up points that it holds twice: on both ends of a
+/// periodic dimension or in two blocks. Layers around the points are not accessed. In a grid with
+/// seams, the first holder of a point (by tile, then coordinates, without land) adds up all values
+/// in its own frame (`Field::sign`, `vector`) and returns the sum: two rounds, for fields of any
+/// stagger, and for cells on the line of a center pivot.
 ///
-/// Construction is collective. Fields of one grid and one stagger, of different elements if need
-/// be, travel together; their arrays have equal extents and order. A call takes other arrays of
-/// those layouts, or none for those of the construction. Errors: fields of another stagger or
-/// layout than the first, or not staggered (on every rank); arrays of another layout, a reduction
-/// that elements do not have (of the rank that passes them); a reduction that has failed where a
-/// rank added up points that it has twice (of all ranks that hold one of its points).
+/// Construction is collective. Fields of one grid and one stagger, also of different elements,
+/// travel together; their arrays have equal extents and order. A call takes other arrays of those
+/// layouts, or none for those of the construction. Errors: fields that are not staggered, or differ
+/// in stagger or layout (on every rank); arrays of another layout, a reduction that elements do not
+/// support (on the rank that passes them); a user-defined reduction that fails on points that a
+/// rank holds twice (on all holders of the rank's points).
 ///
-///     PointSums sums{domain, {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger =
-///     1})}}; sums();                                  // each step
+///     PointSums sums{domain,
+///                    {view(domain, fx, {.stagger = 1}), view(domain, fy, {.stagger = 1})}};
+///     sums();  // each step
 class PointSums {
 public:
     PointSums(const CartesianDomain& domain, std::vector<Field> fields,
@@ -39,13 +39,12 @@ public:
     PointSums& operator=(PointSums&&) noexcept;
 
     void operator()(std::initializer_list<Field> arrays = {}) { reduce(Reduction::sum, arrays); }
-    /// With another reduction; `replace` gives the value of the last rank that holds a point.
+    /// With another reduction; `replace` takes the value of the highest rank.
     void reduce(Reduction reduction, std::span<const Field> arrays);
     void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
         reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));
     }
-    /// In two halves: points that others hold must not be written before the step ends, all others
-    /// may.
+    /// Split: until the step ends, points that other ranks hold must not be written.
     [[nodiscard]] Step begin(Reduction reduction, std::span<const Field> arrays);
     [[nodiscard]] Step begin(Reduction reduction = Reduction::sum,
                              std::initializer_list<Field> arrays = {}) {
@@ -54,7 +53,7 @@ public:
     void end();
     bool under_way() const;
 
-    /// Points, holders, and what moves them. For people; local.
+    /// Human-readable: points, holders, transport. Local.
     std::string explain() const;
 
 private:
