@@ -1,4 +1,4 @@
-// Patterns × fields: everything compiled that an exchange needs.
+// Plans: patterns × fields, compiled.
 #pragma once
 
 #include <memory>
@@ -16,117 +16,119 @@ namespace parhelion {
 /// Fields of one pattern, or of one grid.
 struct Group {
     Group(Pattern pattern, std::vector<Field> of);
-    /// A pattern for each stagger (and, where the domain's boundary is owned, depth) that fields
-    /// have, which travel together. Local; what does not fit is told when the exchange is made.
+    /// Builds one pattern for each stagger of the fields (and each depth, if the domain's boundary
+    /// is owned); the fields still share messages. Local. The constructor of the exchange reports
+    /// fields that do not fit.
     Group(const CartesianDomain& domain, std::vector<Field> of);
 
     std::vector<Pattern> patterns;
-    std::vector<Field> fields;  ///< each has the first pattern of its stagger and ends
+    std::vector<Field> fields;  ///< each uses the first pattern with its stagger and ends
 };
 
-/// What a rank shares with one neighbor in one stage: a link per pattern, one without entries where
-/// the pattern has none.
+/// What a rank shares with one neighbor in one stage: one link per pattern, empty where a pattern
+/// has none.
 using Links = std::vector<const Link*>;
 
-/// One direction of a link. Packing and unpacking use base 0 for the message and the plan's bases
-/// for the fields.
+/// One direction of a link. In pack and unpack, base 0 is the message on one side, and the plan's
+/// bases are the fields on the other.
 struct Way {
     byte_count send_bytes = 0, receive_bytes = 0;
     Program pack;    ///< fields → message
     Program unpack;  ///< message → fields (forward: copy; reverse: reduce)
 };
 
-/// A neighbor: one message each way, with all fields of all groups in it.
+/// A neighbor: one message in each direction, with all fields of all groups.
 struct LinkPlan {
     int rank = 0;
     Links links;
     Way forward, reverse;
-    Program repeat;      ///< forward, after unpack: ghosts that repeat another one
-    bool small = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
+    Program repeat;      ///< forward, after unpack: copies to ghosts that duplicate another one
+    bool small = false;  ///< ghosts lie in small pieces on at least one side; both sides agree
     std::vector<std::vector<int>>
-        orders;  ///< per field, the order in which the neighbor packs its dimensions
-    std::vector<std::int64_t> record = {};  ///< what the neighbor gave make_plan for its neighbors
+        orders;  ///< per field: the neighbor's packing order of dimensions
+    std::vector<std::int64_t> record = {};  ///< the neighbor's PlanTerms::record for this rank
     const Way& way(Direction direction) const {
         return direction == Direction::forward ? forward : reverse;
     }
 };
 
-/// This rank as its own neighbor: copied straight, no message.
+/// This rank as its own neighbor: direct copies, no message.
 struct SelfPlan {
     Links links;
     Program forward, repeat, reverse;
 };
 
-/// What goes at once: with one message to every neighbor there is one stage, dimension after
-/// dimension one for each.
+/// Messages that travel concurrently. One stage if each neighbor gets one message; one per
+/// dimension if dimensions are exchanged one after another.
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
-    /// Forward: all periodic images of some groups, which then are not in `repeat`. Those of owned
-    /// cells alone, at the beginning; the others after all else.
+    /// Forward: all periodic copies of some groups, which are then not in `repeat`. wrap_owned
+    /// copies owned cells at the beginning; wrap copies the rest at the end.
     Program wrap_owned, wrap;
 };
 
 class Executor;
 
-/// Compiled once. Owns the patterns; the fields' arrays stay the caller's.
+/// Compiled once. Owns the patterns; the caller owns the arrays.
 ///
-/// Stage k of a plan is stage k of every pattern that has one: groups exchanged in one stage go
-/// with the first stage of those exchanged dimension by dimension. The numbers of stages are equal
-/// on all ranks, so neighbors agree on what goes when.
+/// Stage k of a plan is stage k of every pattern that has one: single-stage groups travel with the
+/// first stage of groups exchanged dimension by dimension. All ranks have the same number of
+/// stages, so neighbors agree on the contents of each message.
 struct Plan {
     struct Number {
-        int group = 0, field = 0;  ///< of the groups that were passed, and within it
+        int group = 0, field = 0;  ///< index among the groups passed, and within the group
     };
-    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, one after another
-    std::vector<std::vector<Box>> reaches;  ///< of each pattern and block: the smallest box around
-                                            ///< all that is read or written
-    std::vector<Field> fields;  ///< as they were passed, or as a subset lists them; `halo` is that
-                                ///< of ghosts, the point of the next block among them
-    std::vector<HaloWidth> depths;  ///< of each field, as it was passed
-    std::vector<Number> numbers;    ///< of each field
-    std::vector<int> group_of;      ///< of each field: its pattern
+    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, concatenated
+    std::vector<std::vector<Box>>
+        reaches;  ///< per pattern and block: bounding box of all cells read or written
+    std::vector<Field> fields;  ///< in the order passed, or listed by a subset; `halo` is the ghost
+                                ///< width, the boundary point of the next block included
+    std::vector<HaloWidth> depths;  ///< per field, as passed
+    std::vector<Number> numbers;    ///< per field
+    std::vector<int> group_of;      ///< per field: index of its pattern
     bool several = false;           ///< groups were passed: messages name them
-    std::vector<int> like;  ///< of each field, the first one of its layout: their copies are equal
-                            ///< but for where they begin
+    std::vector<int> like;  ///< per field: the first field with its layout; their copies differ
+                            ///< only in the base address
     std::vector<std::byte*> bases;  ///< field by field, block by block
-    std::vector<int> first_base;    ///< of each field
+    std::vector<int> first_base;    ///< per field
     std::vector<StagePlan> stages;
-    std::shared_ptr<Executor> executor;  ///< makes all copies of the fields' memory
+    std::shared_ptr<Executor> executor;  ///< runs all copies of the fields' memory
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// Pattern and link of a field.
     const Pattern& pattern_of(int f) const { return *patterns[group_of[f]]; }
     const Link& link_of(const Links& links, int f) const { return *links[group_of[f]]; }
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
-    /// The fields' arrays are these from now on. Programs are the same.
+    /// Replaces the fields' arrays. Programs stay the same.
     void move_to(Bases arrays);
-    /// Bytes sent to other ranks in one exchange, and messages. Local.
+    /// Bytes, and messages, that this rank sends to other ranks in one exchange. Local.
     byte_count bytes_sent(Direction direction = Direction::forward) const;
     int messages_sent(Direction direction = Direction::forward) const;
 };
 
-/// What a later stage has ranks agree on, and tell each other, while a plan is made.
+/// What the caller of make_plan adds to the agreement between ranks.
 struct PlanTerms {
-    TellProperties options = {};       ///< whatever else must be equal on all ranks
-    std::function<void()> check = {};  ///< throws what is wrong on this rank. Local
+    TellProperties options = {};       ///< further options that must be equal on all ranks
+    std::function<void()> check = {};  ///< throws Error for a problem on this rank. Local
     std::function<std::vector<std::int64_t>()> record =
-        {};  ///< words for each neighbor. Collective: asked for once ranks have agreed
-    std::function<int()> threads = {};  ///< that share large copies; asked after `check`. None: 1
+        {};  ///< words for each neighbor. Collective: called once ranks agree
+    std::function<int()> threads =
+        {};  ///< number of threads that share large copies; called after `check`. Null: 1
 };
 
 /// Collective. Checks the fields against their patterns and the ranks against each other, then
-/// compiles. Errors (on every rank): no group, or patterns of several communicators; fields that do
-/// not fit their pattern, or that differ between ranks in number, element, components, stagger or
-/// depth; fields, or blocks of a field, that share cells (check_disjoint); broken patterns, and
-/// patterns whose links have no partner or another size or shape there.
+/// compiles. Throws Error on every rank for: no group; patterns of several communicators; fields
+/// that do not fit their pattern, or whose number, element, components, stagger or depth differ
+/// between ranks; fields or blocks that share cells (check_disjoint); inconsistent patterns; links
+/// without a partner, or with another size or shape there.
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms = {});
 
-/// "field 2", or where there are several groups "field 2 of group 1", for messages: numbered from 0
-/// within its group.
+/// "field 2", or with several groups "field 2 of group 1", for messages. Fields are numbered from 0
+/// within their group.
 std::string field_name(const Plan& plan, int f);
 
-/// Of all ghosts of a neighbor's links.
+/// Total size of all ghosts of a neighbor's links.
 byte_count ghost_bytes(const Plan& plan, const Links& links);
 
 }  // namespace parhelion
