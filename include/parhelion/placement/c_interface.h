@@ -83,124 +83,102 @@ int phl_place(const phl_machine* machine, const phl_process_grid* grid, const ph
               phl_placement** placement);
 /* Places level by level, as published for hwcart: `levels` and `blocks` are, e.g., "node l3 core"
  * and {3,3,3, 2,2,1, 2,1,1}. `numbering` is "XYZ" or similar; empty: last dimension fastest. */
+int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels,
                       const int* blocks, const int* periodic, const char* numbering,
                       phl_placement** placement);
-                      void phl_placement_free(phl_placement* placement);
-                      /* Position of each grid point in the machine's hierarchical order; number of
-                       * points that local search moved; number of portfolio members; methods left
-                       * out. */
-                      typedef struct phl_placement_facts {
-                          int dimensions, grid[4];
-                          const int* positions;
-                          int moved, members;
-                          const char* note;
-                      } phl_placement_facts;
-                      /* Local. `facts` is valid as long as the placement. */
-                      int phl_placement_describe(const phl_placement* placement,
-                                                 phl_placement_facts* facts);
-                      /* Scores of this placement under any stencil. */
-                      int phl_placement_scores(const phl_placement* placement,
-                                               const phl_stencil* stencil, phl_scores scores);
-                      /* One member of the portfolio; member −1 is the placement itself. `levels` is
-                       * 0 if it was not scored, for the given `reason`. `seconds` are predicted, if
-                       * costs were given. */
-                      typedef struct phl_member {
-                          const char *name, *reason;
-                          double seconds;
-                          int levels;
-                          phl_scores scores;
-                      } phl_member;
-                      /* Local, as phl_placement_describe. */
-                      int phl_placement_member(const phl_placement* placement, int member,
-                                               phl_member* facts);
+void phl_placement_free(phl_placement* placement);
+/* Position of each grid point in the machine's hierarchical order; number of points that local
+ * search moved; number of portfolio members; methods left out. */
+typedef struct phl_placement_facts {
+    int dimensions, grid[4];
+    const int* positions;
+    int moved, members;
+    const char* note;
+} phl_placement_facts;
+/* Local. `facts` is valid as long as the placement. */
+int phl_placement_describe(const phl_placement* placement, phl_placement_facts* facts);
+/* Scores of this placement under any stencil. */
+int phl_placement_scores(const phl_placement* placement, const phl_stencil* stencil,
+                         phl_scores scores);
+/* One member of the portfolio; member −1 is the placement itself. `levels` is 0 if it was not
+ * scored, for the given `reason`. `seconds` are predicted, if costs were given. */
+typedef struct phl_member {
+    const char *name, *reason;
+    double seconds;
+    int levels;
+    phl_scores scores;
+} phl_member;
+/* Local, as phl_placement_describe. */
+int phl_placement_member(const phl_placement* placement, int member, phl_member* facts);
 
-                      /* Traffic between nodes in one exchange; `nodes` has the node of every grid
-                       * point. `pairs` receives the number of node pairs. `traffic`, unless NULL,
-                       * receives six numbers for each of the first `room` pairs: sending and
-                       * receiving node, messages and bytes rank to rank, messages and bytes of the
-                       * transport node_aware; bytes are −1 if the stencil does not specify the
-                       * cells that travel. */
-                      int phl_node_pairs(const phl_process_grid* grid, const int* nodes,
-                                         const phl_stencil* stencil, int room, int* pairs,
-                                         int64_t* traffic);
-                      /* Number of messages that node_aware sends from one node to another for
-                       * `bytes` bytes from `contributors` ranks. */
-                      int phl_node_messages(int64_t bytes, int64_t contributors);
+/* Traffic between nodes in one exchange; `nodes` has the node of every grid point. `pairs` receives
+ * the number of node pairs. `traffic`, unless NULL, receives six numbers for each of the first
+ * `room` pairs: sending and receiving node, messages and bytes rank to rank, messages and bytes of
+ * the transport node_aware; bytes are −1 if the stencil does not specify the cells that travel. */
+int phl_node_pairs(const phl_process_grid* grid, const int* nodes, const phl_stencil* stencil,
+                   int room, int* pairs, int64_t* traffic);
+/* Number of messages that node_aware sends from one node to another for `bytes` bytes from
+ * `contributors` ranks. */
+int phl_node_messages(int64_t bytes, int64_t contributors);
 
-                      /* Process grids with exactly `ranks` places that contain a nonzero cell of
-                       * `mask` (one byte per cell of `cells`), least halo first (one width per
-                       * dimension, 0 for the tile axis). `grids` receives up to `room` of them,
-                       * then 0. The other places have no rank (see CartesianOptions::mask). Fails
-                       * if there is no such grid, naming the nearest numbers of ranks. */
-                      int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells,
-                                              const uint8_t* mask, const int* halo, int room,
-                                              int* grids);
-                      /* Returns in `grid` the process grid for all of the machine's ranks over
-                       * `cells` that keeps the most halo bytes inside nodes; `bytes` receives one
-                       * entry per offset. */
-                      int phl_choose_grid(const phl_machine* machine, int dimensions,
-                                          const int64_t* cells, const phl_stencil* stencil,
-                                          const int* periodic, int objective, int* grid,
-                                          int64_t* bytes);
-                      /* Strides of a numbering: the rank of a point is the sum of its coordinates
-                       * times these. `numbering` is "XYZ", "ZYX", …; empty: last dimension fastest.
-                       */
-                      int phl_numbering(const phl_process_grid* grid, const char* numbering,
-                                        int* strides);
+/* Process grids with exactly `ranks` places that contain a nonzero cell of `mask` (one byte per
+ * cell of `cells`), least halo first (one width per dimension, 0 for the tile axis). `grids`
+ * receives up to `room` of them, then 0. The other places have no rank (see
+ * CartesianOptions::mask). Fails if there is no such grid, naming the nearest numbers of ranks. */
+int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
+                        const int* halo, int room, int* grids);
+/* Returns in `grid` the process grid for all of the machine's ranks over `cells` that keeps the
+ * most halo bytes inside nodes; `bytes` receives one entry per offset. */
+int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells,
+                    const phl_stencil* stencil, const int* periodic, int objective, int* grid,
+                    int64_t* bytes);
+/* Strides of a numbering: the rank of a point is the sum of its coordinates times these.
+ * `numbering` is "XYZ", "ZYX", …; empty: last dimension fastest. */
+int phl_numbering(const phl_process_grid* grid, const char* numbering, int* strides);
 
-                      /* Communicators are Fortran handles (MPI_Comm_c2f, MPI_Comm_f2c;
-                       * comm%MPI_VAL, Comm.py2f()).
-                       *
-                       * Collective over `parent`. The extents of `grid` or `cells` may be NULL;
-                       * both may be if `levels` and `blocks` place by hand. A stencil without steps
-                       * means faces. `costs` is as in phl_place and needs `cells`, or is NULL. A
-                       * negative `node_color` finds nodes by shared memory. Call the local
-                       * phl_placed_free on every rank, in any order; the next phl_placed_create on
-                       * the same parent, or the parent's MPI_Comm_free, then frees the
-                       * communicator. */
-                      int phl_placed_create(int parent, const phl_process_grid* grid,
-                                            const int64_t* cells, const phl_stencil* stencil,
-                                            int objective, const char* levels, const int* blocks,
-                                            const char* numbering, int node_color,
-                                            const phl_exchange_costs* costs, phl_placed** placed);
-                      void phl_placed_free(phl_placed* placed);
-                      /* The communicator and this rank in it. Scores and traffic between nodes of
-                       * the placement ([0]) and of ranks numbered node after node ([1]). Traffic
-                       * rank to rank: messages, bytes, then both of the busiest node; then the same
-                       * four for node_aware. */
-                      typedef struct phl_placed_facts {
-                          int comm, rank, dimensions, grid[4], levels;
-                          const char* level[PHL_MAX_LEVELS];
-                          phl_scores scores[2];
-                          int64_t between_nodes[2][8];
-                          const char* description;
-                      } phl_placed_facts;
-                      /* Local. `facts` is valid until phl_placed_free. */
-                      int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts);
-                      /* A rank's coordinates in the grid. Local. */
-                      int phl_placed_coords(const phl_placed* placed, int rank, int* coords);
-                      /* Local. MPI_PROC_NULL beyond the ends of the grid. */
-                      int phl_placed_rank_of(const phl_placed* placed, const int* coords,
-                                             int* rank);
-                      /* Collective over the placed communicator; the caller frees the result with
-                       * MPI_Comm_free. */
-                      int phl_placed_to_cart(const phl_placed* placed, int* cart);
-                      int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub);
+/* Communicators are Fortran handles (MPI_Comm_c2f, MPI_Comm_f2c; comm%MPI_VAL, Comm.py2f()).
+ *
+ * Collective over `parent`. The extents of `grid` or `cells` may be NULL; both may be if `levels`
+ * and `blocks` place by hand. A stencil without steps means faces. `costs` is as in phl_place and
+ * needs `cells`, or is NULL. A negative `node_color` finds nodes by shared memory. Call the local
+ * phl_placed_free on every rank, in any order; the next phl_placed_create on the same parent, or
+ * the parent's MPI_Comm_free, then frees the communicator. */
+int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* cells,
+                      const phl_stencil* stencil, int objective, const char* levels,
+                      const int* blocks, const char* numbering, int node_color,
+                      const phl_exchange_costs* costs, phl_placed** placed);
+void phl_placed_free(phl_placed* placed);
+/* The communicator and this rank in it. Scores and traffic between nodes of the placement ([0]) and
+ * of ranks numbered node after node ([1]). Traffic rank to rank: messages, bytes, then both of the
+ * busiest node; then the same four for node_aware. */
+typedef struct phl_placed_facts {
+    int comm, rank, dimensions, grid[4], levels;
+    const char* level[PHL_MAX_LEVELS];
+    phl_scores scores[2];
+    int64_t between_nodes[2][8];
+    const char* description;
+} phl_placed_facts;
+/* Local. `facts` is valid until phl_placed_free. */
+int phl_placed_describe(const phl_placed* placed, phl_placed_facts* facts);
+/* A rank's coordinates in the grid. Local. */
+int phl_placed_coords(const phl_placed* placed, int rank, int* coords);
+/* Local. MPI_PROC_NULL beyond the ends of the grid. */
+int phl_placed_rank_of(const phl_placed* placed, const int* coords, int* rank);
+/* Collective over the placed communicator; the caller frees the result with MPI_Comm_free. */
+int phl_placed_to_cart(const phl_placed* placed, int* cart);
+int phl_placed_sub(const phl_placed* placed, const int* remain, int* sub);
 
-                      /* Places the parts of any graph: part p sends bytes[i] to targets[i] for
-                       * starts[p] ≤ i < starts[p + 1]. `positions` receives each part's position in
-                       * the machine's hierarchical order; `text` names the chosen method and
-                       * missing libraries, valid until this thread's next call. */
-                      int phl_place_graph(const phl_machine* machine, int parts, const int* starts,
-                                          const int* targets, const int64_t* bytes, int objective,
-                                          int* positions, const char** text);
-                      /* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. Rank
-                       * r of `placed` should own part r; the caller frees it with MPI_Comm_free. */
-                      int phl_place_parts(int comm, int edges, const int* targets,
-                                          const int64_t* bytes, int objective, int node_color,
-                                          int* placed);
+/* Places the parts of any graph: part p sends bytes[i] to targets[i] for starts[p] ≤ i < starts[p +
+ * 1]. `positions` receives each part's position in the machine's hierarchical order; `text` names
+ * the chosen method and missing libraries, valid until this thread's next call. */
+int phl_place_graph(const phl_machine* machine, int parts, const int* starts, const int* targets,
+                    const int64_t* bytes, int objective, int* positions, const char** text);
+/* Collective over `comm`: this rank's part sends bytes[i] to targets[i]. Rank r of `placed` should
+ * own part r; the caller frees it with MPI_Comm_free. */
+int phl_place_parts(int comm, int edges, const int* targets, const int64_t* bytes, int objective,
+                    int node_color, int* placed);
 
 #ifdef __cplusplus
-                      }
+}
 #endif
 #endif
