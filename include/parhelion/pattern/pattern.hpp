@@ -1,4 +1,4 @@
-// Patterns: the cells that a rank sends to and receives from each neighbor, as plain data.
+// Patterns: which cells each rank sends to and receives from each neighbor.
 #pragma once
 
 #include <iosfwd>
@@ -23,15 +23,16 @@ struct SeamTurn {
     friend bool operator==(const SeamTurn&, const SeamTurn&) = default;
 };
 
-/// Cells of one block that travel together, in the order of the ghosts. Coordinates are global;
-/// those of ghosts continue beyond the ends.
+/// Cells of one block that travel together, in the order of the ghosts. Global coordinates, which
+/// continue beyond the ends.
 struct BoxPiece {
     std::int32_t block = 0;  ///< on this rank
     Box cells;
-    Box owner;  ///< the receiver's owned box in this rank's coordinates: a field with a narrower
-                ///< halo moves cells ∩ grow(owner, width)
-    Coordinates shift{0, 0, 0, 0};  ///< ghosts: the owner's coordinates along axis d are cells +
-                                    ///< shift, or shift − cells if mirrored
+    Box owner;  ///< the receiver's owned box in local coordinates: a narrower field moves cells ∩
+                ///< grow(owner, width)
+    Coordinates shift{
+        0, 0, 0,
+        0};  ///< ghosts: along axis d, the owner has cells + shift, or shift − cells if mirrored
     SeamTurn turn = {};
     bool at_owner = false;  ///< `cells` are the owner's, not the ghosts
 
@@ -49,12 +50,12 @@ struct Selection {
     friend bool operator==(const Selection&, const Selection&) = default;
 };
 
-/// Everything that this rank exchanges with one neighbor (possibly itself).
+/// All cells exchanged with one neighbor (possibly this rank).
 ///
 /// Entry k (box or index) of `send` matches entry k of the neighbor's `receive`. The first `unique`
-/// entries are distinct cells; each later one duplicates the entry given by `duplicate_of`: an id
-/// requested twice, or another periodic copy of a ghost. Duplicates travel only in a reverse
-/// exchange, where every ghost counts; in a forward exchange the receiver copies them locally.
+/// entries are distinct; each later one duplicates the entry in `duplicate_of`: an id requested
+/// twice, or another periodic copy of a ghost. Duplicates travel only in reverse, where every ghost
+/// counts; forward, the receiver copies them.
 struct Link {
     int rank = 0;
     Selection send;     ///< cells owned here, ghosts there
@@ -64,8 +65,8 @@ struct Link {
     friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Links in ascending order of rank. A pattern has one stage, or one per dimension if dimensions
-/// are exchanged one after another.
+/// Links in ascending order of rank. One stage, or one per dimension if exchanged dimension by
+/// dimension.
 using Stage = std::vector<Link>;
 
 /// Global ids of a rank's cells, for messages.
@@ -75,23 +76,20 @@ struct CellIds {
     std::vector<global_index> ghosts;
 };
 
-/// A pattern holds no addresses and no types. It can be printed, saved, loaded, checked, and shared
-/// by exchanges.
+/// Holds no addresses or types: can be printed, saved, loaded, checked, and shared by exchanges.
 struct Pattern {
     Communicator communicator;
     int dimensions = 0;       ///< 0: indexed
-    std::vector<Box> blocks;  ///< structured: owned boxes, including owned layers beyond an end
-    HaloWidth
-        halo;  ///< structured: ghost width, including the boundary points owned by the next block
-    local_index owned = 0;   ///< cells (indexed)
-    local_index ghosts = 0;  ///< cells (indexed)
+    std::vector<Box> blocks;  ///< structured: owned boxes with owned layers beyond an end
+    HaloWidth halo;           ///< structured: ghost width with the next block's boundary points
+    local_index owned = 0;    ///< cells (indexed)
+    local_index ghosts = 0;   ///< cells (indexed)
     std::vector<Stage> stages;
     Stagger stagger = {};                     ///< structured: of its fields
     HaloWidth ends = 0;                       ///< structured: owned layers beyond non-periodic ends
     std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a loaded pattern
-    bool interleaved =
-        false;  ///< indexed: other values lie between the cells; owned and ghosts count the whole
-                ///< arrays. The maker checks that no two cells share memory
+    bool interleaved = false;  ///< indexed: other values lie between the cells, and the counts are
+                               ///< of all; the maker checks overlaps
 
     bool indexed() const { return dimensions == 0; }
 };
@@ -99,33 +97,30 @@ struct Pattern {
 class CartesianDomain;
 class IndexedDomain;
 
-/// Returns the pattern of a domain of cells or points (CartesianDomain::staggered). Local: it
-/// follows from the domain alone.
+/// Pattern of a domain of cells or points (CartesianDomain::staggered). Local.
 Pattern build_pattern(const CartesianDomain& domain);
-/// The same for fields of another depth: if the domain's boundary is owned, `ends` layers beyond
-/// the ends are owned. Local.
+/// For fields of another depth: if the domain's boundary is owned, so are `ends` layers beyond it.
+/// Local.
 Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends);
 
-/// Collective: owners learn the readers of their cells by sparse consensus (NBX).
+/// Collective: owners learn their readers by sparse consensus (NBX).
 Pattern build_pattern(const IndexedDomain& domain);
 
-/// Number of cells that this rank sends to other ranks in a forward exchange, over all stages.
-/// Local.
+/// Cells sent to other ranks in a forward exchange, over all stages. Local.
 global_index cells_sent(const Pattern& pattern);
 
-/// Ranks, other than this one, that this rank exchanges with. Local.
+/// Neighbors other than this rank. Local.
 std::vector<int> neighbor_ranks(const Pattern& pattern);
 
-/// Human-readable summary. Local.
+/// Human-readable. Local.
 std::string describe(const Pattern& pattern);
 
-/// Checks this rank's side: indices in range, boxes inside owned cells or halo, ghosts written
-/// once. Local. Throws Error naming the link and entry.
+/// Checks this rank: indices in range, boxes inside owned cells or halo, ghosts written once.
+/// Local. Throws Error naming link and entry.
 void check_local(const Pattern& pattern);
 
-/// Collective. Runs check_local on every rank, then compares each link with the neighbor's side.
-/// Throws Error on every rank if a link has no partner, or if the two sides differ in size or
-/// shape.
+/// Collective. check_local on every rank, then compares each link with the neighbor's side. Throws
+/// Error on every rank if a link has no partner, or its two sides differ in size or shape.
 void verify(const Pattern& pattern);
 
 }  // namespace parhelion

@@ -36,12 +36,11 @@ public:
             firsts_.push_back(first_of(domain, field_, b));
     }
 
-    /// Address of the first element in memory (a halo cell, if there is a halo), and the view of
-    /// all blocks.
+    /// First element in memory (a ghost, if there is a halo), and the view of all blocks.
     T* data(int block = 0) { return reinterpret_cast<T*>(memory_[block].get()); }
     const Field& field() const { return field_; }
 
-    /// Component of the cell at these global coordinates. Bounds are not checked.
+    /// Component of a cell, by global coordinates. Bounds are not checked.
     T& at(const Coordinates& cell, int component = 0, int block = 0) {
         const auto b = static_cast<std::size_t>(block);
         std::byte* place = field_.blocks[b].first + component * field_.stride_of_components(b);
@@ -59,8 +58,8 @@ public:
     ///     auto v = u.values<3>();
     ///     for (…) v(i, j, k) = 1;       // 0: first owned cell; ghosts from −halo
     ///
-    /// `Rank` is the number of dimensions, or one more for components as the last index. Throws
-    /// Error for any other rank, or if elements are not contiguous along `Along` (Order::c: last,
+    /// `Rank`: the number of dimensions, or one more for components as the last index. Throws Error
+    /// for another rank, or unless elements are contiguous along `Along` (Order::c: last,
     /// Order::fortran: first; components count as a dimension).
     template <std::size_t Rank, Contiguity Along = Contiguity::last>
     StridedView<T, Rank, Along> values(int block = 0) {
@@ -108,8 +107,8 @@ private:
     Field field_;
 };
 
-/// Returns a zeroed array in node-shared memory, by default with the domain's halo. Local. Throws
-/// Error if memory is insufficient.
+/// Zeroed array in node-shared memory, by default with the domain's halo. Local. Throws Error if
+/// memory is insufficient.
 ///
 ///     auto u = make_array<double>(domain, {.stagger = {1, 0}, .array_halo = 2, .depth = 1});
 template <class T>
@@ -117,7 +116,7 @@ Array<T> make_array(const CartesianDomain& domain, const ArrayLayout& layout = {
     return {domain, layout};
 }
 
-/// Returns the view of an array made by make_array. Local.
+/// View of an array made by make_array. Local.
 template <class T>
 const Field& view(const Array<T>& array) {
     return array.field();

@@ -1,5 +1,4 @@
-// Views of any array type that has data, extents and strides: std::mdspan, Kokkos::View, Eigen
-// matrices and tensors, xtensor, user types.
+// Views of any array with data, extents and strides.
 #pragma once
 
 #include <array>
@@ -105,10 +104,8 @@ byte_count stride_of(A& a, std::size_t d) {
 
 }  // namespace detail
 
-/// Has data, extents and strides through the interface of std::mdspan (data_handle(), extent(i),
-/// stride(i), rank()), Kokkos::View (data(), extent(i), stride(i) or stride_0() …, rank), Eigen
-/// matrices (data(), rows(), cols(), rowStride(), colStride()) or tensors (data(), dimensions()),
-/// or xtensor (data(), shape(), strides()).
+/// Has data, extents and strides as in std::mdspan (data_handle(), extent(i), stride(i), rank()),
+/// Kokkos::View, Eigen matrices and tensors, or xtensor.
 template <class A>
 concept ArrayLike =
     (detail::HasHandle<A> || detail::HasData<A>) &&
@@ -116,7 +113,7 @@ concept ArrayLike =
      (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) ||
      detail::HasStrides<A>);
 
-/// Shape of an array-like: at most 5 dimensions, components included.
+/// Shape of an array: at most 5 dimensions, components included.
 struct ArrayShape {
     std::byte* first = nullptr;
     Element element;
@@ -125,7 +122,7 @@ struct ArrayShape {
     std::array<byte_count, max_dimensions + 1> strides{};  ///< bytes
 };
 
-/// Returns the shape of an array. Local. Throws Error for more than 5 dimensions.
+/// Local. Throws Error for more than 5 dimensions.
 template <ArrayLike A>
 ArrayShape shape_of(A& array) {
     using T = std::remove_pointer_t<decltype(detail::first_of(array))>;
@@ -146,18 +143,18 @@ ArrayShape shape_of(A& array) {
     return shape;
 }
 
-/// View of the array of a rank's only block. The array has the domain's dimensions in the same
-/// order, and optionally a last one for components. Extents are owned + stagger + array_halo.lower
-/// + array_halo.upper. Strides and components come from the array, not from `layout`. Local. Throws
-/// Error if extents or dimensions differ.
+/// View of the array of a rank's only block: the domain's dimensions in order, optionally a last
+/// one for components. Extents are owned + stagger + array_halo.lower + array_halo.upper. The array
+/// determines strides and components, not `layout`. Local. Throws Error for other extents or
+/// dimensions.
 Field view_shape(const CartesianDomain& domain, const ArrayShape& array, ArrayLayout layout = {});
-/// View of one array per block, with the same requirements. Also throws Error for another number of
-/// arrays, and if blocks differ in element or components.
+/// The same with one array per block. Also throws Error for another number of arrays, and if
+/// elements or components differ.
 Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arrays,
                   ArrayLayout layout = {});
 /// View of owned cells, then ghosts, along the first dimension, and components along the second. A
-/// matrix with one row or one column counts as one-dimensional. Local. Throws Error if extents or
-/// dimensions differ.
+/// matrix with one row or column has one dimension. Local. Throws Error for other extents or
+/// dimensions.
 Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
 
 /// View of any ArrayLike. Owns nothing: the array must not move.

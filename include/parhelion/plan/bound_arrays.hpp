@@ -11,8 +11,8 @@
 
 namespace parhelion {
 
-/// Views of the arrays of one call, one for each field of an exchange. Owns nothing. Empty: the
-/// arrays that the exchange was constructed with.
+/// Views of the arrays of one call, one per field. Owns nothing. Empty: the arrays of the
+/// construction.
 class ArrayList {
 public:
     ArrayList() = default;
@@ -23,13 +23,13 @@ public:
     }
     explicit ArrayList(const std::vector<Field>& fields)
         : many_(fields.data()), size_(fields.size()) {}
-    /// First-cell addresses only, ordered as in `Plan::bases`. The caller has compared the layouts.
+    /// Addresses of first cells, as in `Plan::bases`. The caller has compared the layouts.
     explicit ArrayList(const std::vector<std::byte*>& places)
         : places_(places.data()), size_(places.size()) {}
 
     std::size_t size() const { return size_; }
     Bases places() const { return places_; }
-    /// View of field `f`. Requires a list of views, not of addresses.
+    /// View of field `f`. Requires a list of views.
     const Field& operator[](std::size_t f) const { return many_ != nullptr ? many_[f] : *few_[f]; }
 
 private:
@@ -40,26 +40,26 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Addresses of the arrays of the current exchange. Transports keep a reference and read the
-/// addresses whenever they copy. Binding is local and allocates nothing.
+/// Addresses of an exchange's current arrays. Transports keep a reference and read them at every
+/// copy. Binding is local and allocates nothing.
 class BoundArrays {
 public:
-    /// Binds the plan's own arrays. The plan must outlive this object.
+    /// The plan must outlive this object.
     explicit BoundArrays(const Plan& plan);
 
-    /// Addresses, field by field, block by block.
+    /// Field by field, block by block.
     Bases bases() const { return bases_.data(); }
     std::size_t size() const { return bases_.size(); }
-    /// Changes whenever an address changes.
+    /// Changes with every address.
     std::uint64_t version() const { return version_; }
 
-    /// Binds other arrays of the compiled layouts; an empty list binds the plan's own arrays.
-    /// Throws Error if a layout differs or if arrays share cells; the binding is then unchanged.
+    /// Binds other arrays of the compiled layouts; an empty list: the plan's own. Throws Error, and
+    /// binds nothing, if a layout differs or if arrays share cells.
     void bind(const ArrayList& arrays);
 
 private:
-    // Block layout at plan time, and its extent in bytes relative to the first owned cell. A mask
-    // has all bits set where the stride must match, none where any stride will do.
+    // A block's layout at plan time, and its bytes relative to the first owned cell. Masks: all
+    // bits if the stride must match, else none.
     struct Shape {
         byte_count low = 0, high = 0;
         std::array<byte_count, max_dimensions> stride_masks{};

@@ -17,26 +17,25 @@ namespace parhelion {
 /// slowest.
 enum class Order : std::uint8_t { c, fortran };
 
-/// Memory that holds the arrays. All arrays of an exchange share one space and, on each rank, one
-/// device.
+/// Memory space of arrays: one per exchange, and one device per rank.
 enum class MemorySpace : std::uint8_t { host, device };
 const char* to_string(MemorySpace space);
-/// Returns the number of the CUDA device that owns this memory, or −1 for host memory and null
-/// pointers. The CUDA driver decides whether managed memory belongs to a device. Local.
+/// Number of the CUDA device that owns this memory; −1: host memory, null pointers. The CUDA driver
+/// decides for managed memory. Local.
 int device_of(const void* pointer);
 
-/// Largest vector number; the smallest is 1.
+/// Vector numbers are 1 to this.
 constexpr int largest_vector = 32767;
 
-/// Unspecified width: use the domain's.
+/// Width not specified: the domain's.
 constexpr int as_domain = -1;
 
 /// Memory layout of one block. Strides in bytes, one per dimension (indexed: only the first).
 struct BlockView {
-    std::byte* first = nullptr;  ///< structured: first owned cell or point, owned layers beyond an
-                                 ///< end included; indexed: first owned cell or first ghost
+    std::byte* first = nullptr;  ///< first owned cell or point, owned layers beyond an end
+                                 ///< included; indexed: first owned cell or ghost
     std::array<byte_count, max_dimensions> strides{};
-    byte_count component_stride = 0;  ///< between components of a cell; 0: use the field's
+    byte_count component_stride = 0;  ///< between components; 0: the field's
 };
 
 /// One field: element type and memory layout. Owns nothing: the arrays must outlive every exchange
@@ -44,21 +43,22 @@ struct BlockView {
 struct Field {
     Element element;
     int components = 1;
-    byte_count component_stride = 0;  ///< between components of a cell
-    HaloWidth halo = 0;  ///< structured: exchanged depth, at most the pattern's; equal on all ranks
+    byte_count component_stride = 0;  ///< between components
+    HaloWidth halo =
+        0;  ///< exchanged depth (structured), at most the pattern's; equal on all ranks
     bool indexed = false;
-    ShortList<BlockView, 2> blocks;  ///< structured: one per block; indexed: owned cells, ghosts
+    ShortList<BlockView, 2> blocks;  ///< one per block; indexed: owned cells, ghosts
     MemorySpace space =
-        MemorySpace::host;  ///< equal on all ranks; views detect it, except on ranks without arrays
-    Stagger stagger = {};   ///< dimensions in which the field lives on points; equal on all ranks
+        MemorySpace::host;  ///< equal on all ranks; views detect it if the rank has arrays
+    Stagger stagger = {};   ///< dimensions with values on points; equal on all ranks
     Boundary boundary = Boundary::open;  ///< of the domain
-    HaloWidth array_halo = as_domain;    ///< layers that the arrays hold around their cells or
-                                         ///< points, at least the depth; as_domain: unknown
+    HaloWidth array_halo =
+        as_domain;  ///< layers around cells or points in memory, at least the depth
     std::int8_t sign =
-        1;  ///< −1: values change sign beyond a seam that mirrors an axis. Equal on all ranks
-    std::int8_t along = 0;    ///< axis of this vector component
-    std::int16_t vector = 0;  ///< fields with the same number form one vector, which seams rotate;
-                              ///< 0: scalar. Equal on all ranks
+        1;  ///< −1: changes sign beyond a seam that mirrors an axis; equal on all ranks
+    std::int8_t along = 0;  ///< axis of this vector component
+    std::int16_t vector =
+        0;  ///< equal numbers: one vector, which seams rotate; 0: scalar; equal on all ranks
     Neighbors neighbors = Neighbors::full;  ///< set only by subsets (`Only`)
 
     /// Bytes between the components of a cell of this block.
@@ -73,26 +73,25 @@ struct Field {
 ///     view(domain, pointer, {.stagger = {1, 0}, .array_halo = 2, .depth = 1})
 ///
 /// On every rank, an array has owned cells + stagger + array_halo.lower + array_halo.upper values
-/// in each dimension. An exchange fills `depth` layers beyond the cells or points, and the boundary
-/// point owned by the next block.
+/// per dimension. An exchange fills `depth` layers beyond the cells or points, and the boundary
+/// point that the next block owns.
 struct ArrayLayout {
     Order order = Order::c;
     int components = 1;
     Stagger stagger = {};
     HaloWidth array_halo = as_domain;  ///< as_domain: the domain's halo
-    HaloWidth depth = as_domain;  ///< as_domain: the narrower of the domain's and the array's halo.
-                                  ///< Equal on all ranks
-    int sign = 1;    ///< −1: values change sign beyond a seam that mirrors an axis, as vector
-                     ///< components do beyond a fold. Equal on all ranks
-    int vector = 0;  ///< fields with the same nonzero number are the components of one vector along
-                     ///< the axes `along`: beyond a seam that rotates axes, each receives the
-                     ///< component along the matching axis, with its sign. Equal on all ranks
+    HaloWidth depth =
+        as_domain;   ///< as_domain: the narrower of domain and array halo. Equal on all ranks
+    int sign = 1;    ///< −1: changes sign beyond a seam that mirrors an axis, as vectors do at a
+                     ///< fold. Equal on all ranks
+    int vector = 0;  ///< fields with equal nonzero numbers form a vector along the axes `along`: a
+                     ///< seam that rotates axes permutes them and their signs. Equal on all ranks
     int along = 0;
 };
 
-/// Returns the extents of an array that holds one block with its halo: owned + stagger + lower +
-/// upper in each dimension. Size in bytes: their product times components times element size.
-/// Throws Error if a list of widths does not have one entry per dimension.
+/// Extents of an array of one block with its halo: owned + stagger + lower + upper per dimension.
+/// Bytes: their product times components times element size. Throws Error unless lists of widths
+/// have one entry per dimension.
 std::vector<global_index> array_extents(const CartesianDomain& domain,
                                         const ArrayLayout& layout = {}, int block = 0);
 
@@ -100,9 +99,9 @@ std::vector<global_index> array_extents(const CartesianDomain& domain,
 /// several blocks.
 Field view_block(const CartesianDomain& domain, std::byte* array, Element element,
                  const ArrayLayout& layout = {});
-/// View of one array per block. Local. Throws Error if the number of arrays differs from the number
-/// of blocks. The constructor of an exchange reports, on every rank, a depth beyond the domain's or
-/// the array's halo, and a stagger other than 0 or 1.
+/// View of one array per block. Local. Throws Error for another number of arrays. Every rank's
+/// exchange constructor refuses a depth beyond the domain's or array's halo, and a stagger other
+/// than 0 or 1.
 Field view_blocks(const CartesianDomain& domain, const std::vector<std::byte*>& arrays,
                   Element element, const ArrayLayout& layout = {});
 
@@ -123,20 +122,20 @@ Field view(const CartesianDomain& domain, const std::vector<T*>& arrays,
     for (T* array : arrays) blocks.push_back(reinterpret_cast<std::byte*>(array));
     return view_blocks(domain, blocks, element_of<T>(), layout);
 }
-/// View of an array without halo that holds all cells or points of the grid, for `gather`. Uses
-/// only order, components and stagger of `layout`. Local.
+/// View of an array of all cells or points of the grid, without halo, for `gather`. Only order,
+/// components and stagger of `layout` count. Local.
 Field view_whole(const CartesianDomain& domain, std::byte* array, Element element,
                  const ArrayLayout& layout = {});
 template <class T>
 Field view_whole(const CartesianDomain& domain, T* array, const ArrayLayout& layout = {}) {
     return view_whole(domain, reinterpret_cast<std::byte*>(array), element_of<T>(), layout);
 }
-/// View of owned cells and ghosts in separate arrays. Order::c: the components of a cell are
-/// contiguous; Order::fortran: each component is contiguous over the array's cells. Local.
+/// View of owned cells and ghosts in separate arrays. Order::c: a cell's components are contiguous;
+/// Order::fortran: each component is contiguous over the array. Local.
 Field view_cells(std::byte* owned, local_index owned_cells, std::byte* ghosts,
                  local_index ghost_cells, Element element, ArrayLayout layout = {});
 
-/// View of one array: owned cells, then ghosts, each with `components` values. Local.
+/// View of one array: owned cells, then ghosts, with `components` values each. Local.
 template <class T>
 Field view(const IndexedDomain& domain, T* cells, int components = 1) {
     auto* owned = reinterpret_cast<std::byte*>(cells);

@@ -9,13 +9,11 @@
 
 namespace parhelion {
 
-/// The part of an exchange to move. Fields are numbered from 0, group after group, in the order
-/// passed; arrays named in a call follow the order of this list. `depth` is the number of ghost
-/// layers next to the owned cells to fill (reverse: to give back), per dimension and side; an
-/// omitted side counts 0. Fields with a narrower halo keep their width; index maps have no depth.
-/// Layers beyond an owned end (Boundary::owned) are owned cells: all of them travel next to an
-/// inner border, whatever the depth.
-/// border, whatever the depth.
+/// The part of an exchange to move. Fields are numbered from 0, group after group, as passed;
+/// arrays named in a call follow the order of this list. `depth`: number of ghost layers next to
+/// the owned cells to fill (reverse: give back), per dimension and side, 0 if omitted. Fields with
+/// a narrower halo keep their width; index maps have no depth. Owned layers beyond an end
+/// (Boundary::owned) all travel next to an inner border, whatever the depth.
 ///
 ///     Only{.fields = {0, 2}, .depth = 1}
 ///     Only{.depth = {{1, 0}, {0, 0}}}         // one layer at the lower side of x
@@ -28,17 +26,16 @@ struct Only {
     friend bool operator==(const Only&, const Only&) = default;
 };
 
-/// Returns the subset with all fields and widths explicit, for the functions below (not for another
-/// `resolve`). Local. Throws Error for unknown or repeated field numbers, for depths below 0 or
-/// beyond the halos, and for faces of fields on points or of index maps.
+/// The subset with all fields and widths explicit, for the functions below. Local. Throws Error for
+/// unknown or repeated fields, depths below 0 or beyond the halos, and faces of fields on points or
+/// of index maps.
 Only resolve(const Plan& plan, const Only& only);
 /// Whether the subset is all that the plan moves, in the plan's order.
 bool is_all(const Plan& plan, const Only& resolved);
-/// "fields 0, 2 to a depth of 1 × 1", for messages. `numbers`: field numbers in the original
-/// exchange.
+/// "fields 0, 2 to a depth of 1 × 1", for messages, with the original exchange's field `numbers`.
 std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers);
 
-/// Returns the plan of a subset. Local: both ends of each link compile the same messages.
+/// The plan of a subset. Local: both ends of each link compile the same messages.
 Plan plan_of(const Plan& whole, const Only& resolved);
 
 }  // namespace parhelion

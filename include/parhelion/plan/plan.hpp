@@ -16,36 +16,34 @@ namespace parhelion {
 /// Fields of one pattern, or of one grid.
 struct Group {
     Group(Pattern pattern, std::vector<Field> of);
-    /// Builds one pattern for each stagger of the fields (and each depth, if the domain's boundary
-    /// is owned); the fields still share messages. Local. The constructor of the exchange reports
-    /// fields that do not fit.
+    /// Builds one pattern per stagger of the fields (and depth, if the domain's boundary is owned);
+    /// the fields share messages. Local. The exchange's constructor reports fields that do not fit.
     Group(const CartesianDomain& domain, std::vector<Field> of);
 
     std::vector<Pattern> patterns;
     std::vector<Field> fields;  ///< each uses the first pattern with its stagger and ends
 };
 
-/// What a rank shares with one neighbor in one stage: one link per pattern, empty where a pattern
-/// has none.
+/// Links with one neighbor in one stage: one per pattern, possibly empty.
 using Links = std::vector<const Link*>;
 
-/// One direction of a link. In pack and unpack, base 0 is the message on one side, and the plan's
-/// bases are the fields on the other.
+/// One direction of a link. pack and unpack use base 0 for the message, and the plan's bases for
+/// fields.
 struct Way {
     byte_count send_bytes = 0, receive_bytes = 0;
     Program pack;    ///< fields → message
     Program unpack;  ///< message → fields (forward: copy; reverse: reduce)
 };
 
-/// A neighbor: one message in each direction, with all fields of all groups.
+/// A neighbor: one message per direction, with all fields of all groups.
 struct LinkPlan {
     int rank = 0;
     Links links;
     Way forward, reverse;
-    Program repeat;      ///< forward, after unpack: copies to ghosts that duplicate another one
-    bool small = false;  ///< ghosts lie in small pieces on at least one side; both sides agree
+    Program repeat;      ///< forward, after unpack: copies to duplicate ghosts
+    bool small = false;  ///< small pieces on one side or both; equal on both sides
     std::vector<std::vector<int>>
-        orders;  ///< per field: the neighbor's packing order of dimensions
+        orders;  ///< per field: packing order of dimensions at the neighbor
     std::vector<std::int64_t> record = {};  ///< the neighbor's PlanTerms::record for this rank
     const Way& way(Direction direction) const {
         return direction == Direction::forward ? forward : reverse;
@@ -58,13 +56,13 @@ struct SelfPlan {
     Program forward, repeat, reverse;
 };
 
-/// Messages that travel concurrently. One stage if each neighbor gets one message; one per
-/// dimension if dimensions are exchanged one after another.
+/// Concurrent messages. One stage for direct exchange; one per dimension for dimension by
+/// dimension.
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
-    /// Forward: all periodic copies of some groups, which are then not in `repeat`. wrap_owned
-    /// copies owned cells at the beginning; wrap copies the rest at the end.
+    /// Forward: all periodic copies of some groups, instead of `repeat`. wrap_owned copies owned
+    /// cells at the beginning, wrap the rest at the end.
     Program wrap_owned, wrap;
 };
 
@@ -72,24 +70,23 @@ class Executor;
 
 /// Compiled once. Owns the patterns; the caller owns the arrays.
 ///
-/// Stage k of a plan is stage k of every pattern that has one: single-stage groups travel with the
-/// first stage of groups exchanged dimension by dimension. All ranks have the same number of
-/// stages, so neighbors agree on the contents of each message.
+/// Stage k consists of stage k of every pattern that has one: single-stage groups travel in the
+/// first stage. All ranks have equally many stages, so neighbors agree on each message's contents.
 struct Plan {
     struct Number {
-        int group = 0, field = 0;  ///< index among the groups passed, and within the group
+        int group = 0, field = 0;  ///< index of the group, and within it
     };
     std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, concatenated
     std::vector<std::vector<Box>>
-        reaches;  ///< per pattern and block: bounding box of all cells read or written
-    std::vector<Field> fields;  ///< in the order passed, or listed by a subset; `halo` is the ghost
-                                ///< width, the boundary point of the next block included
+        reaches;                ///< per pattern and block: bounding box of all reads and writes
+    std::vector<Field> fields;  ///< as passed, or as a subset lists them; `halo`: ghost width with
+                                ///< the next block's boundary point
     std::vector<HaloWidth> depths;  ///< per field, as passed
     std::vector<Number> numbers;    ///< per field
     std::vector<int> group_of;      ///< per field: index of its pattern
     bool several = false;           ///< groups were passed: messages name them
-    std::vector<int> like;  ///< per field: the first field with its layout; their copies differ
-                            ///< only in the base address
+    std::vector<int>
+        like;  ///< per field: the first one of its layout, with equal copies but for the base
     std::vector<std::byte*> bases;  ///< field by field, block by block
     std::vector<int> first_base;    ///< per field
     std::vector<StagePlan> stages;
@@ -102,33 +99,32 @@ struct Plan {
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
     /// Replaces the fields' arrays. Programs stay the same.
     void move_to(Bases arrays);
-    /// Bytes, and messages, that this rank sends to other ranks in one exchange. Local.
+    /// Bytes, and messages, sent to other ranks in one exchange. Local.
     byte_count bytes_sent(Direction direction = Direction::forward) const;
     int messages_sent(Direction direction = Direction::forward) const;
 };
 
-/// What the caller of make_plan adds to the agreement between ranks.
+/// Additional agreement between ranks in make_plan.
 struct PlanTerms {
-    TellProperties options = {};       ///< further options that must be equal on all ranks
-    std::function<void()> check = {};  ///< throws Error for a problem on this rank. Local
+    TellProperties options = {};       ///< must be equal on all ranks
+    std::function<void()> check = {};  ///< throws Error for this rank's mistakes. Local
     std::function<std::vector<std::int64_t>()> record =
-        {};  ///< words for each neighbor. Collective: called once ranks agree
-    std::function<int()> threads =
-        {};  ///< number of threads that share large copies; called after `check`. Null: 1
+        {};                             ///< words for each neighbor. Collective, after agreement
+    std::function<int()> threads = {};  ///< that share large copies; called after `check`. Null: 1
 };
 
-/// Collective. Checks the fields against their patterns and the ranks against each other, then
-/// compiles. Throws Error on every rank for: no group; patterns of several communicators; fields
-/// that do not fit their pattern, or whose number, element, components, stagger or depth differ
-/// between ranks; fields or blocks that share cells (check_disjoint); inconsistent patterns; links
-/// without a partner, or with another size or shape there.
+/// Collective. Checks fields against patterns and ranks against each other, then compiles. Throws
+/// Error on every rank for: no group; several communicators; fields that do not fit their pattern,
+/// or differ between ranks in number, element, components, stagger or depth; fields or blocks that
+/// share cells (check_disjoint); inconsistent patterns; links without a partner, or with another
+/// size or shape there.
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms = {});
 
-/// "field 2", or with several groups "field 2 of group 1", for messages. Fields are numbered from 0
-/// within their group.
+/// "field 2", or with several groups "field 2 of group 1", for messages. Numbered from 0 within the
+/// group.
 std::string field_name(const Plan& plan, int f);
 
-/// Total size of all ghosts of a neighbor's links.
+/// Total of all ghosts of a neighbor's links.
 byte_count ghost_bytes(const Plan& plan, const Links& links);
 
 }  // namespace parhelion

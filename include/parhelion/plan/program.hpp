@@ -13,7 +13,7 @@
 
 namespace parhelion {
 
-/// Copies `width` contiguous bytes at every point of a strided box. Dimensions: outermost first.
+/// Copies `width` contiguous bytes at every point of a strided box. Outermost dimension first.
 struct StridedOp {
     static constexpr int most_dims = max_dimensions + 1;  // components may add a dimension
     int src_base = 0, dst_base = 0;
@@ -27,8 +27,8 @@ struct StridedOp {
     byte_count bytes() const;
 };
 
-/// Copies `width` contiguous bytes per cell between indexed locations. A null list means 0, 1, 2, …
-/// The pattern owns the lists.
+/// Copies `width` contiguous bytes per cell between indexed locations; null list: 0, 1, 2, … The
+/// pattern owns the lists.
 struct IndexedOp {
     int src_base = 0, dst_base = 0;
     byte_count src = 0, dst = 0;
@@ -45,7 +45,7 @@ struct Run {
     byte_count src, dst, bytes;
 };
 
-/// A list of runs. Copies share it, so fields of equal layout share one list.
+/// Copies share the list, as fields of equal layout do.
 class Runs {
 public:
     const Run* data() const { return list_ ? list_->data() : nullptr; }
@@ -53,10 +53,10 @@ public:
     bool empty() const { return size() == 0; }
     const Run* begin() const { return data(); }
     const Run* end() const { return data() + size(); }
-    /// Reserves memory. Call it before copying the list.
+    /// Call before copying the list.
     void reserve(std::size_t count) { own().reserve(count); }
-    /// Appends a run, or extends the last one if both sides are contiguous with it. Call it before
-    /// copying the list.
+    /// Appends a run, or extends the last one if contiguous on both sides. Call before copying the
+    /// list.
     void add(const Run& next);
 
 private:
@@ -81,8 +81,7 @@ struct RunsOp {
 enum class Dependence : std::uint8_t {
     none,         ///< they write distinct bytes, which none of them reads
     destination,  ///< they may combine into the same bytes, in order
-    chain  ///< they also read bytes that earlier ops wrote: sources and destinations are the same
-           ///< arrays
+    chain         ///< and read bytes that earlier ops wrote: both sides are the same arrays
 };
 
 /// Copies from one set of bases (arrays, or a message) to another. Ops of one kind run in order.
@@ -93,20 +92,20 @@ struct Program {
     Dependence dependence = Dependence::none;
     std::shared_ptr<const void> compiled = {};  ///< result of Executor::compile
 
-    /// Mean size in bytes of a contiguous piece on the destination side; 0 for an empty program.
+    /// Mean bytes of a contiguous piece on the destination side; 0 for an empty program.
     byte_count mean_piece() const;
     bool empty() const { return strided.empty() && indexed.empty() && runs.empty(); }
     byte_count bytes() const;
 
     /// Appends an op unless it is empty.
     void add(const StridedOp& op);
-    /// Appends the op, converted to runs or to one strided copy if that is faster. Its lists must
-    /// outlive the program.
+    /// Appends the op, converted to runs or one strided copy if faster. Its lists must outlive the
+    /// program.
     void add(const IndexedOp& op);
     void add(RunsOp op) {
         if (!op.runs.empty()) runs.push_back(std::move(op));
     }
-    /// Appends the op unconverted: for reductions, whose order affects the result.
+    /// Appends the op as it is: for reductions, whose order affects the result.
     void add_plain(const IndexedOp& op);
 };
 
@@ -119,21 +118,20 @@ Program inverse(const Program& program);
 /// Runs the copies. Local, allocates nothing. Source and destination must not overlap.
 void run(const Program& program, Bases src, Bases dst);
 
-/// Computes destination = destination ⊕ source, op after op, in order. Requires strided and plain
-/// indexed ops of scalars for which `supports` holds.
+/// destination = destination ⊕ source, op after op, in order. Strided and plain indexed ops of
+/// scalars for which `supports` holds.
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
-/// Whether the library implements this reduction for this scalar (opaque bytes can only be
-/// replaced; complex numbers have no order).
+/// Whether the library combines this scalar so (opaque bytes can only be replaced; complex numbers
+/// have no order).
 bool supports(Reduction reduction, Scalar scalar);
-/// Throws Error if the library does not implement this reduction for the element, or if a
-/// user-defined reduction is for another element type.
+/// Throws Error if the reduction does not support the element: neither the library nor the user's
+/// definition.
 void require_reducible(const Element& element, Reduction reduction);
 /// "sum", …
 std::string to_string(Reduction reduction);
 
-/// The single contiguous piece on one side of a program: its base, or −1 if there is no such piece,
-/// and the offset from that base.
+/// The single contiguous piece on one side of a program: base (−1: none) and offset from it.
 struct Contiguous {
     int base = -1;
     byte_count offset = 0, bytes = 0;
@@ -142,7 +140,7 @@ struct Contiguous {
 Contiguous contiguous_source(const Program& program);
 Contiguous contiguous_destination(const Program& program);
 
-/// Name of the instruction set selected at run time: "avx512", "avx2", "baseline".
+/// Instruction set selected at run time: "avx512", "avx2", "baseline".
 const char* copy_kernels_name();
 
 }  // namespace parhelion

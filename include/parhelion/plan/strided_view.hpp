@@ -1,5 +1,5 @@
-// A pointer with strides for inner loops, like std::mdspan, but indices may be negative or global,
-// as ghosts need.
+// A pointer with strides for inner loops, like std::mdspan, but with negative or global indices for
+// ghosts.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace parhelion {
 
-/// Dimension along which elements are contiguous, so that compilers can vectorize.
+/// Dimension along which elements are contiguous; lets compilers vectorize.
 enum class Contiguity : std::uint8_t { last, first, none };
 
 /// Element (i, j, …) of a strided array. Owns nothing; copies are cheap. Bounds are not checked:
@@ -23,8 +23,8 @@ public:
     using index_type = std::int64_t;
     using Indices = std::array<index_type, Rank>;
 
-    /// `first` is the element with indices `origin`. Strides in elements; a contiguous dimension
-    /// has stride 1.
+    /// `first` is the element with indices `origin`. Strides in elements; 1 along a contiguous
+    /// dimension.
     StridedView(T* first, const Indices& extents, const Indices& strides,
                 const Indices& origin = {})
         : first_(first), extents_(extents), strides_(strides), origin_(origin) {
