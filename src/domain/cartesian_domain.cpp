@@ -34,7 +34,7 @@ std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid
     return {text, product};
 }
 
-// Cell and byte counts must fit in 64 bits, and a halo must not be cut into billions of periodic
+// Counts of cells and bytes must fit in 64 bits; a halo must not contain billions of periodic
 // copies.
 void validate_sizes(const std::vector<global_index>& extents, const CartesianOptions& options) {
     double cells = 1, blocks = 1;
@@ -303,8 +303,7 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
     return axis;
 }
 
-// Must come first: ranks with a mask make an additional collective call before they compare the
-// rest.
+// Must come first: ranks with a mask agree once more before they compare the rest.
 void tell_mask(Properties& told, bool is_there) {
     told.add("whether there is a mask", is_there ? "yes" : "no");
 }
@@ -316,7 +315,7 @@ void tell_cells(Properties& told, const Axis& axis, int d) {
     told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
 }
 
-// Grid and periodicity of a Cartesian communicator, which numbers ranks in row-major order (MPI-4.1
+// Grid and periodicity of a Cartesian communicator, whose ranks are in row-major order (MPI-4.1
 // §8.5.1).
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
     int kind = MPI_UNDEFINED, given = 0;

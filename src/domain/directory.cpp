@@ -57,8 +57,8 @@ std::vector<Message> wrap(const std::map<int, Desk>& desks) {
     return messages;
 }
 
-// Owner of the block that covers the start of this rank's range: the last one registered on a lower
-// rank.
+// Owner of the block that covers the start of this rank's range: the last registered on lower
+// ranks.
 int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
     const int last = entries.empty() ? -1 : entries.back().owner;
     const auto later = [](std::int64_t before, std::int64_t mine) {

@@ -17,10 +17,10 @@ struct Ownership {
     bool arbitrary = false;
 };
 
-/// Collective. Returns the owner of each of `ids`, which must be ascending and below the limit; −1
-/// for an id without owner. Throws Error if an id has several owners. Rank i / ⌈limit / ranks⌉
-/// looks up id i among the owners in its range. A block is registered once, at its first id; a
-/// prefix maximum finds the owner of a block that starts further left.
+/// Collective. Owner of each of `ids`, which must be ascending and below the limit; −1: no owner.
+/// Throws Error if an id has several owners. Rank i / ⌈limit / ranks⌉ looks up id i among its
+/// range's owners. A block is registered once, at its first id; a prefix maximum finds owners of
+/// blocks that start further left.
 std::vector<int> find_owners(const Communicator& comm, const Ownership& mine,
                              std::span<const global_index> ids);
 

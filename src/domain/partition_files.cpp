@@ -89,7 +89,7 @@ int ranks_of_name(const path& folder) {
     return error == std::errc{} && end == name.data() + name.size() ? ranks : 0;
 }
 
-// This rank's file (`data001`, `keys001`, …). Checks that the data set is for this number of ranks.
+// Path of this rank's file (data001, keys001, …); the data set must be for this number of ranks.
 path own_file(const path& folder, const char* what, const Communicator& comm) {
     std::error_code code;
     if (!std::filesystem::is_directory(folder, code))

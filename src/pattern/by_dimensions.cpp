@@ -43,8 +43,7 @@ public:
     }
 
 private:
-    // A duplicate lies beyond a superset of its original's sides, so the original is in the stage,
-    // too.
+    // A duplicate lies beyond a superset of its original's sides: the stage has the original, too.
     void take(const std::vector<BoxPiece>& all, local_index all_unique,
               const std::vector<local_index>& duplicate_of, DimensionSet here, DimensionSet before,
               std::vector<BoxPiece>& some, local_index& some_unique,
@@ -81,8 +80,8 @@ DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions) {
     return static_cast<DimensionSet>(ghosts);
 }
 
-// Each block has an interval of ghosts per side; every combination of intervals must be a piece,
-// unless a fold or land interrupts.
+// Per side of a block: an interval of ghosts. Every combination is a piece, except at folds and
+// land.
 bool fills_corners(const Pattern& pattern) {
     if (pattern.indexed() || pattern.stages.size() != 1) return false;
     using Intervals = std::set<std::pair<global_index, global_index>>;

@@ -1,7 +1,7 @@
-// A Cartesian pattern is a product of one-dimensional ones: along each axis, the extended range of
-// a block is cut into segments by owner; every combination with at least one ghost segment is a
-// piece. Points are cut like cells: the point above a block's last cell belongs to the next block
-// and adds one ghost layer. Layers beyond an end extend the block there. Grids with seams are not
+// A Cartesian pattern is a product of one-dimensional ones: along each axis, a block's extended
+// range is cut into segments by owner; every combination with at least one ghost segment is a
+// piece. Points are cut like cells: the point above a block's last cell is the next block's and
+// adds a ghost layer. Layers beyond an end extend the block there. Grids with seams are not
 // products (seam_pattern.cpp).
 #include <algorithm>
 
@@ -23,7 +23,7 @@ struct Segment {
 struct PatternAxis : Axis {
     bool apart = false;  // held ghosts form separate segments
 
-    // Widens the halo to that of ghosts; the block at an end owns the layers beyond it.
+    // Widens the halo to that of ghosts, and end blocks by owned layers.
     PatternAxis(const Axis& axis, int below, int above, bool cut_held)
         : Axis(axis), apart(cut_held && axis.stagger > 0) {
         stagger = std::max(stagger, 0);
@@ -86,8 +86,7 @@ std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
     return segments;
 }
 
-// A segment of some block (the reader) and its number there, by which both sides order their
-// pieces.
+// A segment of some block (the reader) and its number there, which orders pieces on both sides.
 struct Reading {
     int reader;
     int number;
@@ -95,8 +94,7 @@ struct Reading {
     Segment segment;
 };
 
-// Segments that this rank's blocks read along an axis, and that others read from them. Index:
-// position − first.
+// Segments read by this rank's blocks along an axis, and read from them. Index: position − first.
 struct AxisView {
     using Readings = std::vector<std::vector<Reading>>;
     Readings reads, read_from;
@@ -122,8 +120,7 @@ struct AxisView {
     }
 
 private:
-    // Whether block b's halo could reach the blocks from `first` on. Keeps set-up cheap on long
-    // axes.
+    // Whether block b's halo could reach these blocks. Keeps set-up cheap on long axes.
     bool near(const PatternAxis& axis, int b, int blocks) const {
         const global_index lo = axis.starts[first], hi = axis.starts[first + blocks];
         const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
@@ -204,8 +201,8 @@ private:
         return {{reader_block, numbers}, {reader_block, first_numbers(along, numbers)}, piece};
     }
 
-    // If a block is its own periodic neighbor along a dimension, its ghosts there copy cells that
-    // it already holds: a corner from another rank duplicates the edge or face next to it.
+    // If a block is its own periodic neighbor along a dimension, its ghosts there copy its own
+    // cells: a corner from another rank duplicates the edge or face beside it.
     std::array<int, max_dimensions> first_numbers(const Along& along,
                                                   std::array<int, max_dimensions> numbers) const {
         const auto original = numbers;

@@ -62,8 +62,8 @@ void check_cells(const Pattern& pattern) {
     if (global_index{pattern.owned} + pattern.ghosts > 2147483647) refuse("it has too many cells");
 }
 
-// Along the stage's dimension and later ones, a stage sends only owned cells; along earlier ones it
-// forwards ghosts.
+// A stage sends only owned cells along its own and later dimensions, and forwards ghosts of earlier
+// ones.
 bool sends_owned(const BoxPiece& piece, const Box& owned, std::size_t stage, int dimensions) {
     for (int d = static_cast<int>(stage); d < dimensions; ++d)
         if (piece.cells.lo[d] < owned.lo[d] || piece.cells.hi[d] > owned.hi[d]) return false;

@@ -1,4 +1,4 @@
-// Readers request cells from their owners by global id; both sides then hold the same list.
+// Readers request cells by global id; both sides then hold the same list.
 #include <algorithm>
 #include <map>
 
@@ -40,8 +40,7 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
                                          cells.end());
 }
 
-// Request: number of distinct cells, their global ids, then for each duplicate the index of its
-// original.
+// Request: number of distinct cells, their global ids, index of each duplicate's original.
 Message request(const IndexedDomain& domain, const Link& link) {
     std::vector<global_index> words{link.receive_unique};
     words.reserve(link.receive.cells.size() + 1);
@@ -77,8 +76,7 @@ std::shared_ptr<const CellIds> ids_of(const IndexedDomain& domain) {
 
 Pattern build_pattern(const IndexedDomain& domain) {
     return collectively(domain.communicator(), "build_pattern", [&]() -> Pattern {
-        agree(
-            domain.communicator());  // detects ranks in other calls, which send unrelated messages
+        agree(domain.communicator());  // detects ranks in other calls
         std::map<int, Link> links;
         collect_receives(domain, links);
         std::vector<Message> requests;

@@ -1,4 +1,4 @@
-// Orders the pieces between this rank and others equally at both ends.
+// Equal order of a link's pieces at both ends.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ using PiecesByRank = std::map<int, std::vector<KeyedPiece>>;
 /// Builds links with their pieces in order, duplicates last.
 Stage join(PiecesByRank& receives, PiecesByRank& sends);
 
-/// Cells that the blocks of a domain read: the halo; or, for sums, points held but not owned, where
-/// the first wet holder replaces an owner on land.
+/// What blocks read: the halo; or, for sums, points held but not owned, with the first wet holder
+/// replacing an owner on land.
 enum class Reads { surroundings, held_points };
 
 /// Stage of this rank's blocks in a domain with seams. Local.

@@ -1,9 +1,9 @@
-// Pieces of a grid with seams. A walk locates the source of each ghost: where it leaves the grid or
-// a tile through a side, it continues where the side's seam leads. Equivalent positions form boxes,
-// so the corners of a box decide for its interior.
+// Pieces of grids with seams. A walk locates each ghost's source: where it leaves the grid or a
+// tile through a side, it continues where that side's seam leads. Positions with equal maps form
+// boxes, so the corners of a box decide for its interior.
 //
 // Coordinates are doubled here: cell x is at 2x + 1, point x at 2x. A seam thus acts equally on
-// cells and points.
+// both.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -16,8 +16,7 @@ namespace {
 
 using Position = std::array<int, max_dimensions>;  // in the grid of all blocks
 
-// A position in the grid or its continuation, and its rotation relative to the block where the walk
-// began.
+// A position in the grid or its continuation, and its rotation relative to the walk's first block.
 struct Image {
     Coordinates at;
     SeamTurn turn;
@@ -62,8 +61,7 @@ public:
     int tile_axis() const { return tile_axis_; }
     int dimensions() const { return dimensions_; }
 
-    // Doubled coordinate of a side's line; positions beyond it are beyond the seam, if there is
-    // one.
+    // Doubled coordinate of a side's line; beyond it is beyond the seam, if any.
     global_index line(int tile, int d, Side side) const {
         const auto& crossing = at(tile, d, side);
         const int inward = crossing && crossing->pivot == Pivot::center ? 1 : 0;
@@ -75,7 +73,7 @@ public:
     }
 
     // Locates a position inside the grid. Empty beyond open sides, and if paths around a corner
-    // lead to different positions. A position with several names gets the first.
+    // disagree. A position with several names gets the first.
     std::optional<Image> find(const Image& from) const {
         std::optional<Image> found;
         bool unclear = false;
@@ -83,7 +81,6 @@ public:
         return unclear ? std::nullopt : found;
     }
 
-    // Crosses a side that has a seam.
     Image cross(const Image& from, int d, Side side) const {
         const auto& crossing = at(tile_of(from.at), d, side);
         Image next = from;
@@ -119,8 +116,8 @@ public:
         return at[d] < line(tile, d, Side::lower) ? -1 : at[d] > line(tile, d, Side::upper);
     }
 
-    // All positions of a point that blocks may hold, by tile, then by coordinates. A point on a
-    // seam's line has one on each side; `reach` 1 includes points next to a center pivot's line.
+    // All names of a point that blocks may hold, by tile, then by coordinates. A point on a seam's
+    // line has one per side; `reach` 1 includes points next to a center pivot's line.
     std::vector<Image> names(Image image, int reach) const {
         wrap(image);
         std::vector<Image> names{image};
@@ -150,8 +147,8 @@ private:
         return crossings_[number({d, side, tile})];
     }
 
-    // A center pivot turns about the first point of the mirrored axis. The formula for cells would
-    // map that point to the other end.
+    // A center pivot turns about the mirrored axis's first point, which the formula for cells would
+    // send to the other end.
     static global_index mirrored(global_index at, const Axis& axis, Pivot pivot) {
         const global_index twice = 2 * axis.extent;
         if (pivot == Pivot::corner) return twice - at;
@@ -303,8 +300,7 @@ private:
         return all;
     }
 
-    // Lines of seams; for sums also the starts of all blocks, which may be land, in both
-    // orientations.
+    // Lines of seams; for sums also all block starts, which may be land, in both orientations.
     std::set<global_index> lines(global_index cells) const {
         std::set<global_index> found{-1, 0, 1, cells - 1, cells, cells + 1};
         for (int d = 0; for_sums_ && d < domain_.dimensions(); ++d)
@@ -350,8 +346,7 @@ private:
         return true;
     }
 
-    // Merges adjacent boxes with the same source. Owned cells stay separate from the ghosts on
-    // either side.
+    // Merges adjacent boxes with the same source, but not owned cells with ghosts.
     void merge_along(int d, std::vector<FoundBox>& all) const {
         const auto beside = [d](const FoundBox& each) {
             Box box = each.cells;
@@ -373,8 +368,7 @@ private:
         all = std::move(merged);
     }
 
-    // If all ghosts on one side are the block's own cells, the edges and corners there duplicate
-    // the ghosts beside them.
+    // If all ghosts on one side are the block's own cells, edges and corners there are duplicates.
     void find_repeated(std::vector<FoundBox>& all) const {
         std::map<RegionOffset, std::vector<std::size_t>> regions;
         for (std::size_t b = 0; b < all.size(); ++b) {
@@ -503,8 +497,7 @@ private:
     std::array<std::vector<Segment>, max_dimensions> segments_;
 };
 
-// Collects the blocks that may read from a block: those that its own surroundings reach by any
-// path.
+// Blocks that may read from a block: those that its own halo reaches by any path.
 class Surroundings {
 public:
     Surroundings(const CartesianDomain& domain, const Walk& walk) : walk_(walk) {

@@ -1,4 +1,4 @@
-// Owners know the other holders of their cells from ghost requests, and tell each holder.
+// Owners know all holders of their cells from ghost requests, and tell each holder the others.
 #include "parhelion/pattern/shared_points.hpp"
 
 #include <algorithm>
@@ -43,8 +43,7 @@ std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern)
     return holders;
 }
 
-// Message to each reader: for each of its ghosts, in link order, the number and ranks of the other
-// holders.
+// Message to each reader: per ghost, in link order, the number and ranks of its other holders.
 std::vector<Message> news(const Pattern& pattern,
                           const std::map<local_index, std::vector<int>>& holders) {
     std::vector<Message> messages;

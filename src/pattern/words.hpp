@@ -1,4 +1,4 @@
-// Serializes patterns as 64-bit words, for neighbors that compare their sides.
+// Patterns as 64-bit words, for neighbors that compare their sides.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ void put_list(Words& words, const Range& list) {
 void put_box(Words& words, const Box& box);
 void put_selection(Words& words, const Selection& side);
 
-/// Reads words in order. Never reads past the end, nor a list longer than the rest. Throws Error
-/// that mentions `what`.
+/// Reads words in order, never past the end, nor lists longer than the rest. Throws Error with
+/// `what`.
 class WordReader {
 public:
     WordReader(const Words& words, std::string what) : words_(words), what_(std::move(what)) {}

@@ -1,8 +1,8 @@
-// Redistribution of grids. Pieces are intersections of blocks of the two domains; each rank
-// computes them locally.
+// Redistribution of grids. Each rank computes its pieces locally: intersections of blocks of the
+// two domains.
 //
-// The data for each rank is one row of bytes, packed and unpacked according to the arrays of the
-// call. No cell lists are needed, and one exchange serves all arrays of equal total bytes per cell.
+// Each rank pair exchanges one row of bytes, packed and unpacked by the layouts of the call's
+// arrays: without cell lists, and with one exchange for all arrays of equal total bytes per cell.
 // The pattern sees rows as chunks of 256 bytes.
 #include <algorithm>
 #include <deque>
@@ -27,8 +27,7 @@ using PiecesByRank = std::map<int, Pieces>;
 
 bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 
-// Maps each axis of the first domain to this domain's axis. Boxes are compared in the first's
-// order.
+// Maps the first domain's axes to this one's. Boxes are compared in the first's order.
 using Axes = std::array<std::size_t, max_dimensions>;
 struct Turned {
     CartesianDomain domain;
@@ -48,8 +47,8 @@ struct Turned {
     }
 };
 
-// Intersections of this rank's blocks of `mine` with those of `theirs`, in an order that both sides
-// compute.
+// Intersections of this rank's blocks of `mine` with those of `theirs`, in the same order on both
+// sides.
 PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
     PiecesByRank pieces;
     for (int b = 0; b < static_cast<int>(mine.domain.blocks().size()); ++b) {

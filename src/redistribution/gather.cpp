@@ -1,5 +1,5 @@
-// Copies between a grid's blocks and one array of the whole grid. The root serves ranks in turn. It
-// requests the next message before it receives the current one, so at most two are in flight.
+// Copies between a grid's blocks and one array of all. The root serves ranks in turn, and requests
+// the next message before it receives the current one: at most two are in flight.
 #include "parhelion/redistribution/gather.hpp"
 
 #include <algorithm>

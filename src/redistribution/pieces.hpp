@@ -16,15 +16,14 @@ struct Piece {
 using Pieces = std::vector<Piece>;
 
 /// Calls `use` with all blocks of `domain`, of any rank, that intersect `box`, last dimension
-/// fastest. Skips land.
+/// fastest; skips land.
 void for_blocks(const CartesianDomain& domain, const Box& box,
                 const std::function<void(const Box& block, CartesianDomain::Place)>& use);
 
 byte_count width_of(const Field& field);
 std::vector<std::byte*> first_cells(const Field& field);
 
-/// Throws Error unless the field has one array per block of the domain, none of them null where the
-/// block has cells.
+/// Throws Error unless the field has one array per block, not null if the block has cells.
 void require_arrays(const CartesianDomain& domain, const Field& field);
 
 struct PlacedCells {

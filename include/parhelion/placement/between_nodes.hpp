@@ -1,5 +1,5 @@
-// Traffic between nodes, rank to rank or aggregated per node, and the exchange time that it
-// predicts.
+// Traffic between nodes, rank to rank or aggregated per node, and the exchange time predicted from
+// it.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,17 @@ struct NodePair {
     int from = 0, to = 0;
     std::int64_t pairs = 0, bytes_in_pairs = 0;  ///< rank to rank
     std::int64_t messages = 0;                   ///< of the transport node_aware
-    std::int64_t bytes =
-        0;  ///< of these: each cell sent once per destination node; −1 if cells are unknown
+    std::int64_t bytes = 0;  ///< of these: each cell once per destination node; −1: cells unknown
 };
 
-/// Returns all pairs of communicating nodes, sorted by `from` and `to`. `nodes` has the node of
-/// every grid point, last dimension fastest. Exact if every rank has `stencil.extent` cells and the
-/// halo is no wider than these. Local, O(grid points). Throws Error if `nodes` has another number
-/// of points; see check_bytes.
+/// All communicating pairs of nodes, sorted by `from` and `to`. `nodes`: the node of every grid
+/// point, last dimension fastest. Exact if every rank has `stencil.extent` cells and the halo is no
+/// wider. Local, O(grid points). Throws Error for another number of points, and as check_bytes
+/// does.
 std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil,
                                  const std::vector<int>& nodes);
 
-/// Messages and bytes that nodes send: totals, and the maximum of any node. Bytes −1: unknown.
+/// Messages and bytes that nodes send: totals and the busiest node's. Bytes −1: unknown.
 struct NodeMessages {
     std::int64_t messages = 0, bytes = 0, busiest_messages = 0, busiest_bytes = 0;
 
@@ -47,8 +46,7 @@ BetweenNodes between_nodes(const std::vector<NodePair>& pairs);
 
 /// Costs of messages and bytes, as fitted by `parhelion model fit`.
 struct ExchangeCosts {
-    /// Per message whose outermost boundary is of this level, and per byte leaving the level's
-    /// busiest unit.
+    /// Per message whose outermost boundary is this level, and per byte leaving its busiest unit.
     struct Level {
         double message_s = 0, byte_s = 0;
     };
@@ -58,9 +56,9 @@ struct ExchangeCosts {
     double fixed_s = 0;
 };
 
-/// Predicted seconds for an exchange with messages aggregated per node: the busiest node sends its
+/// Predicted seconds of an exchange, with messages aggregated per node: the busiest node sends its
 /// messages one after another; inside nodes each rank sends its own. Throws Error as node_pairs
-/// does, and if the stencil does not specify the cells that travel.
+/// does, and if the stencil does not specify the cells.
 double predicted_seconds(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
                          const Scores& scores, const std::vector<int>& positions,
                          const ExchangeCosts& costs);

@@ -23,30 +23,29 @@ struct GraphPlacement {
     Scores scores;
     Scores scores_blocked;  ///< of parts in order, node after node
     std::string chosen;     ///< "blocked", "METIS", each optionally with " + refined"
-    std::string note;       ///< names a missing library and its effect; empty if none is missing
+    std::string note;       ///< missing library and its effect; empty if none
 };
 
-/// Places parts on the machine level by level. METIS cuts the graph into nodes, each node's parts
-/// into its sockets, and so on, several times; then recuts a few heavily communicating units at a
-/// time. Local search improves every cut and the parts in order. Each unit keeps its best result,
-/// so the placement is never worse than the parts in order. Loads METIS at run time if installed
-/// (PARHELION_METIS: another library, or "none"). Local, deterministic; holds the whole graph.
-/// Partitioning: Karypis, Kumar: A fast and high quality multilevel scheme for partitioning
-/// irregular graphs, SIAM J. Sci. Comput. 20 (1998). Throws Error unless there are as many parts as
-/// ranks, and for an edge to a nonexistent part.
+/// Places parts level by level. METIS cuts the graph into nodes, each node's parts into sockets,
+/// and so on, several times, then recuts a few heavily communicating units at a time. Local search
+/// improves every cut and the parts in order; each unit keeps its best, never worse than in order.
+/// Loads METIS at run time if installed (PARHELION_METIS: another library, or "none"). Local,
+/// deterministic; holds the whole graph. Source: Karypis, Kumar: A fast and high quality multilevel
+/// scheme for partitioning irregular graphs, SIAM J. Sci. Comput. 20 (1998). Throws Error unless
+/// there are as many parts as ranks, and for edges to nonexistent parts.
 GraphPlacement place_graph(const Machine& machine, const std::vector<PartEdges>& graph,
                            Objective objective = Objective::jsum);
 
-/// Collective over `comm`. Each rank passes the bytes that its current part sends to other ranks.
-/// Rank r of the returned communicator should own part r; the caller frees it. Rank 0 holds the
-/// whole graph meanwhile. `node_color` as in discover.
+/// Collective over `comm`. `own`: what this rank's current part sends to other ranks. Rank r of the
+/// returned communicator, which the caller frees, should own part r. Rank 0 holds the whole graph
+/// during the call. `node_color` as in discover.
 ///
 ///     MPI_Comm placed = place_parts(comm, edges_of(build_pattern(domain)));
 ///     // read part rank(placed) and rebuild the domain on `placed`
 MPI_Comm place_parts(MPI_Comm comm, const PartEdges& own, Objective objective = Objective::jsum,
                      int node_color = -1);
 
-/// Bytes that this rank sends to each neighbor, `bytes_per_cell` per cell. Local.
+/// What this rank sends to each neighbor, with `bytes_per_cell`. Local.
 PartEdges edges_of(const Pattern& pattern, int bytes_per_cell = 8);
 
 }  // namespace parhelion::placement

@@ -1,4 +1,4 @@
-// The machine model of placement: ranks in hierarchical order, and their units at every level.
+// The machine model: ranks in hierarchical order, and their units at every level.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ enum class Binding : std::uint8_t {
 std::string level_name(const std::string& text);
 
 /// Units inside one node: `starts[l][u]` is the first local rank in unit u of inner level l; one
-/// more entry ends the last unit. Nested: every boundary of a level is also a boundary of all
-/// levels inside it.
+/// more entry ends the last. Nested: boundaries of a level are boundaries of all inner levels.
 struct NodeShape {
     int ranks = 0;
     std::vector<std::vector<int>> starts;
@@ -26,18 +25,17 @@ struct NodeShape {
     friend bool operator==(const NodeShape&, const NodeShape&) = default;
 };
 
-/// Identical nodes, before ranks are assigned: level names, node first, and the units of a node as
-/// if each innermost unit held one rank.
+/// Identical nodes before ranks are assigned: level names, node first, and a node's units as if
+/// each innermost one held one rank.
 struct Topology {
     int nodes = 1;
     std::vector<std::string> levels;
     NodeShape units;
 };
 
-/// Parses "node:27 pack:2 numa:4 l3:4 core:4". Known levels: node, pack, numa, l3, l2, core, pu,
-/// and their common synonyms (machine, socket, package, thread, …). Throws Error for: an unknown or
-/// repeated level, a count below 1, no level, node not first, more nodes or units than allowed
-/// (limits.hpp).
+/// "node:27 pack:2 numa:4 l3:4 core:4". Levels: node, pack, numa, l3, l2, core, pu, and common
+/// synonyms (machine, socket, package, thread, …). Throws Error for: an unknown or repeated level,
+/// a count below 1, no level, node not first, more nodes or units than limits.hpp allows.
 Topology parse_topology(const std::string& text);
 
 /// Nodes and the source of their description.
@@ -45,21 +43,20 @@ struct Described {
     Topology topology;
     std::string source;
 };
-/// "here": `nodes` nodes like this one, as described by Linux' /sys. "xml:FILE": like the node
-/// described by hwloc or lstopo. Otherwise see parse_topology; `nodes` is then 0 or their number.
-/// Local, reads files. Throws Error if the file is unreadable, not hwloc XML or without processors,
-/// and for no nodes or a different number of them.
+/// "here": `nodes` nodes like this one, from Linux' /sys. "xml:FILE": from hwloc or lstopo. Else
+/// see parse_topology, with `nodes` 0 or their number. Local, reads files. Throws Error if the file
+/// is unreadable, not hwloc XML or without processors, and for no nodes or another number of them.
 Described describe_nodes(const std::string& text, int nodes);
 
 /// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that
 /// socket's first NUMA domain, …
 ///
-/// A unit of any level is therefore an interval of positions, and a placement is a bijection from
-/// grid points to positions. This class maps positions to units. Memory: O(nodes).
+/// A unit of any level is thus an interval of positions; a placement is a bijection from grid
+/// points to positions. Memory: O(nodes).
 class Machine {
 public:
-    /// Throws Error for: no node, shapes of different depth, boundaries that are not nested or do
-    /// not end at `ranks`.
+    /// Throws Error for: no node, shapes of different depth, boundaries not nested or not ending at
+    /// `ranks`.
     Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
             std::vector<int> shape_of_node);
 
@@ -80,7 +77,7 @@ public:
 
     /// Node of a position. O(log nodes).
     int node_of(int position) const;
-    /// Unit at level `l` (0: node), numbered over the whole machine, empty units included.
+    /// Unit at level `l` (0: node), numbered over the machine, empty units included.
     int unit_of(int l, int position) const;
     /// The same, numbered within its node; the node's number for level 0.
     int unit_in_node(int l, int position) const;
@@ -94,9 +91,8 @@ private:
     std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
 };
 
-/// Distributes `ranks_per_node` ranks (one number for all nodes, or one per node) over the units of
-/// each node. Throws Error for a node without ranks, or if the list does not match the number of
-/// nodes.
+/// Distributes `ranks_per_node` ranks (one number for all nodes, or one per node) over each node's
+/// units. Throws Error for a node without ranks, or a list of another length.
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
                      Binding binding = Binding::spread);
 

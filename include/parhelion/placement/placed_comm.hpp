@@ -23,13 +23,12 @@ struct Discovered {
 };
 
 /// Collective over `comm`. Ranks that share memory form a node, whatever their host names. Inner
-/// levels come from Linux' /sys and each rank's CPU binding. A level where some rank is not bound
-/// to one unit is left out on every node, and the note says so. `node_color` ≥ 0 on every rank
-/// overrides shared memory: ranks of equal color form a node. Memory: O(ranks) during the call,
-/// O(nodes) in the result.
+/// levels come from Linux' /sys and CPU bindings. A level where some rank is not bound to one unit
+/// is left out on every node; the note says so. `node_color` ≥ 0 on every rank overrides shared
+/// memory: equal colors form a node. Memory: O(ranks) during the call, O(nodes) in the result.
 Discovered discover(const Communicator& comm, int node_color = -1);
 
-/// Placement options; at least one of `grid`, `cells` and `blocks` is required.
+/// Requires `grid`, `cells` or `blocks`.
 struct PlacedOptions {
     std::vector<int> grid = {};  ///< ranks per dimension; empty: chosen from `cells`
     std::vector<global_index> cells =
@@ -48,13 +47,12 @@ struct PlacedOptions {
 
 /// A Cartesian communicator with its placement.
 ///
-/// Construction is collective over `parent`; every rank passes the same options, except
-/// `node_color`. Rank 0 computes the placement and broadcasts the position of every grid point;
-/// every rank stores 8 bytes per rank of the communicator. Copies share the communicator. The
-/// destructor is local: once all ranks have destroyed theirs, the next PlacedComm of the same
-/// parent, or the parent's MPI_Comm_free, frees the communicator. Rank ↔ coordinates is arithmetic,
-/// for any rank. Throws Error on every rank if options do not match the number of ranks or the
-/// machine.
+/// Construction is collective over `parent`, with equal options except `node_color`. Rank 0
+/// computes the placement and broadcasts every grid point's position; every rank stores 8 bytes per
+/// rank. Copies share the communicator. The destructor is local: once all ranks have destroyed
+/// theirs, the next PlacedComm of the same parent, or the parent's MPI_Comm_free, frees the
+/// communicator. Rank ↔ coordinates is arithmetic, for any rank. Throws Error on every rank if
+/// options do not match the number of ranks or the machine.
 ///
 ///     PlacedComm placed{MPI_COMM_WORLD, {.cells = {768, 768, 768}, .periodic = {true}}};
 ///     CartesianDomain domain{{768, 768, 768}, {.process_grid = placed.grid()}, placed.comm()};
@@ -62,8 +60,8 @@ class PlacedComm {
 public:
     explicit PlacedComm(MPI_Comm parent, const PlacedOptions& options = {});
 
-    /// The reordered communicator. With the default numbering, its ranks are in the order that
-    /// CartesianDomain and MPI_Cart expect.
+    /// The reordered communicator. With the default numbering, its ranks are in the order of
+    /// CartesianDomain and MPI_Cart.
     MPI_Comm comm() const;
     int rank() const;
     int size() const;
@@ -72,16 +70,14 @@ public:
     /// Coordinates of this or any rank in the process grid. Local.
     std::vector<int> coords() const { return coords_of(rank()); }
     std::vector<int> coords_of(int rank) const;
-    /// Coordinates wrap along periodic dimensions any number of times; returns MPI_PROC_NULL beyond
-    /// other ends. Local.
+    /// Wraps along periodic dimensions any number of times; MPI_PROC_NULL beyond other ends. Local.
     int rank_of(const std::vector<int>& coords) const;
 
-    /// Collective. Returns an MPI_Cart communicator in which this process has the same coordinates;
-    /// the caller frees it.
+    /// Collective. An MPI_Cart communicator with the same coordinates for this process; the caller
+    /// frees it.
     MPI_Comm to_cart() const;
-    /// Collective. Returns the communicator of the ranks that differ from this one only in the
-    /// remaining dimensions, in the same order; the caller frees it. Throws Error for another
-    /// number of dimensions.
+    /// Collective. Ranks that differ from this one only in the remaining dimensions, in the same
+    /// order; the caller frees the communicator. Throws Error for another number of dimensions.
     MPI_Comm sub(const std::vector<bool>& remain) const;
 
     const Placement& placement() const;

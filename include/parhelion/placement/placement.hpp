@@ -14,8 +14,7 @@
 
 namespace parhelion::placement {
 
-/// Quantity to minimize: the bytes leaving all units of a level (jsum), or the maximum over its
-/// units (jmax).
+/// Minimizes the bytes leaving all units of a level (jsum), or the maximum over its units (jmax).
 enum class Objective : std::uint8_t { jsum, jmax };
 
 /// A bijection between grid points and the ranks of a machine, as tables in both directions.
@@ -23,8 +22,7 @@ enum class Objective : std::uint8_t { jsum, jmax };
 class Placement {
 public:
     /// `positions` of the grid's points in the machine's hierarchical order, last dimension
-    /// fastest; `moved`: number of points that local search moved. Throws Error unless this is a
-    /// bijection to the machine's ranks.
+    /// fastest; `moved`: points that local search moved. Throws Error unless it is a bijection.
     Placement(ProcessGrid grid, Machine machine, std::vector<int> positions, int moved = 0);
 
     const ProcessGrid& grid() const { return grid_; }
@@ -68,8 +66,7 @@ struct Member {
 struct AutomaticPlacement {
     Placement placement;
     Scores scores;
-    std::string
-        chosen;  ///< the member that it starts from, with " + refined" if local search improved it
+    std::string chosen;  ///< the initial member, with " + refined" if local search improved it
     std::vector<Member> members;  ///< blocked first
     std::string note;             ///< steps left out and the reasons; empty if none
     double seconds = 0;           ///< predicted, if the request has costs
@@ -81,32 +78,29 @@ struct Request {
     Stencil stencil;
     Objective objective = Objective::jsum;
     bool refine = true;
-    std::string method = {};  ///< a member's name, to use that one unchanged; empty: automatic
-    std::optional<ExchangeCosts> costs =
-        {};  ///< minimize the time predicted with these, with messages between nodes aggregated;
-             ///< the objective breaks ties
+    std::string method = {};  ///< a member's name, to use it unchanged; empty: automatic
+    std::optional<ExchangeCosts> costs = {};  ///< minimize predicted time, with messages between
+                                              ///< nodes aggregated; the objective breaks ties
 };
 
-/// Tries the whole portfolio and improves the best members by local search: the result is never
-/// worse than any member. Compares scores level by level from the node inwards, in bytes (edges
-/// unless the stencil has bytes). Local and deterministic: every rank that calls it gets the same
-/// result. Does not refine grids of more than `refined_points` points, which would take long; the
-/// note then says so. With costs, local search minimizes each objective in turn, and the fastest
-/// result wins. Throws Error if grid and machine differ in size; for a method that is unknown or
-/// does not apply; for costs with a stencil that does not specify the cells that travel.
+/// Tries the whole portfolio and improves the best members by local search: never worse than any
+/// member. Compares scores level by level from the node inwards, in bytes (edges if the stencil has
+/// none). Local and deterministic: equal on every rank. Does not refine grids of more than
+/// `refined_points` points, which takes long; the note then says so. With costs, local search tries
+/// both objectives, and the fastest result wins. Throws Error if grid and machine differ in size;
+/// for an unknown or inapplicable method; for costs with a stencil that does not specify the cells.
 AutomaticPlacement place(const Request& request, const Machine& machine);
 
 /// Local search skips larger grids.
 inline constexpr int refined_points = 1 << 15;
 
-/// The value that the objective minimizes, level by level from the node inwards. Compare with <.
+/// The objective's value, level by level from the node inwards. Compare with <.
 std::vector<std::int64_t> objective_key(const Scores& scores, Objective objective);
 
-/// Places level by level, as published for hwcart: each level's blocks arrange the units of that
-/// level inside the enclosing unit, e.g. {{"node", {16, 8, 8}}, {"socket", {1, 2, 1}}, {"core", {4,
-/// 1, 1}}}. The process grid is their product. `numbering` orders the units. Unnamed levels of the
-/// machine are skipped. Throws Error for: no blocks for nodes, unknown levels, blocks whose product
-/// does not match the machine.
+/// Level by level as published for hwcart: each level's blocks arrange its units inside the
+/// enclosing unit, e.g. {{"node", {16, 8, 8}}, {"socket", {1, 2, 1}}, {"core", {4, 1, 1}}}. The
+/// process grid is their product. `numbering` orders the units. Skips unnamed levels. Throws Error
+/// for: no blocks for nodes, unknown levels, a product that does not match the machine.
 Placement place_by_hand(const Machine& machine,
                         const std::map<std::string, std::vector<int>>& blocks,
                         const std::vector<bool>& periodic = {}, const std::string& numbering = "");
@@ -116,9 +110,9 @@ struct GridChoice {
     ProcessGrid grid;
     Stencil stencil;  ///< with halo bytes for that grid
 };
-/// Of the `tried` grids with the least halo per rank, returns the one with the fewest bytes between
-/// nodes, then in total. `halo` in cells, `bytes_per_cell` of all fields together. Throws Error for
-/// extents below 1, and for 0 or more than 4 of them.
+/// Of the `tried` grids with the least halo per rank, the one with the fewest bytes between nodes,
+/// then in total. `halo` in cells, `bytes_per_cell` of all fields. Throws Error for extents below
+/// 1, or 0 or more than 4 of them.
 GridChoice choose_grid(const Machine& machine, const std::vector<std::int64_t>& cells,
                        const Stencil& stencil, int halo, int bytes_per_cell,
                        const std::vector<bool>& periodic, Objective objective, int tried = 6);

@@ -9,8 +9,7 @@
 
 namespace parhelion::placement {
 
-/// Coordinates or extents in the process grid. Unused trailing dimensions have extent 1, coordinate
-/// 0.
+/// Coordinates or extents in the process grid. Unused trailing dimensions: extent 1, coordinate 0.
 using Coords = std::array<int, max_dimensions>;
 
 /// Ranks per dimension, 1 to 4 dimensions, each periodic or not.
@@ -22,9 +21,8 @@ struct ProcessGrid {
     int size() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
 };
 
-/// Returns the padded grid. `periodic` has one entry per dimension, one for all, or none (not
-/// periodic). Throws Error for 0 or more than 4 dimensions, an extent below 1, more than 2^31 − 1
-/// points.
+/// `periodic`: one entry per dimension, one for all, or none (not periodic). Throws Error for 0 or
+/// more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
 
 /// Points in a box.
@@ -43,15 +41,15 @@ inline Coords point_of(const Coords& box, int index) {
 /// Extents for messages: 2x3x4.
 std::string shown(const std::vector<int>& extents);
 
-/// Order of dimensions when numbering grid points. "XYZ" means x fastest, as published for hwcart;
-/// MPI_Cart numbers the last dimension fastest ("ZYX" in three dimensions).
+/// Order of dimensions in numbers of grid points. "XYZ": x fastest, as published for hwcart;
+/// MPI_Cart has the last dimension fastest ("ZYX" in 3-D).
 class Numbering {
 public:
     /// Last dimension fastest, as in MPI_Cart_create and CartesianDomain.
     explicit Numbering(int dimensions);
 
-    /// A permutation of the dimensions' letters (X, Y, Z, T), or of their numbers ("2,0,1"),
-    /// fastest first. Throws Error unless it is a permutation of that many dimensions.
+    /// A permutation of letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest first.
+    /// Throws Error for anything else.
     static Numbering parse(const std::string& text, int dimensions);
 
     /// Number of a point in a grid of these extents, and the inverse.

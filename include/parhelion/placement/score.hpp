@@ -9,15 +9,15 @@
 
 namespace parhelion::placement {
 
-/// Directed stencil edges that leave a unit of one level: Jsum is the sum over all units, Jmax the
-/// maximum of any unit. An edge that wraps around to its own point leaves no unit. Source: Hunold,
-/// von Kirchbach, Lehr, Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for Stencil
-/// Computations, IEEE CLUSTER 2020.
+/// Directed stencil edges that leave units of one level: Jsum over all units, Jmax for the busiest.
+/// An edge that wraps around to its own point leaves no unit. Source: Hunold, von Kirchbach, Lehr,
+/// Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for Stencil Computations, IEEE
+/// CLUSTER 2020.
 struct LevelScore {
     std::int64_t edges_sum = 0, edges_max = 0;
     std::int64_t bytes_sum = 0, bytes_max = 0;
     std::int64_t sent_max =
-        0;  ///< bytes that the ranks of one unit send, also to each other: maximum over units
+        0;  ///< bytes that a unit's ranks send, also to each other: maximum over units
 
     friend bool operator==(const LevelScore&, const LevelScore&) = default;
 };
@@ -25,7 +25,7 @@ struct LevelScore {
 /// One per level, outermost first.
 using Scores = std::vector<LevelScore>;
 
-/// Scores `positions` of the grid's points in the machine's hierarchical order, last dimension
+/// Scores `positions` in the machine's hierarchical order of the grid's points, last dimension
 /// fastest. Local.
 Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
              const std::vector<int>& positions);

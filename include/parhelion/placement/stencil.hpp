@@ -18,16 +18,15 @@ struct Offset {
 /// The sends of every grid point: the same steps everywhere.
 struct Stencil {
     std::vector<Offset> offsets;
-    /// Cells of one rank, halo width and bytes per cell, if known; they determine the cells that
-    /// travel along an offset.
+    /// Cells of one rank, halo width and bytes per cell, if known: the cells that travel along an
+    /// offset.
     std::vector<std::int64_t> extent = {};
     int halo = 0, bytes_per_cell = 0;
 
     int reach(int dimension) const;  ///< maximum |step| along the dimension
 };
 
-/// Throws Error for more offsets, longer steps or more bytes than placement can count on this grid
-/// (see limits.hpp).
+/// Throws Error for more offsets, longer steps or more bytes than placement can count (limits.hpp).
 void check_bytes(const ProcessGrid& grid, const Stencil& stencil);
 
 /// The 2·d neighbors across faces.
@@ -37,9 +36,8 @@ Stencil faces(int dimensions);
 Stencil full(int dimensions);
 
 /// Sets bytes and cells from the cells of one rank and the halo width: along each dimension, an
-/// offset carries the whole extent if its step is 0, else the halo width. Steps beyond 1 carry the
-/// same as a step of 1. Throws Error for extents or widths below 1, a wrong number of dimensions,
-/// byte counts beyond 64 bits.
+/// offset carries the whole extent if its step is 0, else the halo width, however long the step.
+/// Throws Error for extents or widths below 1, a wrong number of dimensions, bytes beyond 64 bits.
 Stencil with_halo_bytes(Stencil stencil, const std::vector<std::int64_t>& local_extent, int halo,
                         int bytes_per_cell);
 

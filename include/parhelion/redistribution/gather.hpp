@@ -1,4 +1,4 @@
-// Gathers a distributed grid on one rank, or scatters it from there, for plotting and I/O.
+// Gather of a grid to one rank, and scatter from it, e.g. for plots and files.
 #pragma once
 
 #include "parhelion/plan/field.hpp"
@@ -6,12 +6,11 @@
 namespace parhelion {
 
 /// Collective. Copies every cell or point of `field` from its owner into `whole`, a `view_whole` on
-/// `root`; other ranks' `whole` is ignored. Layers around the grid, including those of
-/// Boundary::owned, are left out; cells of land blocks keep their values. Ranks take turns, within
-/// the time limit: at most two messages of 32 MiB (or one cell, if larger) are in flight, which
-/// bounds the memory beside the arrays. Throws Error on every rank for: an invalid root; arrays of
-/// another domain; elements, components or stagger that differ between ranks or from `whole`;
-/// `whole` sharing memory with `field`.
+/// `root` (ignored elsewhere). Leaves out layers around the grid, also those of Boundary::owned;
+/// cells of land blocks keep their values. Ranks take turns, within the time limit; at most two
+/// messages of 32 MiB (or one cell, if larger) are in flight, which bounds the memory. Throws Error
+/// on every rank for: an invalid root; arrays of another domain; elements, components or stagger
+/// that differ between ranks or from `whole`; `whole` sharing memory with `field`.
 ///
 ///     std::vector<double> all(rank == 0 ? nx * ny : 0);
 ///     gather(domain, view(domain, u.data()), view_whole(domain, all.data()));

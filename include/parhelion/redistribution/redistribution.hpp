@@ -16,17 +16,17 @@ struct Move {
     Field from, to;
 };
 
-/// Moves owned values between two domains of the same cells on one communicator: to another process
-/// grid or other splits, another partition, or another number of ranks with cells. Ghosts are
-/// neither read nor written. Cells of index maps correspond by global id.
+/// Moves owned values between two domains of the same cells on one communicator: other process grid
+/// or splits, other partition, other number of ranks with cells. Ghosts are neither read nor
+/// written. Cells of index maps correspond by global id.
 ///
-/// Construction is collective. A call takes any number of pairs of arrays, of different elements if
-/// needed, and sends one message to each rank that receives cells. The first call with a given
+/// Construction is collective. A call takes any number of pairs of arrays, also of different
+/// elements, and sends one message to each rank that receives cells. The first call with a given
 /// total size per cell (grids) or given elements (index maps) is collective; later calls wait only
-/// for the ranks that this rank exchanges cells with. Every rank makes the same calls in the same
-/// order. Throws Error for: domains of other cells or communicators (on every rank); arrays of
-/// another domain, or pairs of different elements or components (on every rank in the very first
-/// call, later on the rank that passes them).
+/// for ranks that exchange cells with this one. Every rank makes the same calls in the same order.
+/// Throws Error for: domains of other cells or communicators (on every rank); arrays of another
+/// domain, or pairs of different elements or components (on every rank in the very first call,
+/// later on the rank that passes them).
 ///
 ///     Redistribution redistribute{rows, columns};
 ///     redistribute(view(rows, u), view(columns, v));       // and back:
@@ -60,14 +60,13 @@ public:
         back(std::span<const Move>(arrays.begin(), arrays.size()));
     }
 
-    /// Collective. Sets up what the first call with such arrays needs; does nothing if already set
-    /// up.
+    /// Collective. Does the set-up of the first call with such arrays, once.
     void prepare(std::span<const Move> arrays);
     void prepare(std::initializer_list<Move> arrays) {
         prepare(std::span<const Move>(arrays.begin(), arrays.size()));
     }
 
-    /// Human-readable summary of messages and sizes. Local.
+    /// Human-readable messages and sizes. Local.
     std::string explain() const;
 
     class Mover;
