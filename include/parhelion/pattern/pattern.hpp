@@ -30,9 +30,7 @@ struct BoxPiece {
     Box cells;
     Box owner;  ///< the receiver's owned box in local coordinates: a narrower field moves cells ∩
                 ///< grow(owner, width)
-    Coordinates shift{
-        0, 0, 0,
-        0};  ///< ghosts: along axis d, the owner has cells + shift, or shift − cells if mirrored
+    Coordinates shift{0, 0, 0, 0};  ///< ghosts → owner: cells + shift; shift − cells if mirrored
     SeamTurn turn = {};
     bool at_owner = false;  ///< `cells` are the owner's, not the ghosts
 

@@ -52,9 +52,10 @@ typedef struct phl_exchange_costs {
     double copied_byte_s, fixed_s;
 } phl_exchange_costs;
 
-/* `topology`: "node:27 pack:2 numa:4 l3:4 core:4", "xml:FILE" for a node described by hwloc, or
- * "here" for nodes like this one. `ranks_per_node`: one entry for all nodes, or one per node.
- * `compact`: 0 spreads a node's ranks over its units, 1 fills its cores in order. */
+/* Creates a machine. `topology`: "node:27 pack:2 numa:4 l3:4 core:4", "xml:FILE" for a node
+ * described by hwloc, or "here" for nodes like this one. `ranks_per_node`: one entry for all nodes,
+ * or one per node. `compact`: 0 spreads a node's ranks over its units, 1 fills its cores in order.
+ */
 int phl_machine_create(const char* topology, int nodes, int entries, const int* ranks_per_node,
                        int compact, phl_machine** machine);
 void phl_machine_free(phl_machine* machine);
@@ -72,15 +73,15 @@ int phl_machine_describe(const phl_machine* machine, phl_machine_facts* facts);
 int phl_machine_units(const phl_machine* machine, int level, int within_node, int count,
                       const int* positions, int* units);
 
-/* Automatic, or by one `method` of the portfolio ("blocked", …) if neither NULL nor empty.
- * `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL, minimize the predicted time, with
- * messages between nodes aggregated by node_aware; the objective then breaks ties, and the stencil
- * needs `extent`. */
+/* Places automatically, or by one `method` of the portfolio ("blocked", …) if neither NULL nor
+ * empty. `objective`: 0 for Jsum, 1 for Jmax. `costs`, unless NULL, minimize the predicted time,
+ * with messages between nodes aggregated by node_aware; the objective then breaks ties, and the
+ * stencil needs `extent`. */
 int phl_place(const phl_machine* machine, const phl_process_grid* grid, const phl_stencil* stencil,
               int objective, int refine, const char* method, const phl_exchange_costs* costs,
               phl_placement** placement);
-/* Level by level, as published for hwcart: `levels` and `blocks` are, e.g., "node l3 core" and
- * {3,3,3, 2,2,1, 2,1,1}. `numbering`: "XYZ", …; empty: last dimension fastest. */
+/* Places level by level, as published for hwcart: `levels` and `blocks` are, e.g., "node l3 core"
+ * and {3,3,3, 2,2,1, 2,1,1}. `numbering`: "XYZ", …; empty: last dimension fastest. */
 int phl_place_by_hand(const phl_machine* machine, int dimensions, const char* levels,
                       const int* blocks, const int* periodic, const char* numbering,
                       phl_placement** placement);
@@ -124,8 +125,8 @@ int phl_node_messages(int64_t bytes, int64_t contributors);
  * is none, the error names the nearest numbers of ranks. */
 int phl_grids_with_land(int ranks, int dimensions, const int64_t* cells, const uint8_t* mask,
                         const int* halo, int room, int* grids);
-/* The process grid for the machine's ranks over `cells` that keeps most halo bytes inside nodes.
- * `bytes` receives one entry per offset. */
+/* Chooses the process grid for the machine's ranks over `cells` that keeps most halo bytes inside
+ * nodes. `bytes` receives one entry per offset. */
 int phl_choose_grid(const phl_machine* machine, int dimensions, const int64_t* cells,
                     const phl_stencil* stencil, const int* periodic, int objective, int* grid,
                     int64_t* bytes);

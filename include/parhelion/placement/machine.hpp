@@ -33,9 +33,9 @@ struct Topology {
     NodeShape units;
 };
 
-/// "node:27 pack:2 numa:4 l3:4 core:4". Levels: node, pack, numa, l3, l2, core, pu, and common
-/// synonyms (machine, socket, package, thread, …). Throws Error for: an unknown or repeated level,
-/// a count below 1, no level, node not first, more nodes or units than limits.hpp allows.
+/// Parses "node:27 pack:2 numa:4 l3:4 core:4". Levels: node, pack, numa, l3, l2, core, pu, and
+/// common synonyms (machine, socket, package, thread, …). Throws Error for: an unknown or repeated
+/// level, a count below 1, no level, node not first, more nodes or units than limits.hpp allows.
 Topology parse_topology(const std::string& text);
 
 /// Nodes and the source of their description.

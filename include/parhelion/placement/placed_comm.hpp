@@ -28,14 +28,13 @@ struct Discovered {
 /// memory: equal colors form a node. Memory: O(ranks) during the call, O(nodes) in the result.
 Discovered discover(const Communicator& comm, int node_color = -1);
 
-/// Requires `grid`, `cells` or `blocks`.
+/// Options of PlacedComm; requires `grid`, `cells` or `blocks`.
 struct PlacedOptions {
-    std::vector<int> grid = {};  ///< ranks per dimension; empty: chosen from `cells`
-    std::vector<global_index> cells =
-        {};                           ///< global cells, to choose the grid and weight the offsets
-    std::vector<bool> periodic = {};  ///< per dimension, or one for all; empty: not periodic
-    Stencil stencil = {};             ///< empty: faces
-    int halo = 1;                     ///< cells, for the bytes of an offset
+    std::vector<int> grid = {};            ///< ranks per dimension; empty: chosen from `cells`
+    std::vector<global_index> cells = {};  ///< global; to choose the grid and weight offsets
+    std::vector<bool> periodic = {};       ///< per dimension, or one for all; empty: not periodic
+    Stencil stencil = {};                  ///< empty: faces
+    int halo = 1;                          ///< cells, for the bytes of an offset
     int bytes_per_cell = 8;
     Objective objective = Objective::jsum;
     std::map<std::string, std::vector<int>> blocks =

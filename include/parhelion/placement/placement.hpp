@@ -14,7 +14,7 @@
 
 namespace parhelion::placement {
 
-/// Minimizes the bytes leaving all units of a level (jsum), or the maximum over its units (jmax).
+/// Quantity to minimize: bytes leaving all units of a level (jsum), or its busiest unit (jmax).
 enum class Objective : std::uint8_t { jsum, jmax };
 
 /// A bijection between grid points and the ranks of a machine, as tables in both directions.
@@ -97,7 +97,7 @@ inline constexpr int refined_points = 1 << 15;
 /// The objective's value, level by level from the node inwards. Compare with <.
 std::vector<std::int64_t> objective_key(const Scores& scores, Objective objective);
 
-/// Level by level as published for hwcart: each level's blocks arrange its units inside the
+/// Places level by level as published for hwcart: each level's blocks arrange its units inside the
 /// enclosing unit, e.g. {{"node", {16, 8, 8}}, {"socket", {1, 2, 1}}, {"core", {4, 1, 1}}}. The
 /// process grid is their product. `numbering` orders the units. Skips unnamed levels. Throws Error
 /// for: no blocks for nodes, unknown levels, a product that does not match the machine.

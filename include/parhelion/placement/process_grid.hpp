@@ -21,8 +21,8 @@ struct ProcessGrid {
     int size() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
 };
 
-/// `periodic`: one entry per dimension, one for all, or none (not periodic). Throws Error for 0 or
-/// more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
+/// Makes a grid. `periodic`: one entry per dimension, one for all, or none (not periodic). Throws
+/// Error for 0 or more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
 
 /// Points in a box.
@@ -48,8 +48,8 @@ public:
     /// Last dimension fastest, as in MPI_Cart_create and CartesianDomain.
     explicit Numbering(int dimensions);
 
-    /// A permutation of letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest first.
-    /// Throws Error for anything else.
+    /// Parses a permutation of letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest
+    /// first. Throws Error for anything else.
     static Numbering parse(const std::string& text, int dimensions);
 
     /// Number of a point in a grid of these extents, and the inverse.

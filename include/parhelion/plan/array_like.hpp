@@ -122,7 +122,7 @@ struct ArrayShape {
     std::array<byte_count, max_dimensions + 1> strides{};  ///< bytes
 };
 
-/// Local. Throws Error for more than 5 dimensions.
+/// Shape of any array. Local. Throws Error for more than 5 dimensions.
 template <ArrayLike A>
 ArrayShape shape_of(A& array) {
     using T = std::remove_pointer_t<decltype(detail::first_of(array))>;

@@ -44,13 +44,13 @@ private:
 /// copy. Binding is local and allocates nothing.
 class BoundArrays {
 public:
-    /// The plan must outlive this object.
+    /// Binds the plan's arrays; the plan must outlive this object.
     explicit BoundArrays(const Plan& plan);
 
     /// Field by field, block by block.
     Bases bases() const { return bases_.data(); }
     std::size_t size() const { return bases_.size(); }
-    /// Changes with every address.
+    /// Changes whenever an address changes.
     std::uint64_t version() const { return version_; }
 
     /// Binds other arrays of the compiled layouts; an empty list: the plan's own. Throws Error, and

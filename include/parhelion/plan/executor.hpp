@@ -14,7 +14,7 @@
 
 namespace parhelion {
 
-/// Done once all work recorded before it is done. 0: done.
+/// A point on a queue, done once all earlier work is done. 0: already done.
 struct Event {
     std::uint64_t number = 0;
 };
@@ -29,7 +29,7 @@ public:
     virtual void enqueue(const Program& program, Bases src, Bases dst,
                          Reduction reduction = Reduction::replace) = 0;
     virtual Event record() = 0;
-    /// Makes progress, does not wait.
+    /// Whether the event is done. Makes progress, does not wait.
     bool is_done(Event event) { return event.number == 0 || has_passed(event.number); }
     /// Orders later copies here after the work now on the other queue.
     virtual void follow(Queue& other) { other.wait(); }
@@ -55,7 +55,7 @@ public:
     virtual std::shared_ptr<Queue> make_queue() = 0;
     /// Message memory for this executor and the host, cache-line aligned. Throws std::bad_alloc.
     virtual std::shared_ptr<std::byte> allocate(byte_count bytes) = 0;
-    /// For messages.
+    /// Name of the copy implementation, for messages.
     virtual std::string description() const { return copy_kernels_name(); }
     /// Whether copies can access host memory that it has not allocated.
     virtual bool reaches_host() const { return true; }

@@ -44,21 +44,16 @@ struct Field {
     Element element;
     int components = 1;
     byte_count component_stride = 0;  ///< between components
-    HaloWidth halo =
-        0;  ///< exchanged depth (structured), at most the pattern's; equal on all ranks
+    HaloWidth halo = 0;  ///< structured: depth, at most the pattern's; equal on all ranks
     bool indexed = false;
-    ShortList<BlockView, 2> blocks;  ///< one per block; indexed: owned cells, ghosts
-    MemorySpace space =
-        MemorySpace::host;  ///< equal on all ranks; views detect it if the rank has arrays
-    Stagger stagger = {};   ///< dimensions with values on points; equal on all ranks
+    ShortList<BlockView, 2> blocks;         ///< one per block; indexed: owned cells, ghosts
+    MemorySpace space = MemorySpace::host;  ///< equal on all ranks; detected if there are arrays
+    Stagger stagger = {};                ///< dimensions with values on points; equal on all ranks
     Boundary boundary = Boundary::open;  ///< of the domain
-    HaloWidth array_halo =
-        as_domain;  ///< layers around cells or points in memory, at least the depth
-    std::int8_t sign =
-        1;  ///< −1: changes sign beyond a seam that mirrors an axis; equal on all ranks
-    std::int8_t along = 0;  ///< axis of this vector component
-    std::int16_t vector =
-        0;  ///< equal numbers: one vector, which seams rotate; 0: scalar; equal on all ranks
+    HaloWidth array_halo = as_domain;    ///< layers in memory, ≥ the depth; as_domain: unknown
+    std::int8_t sign = 1;     ///< −1: changes sign beyond mirroring seams; equal on all ranks
+    std::int8_t along = 0;    ///< axis of this vector component
+    std::int16_t vector = 0;  ///< equal numbers form a vector; 0: scalar; equal on all ranks
     Neighbors neighbors = Neighbors::full;  ///< set only by subsets (`Only`)
 
     /// Bytes between the components of a cell of this block.
@@ -80,8 +75,7 @@ struct ArrayLayout {
     int components = 1;
     Stagger stagger = {};
     HaloWidth array_halo = as_domain;  ///< as_domain: the domain's halo
-    HaloWidth depth =
-        as_domain;   ///< as_domain: the narrower of domain and array halo. Equal on all ranks
+    HaloWidth depth = as_domain;  ///< as_domain: min(domain's, array's halo). Equal on all ranks
     int sign = 1;    ///< −1: changes sign beyond a seam that mirrors an axis, as vectors do at a
                      ///< fold. Equal on all ranks
     int vector = 0;  ///< fields with equal nonzero numbers form a vector along the axes `along`: a

@@ -41,7 +41,7 @@ struct LinkPlan {
     Links links;
     Way forward, reverse;
     Program repeat;      ///< forward, after unpack: copies to duplicate ghosts
-    bool small = false;  ///< small pieces on one side or both; equal on both sides
+    bool small = false;  ///< ghosts in small pieces on one side or both; equal on both
     std::vector<std::vector<int>>
         orders;  ///< per field: packing order of dimensions at the neighbor
     std::vector<std::int64_t> record = {};  ///< the neighbor's PlanTerms::record for this rank
@@ -56,8 +56,7 @@ struct SelfPlan {
     Program forward, repeat, reverse;
 };
 
-/// Concurrent messages. One stage for direct exchange; one per dimension for dimension by
-/// dimension.
+/// Concurrent messages: one stage, or one per dimension if exchanged dimension by dimension.
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
@@ -85,8 +84,7 @@ struct Plan {
     std::vector<Number> numbers;    ///< per field
     std::vector<int> group_of;      ///< per field: index of its pattern
     bool several = false;           ///< groups were passed: messages name them
-    std::vector<int>
-        like;  ///< per field: the first one of its layout, with equal copies but for the base
+    std::vector<int> like;  ///< per field: first of its layout; copies differ only by the base
     std::vector<std::byte*> bases;  ///< field by field, block by block
     std::vector<int> first_base;    ///< per field
     std::vector<StagePlan> stages;

@@ -53,7 +53,7 @@ public:
     bool empty() const { return size() == 0; }
     const Run* begin() const { return data(); }
     const Run* end() const { return data() + size(); }
-    /// Call before copying the list.
+    /// Reserves memory. Call before copying the list.
     void reserve(std::size_t count) { own().reserve(count); }
     /// Appends a run, or extends the last one if contiguous on both sides. Call before copying the
     /// list.
@@ -118,8 +118,8 @@ Program inverse(const Program& program);
 /// Runs the copies. Local, allocates nothing. Source and destination must not overlap.
 void run(const Program& program, Bases src, Bases dst);
 
-/// destination = destination ⊕ source, op after op, in order. Strided and plain indexed ops of
-/// scalars for which `supports` holds.
+/// Computes destination = destination ⊕ source, op after op, in order. Requires strided and plain
+/// indexed ops of scalars for which `supports` holds.
 void reduce(const Program& program, Bases src, Bases dst, Reduction reduction);
 
 /// Whether the library combines this scalar so (opaque bytes can only be replaced; complex numbers

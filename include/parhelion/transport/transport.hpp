@@ -35,15 +35,14 @@ struct NodeTraffic {
 /// completes, before the next begin. Allocates nothing after construction unless stated.
 class Transport {
 public:
-    /// Also during a failed exchange: cancels pending MPI receives; keeps buffers of pending sends.
+    /// May run during a failed exchange: cancels MPI receives, keeps the buffers of pending sends.
     virtual ~Transport() = default;
 
-    /// Called before begin after binding other arrays. Reason why it cannot move them; empty if it
-    /// can. Local.
+    /// Reason why it cannot move newly bound arrays, called before begin; empty if it can. Local.
     virtual std::string refusal() { return {}; }
     /// Starts everything that does not depend on a neighbor. Local.
     virtual void begin() = 0;
-    /// Called after begin if the caller may end much later: publishes data to neighbors.
+    /// Called after begin if the caller may end much later: makes data available to neighbors.
     virtual void leave() {}
     /// A slot with data that has arrived and is not yet reported, or −1.
     virtual int ready() = 0;
@@ -129,7 +128,7 @@ struct TransportInfo {
     Traits traits = {};
 };
 
-/// Local.
+/// How it handles the plan's arrays. Local.
 Reach reach_of(const TransportInfo& info, const Plan& plan);
 /// Whether it supports the memory of the plan's fields. Local.
 bool serves_memory_of(const TransportInfo& info, const Plan& plan);
