@@ -21,7 +21,7 @@ void require(bool good, const std::string& message) {
     if (!good) throw Error(message);
 }
 
-// "2 × 2 × 3" and the ranks that it needs; −1 where they do not fit 64 bits.
+// "2 × 2 × 3" and the number of ranks; −1 if it overflows 64 bits.
 std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid) {
     std::string text;
     global_index product = 1;
@@ -34,8 +34,8 @@ std::pair<std::string, global_index> grid_and_ranks(const std::vector<int>& grid
     return {text, product};
 }
 
-// Numbers of cells and bytes must fit 64 bits, and a halo must not be cut into billions of periodic
-// images.
+// Counts of cells and bytes must fit in 64 bits; a halo must not contain billions of periodic
+// copies.
 void validate_sizes(const std::vector<global_index>& extents, const CartesianOptions& options) {
     double cells = 1, blocks = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -117,7 +117,7 @@ std::string text(const Seam& seam) {
 
 bool is_axis(int axis, int dimensions) { return axis >= 0 && axis < dimensions; }
 
-// The axes that a seam's axes become. Where none are named, those of its sides change places.
+// Fills in the axis map of a seam. Default: swap the axes of its two sides.
 void complete_axes(Seam& seam, int dimensions, int tile_axis) {
     const std::string where = "the seam of " + text(seam.from);
     for (const TileSide& side : {seam.from, seam.to})
@@ -148,7 +148,7 @@ void complete_axes(Seam& seam, int dimensions, int tile_axis) {
                 "than that of the side");
 }
 
-// Of a side that is joined to itself: who goes through it twice is where he was.
+// For a side joined to itself: crossing it twice must be the identity.
 bool is_own_inverse(const Seam& seam) {
     for (std::size_t d = 0; d < seam.axes.size(); ++d) {
         const auto there = static_cast<std::size_t>(seam.axes[d]);
@@ -199,7 +199,7 @@ void validate_seam(const Seam& seam, const std::vector<Seam>& all,
                 "itself");
 }
 
-// Seams with all that they leave out, one for each tile.
+// Seams with defaults filled in, one per tile.
 std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
                                  const CartesianOptions& options) {
     const int dims = static_cast<int>(extents.size()), tile_axis = options.tile_axis;
@@ -227,7 +227,7 @@ std::vector<Seam> validate_seams(const std::vector<global_index>& extents,
     return all;
 }
 
-// Tiles are joined by seams alone.
+// Only seams join tiles.
 void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& options) {
     const int dims = static_cast<int>(extents.size()), axis = options.tile_axis;
     if (axis == CartesianOptions::no_tiles) return;
@@ -246,7 +246,7 @@ void validate_tiles(const std::vector<global_index>& extents, CartesianOptions& 
             "tiles go with an open boundary and the standard algorithm only");
 }
 
-// As many ranks along the tiles as both divide, so that all have as much.
+// Uses gcd(ranks, tiles) ranks along the tile axis, so that all ranks own equally many tiles.
 std::vector<int> choose_grid(int ranks, std::vector<global_index> extents,
                              const CartesianOptions& options) {
     const int axis = options.tile_axis;
@@ -303,7 +303,7 @@ Axis make_axis(int d, global_index extent, int ranks, const CartesianOptions& op
     return axis;
 }
 
-// Comes first: ranks with a mask meet once more, before the others tell the rest.
+// Must come first: ranks with a mask agree once more before they compare the rest.
 void tell_mask(Properties& told, bool is_there) {
     told.add("whether there is a mask", is_there ? "yes" : "no");
 }
@@ -315,8 +315,8 @@ void tell_cells(Properties& told, const Axis& axis, int d) {
     told.add("whether it is periodic in dimension %", axis.periodic ? "yes" : "no", {d});
 }
 
-// Grid and periodicity of a Cartesian communicator, whose ranks have the last dimension fastest
-// (MPI-4.1 §8.5.1).
+// Grid and periodicity of a Cartesian communicator, whose ranks are in row-major order (MPI-4.1
+// §8.5.1).
 void take_topology(CartesianOptions& options, const Communicator& comm, int dimensions) {
     int kind = MPI_UNDEFINED, given = 0;
     check_mpi(MPI_Topo_test(comm.handle(), &kind), "MPI_Topo_test");
@@ -359,8 +359,7 @@ void validate_table(const std::vector<int>& table, int ranks) {
     }
 }
 
-// Collective. Rank 0 alone looks into the mask; without a process grid it chooses one, which all
-// get.
+// Collective. Only rank 0 reads the mask. Without a process grid it chooses one, and broadcasts it.
 WetPlaces find_wet_places(const Communicator& comm, const std::vector<global_index>& extents,
                           CartesianOptions& options, const std::function<void()>& check) {
     WetPlaces wet;
@@ -420,7 +419,7 @@ void tell_cuts(Properties& told, const Axis& axis, int d) {
                  {static_cast<int>(b), d});
 }
 
-// Takes no memory: what does is done with the other ranks.
+// Allocates nothing: allocations happen inside the collective checks.
 Axis no_axis() {
     static_assert(max_dimensions == 4);
     return {1, 1, 1, false, 0, 0, 0, {}};
@@ -503,7 +502,7 @@ void CartesianDomain::tell(Properties& told) const {
     told.add("the number of dimensions", dimensions_);
     for (int d = 0; d < dimensions_; ++d) tell_cells(told, axes_[d], d);
     for (int d = 0; d < dimensions_; ++d)
-        tell_cuts(told, axes_[d], d);  // which may follow from the cells
+        tell_cuts(told, axes_[d], d);  // may follow from the cells
     told.add("neighbors", neighbors_ == Neighbors::full ? "full" : "faces");
     told.add("the algorithm", algorithm_ == Algorithm::standard ? "standard" : "staged");
     told.add("the boundary", boundary_ == Boundary::owned ? "owned" : "open");

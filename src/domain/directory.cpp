@@ -57,8 +57,8 @@ std::vector<Message> wrap(const std::map<int, Desk>& desks) {
     return messages;
 }
 
-// Who owns the block that covers the beginning of this rank's range: the last that registered
-// further left.
+// Owner of the block that covers the start of this rank's range: the last registered on lower
+// ranks.
 int owner_from_the_left(const Communicator& comm, const std::vector<Entry>& entries) {
     const int last = entries.empty() ? -1 : entries.back().owner;
     const auto later = [](std::int64_t before, std::int64_t mine) {
@@ -76,7 +76,7 @@ int owner_of(const std::vector<Entry>& entries, global_index id, bool arbitrary,
     return arbitrary && entry.id != id ? -1 : entry.owner;
 }
 
-// Also of one that nobody asks for.
+// Checks all ids, not only those asked for.
 void require_one_owner(const std::vector<Entry>& entries) {
     const auto twice = std::ranges::adjacent_find(entries, {}, &Entry::id);
     if (twice != entries.end())

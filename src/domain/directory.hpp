@@ -1,4 +1,4 @@
-// The distributed directory that answers "who owns this id?".
+// Distributed directory that maps ids to owners.
 #pragma once
 
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace parhelion {
 
-/// What this rank tells the directory about itself.
+/// What this rank registers in the directory.
 struct Ownership {
-    global_index id_limit;                      ///< ids are 0 … id_limit − 1, the same on all ranks
+    global_index id_limit;                      ///< ids are 0 … id_limit − 1; equal on all ranks
     global_index first = 0, owned = 0;          ///< a block, or
-    std::span<const global_index> owned_ids{};  ///< any ids
+    std::span<const global_index> owned_ids{};  ///< arbitrary ids
     bool arbitrary = false;
 };
 
-/// Collective. Owner of each of `ids`, which must be ascending and within the limit; −1 for an id
-/// that nobody owns. Throws Error where an id is owned more than once. Id i is looked up at rank i
-/// / ⌈limit / ranks⌉, which knows the owners in its range; a block is registered once, where it
-/// begins, and a prefix maximum tells who owns what begins further left.
+/// Collective. Owner of each of `ids`, which must be ascending and below the limit; −1: no owner.
+/// Throws Error if an id has several owners. Rank i / ⌈limit / ranks⌉ looks up id i among its
+/// range's owners. A block is registered once, at its first id; a prefix maximum finds owners of
+/// blocks that start further left.
 std::vector<int> find_owners(const Communicator& comm, const Ownership& mine,
                              std::span<const global_index> ids);
 

@@ -87,7 +87,7 @@ void IndexedDomain::finish(SelfGhosts self) {
     const auto owners =
         find_owners(comm_, {id_limit_, first_, owned_, owned_ids_, arbitrary_}, unique);
     for (std::size_t i = 0; i < owners.size();
-         ++i)  // a block domain has no gaps: in range is owned
+         ++i)  // in a block domain, ids in range have an owner
         if (owners[i] < 0)
             throw Error(concat("nobody owns the ghost with global id ", unique[i],
                                ": every ghost needs an owner"));

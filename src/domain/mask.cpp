@@ -17,7 +17,7 @@ std::string shown(const std::vector<global_index>& extents) {
     return text;
 }
 
-// For each cell the number of wet ones up to it in all dimensions; of a box 2^d of them tell it.
+// Summed-area table of wet cells: counts those in a box by 2^d lookups.
 class WetSums {
 public:
     WetSums(const std::vector<global_index>& extents, const std::vector<global_index>& own,

@@ -30,7 +30,7 @@ std::int64_t little_endian(const unsigned char* at, int bytes) {
                 ": the file is damaged or not a partition file; write it again");
 }
 
-// A file of one rank. Never allocates more than its size.
+// The file of one rank. Never allocates more than the file's size.
 class RankFile {
 public:
     explicit RankFile(const path& file) : file_(file) {
@@ -89,7 +89,7 @@ int ranks_of_name(const path& folder) {
     return error == std::errc{} && end == name.data() + name.size() ? ranks : 0;
 }
 
-// This rank's file `data001`, or `keys001`, …, of a data set for as many ranks.
+// Path of this rank's file (data001, keys001, …); the data set must be for this number of ranks.
 path own_file(const path& folder, const char* what, const Communicator& comm) {
     std::error_code code;
     if (!std::filesystem::is_directory(folder, code))
@@ -105,7 +105,7 @@ path own_file(const path& folder, const char* what, const Communicator& comm) {
 }
 
 struct Keys {
-    std::int64_t kind;  // of what is numbered
+    std::int64_t kind;  // of the numbered entities
     PartitionKeys keys;
 };
 

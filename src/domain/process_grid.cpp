@@ -23,7 +23,7 @@ struct Search {
     std::vector<int> grid;
     std::vector<Candidate> found = {};
 
-    // Halo cells of the largest block: what the slowest rank sends.
+    // Halo cells of the largest block, which bounds the slowest rank.
     double cost() const {
         double total = 0;
         for (std::size_t d = 0; d < grid.size(); ++d) {
@@ -36,7 +36,7 @@ struct Search {
         return total + idle_penalty();
     }
 
-    // A rank without cells is allowed when asked for, never chosen while another grid exists.
+    // A grid with idle ranks is valid on request, but chosen only if no other exists.
     double idle_penalty() const {
         for (std::size_t d = 0; d < grid.size(); ++d)
             if (grid[d] > extents[d]) return idle;

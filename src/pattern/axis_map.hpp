@@ -1,11 +1,11 @@
-// From one place of a grid to another, axis by axis.
+// Axis-aligned maps between positions of a grid.
 #pragma once
 
 #include "parhelion/pattern/pattern.hpp"
 
 namespace parhelion {
 
-/// x becomes x + shift, or shift − x along an axis that is mirrored.
+/// x ↦ x + shift, or shift − x along a mirrored axis.
 struct AxisMap {
     Coordinates shift{};
     DimensionSet mirrored = 0;
@@ -35,10 +35,10 @@ struct AxisMap {
     friend bool operator==(const AxisMap&, const AxisMap&) = default;
 };
 
-/// From ghosts to where their owner has them, along the axes of the ghosts.
+/// Maps ghosts to the owner's coordinates, along the axes of the ghosts.
 inline AxisMap to_owner(const BoxPiece& ghosts) { return {ghosts.shift, ghosts.turn.mirrored}; }
 
-/// Offset of ghosts around owned cells: before (−1), beside (0) or behind (1) them along each axis.
+/// Offset of ghosts from the owned cells along each axis: below (−1), beside (0) or above (1).
 using RegionOffset = std::array<int, max_dimensions>;
 
 inline RegionOffset region_of(const Box& ghosts, const Box& owned) {

@@ -9,7 +9,7 @@ namespace {
 
 bool is_face(DimensionSet ghosts) { return std::has_single_bit(ghosts); }
 
-// Each block with the ghosts that lie beside it.
+// Each block with its face ghosts.
 std::vector<Box> extended_blocks(const Pattern& pattern) {
     std::vector<Box> all = pattern.blocks;
     for (const Link& link : pattern.stages.front())
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    // Whatever repeats a piece lies beyond more sides than that: the first one is there, too.
+    // A duplicate lies beyond a superset of its original's sides: the stage has the original, too.
     void take(const std::vector<BoxPiece>& all, local_index all_unique,
               const std::vector<local_index>& duplicate_of, DimensionSet here, DimensionSet before,
               std::vector<BoxPiece>& some, local_index& some_unique,
@@ -80,8 +80,8 @@ DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions) {
     return static_cast<DimensionSet>(ghosts);
 }
 
-// Along each dimension there are so many intervals of ghosts; each combination of them is a piece,
-// unless a fold or land is there.
+// Per side of a block: an interval of ghosts. Every combination is a piece, except at folds and
+// land.
 bool fills_corners(const Pattern& pattern) {
     if (pattern.indexed() || pattern.stages.size() != 1) return false;
     using Intervals = std::set<std::pair<global_index, global_index>>;

@@ -1,5 +1,4 @@
-// The same ghosts in several stages, each of which passes on what those before it have brought:
-// fewer messages.
+// Exchange dimension by dimension: later stages forward earlier ghosts, which needs fewer messages.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +8,17 @@
 
 namespace parhelion {
 
-/// Which dimensions a piece lies beyond its reader's owned cells in.
+/// The dimensions in which a piece lies outside its reader's owned cells.
 DimensionSet ghost_dimensions(const BoxPiece& piece, int dimensions);
 
-/// Whether stages would fill the ghosts that it fills, and no others: it has one stage, and in each
-/// block every combination of what lies beyond its sides (not the faces alone), none of it beyond a
-/// fold. Local.
+/// Whether exchanging by dimensions fills the same ghosts: one stage and, per block, ghosts in
+/// every combination of sides (not faces only), none beyond a fold. Local.
 bool fills_corners(const Pattern& pattern);
 
-/// Stage k fetches the ghosts beyond the sides of `stages[k]`: those of edges and corners among
-/// these dimensions from who owns them, those of earlier stages' dimensions from who has fetched
-/// them. Every dimension with a halo is in one stage. Local: both ends of a link come to the same.
-/// An indexed pattern stays as it is. Needs fills_corners.
+/// Stage k fills the ghosts beyond the sides in `stages[k]`: edges and corners among these
+/// dimensions from their owners, those shared with earlier stages from ranks that have fetched
+/// them. Every dimension with a halo is in exactly one stage. Local: both ends of a link compute
+/// the same result. Returns indexed patterns unchanged. Requires fills_corners.
 Pattern by_dimensions(const Pattern& pattern, const std::vector<DimensionSet>& stages);
 
 }  // namespace parhelion

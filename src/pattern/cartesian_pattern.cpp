@@ -1,8 +1,8 @@
-// The Cartesian pattern is a product of one-dimensional ones: along each axis the extended range of
-// a block is cut into segments by owner, and every combination of segments with at least one ghost
-// segment is one piece. Points are cut as cells are: the point behind a block's last cell is the
-// next block's, and one more layer of ghosts. Layers beyond an end are more cells of the block
-// there. Grids with seams are no products (seam_pattern.cpp).
+// A Cartesian pattern is a product of one-dimensional ones: along each axis, a block's extended
+// range is cut into segments by owner; every combination with at least one ghost segment is a
+// piece. Points are cut like cells: the point above a block's last cell is the next block's and
+// adds a ghost layer. Layers beyond an end extend the block there. Grids with seams are not
+// products (seam_pattern.cpp).
 #include <algorithm>
 
 #include "pattern/by_dimensions.hpp"
@@ -11,19 +11,19 @@
 namespace parhelion {
 namespace {
 
-// Part of a block's extended range along one axis that one block owns.
+// Part of a block's extended range along one axis that a single block owns.
 struct Segment {
     global_index lo, hi;  // in the receiver's coordinates
     global_index shift;   // to the owner's coordinates
     int owner;            // block position along the axis
     bool ghost;
-    bool beyond;  // a ghost that is none of the points that the block holds
+    bool beyond;  // a ghost that is not one of the block's held points
 };
 
 struct PatternAxis : Axis {
-    bool apart = false;  // ghosts that the block holds are segments of their own
+    bool apart = false;  // held ghosts form separate segments
 
-    // The halo is that of ghosts, and the block at an end owns what lies beyond it.
+    // Widens the halo to that of ghosts, and end blocks by owned layers.
     PatternAxis(const Axis& axis, int below, int above, bool cut_held)
         : Axis(axis), apart(cut_held && axis.stagger > 0) {
         stagger = std::max(stagger, 0);
@@ -33,7 +33,7 @@ struct PatternAxis : Axis {
         starts.back() += above;
     }
 
-    // Points behind a block's last cell that it holds and does not own.
+    // Points above a block's last cell that it holds but does not own.
     int points_of_next(int block) const {
         return periodic || starts[block + 1] != starts.back() ? stagger : 0;
     }
@@ -43,7 +43,7 @@ struct PatternAxis : Axis {
     bool has(global_index x) const { return x >= starts.front() && x < starts.back(); }
 };
 
-// Joined to the segment before where that goes on.
+// Extends the last segment if `next` continues it.
 void append(std::vector<Segment>& segments, const Segment& next) {
     if (!segments.empty()) {
         Segment& last = segments.back();
@@ -86,17 +86,15 @@ std::vector<Segment> segments_of(const PatternAxis& axis, int block) {
     return segments;
 }
 
-// A segment of some block (the reader) together with its number there, by which both sides order
-// their pieces.
+// A segment of some block (the reader) and its number there, which orders pieces on both sides.
 struct Reading {
     int reader;
     int number;
-    int own_number;  // of the reader's segment without ghosts
+    int own_number;  // of the reader's owned segment
     Segment segment;
 };
 
-// What this rank's blocks read along an axis, and what others read from them; indexed by position −
-// first.
+// Segments read by this rank's blocks along an axis, and read from them. Index: position − first.
 struct AxisView {
     using Readings = std::vector<std::vector<Reading>>;
     Readings reads, read_from;
@@ -122,7 +120,7 @@ struct AxisView {
     }
 
 private:
-    // Could block b's halo reach the blocks from `first` on? Keeps set-up cheap on long axes.
+    // Whether block b's halo could reach these blocks. Keeps set-up cheap on long axes.
     bool near(const PatternAxis& axis, int b, int blocks) const {
         const global_index lo = axis.starts[first], hi = axis.starts[first + blocks];
         const global_index from = axis.starts[b] - axis.lower, to = axis.starts[b + 1] + axis.upper;
@@ -189,8 +187,7 @@ private:
         }
     }
 
-    // Combinations with a ghost segment; without edges and corners, with at most one beyond what
-    // the block holds.
+    // Combinations with a ghost segment; with Neighbors::faces, at most one beyond the held points.
     bool is_wanted(const Along& along) const {
         int ghosts = 0, beyond = 0;
         for (int d = 0; d < domain_.dimensions(); ++d)
@@ -204,8 +201,8 @@ private:
         return {{reader_block, numbers}, {reader_block, first_numbers(along, numbers)}, piece};
     }
 
-    // Where a block is its own periodic neighbor along a dimension, its ghosts there are images of
-    // what it has already: a corner from another rank repeats the edge or face next to it.
+    // If a block is its own periodic neighbor along a dimension, its ghosts there copy its own
+    // cells: a corner from another rank duplicates the edge or face beside it.
     std::array<int, max_dimensions> first_numbers(const Along& along,
                                                   std::array<int, max_dimensions> numbers) const {
         const auto original = numbers;

@@ -1,4 +1,4 @@
-// A pattern that does not fit would corrupt memory or hang: it is refused before anything moves.
+// Rejects inconsistent patterns, which would corrupt memory or hang.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace parhelion {
 namespace {
 
 constexpr global_index largest_coordinate = global_index{1} << 48;
-constexpr double most_cells = 1e15;  // of a box: beyond it, byte counts would overflow
+constexpr double most_cells = 1e15;  // per box: keeps byte counts within 64 bits
 
 [[noreturn]] void refuse(const std::string& what) {
     throw Error("broken pattern: " + what + ": build it again from its domain");
@@ -49,7 +49,7 @@ void check_blocks(const Pattern& pattern) {
     }
 }
 
-// Comes before anything is allocated by these numbers.
+// Runs before these numbers size any allocation.
 void check_cells(const Pattern& pattern) {
     if (!pattern.blocks.empty() || pattern.stages.size() != 1)
         refuse("it has index cells, but also blocks or stages");
@@ -62,16 +62,15 @@ void check_cells(const Pattern& pattern) {
     if (global_index{pattern.owned} + pattern.ghosts > 2147483647) refuse("it has too many cells");
 }
 
-// Along the stage's dimension and those after it, a stage sends owned cells only; ghosts of earlier
-// stages travel on.
+// A stage sends only owned cells along its own and later dimensions, and forwards ghosts of earlier
+// ones.
 bool sends_owned(const BoxPiece& piece, const Box& owned, std::size_t stage, int dimensions) {
     for (int d = static_cast<int>(stage); d < dimensions; ++d)
         if (piece.cells.lo[d] < owned.lo[d] || piece.cells.hi[d] > owned.hi[d]) return false;
     return true;
 }
 
-// Where a seam turns points of one axis into those of another, the owner's block may end with one
-// more.
+// Where a seam maps points along one axis to another, the owner's block may have one more.
 Box owned_points(const Pattern& pattern, const BoxPiece& piece) {
     Box owned = pattern.blocks[piece.block];
     for (int d = 0; d < pattern.dimensions; ++d) {
@@ -98,20 +97,20 @@ void check_box(const Pattern& pattern, std::size_t stage, const Link& link, cons
     const std::string cells = "cells " + to_string(piece.cells, pattern.dimensions);
     if (intersect(piece.cells, grow(owned, pattern.halo, pattern.dimensions)) != piece.cells)
         refuse(link, concat(cells, " are outside of block ", piece.block, " and its halo"));
-    // On the line of a seam, points that several blocks hold are ghosts of all but one of them.
+    // On a seam's line, a point held by several blocks is a ghost of all but one.
     const bool is_its = piece.turn.seam
                             ? intersect(piece.owner, owned) == piece.owner
                             : intersect(piece.cells, owned).empty() && piece.owner == owned;
     if (receives && !is_its)
         refuse(link, "received " + cells + " overwrite owned ones, or belong to another block");
-    Box sent = owned;  // a wet block has what the land behind it would own
+    Box sent = owned;  // a wet block holds points that land above it would own
     for (int d = 0; d < pattern.dimensions && piece.turn.seam; ++d)
         sent.hi[piece.axis(d)] += pattern.stagger.more(d);
     if (!receives && !sends_owned(piece, sent, stage, pattern.dimensions))
         refuse(link, "sent " + cells + " are not owned");
 }
 
-// Ghosts that two messages write would hold whichever came last.
+// If two messages wrote one ghost, its value would depend on their order.
 void check_disjoint(const Stage& stage) {
     struct Ghosts {
         const Link* link;
@@ -161,7 +160,7 @@ void check_duplicates(const Link& link, const Selection& side, local_index uniqu
     for (local_index place : duplicate_of) check_index(link, place, 0, unique);
 }
 
-// A repeated ghost box is copied from a part of its first: that part must exist.
+// A duplicate ghost box is copied from part of its original, which must contain it.
 void check_repeated_boxes(const Link& link) {
     for (std::size_t k = 0; !link.receive.boxes.empty() && k < link.receive_duplicate_of.size();
          ++k) {

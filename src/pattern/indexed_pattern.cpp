@@ -1,4 +1,4 @@
-// Readers ask owners for cells by global id; both sides then hold the same list.
+// Readers request cells by global id; both sides then hold the same list.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +11,7 @@
 namespace parhelion {
 namespace {
 
-// Ghosts per owner: those with different ids in ascending order of id, then the repeated ones.
+// Ghosts per owner: distinct ids in ascending order, then duplicates.
 void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
     const auto ids = domain.ghost_ids();
     const auto owners = domain.ghost_owners();
@@ -40,8 +40,7 @@ void collect_receives(const IndexedDomain& domain, std::map<int, Link>& links) {
                                          cells.end());
 }
 
-// Request: number of different cells, their global ids, then for each repeated ghost the place of
-// its first.
+// Request: number of distinct cells, their global ids, index of each duplicate's original.
 Message request(const IndexedDomain& domain, const Link& link) {
     std::vector<global_index> words{link.receive_unique};
     words.reserve(link.receive.cells.size() + 1);
@@ -77,7 +76,7 @@ std::shared_ptr<const CellIds> ids_of(const IndexedDomain& domain) {
 
 Pattern build_pattern(const IndexedDomain& domain) {
     return collectively(domain.communicator(), "build_pattern", [&]() -> Pattern {
-        agree(domain.communicator());  // those that are in other calls send other messages
+        agree(domain.communicator());  // detects ranks in other calls
         std::map<int, Link> links;
         collect_receives(domain, links);
         std::vector<Message> requests;

@@ -5,7 +5,7 @@
 namespace parhelion {
 namespace {
 
-// Tells how many do not repeat others, and what the others repeat.
+// Distinct pieces first; counts them, and lists what each duplicate repeats.
 std::vector<BoxPiece> in_order(std::vector<KeyedPiece>& keyed, local_index& unique,
                                std::vector<local_index>& duplicate_of) {
     std::sort(keyed.begin(), keyed.end(), [](const KeyedPiece& a, const KeyedPiece& b) {

@@ -1,4 +1,4 @@
-// The pieces between this rank and others, from both ends in one order.
+// Equal order of a link's pieces at both ends.
 #pragma once
 
 #include <map>
@@ -10,24 +10,24 @@
 
 namespace parhelion {
 
-/// Order of the pieces of a link: by the reader's block, then by numbers that both ends give them.
+/// Sort key of the pieces of a link: the reader's block, then numbers that both ends compute.
 using PieceKey = std::tuple<int, std::array<int, max_dimensions>>;
 struct KeyedPiece {
     PieceKey key;
-    PieceKey first;  ///< key of the piece that holds the same cells; key itself when none does
+    PieceKey first;  ///< key of the piece with the same cells; its own key if none
     BoxPiece piece;
     bool repeats() const { return key != first; }
 };
 using PiecesByRank = std::map<int, std::vector<KeyedPiece>>;
 
-/// Links with their pieces in order, those that repeat others last.
+/// Builds links with their pieces in order, duplicates last.
 Stage join(PiecesByRank& receives, PiecesByRank& sends);
 
-/// What the blocks of a domain read: all around them; or, for sums, the points that they hold
-/// alone, of which the first wet block that holds it has one that land would own.
+/// What blocks read: the halo; or, for sums, points held but not owned, with the first wet holder
+/// replacing an owner on land.
 enum class Reads { surroundings, held_points };
 
-/// Of a domain with seams, and of this rank's blocks. Local.
+/// Stage of this rank's blocks in a domain with seams. Local.
 Stage stage_with_seams(const CartesianDomain& domain, Reads reads);
 
 }  // namespace parhelion

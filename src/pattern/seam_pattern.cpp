@@ -1,10 +1,9 @@
-// Pieces of a grid with seams. Where a place of a block's array has its value from is found by
-// walking: who leaves the grid, or a tile, through a side goes on where the seam of that side
-// leads. Places of which the same is true are boxes, so corners tell it of all that lies between
-// them.
+// Pieces of grids with seams. A walk locates each ghost's source: where it leaves the grid or a
+// tile through a side, it continues where that side's seam leads. Positions with equal maps form
+// boxes, so the corners of a box decide for its interior.
 //
-// Coordinates are doubled here: cell x is at 2x + 1 and point x at 2x, so that a seam is the same
-// for cells and points, wherever its line lies.
+// Coordinates are doubled here: cell x is at 2x + 1, point x at 2x. A seam thus acts equally on
+// both.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -17,14 +16,13 @@ namespace {
 
 using Position = std::array<int, max_dimensions>;  // in the grid of all blocks
 
-// A place of the grid, or of what would be there if it went on, and how it is turned against the
-// block from which the walk began.
+// A position in the grid or its continuation, and its rotation relative to the walk's first block.
 struct Image {
     Coordinates at;
     SeamTurn turn;
 };
 
-// How a side goes on: axis d becomes axis `axes[d]`.
+// Continuation of a side: axis d becomes axis `axes[d]`.
 struct Crossing {
     TileSide to;
     std::array<int, max_dimensions> axes;
@@ -63,7 +61,7 @@ public:
     int tile_axis() const { return tile_axis_; }
     int dimensions() const { return dimensions_; }
 
-    // The line of a side, doubled: what lies beyond it lies beyond the seam, if there is one.
+    // Doubled coordinate of a side's line; beyond it is beyond the seam, if any.
     global_index line(int tile, int d, Side side) const {
         const auto& crossing = at(tile, d, side);
         const int inward = crossing && crossing->pivot == Pivot::center ? 1 : 0;
@@ -74,8 +72,8 @@ public:
         return tile_axis_ < 0 ? 0 : static_cast<int>((at[tile_axis_] - 1) / 2);
     }
 
-    // Where a place is found: nowhere beyond open sides, nor where the ways around a corner lead to
-    // different places. What several places hold is at the first of them.
+    // Locates a position inside the grid. Empty beyond open sides, and if paths around a corner
+    // disagree. A position with several names gets the first.
     std::optional<Image> find(const Image& from) const {
         std::optional<Image> found;
         bool unclear = false;
@@ -83,7 +81,6 @@ public:
         return unclear ? std::nullopt : found;
     }
 
-    // Through a side that has a seam.
     Image cross(const Image& from, int d, Side side) const {
         const auto& crossing = at(tile_of(from.at), d, side);
         Image next = from;
@@ -103,7 +100,7 @@ public:
         next.at[crossing->to.axis] =
             crossing->to.side == Side::upper ? there - beyond : there + beyond;
         next.turn.seam = true;
-        for (int r = 0; r < dimensions_; ++r) {  // of the block from which the walk began
+        for (int r = 0; r < dimensions_; ++r) {  // relative to the block where the walk began
             const int e = from.turn.axes[r];
             next.turn.axes[r] = static_cast<std::uint8_t>(crossing->axes[e]);
             if (e == d ? side == crossing->to.side : (crossing->backward >> e & 1) != 0)
@@ -112,15 +109,15 @@ public:
         return next;
     }
 
-    // Below (−1), inside (0) or above the grid; periodic axes have no outside.
+    // Below (−1), inside (0) or above (1) the grid; periodic axes have no outside.
     int outside(const Coordinates& at, int d) const {
         if (axes_[d].periodic) return 0;
         const int tile = tile_of(at);
         return at[d] < line(tile, d, Side::lower) ? -1 : at[d] > line(tile, d, Side::upper);
     }
 
-    // All places of a point that blocks may hold, by tile, then by coordinates. Points on the line
-    // of a seam have one on each side of it; with `reach` 1, those beside a center pivot's, too.
+    // All names of a point that blocks may hold, by tile, then by coordinates. A point on a seam's
+    // line has one per side; `reach` 1 includes points next to a center pivot's line.
     std::vector<Image> names(Image image, int reach) const {
         wrap(image);
         std::vector<Image> names{image};
@@ -150,15 +147,15 @@ private:
         return crossings_[number({d, side, tile})];
     }
 
-    // A center pivot turns about the first point of the mirrored axis, which the formula of cells
-    // finds at the other end, periodic or not.
+    // A center pivot turns about the mirrored axis's first point, which the formula for cells would
+    // send to the other end.
     static global_index mirrored(global_index at, const Axis& axis, Pivot pivot) {
         const global_index twice = 2 * axis.extent;
         if (pivot == Pivot::corner) return twice - at;
         return at == 1 ? 1 : twice + 2 - at;
     }
 
-    // About a center pivot nothing turns that is not in the grid.
+    // A center pivot applies only to positions inside the grid.
     bool leads_on(const Coordinates& from, int d, Side side) const {
         const auto& crossing = at(tile_of(from), d, side);
         for (int e = 0; crossing && crossing->pivot == Pivot::center && e < dimensions_; ++e)
@@ -176,7 +173,7 @@ private:
         }
     }
     bool is_upper(int d) const { return domain_.axis(d).stagger < 0; }
-    // Upper points begin behind the first cell.
+    // Upper points begin above the first cell.
     bool is_held(const Image& image) const {
         for (int r = 0; r < dimensions_; ++r)
             if (is_upper(r) && image.at[image.turn.axes[r]] == 0) return false;
@@ -224,7 +221,7 @@ private:
     std::vector<std::optional<Crossing>> crossings_;
 };
 
-// Which block has a place, and how the coordinates of the reader lead there.
+// The block that owns a position, and the map from the reader's coordinates.
 struct Found {
     Position owner;
     Coordinates shift;
@@ -235,7 +232,7 @@ struct Found {
 struct FoundBox {
     Box cells;  // in the reader's coordinates
     Found found;
-    std::size_t first = 0;  // the number of the box whose cells it repeats: of itself, if of none
+    std::size_t first = 0;  // index of the box with the same cells; its own if none
     AxisMap map() const { return {found.shift, found.turn.mirrored}; }
 };
 
@@ -260,8 +257,7 @@ public:
         return found;
     }
 
-    // What it owns, as the depth of a field is counted from it: beyond a seam there is no point of
-    // a next block.
+    // Owned box from which a field's depth counts. Beyond a seam there is no point of a next block.
     Box owner(const SeamTurn& turn) const {
         Box box = owned_;
         for (int d = 0; d < domain_.dimensions() && turn.seam; ++d)
@@ -272,8 +268,8 @@ public:
 private:
     struct Segment {
         global_index lo, hi;
-        bool beyond;  // none of what the block holds
-        bool moved;   // a ghost, or on the line of a seam, or beyond it
+        bool beyond;  // outside the block's held points
+        bool moved;   // a ghost, or on or beyond the line of a seam
     };
 
     int next_points(int d) const {
@@ -284,7 +280,7 @@ private:
         return 2 * x + 1 - domain_.axis(d).stagger;
     }
 
-    // Cut at what the block owns and holds, and at lines.
+    // Cuts an axis at the owned and held ends, and at lines.
     std::vector<Segment> segments(int d) const {
         const Axis& axis = domain_.axis(d);
         const global_index lo = owned_.lo[d], hi = owned_.hi[d], held = hi + next_points(d);
@@ -304,7 +300,7 @@ private:
         return all;
     }
 
-    // Of seams; and for sums, where any block begins that may be land, whichever way it lies.
+    // Lines of seams; for sums also all block starts, which may be land, in both orientations.
     std::set<global_index> lines(global_index cells) const {
         std::set<global_index> found{-1, 0, 1, cells - 1, cells, cells + 1};
         for (int d = 0; for_sums_ && d < domain_.dimensions(); ++d)
@@ -325,7 +321,7 @@ private:
         }
     }
 
-    // Until the same is true of all its corners, and so of all of it.
+    // Bisects until all corners, and hence the interior, have the same source.
     void split(const Box& box, std::vector<FoundBox>& found) const {
         const int dimensions = domain_.dimensions();
         for (int d = 0; d < dimensions; ++d)
@@ -350,8 +346,7 @@ private:
         return true;
     }
 
-    // Boxes were cut where something else might begin. Owned cells and the ghosts on either side
-    // stay apart.
+    // Merges adjacent boxes with the same source, but not owned cells with ghosts.
     void merge_along(int d, std::vector<FoundBox>& all) const {
         const auto beside = [d](const FoundBox& each) {
             Box box = each.cells;
@@ -373,8 +368,7 @@ private:
         all = std::move(merged);
     }
 
-    // Where the ghosts on one side are all the block's own cells, those beyond an edge or a corner
-    // there repeat the ghosts beside them.
+    // If all ghosts on one side are the block's own cells, edges and corners there are duplicates.
     void find_repeated(std::vector<FoundBox>& all) const {
         std::map<RegionOffset, std::vector<std::size_t>> regions;
         for (std::size_t b = 0; b < all.size(); ++b) {
@@ -398,7 +392,7 @@ private:
         }
     }
 
-    // The ghosts beyond a side, if one box of them is all of it and this block's own.
+    // The ghosts beyond a side, if they are a single box of this block's own cells.
     const FoundBox* own_side(
         int d, int side, const std::vector<FoundBox>& all,
         const std::map<RegionOffset, std::vector<std::size_t>>& regions) const {
@@ -423,7 +417,7 @@ private:
                first.found.owner == box.found.owner && first.found.turn.axes == box.found.turn.axes;
     }
 
-    // Where along an axis what is true of a place ends, at `hi` at last.
+    // Binary search for the end, at most `hi`, of the positions along axis d with the same source.
     global_index end_of(Coordinates at, int d, global_index hi) const {
         const auto here = find(at);
         global_index same = at[d], other = hi;
@@ -465,7 +459,7 @@ private:
     }
     bool is_wet(const Found& found) const { return domain_.place_of(found.owner).rank >= 0; }
 
-    // Of blocks that hold a point, behind their last cell or as their own, the first wet one.
+    // Finds the first wet block that holds the point, as its own or above its last cell.
     bool seek_wet(const Image& name, const Coordinates& at, int there, Found& found) const {
         if (there == domain_.dimensions()) return is_wet(found);
         const auto& axes = name.turn.axes;
@@ -488,7 +482,7 @@ private:
                 (axis.periodic && x == 0 && before(axis.blocks() - 1, axis.extent)));
     }
 
-    // The last point is the last block's.
+    // The last block owns the last point.
     int block_at(const Axis& axis, global_index x, int d) const {
         if (domain_.axis(d).stagger > 0 && x == axis.extent) return axis.blocks() - 1;
         const auto next = std::upper_bound(axis.starts.begin(), axis.starts.end(), x);
@@ -503,7 +497,7 @@ private:
     std::array<std::vector<Segment>, max_dimensions> segments_;
 };
 
-// Blocks that may read from a block: those that its own surroundings reach, by whatever way.
+// Blocks that may read from a block: those that its own halo reaches by any path.
 class Surroundings {
 public:
     Surroundings(const CartesianDomain& domain, const Walk& walk) : walk_(walk) {
@@ -525,13 +519,13 @@ public:
     const std::set<Position>& blocks() const { return blocks_; }
 
 private:
-    // Both ends included.
+    // Both ends inclusive.
     struct Reach {
         Coordinates lo{}, hi{};
         friend auto operator<=>(const Reach&, const Reach&) = default;
     };
 
-    // Around what it has by all its names: a point where seams meet is in many tiles.
+    // Grows the block under each of its names: a point where seams meet is in several tiles.
     void spread_around(const Reach& block) {
         std::set<Reach> names;
         spread(block, names);
@@ -578,7 +572,7 @@ private:
         const Image hi = walk_.cross({part.hi, {}}, d, side);
         Reach reach;
         for (int e = 0; e < walk_.dimensions(); ++e) {
-            // Around the end about which a center pivot turns, to be sure.
+            // Conservative: includes both ends of an axis about which a center pivot turns.
             const bool turns = e != walk_.tile_axis() && e != d && part.lo[e] <= 1;
             const auto ends = std::minmax(lo.at[e], hi.at[e]);
             reach.lo[e] = turns ? std::min<global_index>(ends.first, 0) : ends.first;
@@ -606,7 +600,7 @@ private:
     std::set<Position> blocks_;
 };
 
-// A box of the reader where the owner has it.
+// Maps a box of the reader to the owner's coordinates.
 Box at_owner(const Box& box, const FoundBox& each, int dimensions) {
     const Box seen = each.map().of(box);
     Box there;

@@ -1,13 +1,12 @@
-// What the two sides of a link must agree on.
+// The properties that the two sides of a link must agree on.
 #pragma once
 
 #include "parhelion/pattern/pattern.hpp"
 
 namespace parhelion {
 
-/// A message's shape: number of cells, and a fingerprint of where each box lies as seen from the
-/// reader's block, of the order of entries, and of what repeats what. Equal on both sides of a
-/// link, wherever their cells lie.
+/// A message's shape: number of cells, and a fingerprint of each box's position relative to the
+/// reader's block, the order of entries, and the duplicates. Equal on both sides of a link.
 struct Shape {
     global_index cells = 0;
     std::uint64_t fingerprint = 0;

@@ -1,5 +1,4 @@
-// Owners know who holds their cells: those that asked for them. They tell each holder of the
-// others.
+// Owners know all holders of their cells from ghost requests, and tell each holder the others.
 #include "parhelion/pattern/shared_points.hpp"
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace parhelion {
 namespace {
 
-// A point of this rank and a rank that holds it, too.
+// A point of this rank and another rank that holds it.
 struct Shared {
     int rank;
     global_index id;
@@ -36,7 +35,7 @@ void require_single(const IndexedDomain& domain) {
     }
 }
 
-// For each owned cell that others hold, who does. Links list them in ascending order of id.
+// Holders of each owned cell that other ranks hold. Links list them in ascending order of id.
 std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern) {
     std::map<local_index, std::vector<int>> holders;
     for (const Link& link : pattern.stages[0])
@@ -44,8 +43,7 @@ std::map<local_index, std::vector<int>> holders_of_owned(const Pattern& pattern)
     return holders;
 }
 
-// To each reader, for each of its ghosts in the order of the link: how many others hold it, and
-// who.
+// Message to each reader: per ghost, in link order, the number and ranks of its other holders.
 std::vector<Message> news(const Pattern& pattern,
                           const std::map<local_index, std::vector<int>>& holders) {
     std::vector<Message> messages;
@@ -113,7 +111,7 @@ Pattern to_all_holders(const IndexedDomain& domain, const std::vector<Shared>& s
     return pattern;
 }
 
-// Slots of each point in the order of their ranks, and turns by rank from them.
+// Orders each point's slots by rank, and derives the holders' turns.
 void order(SharedPoints& found, const std::vector<Shared>& shared, int here) {
     struct First {
         local_index slot;

@@ -1,4 +1,4 @@
-// Compares each link with the neighbor's view of it.
+// Compares each link with the neighbor's side.
 #include <vector>
 
 #include "core/concat.hpp"

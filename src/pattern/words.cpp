@@ -17,7 +17,7 @@ void put_box(Words& words, const Box& box) {
 
 namespace {
 
-// Two bits for each axis, one for each that is mirrored, and two flags.
+// Two bits per axis, one mirror bit per axis, two flags.
 constexpr int bits_of_axes = 2 * max_dimensions, bits_of_turn = bits_of_axes + max_dimensions + 2;
 
 void put_turn(Words& words, const BoxPiece& piece) {

@@ -1,4 +1,4 @@
-// Patterns as 64-bit words, for neighbors that need each other's view.
+// Patterns as 64-bit words, for neighbors that compare their sides.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ void put_list(Words& words, const Range& list) {
 void put_box(Words& words, const Box& box);
 void put_selection(Words& words, const Selection& side);
 
-/// Reads words in order; never past the end, never a list longer than what is left. Throws Error
-/// with `what` in it.
+/// Reads words in order, never past the end, nor lists longer than the rest. Throws Error with
+/// `what`.
 class WordReader {
 public:
     WordReader(const Words& words, std::string what) : words_(words), what_(std::move(what)) {}
@@ -34,7 +34,7 @@ public:
             refuse("the number " + std::to_string(value) + " is out of range");
         return static_cast<T>(value);
     }
-    /// Length of a list whose entries have `words_each` words.
+    /// Length of a list whose entries take `words_each` words.
     std::size_t count(std::size_t words_each);
     std::vector<local_index> list();
     Box box();

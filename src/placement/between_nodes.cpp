@@ -14,15 +14,15 @@ namespace {
 
 constexpr int most_directions = 81;  // 3^max_dimensions
 
-// Along a dimension an offset takes the cells at the lower end, all, or those at the upper end: a
-// direction is a number with digits 0, 1, 2.
+// Along each dimension an offset sends the lower end, all cells, or the upper end: one base-3
+// digit.
 int direction_of(const Coords& step) {
     int code = 0;
     for (const int s : step) code = 3 * code + (s > 0) - (s < 0) + 1;
     return code;
 }
 
-// Of a rank's cells, the different ones that travel in several directions together.
+// Counts a rank's distinct cells that travel in a set of directions.
 class Cells {
 public:
     using Directions = std::bitset<most_directions>;
@@ -36,8 +36,8 @@ public:
     }
 
 private:
-    // Ends cut each dimension into three parts: the lower end alone, what both ends or none have,
-    // the upper end alone.
+    // The ends cut each dimension into three parts: lower end only, both ends or neither, upper end
+    // only.
     std::int64_t cells(const Directions& directions) const {
         std::int64_t sum = 0;
         for (int part = 0; part < most_directions; ++part) {
@@ -101,7 +101,7 @@ std::vector<Sent> sent_by(const ProcessGrid& grid, const Stencil& stencil,
     return all;
 }
 
-// The level whose ranks share the bandwidth of memory.
+// The level whose ranks share memory bandwidth.
 std::size_t memory_level(const std::vector<std::string>& names) {
     for (const char* name : {"numa", "pack"})
         if (const auto found = std::ranges::find(names, name); found != names.end())
@@ -131,7 +131,7 @@ std::vector<NodePair> node_pairs(const ProcessGrid& grid, const Stencil& stencil
     const bool known = !stencil.extent.empty();
     Cells cells(stencil);
     std::map<std::pair<int, int>, NodePair>
-        found;  // `messages`: ranks that send, until all have been seen
+        found;  // `messages` counts senders until all points are visited
     for (int p = 0; p < grid.size(); ++p)
         for (const Sent& sent : sent_by(grid, stencil, nodes, p)) {
             const int from = nodes[p];

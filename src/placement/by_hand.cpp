@@ -50,8 +50,7 @@ std::vector<LevelBlocks> sorted_blocks(const Machine& machine,
     return sorted;
 }
 
-// Every unit of the level, empty ones apart, must hold as many ranks as the blocks inside it have
-// points.
+// Every non-empty unit of the level must hold as many ranks as its inner blocks have points.
 void check_units(const Machine& machine, const LevelBlocks& blocks, std::int64_t ranks) {
     for (int node = 0; node < machine.nodes(); ++node) {
         const auto& shape = machine.shape(node);

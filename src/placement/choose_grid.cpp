@@ -7,7 +7,7 @@
 namespace parhelion::placement {
 namespace {
 
-// All ordered factorisations of `ranks` with no factor above the cells there.
+// All ordered factorisations of `ranks` with each factor at most the cells of its dimension.
 void factorise(int ranks, const std::vector<std::int64_t>& cells, std::vector<int>& grid,
                std::vector<std::vector<int>>& found) {
     const std::size_t d = grid.size();
@@ -34,7 +34,7 @@ std::vector<std::int64_t> largest_block(const std::vector<int>& grid,
     return block;
 }
 
-// Bytes that one rank sends; nothing across a dimension with one process that is not periodic.
+// Bytes that one rank sends; none across a non-periodic dimension with one process.
 std::int64_t halo_per_rank(const GridChoice& choice) {
     std::int64_t bytes = 0;
     for (const auto& offset : choice.stencil.offsets) {

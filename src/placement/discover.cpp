@@ -11,8 +11,7 @@
 namespace parhelion::placement {
 namespace {
 
-// Hardware threads on which this process may run; none where the system does not tell: bound to no
-// unit.
+// Hardware threads in this process's affinity mask; empty if unknown, which counts as unbound.
 CpuSet own_binding() try {
     const CpuMask mask = usable_threads();
     CpuSet cpus;
@@ -23,13 +22,13 @@ CpuSet own_binding() try {
     return {};
 }
 
-// Ranks of which the first collects from the others and hands out to them.
+// A group of ranks whose first is the root of collect and hand_out.
 struct Ranks {
     const Communicator& comm;
     Tag tag;
     std::vector<int> all;
 
-    // What each has, at the first; nothing elsewhere.
+    // Gathers at the root; returns nothing elsewhere.
     std::vector<std::vector<int>> collect(const std::vector<int>& own) const {
         if (comm.rank() != all.front()) {
             send(all.front(), own);
@@ -40,7 +39,7 @@ struct Ranks {
             lists.push_back(receive_message(comm, all[i], tag).values<int>());
         return lists;
     }
-    // This rank's of what the first has for each.
+    // Scatters one value per rank from the root.
     int hand_out(const std::vector<int>& values) const {
         if (comm.rank() != all.front())
             return receive_message(comm, all.front(), tag).values<int>().front();
@@ -71,7 +70,7 @@ std::string joined(const NodeTopology& node, std::size_t first, std::size_t last
     return text;
 }
 
-// How many levels all nodes begin with alike: of names, each with a blank behind it.
+// Number of leading levels common to all nodes. `nodes`: level names, each followed by a blank.
 int common_levels(const std::vector<std::vector<int>>& nodes) {
     std::vector<int> common = nodes.front();
     for (const auto& names : nodes)
@@ -96,7 +95,7 @@ NodeShape unpack(const std::vector<int>& words) {
     return shape;
 }
 
-// Different shapes once, then one number per node: what is sent to all.
+// Message to all ranks: distinct shapes, then one index per node.
 std::vector<int> pack_machine(const std::vector<std::vector<int>>& shapes) {
     std::map<std::vector<int>, int> known;
     std::vector<int> of_node, words;
@@ -129,7 +128,7 @@ Machine unpack_machine(const std::vector<int>& words, const std::string& names) 
     return Machine(std::move(levels), std::move(shapes), {at, words.end()});
 }
 
-// Each local rank's place in the hierarchical order of its node.
+// Position of each local rank in the hierarchical order of its node.
 std::vector<int> places_in(const std::vector<int>& order) {
     std::vector<int> places(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int>(i);
@@ -143,9 +142,9 @@ std::string left_out(const NodeTopology& node, int levels) {
            " (bind ranks to cores when starting them)";
 }
 
-// Nodes in the order of their lowest ranks, which lead them.
+// Nodes in the order of their lowest ranks, the leaders.
 struct Nodes {
-    std::vector<int> leaders, own;  // ranks; those of this rank's node
+    std::vector<int> leaders, own;  // ranks; `own`: those of this rank's node
     int index = 0;                  // of this rank's node
 };
 

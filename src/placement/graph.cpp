@@ -44,8 +44,7 @@ Scores scores_of(const Machine& machine, const Units& units, const Neighborhood&
     });
 }
 
-// Boundaries of the non-empty units of a level between two positions; level −1 is the whole
-// machine.
+// Boundaries of the non-empty units of a level between two positions; level −1: the whole machine.
 std::vector<int> boundaries(const Machine& machine, int level, int first, int last) {
     std::vector<int> starts{first};
     for (int p = first + 1; level >= 0 && p < last; ++p)
@@ -54,8 +53,8 @@ std::vector<int> boundaries(const Machine& machine, int level, int first, int la
     return starts;
 }
 
-// A cut gives about equal parts, units have exact sizes: vertices move, those first that lose least
-// by it, from parts with too many to parts with too few.
+// METIS's parts are only about equal, but units have exact sizes: greedily moves the vertices with
+// the least loss from oversized to undersized parts.
 class Balance {
 public:
     Balance(const Neighborhood& graph, const std::vector<int>& vertices,
@@ -99,11 +98,12 @@ private:
 
     const Neighborhood& graph_;
     const std::vector<int>& vertices_;
-    std::vector<int> room_;  // of each part, for more vertices
+    std::vector<int> room_;  // free slots per part
     std::vector<int> part_of_;
 };
 
-// What leaves the units of `level` inside one unit around them: nothing outside changes it.
+// Traffic leaving the units of `level` inside one enclosing unit; independent of everything
+// outside.
 std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neighborhood& graph,
                                              Objective objective, int level, int first, int last,
                                              const std::vector<int>& parts,
@@ -122,10 +122,9 @@ std::pair<std::int64_t, std::int64_t> key_of(const Machine& machine, const Neigh
     return objective == Objective::jsum ? std::pair{sum, largest} : std::pair{largest, sum};
 }
 
-// The parts of a graph on the machine, improved level after level: inside each unit they are cut
-// into its units of the level several times, from another order each time; then a few units at a
-// time that exchange much are cut anew, together, again and again. Every cut is improved by local
-// search, and what is better is kept.
+// Improves the placement of a graph level after level. Cuts the parts inside each enclosing unit
+// several times, each time from another order. Then repeatedly recuts a few heavily communicating
+// units together. Local search improves every cut; improvements are kept.
 class LevelByLevel {
 public:
     LevelByLevel(const Machine& machine, const Neighborhood& graph, Objective objective,
@@ -160,7 +159,7 @@ public:
 
     const std::vector<int>& positions() const { return positions_; }
     bool by_metis = false;
-    std::string why;  // METIS did not serve
+    std::string why;  // reason why METIS failed
 
 private:
     static constexpr std::size_t most_cut_again = 4;
@@ -201,8 +200,7 @@ private:
             std::swap(parts[left - 1], parts[random_() % left]);
     }
 
-    // One unit at random, and of those that it sends most to some: numbers among `starts`,
-    // ascending.
+    // A random unit, and some of those that it sends most to: ascending indices into `starts`.
     std::vector<std::size_t> some_that_exchange(const std::vector<int>& parts,
                                                 const std::vector<int>& starts, int first) {
         const auto unit_of = [&](int position) {
@@ -227,13 +225,12 @@ private:
         return found;
     }
 
-    // A few units that exchange most with one of them, in each unit around: cut anew. Returns their
-    // parts.
+    // In each enclosing unit, recuts a few units that communicate heavily. Returns their parts.
     std::vector<int> cut_again(int level, std::vector<int>& positions) {
         std::vector<int> moved;
         for (std::size_t u = 0; u < parts_.size(); ++u) {
             const auto starts = boundaries(machine_, level, around_[u], around_[u + 1]);
-            if (starts.size() < 4) continue;  // of two units cut_all has cut them
+            if (starts.size() < 4) continue;  // cut_all covers two units
             const auto units = some_that_exchange(parts_[u], starts, around_[u]);
             std::vector<int> parts, room;
             for (const auto unit : units) {
@@ -274,7 +271,7 @@ private:
     const Neighborhood& graph_;
     Objective objective_;
     std::vector<int> positions_, around_;
-    std::vector<std::vector<int>> parts_;  // in each unit around, in the order of positions
+    std::vector<std::vector<int>> parts_;  // per enclosing unit, ordered by position
     std::mt19937_64 random_{1};
     int tries_;
 };

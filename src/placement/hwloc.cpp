@@ -13,7 +13,7 @@
 namespace parhelion::placement {
 namespace {
 
-// name="value" in a tag. hwloc escapes only characters that we never need.
+// name="value" in a tag. hwloc escapes only characters that do not occur in these attributes.
 std::string attribute(const std::string& tag, const std::string& name) {
     const auto at = tag.find(" " + name + "=\"");
     if (at == std::string::npos) return "";
@@ -21,7 +21,7 @@ std::string attribute(const std::string& tag, const std::string& name) {
     return tag.substr(begin, tag.find('"', begin) - begin);
 }
 
-// "0x0000000f,0xffffffff": 32 bits each, the highest first.
+// "0x0000000f,0xffffffff": 32 bits each, most significant first.
 CpuSet parse_bitmap(const std::string& text) {
     std::vector<std::string> words;
     std::istringstream stream(text);
@@ -34,7 +34,7 @@ CpuSet parse_bitmap(const std::string& text) {
     return cpus;
 }
 
-// Objects that are levels, by hwloc's name. Version 1 wrote caches as type "Cache" with a depth.
+// Level of an object by hwloc's type. Format 1 wrote caches as type "Cache" with a depth.
 std::string level_of(const std::string& tag) {
     static const std::map<std::string, std::string> levels{
         {"Package", "pack"}, {"Socket", "pack"}, {"NUMANode", "numa"}, {"Die", "die"},

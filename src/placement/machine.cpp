@@ -32,7 +32,7 @@ void check_shape(const NodeShape& shape, std::size_t inner_levels) {
     }
 }
 
-// Counts of ranks and units are int from here on, and arrays have an entry for each.
+// Rank and unit counts must fit in int, and arrays have one entry for each.
 int within(std::int64_t count, int most, const std::string& what) {
     if (count > most)
         throw Error(concat("the machine has ", count, " ", what, ", placement takes at most ", most,
@@ -50,10 +50,10 @@ int parse_count(const std::string& text, const std::string& token, const std::st
     return count;
 }
 
-// Ranks before each unit, level by level; ranks inside a unit are dealt to its units by how many of
-// the innermost they have. Rounding up gives rank 0 to the first.
+// Computes rank starts level by level: the ranks of a unit are distributed in proportion to
+// innermost units. Rounding up gives rank 0 to the first.
 NodeShape deal(const NodeShape& units, int ranks, Binding binding) {
-    // More ranks than innermost units can only be dealt evenly: every one then holds several.
+    // With more ranks than innermost units, distribute evenly: each holds several.
     const bool even = binding == Binding::spread || ranks > units.ranks;
     NodeShape shape{ranks, {}};
     std::vector<int> around{0, units.ranks}, ranks_around{0, ranks};

@@ -1,6 +1,6 @@
-// METIS comes in builds with 32-bit and 64-bit indices, which look alike from outside; asking it to
-// write its default options tells them apart. Real numbers are not passed, so that their width does
-// not matter.
+// Calls METIS through dlopen. Builds with 32-bit and 64-bit indices have the same symbols; METIS's
+// default options, written to a buffer, reveal the width. No real numbers are passed, so their
+// width does not matter.
 #include "refine.hpp"
 
 #include <dlfcn.h>
@@ -37,7 +37,7 @@ struct Csr {
     std::vector<Index> starts{0}, targets, weights;
 };
 
-// Both directions of an edge count together; edges that leave the set of vertices are dropped.
+// Undirected weights (both directions summed) inside the set of vertices.
 template <class Index>
 Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices) {
     std::map<int, Index> local;
@@ -56,7 +56,7 @@ Csr<Index> symmetric(const Neighborhood& graph, const std::vector<int>& vertices
         }
         csr.starts.push_back(static_cast<Index>(csr.targets.size()));
     }
-    // Sums of weights must fit into narrow indices.
+    // Sums of weights must fit into 32-bit indices.
     const std::int64_t unit =
         weights.empty() ? 1 : *std::ranges::max_element(weights) / largest_weight + 1;
     for (const std::int64_t weight : weights)

@@ -32,7 +32,7 @@ int unit_around(const std::vector<CpuSet>& units, const CpuSet& cpus) {
     return cpus.empty() || found == units.end() ? -1 : static_cast<int>(found - units.begin());
 }
 
-// Levels of interest only where they differ from the level that they would repeat.
+// Levels that are kept only if they differ from their neighbors.
 bool optional_level(const std::string& name) {
     return name == "l2" || name == "die" || name == "pu";
 }
@@ -85,7 +85,7 @@ NodeTopology read_sysfs(const std::string& root) {
     NodeTopology topology{
         {{"pack", {}}, {"numa", {}}, {"l3", {}}, {"l2", {}}, {"core", {}}, {"pu", {}}},
         "linux sysfs"};
-    // Every cpu says which cpus share something with it; equal answers are one unit.
+    // Every CPU lists the CPUs that share a resource with it; each distinct list is a unit.
     const auto add = [&](int level, const std::string& list) {
         auto& units = topology.levels[level].units;
         if (CpuSet cpus = parse_cpu_list(list);
@@ -109,13 +109,13 @@ NodeTopology read_sysfs(const std::string& root) {
 NodeTopology nested(NodeTopology topology) {
     std::vector<NodeTopology::Level> kept;
     std::erase_if(topology.levels, [](const auto& level) { return level.units.empty(); });
-    // Larger units first. Among equally many the first named stays, e.g. the package that is also
-    // the NUMA domain.
+    // Larger units first. Among levels of equally many units, the first stays, e.g. a package that
+    // is also the NUMA domain.
     std::ranges::stable_sort(topology.levels, {},
                              [](const auto& level) { return level.units.size(); });
     for (auto& level : topology.levels) {
         const auto* around = kept.empty() ? nullptr : &kept.back().units;
-        // In the order of the units around them, so that the parts of a unit stand together.
+        // Order units by enclosing unit, so that those inside one unit are contiguous.
         const auto unit_of = [&](const CpuSet& unit) {
             return around ? unit_around(*around, unit) : 0;
         };
@@ -175,7 +175,7 @@ SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bind
     const auto unit = [&](int level, int rank) {
         return unit_around(node.levels[level].units, bindings[rank]);
     };
-    // Units of the innermost level stand in hierarchical order already.
+    // Units of the innermost level are already in hierarchical order.
     if (levels > 0)
         std::ranges::stable_sort(sorted.order, {},
                                  [&](int rank) { return unit(levels - 1, rank); });

@@ -1,4 +1,4 @@
-// What one node is made of: from hwloc's XML or from Linux' /sys.
+// Topology of one node, from hwloc's XML or Linux' /sys.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace parhelion::placement {
 
-/// Numbers of hardware threads as the operating system counts them, ascending.
+/// Hardware thread numbers of the operating system, ascending.
 using CpuSet = std::vector<int>;
 
-/// The units of one node, outermost level first: pack, numa, l3, l2, core, pu as far as they exist.
-/// The units of a level do not overlap and each lies inside one unit of the level around it; l2,
-/// die and pu are left out where they repeat another level.
+/// The units of one node, outermost level first: pack, numa, l3, l2, core, pu, if present. Units of
+/// a level are disjoint, each inside one unit of the enclosing level. Omits l2, die and pu if they
+/// duplicate another level.
 struct NodeTopology {
     struct Level {
         std::string name;
@@ -23,16 +23,16 @@ struct NodeTopology {
     std::string source;  ///< "file x.xml", "linux sysfs", …
 };
 
-/// The XML that lstopo or hwloc wrote (versions 1 and 2 of the format), or the file that holds it.
-/// Errors: unreadable, not hwloc's XML, no processor in it.
+/// Parses XML from lstopo or hwloc (formats 1 and 2), or the file that contains it. Throws Error if
+/// unreadable, not hwloc XML, or without processors.
 NodeTopology parse_hwloc_xml(const std::string& text, const std::string& source);
 NodeTopology read_hwloc_xml(const std::string& path);
 
-/// This machine, now: Linux' /sys/devices, below `root`. Empty levels where there is nothing to
-/// read. Local, reads files.
+/// Reads this machine's topology from Linux' /sys/devices (`root`). No levels if there is nothing
+/// to read. Local, reads files.
 NodeTopology read_sysfs(const std::string& root = "/sys/devices");
 
-/// Levels sorted by nesting, without those that cut through another.
+/// Sorts levels by nesting and drops those that cut across another.
 NodeTopology nested(NodeTopology topology);
 
 Topology topology_of(const NodeTopology& node, int nodes);
@@ -42,12 +42,10 @@ struct SortedRanks {
     std::vector<int> order;  ///< local ranks in hierarchical order
 };
 
-/// How many levels, from the outermost in, have every rank bound within one unit. Fewer than the
-/// node has when ranks are not bound, or bound to several units.
+/// Number of outermost levels at which every rank is bound within one unit.
 int usable_levels(const NodeTopology& node, const std::vector<CpuSet>& bindings);
 
-/// Sorts ranks by the units that they are bound to, at the first `levels` levels. Ranks of one unit
-/// keep their order.
+/// Sorts ranks by their units at the first `levels` levels. Stable within a unit.
 SortedRanks sort_ranks(const NodeTopology& node, const std::vector<CpuSet>& bindings, int levels);
 
 /// "0-3,8" → {0, 1, 2, 3, 8}

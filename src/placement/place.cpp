@@ -22,7 +22,7 @@ Attempt blocked(const Problem& problem) {
     return {std::move(order), ""};
 }
 
-// Of equals the first is chosen.
+// The first wins ties.
 constexpr Method methods[] = {
     {"blocked", blocked},
     {"kd_tree", kd_tree},
@@ -61,12 +61,12 @@ std::vector<Candidate> candidates_of(const Problem& problem, const Request& requ
     return candidates;
 }
 
-// What is made small: time, where it is predicted, then what the objective says.
+// Quantity to minimize: predicted time, if any, then the objective.
 std::pair<double, std::vector<std::int64_t>> key(const Candidate& candidate, Objective objective) {
     return {candidate.member.seconds, objective_key(candidate.member.scores, objective)};
 }
 
-// The best first; of equals the earlier method.
+// Best first; the earlier method wins ties.
 std::vector<const Candidate*> ranking(const std::vector<Candidate>& candidates,
                                       Objective objective) {
     std::vector<const Candidate*> best;
@@ -77,8 +77,8 @@ std::vector<const Candidate*> ranking(const std::vector<Candidate>& candidates,
     return best;
 }
 
-// Local search from the best candidates that differ in their scores: equal ones are most likely one
-// placement.
+// Local search from the best candidates with distinct scores: equal scores most likely mean equal
+// placements.
 Candidate refined(const Problem& problem, const Request& request,
                   const std::vector<const Candidate*>& ranked, int& moved) {
     const Neighborhood neighborhood(problem.grid, problem.stencil);

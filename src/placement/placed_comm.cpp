@@ -19,7 +19,7 @@ struct PlacedComm::State {
     Scores scores, blocked;
     BetweenNodes between, between_blocked;
     std::string description;
-    Communicator parent;  // what was made from it stays as long
+    Communicator parent;  // keeps alive what was made from it
     MPI_Comm comm = MPI_COMM_NULL;
     MadeComms::Use use{};
     int rank = 0;
@@ -203,8 +203,7 @@ PlacedComm::PlacedComm(MPI_Comm parent, const PlacedOptions& options) {
         made.free_dropped(comm);
         state->comm = split(comm, comm.handle(), 0, state->rank);
         state->use = made.add(state->comm);
-        // The duplicate that was split returns errors; the user's communicator decides for what is
-        // made from it.
+        // The duplicate that was split returns errors; restore the user's error handler.
         MPI_Errhandler handler;
         check_mpi(MPI_Comm_get_errhandler(parent, &handler), "MPI_Comm_get_errhandler");
         check_mpi(MPI_Comm_set_errhandler(state->comm, handler), "MPI_Comm_set_errhandler");

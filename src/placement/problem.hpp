@@ -1,4 +1,4 @@
-// What every placement method is given: grid, stencil, and the machine as a tree of equal units.
+// Input of the placement methods: grid, stencil, and the machine as a tree of unit kinds.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,7 @@ public:
     explicit Units(const Machine& machine);
 
     int unit(int level, int position) const { return of_[position * levels_ + level]; }
-    /// The outermost level at which the positions are in different units; the number of levels if
-    /// none.
+    /// Outermost level at which two positions are in different units; the number of levels if none.
     int parting(int a, int b) const {
         const int *here = &of_[a * levels_], *there = &of_[b * levels_];
         int level = 0;
@@ -35,7 +34,7 @@ template <class EdgesOf>
 Scores score_edges(const Machine& machine, const Units& units, const std::vector<int>& positions,
                    const EdgesOf& edges_of) {
     const int levels = machine.levels();
-    std::vector<std::vector<LevelScore>> sums;  // per level and unit; the largest are not known yet
+    std::vector<std::vector<LevelScore>> sums;  // per level and unit; maxima follow below
     for (int l = 0; l < levels; ++l) sums.emplace_back(machine.units(l));
     std::vector<LevelScore> parting(levels + 1);
     for (std::size_t p = 0; p < positions.size(); ++p) {
@@ -45,8 +44,7 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
             LevelScore& at = parting[units.parting(positions[p], positions[to])];
             ++at.edges_sum, at.bytes_sum += bytes, sent += bytes;
         });
-        // Points that are in different units of a level are in different ones of all levels inside
-        // it.
+        // Points in different units of a level are in different units of all inner levels.
         std::int64_t edges = 0, bytes = 0;
         for (int l = 0; l < levels; ++l) {
             edges += parting[l].edges_sum, bytes += parting[l].bytes_sum;
@@ -67,7 +65,7 @@ Scores score_edges(const Machine& machine, const Units& units, const std::vector
     return scores;
 }
 
-/// Errors: the machine has another number of ranks than the grid points.
+/// Throws Error unless the grid has as many points as the machine has ranks.
 void check_ranks(const ProcessGrid& grid, const Machine& machine);
 
 template <class Visit>
@@ -80,40 +78,39 @@ void for_each_edge(const ProcessGrid& grid, const Stencil& stencil, int point, c
 
 inline constexpr int max_levels = 10;
 
-/// Bytes that cross between units of each level but stay inside the level around it, outermost
-/// first.
+/// Bytes between units of each level inside one enclosing unit, outermost first.
 using Costs = std::array<std::int64_t, max_levels>;
 
-__extension__ using Weighed = __int128;  ///< 4^max_levels times what 64 bits hold
+__extension__ using Weighed = __int128;  ///< holds 4^max_levels times any 64-bit value
 
-/// What a method makes small: a byte that leaves a level counts four times one that only leaves the
-/// level inside it, so that a method does not spoil the inside of a node for a hair's breadth
-/// between nodes.
+/// Objective of the methods: a byte that crosses a level counts four times as much as one that
+/// crosses only the next inner level, so that a tiny gain between nodes does not spoil the inside
+/// of a node.
 inline Weighed weighed(const Costs& costs) {
     Weighed total = 0;
     for (const auto cost : costs) total = 4 * total + cost;
     return total;
 }
 
-/// A kind of unit: units of one level with the same ranks, dealt alike inside.
+/// A kind of unit: units of one level with the same ranks and the same inner structure.
 struct UnitKind {
-    int level, ranks;         ///< level −1 is the whole machine
-    std::vector<int> parts;   ///< kinds of the units one level further in, without empty ones
+    int level, ranks;         ///< level −1: the whole machine
+    std::vector<int> parts;   ///< kinds of the non-empty units one level further in
     std::vector<int> starts;  ///< ranks before each part, and the end
     bool equal_parts;
-    int position;  ///< where the first unit of the kind begins
+    int position;  ///< of the first unit of this kind
 };
 
-/// A run of parts of a unit that is to fill a box; shares with equal names are dealt alike.
+/// Consecutive parts of a unit that fill a box; equal shares have the same structure.
 struct Share {
-    int kind, first, count;  ///< no parts: inside a unit of the innermost level
+    int kind, first, count;  ///< count 0: inside an innermost unit
 
     friend auto operator<=>(const Share&, const Share&) = default;
 };
 
 class Problem {
 public:
-    /// Errors: see check_bytes.
+    /// Throws Error as check_bytes does.
     Problem(ProcessGrid grid, Stencil stencil, const Machine& machine);
 
     const ProcessGrid grid;
@@ -132,20 +129,18 @@ public:
         return kinds_[kind(share).parts[share.first + index]];
     }
 
-    /// Bytes of the stencil edges inside the box that a cut after `thickness` slabs along `d`
-    /// separates.
+    /// Bytes of stencil edges inside the box that cross a cut after `thickness` slabs along `d`.
     std::int64_t cut(const Coords& box, int d, int thickness) const;
-    /// Mean cost of a cut along each dimension per point of the cut face: how long a good block is
-    /// there.
+    /// Mean cost of a cut along each dimension per point of the cut face; the ideal block length is
+    /// proportional to it.
     const std::array<double, max_dimensions>& cut_weight() const { return cut_weight_; }
-    /// Costs of the places that the points of `box` have in a share; what crosses its outermost
-    /// level first.
+    /// Costs of placing the points of `box` in a share at `places`, from its outermost level.
     Costs costs(const Coords& box, const Share& share, const std::vector<int>& places) const;
 
 private:
     int intern(int level, int position, int ranks, std::vector<int> parts);
     int intern_unit(const NodeShape& shape, int level, int node, int first, int last);
-    /// The box spans a periodic dimension, so that its two ends meet.
+    /// The box spans a periodic dimension, so its two ends are adjacent.
     bool wraps(const Coords& box, int d) const {
         return grid.periodic[d] && box[d] == grid.extent[d];
     }

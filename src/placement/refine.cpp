@@ -30,10 +30,10 @@ namespace {
 
 constexpr std::size_t longest_chain = 5;
 
-/// What leaves the units of a level, kept up to date while points move.
+/// Traffic leaving the units of a level, updated incrementally.
 class ExchangeState {
 public:
-    /// Smaller is better. First what the objective asks for, then the other.
+    /// Smaller is better. The objective, then the other quantity.
     using Potential = std::pair<std::int64_t, std::int64_t>;
 
     ExchangeState(const Neighborhood& neighborhood, Objective objective, std::vector<int> units,
@@ -44,11 +44,11 @@ public:
     Potential potential() const;
     void move(int point, int unit);
 
-    /// What exceeds this counts as too much for one unit; starts one below the largest.
+    /// Bytes above the ceiling count as excess; it starts just below the maximum.
     void set_ceiling(std::int64_t bytes);
     std::int64_t largest() const;
 
-    /// Edges looked at so far: the measure of work.
+    /// Edges visited: the measure of work.
     std::int64_t work() const { return work_; }
 
 private:
@@ -122,18 +122,18 @@ void ExchangeState::move(int point, int to) {
     count(point, +1);
 }
 
-// Ejection chains: a point moves to a neighboring unit, which passes one of its own on, until the
-// first unit gets one back. A chain that lowers the potential is kept, another undone. Source of
-// the idea: Glover, Ejection chains, reference structures and alternating path methods, Discrete
-// Applied Mathematics 65 (1996).
+// Ejection chains: a point moves to an adjacent unit, which ejects one of its own, until the first
+// unit receives one. Keeps a chain that lowers the potential, else undoes it. Source: Glover,
+// Ejection chains, reference structures and alternating path methods, Discrete Applied Mathematics
+// 65 (1996).
 class ChainSearch {
 public:
     ChainSearch(const Neighborhood& neighborhood, ExchangeState& state,
                 const std::vector<int>& parents, std::int64_t most)
         : neighborhood_(neighborhood), state_(state), parents_(parents), most_work_(most) {}
 
-    /// Calls accept(chain) for each chain kept: each point takes the place of the next, the last
-    /// that of the first.
+    /// Calls accept(chain) for each chain kept: each point takes the position of the next,
+    /// cyclically.
     template <class Accept>
     bool pass(const std::vector<int>& points, const Accept& accept) {
         bool improved = false;

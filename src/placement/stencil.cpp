@@ -37,7 +37,7 @@ void check_bytes(const ProcessGrid& grid, const Stencil& stencil) {
                 concat("a stencil offset carries ", offset.bytes, " bytes: give 0 or more"));
         bytes = checked_sum(bytes, offset.bytes, "the number of bytes that a grid point sends");
     }
-    // Twice: where a box spans a periodic dimension, a cut counts the edges over both of its sides.
+    // Twice: where a box spans a periodic dimension, a cut has edges across both of its sides.
     checked_product({bytes, grid.size(), 2}, "the number of bytes that all grid points send");
 }
 

@@ -1,8 +1,9 @@
-// Grids: pieces are intersections of blocks of the two domains, which each rank finds alone.
+// Redistribution of grids. Each rank computes its pieces locally: intersections of blocks of the
+// two domains.
 //
-// What goes to a rank is one row of bytes here and there, packed and unpacked by what the arrays of
-// a call look like: no lists of cells, and one exchange for all arrays whose cells take as many
-// bytes together. For patterns, rows consist of chunks of 256 bytes.
+// Each rank pair exchanges one row of bytes, packed and unpacked by the layouts of the call's
+// arrays: without cell lists, and with one exchange for all arrays of equal total bytes per cell.
+// The pattern sees rows as chunks of 256 bytes.
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -26,7 +27,7 @@ using PiecesByRank = std::map<int, Pieces>;
 
 bool before(const Piece& a, const Piece& b) { return a.cells.lo < b.cells.lo; }
 
-// Which axis of a domain each axis of the first one is: boxes of both are compared in its order.
+// Maps the first domain's axes to this one's. Boxes are compared in the first's order.
 using Axes = std::array<std::size_t, max_dimensions>;
 struct Turned {
     CartesianDomain domain;
@@ -46,8 +47,8 @@ struct Turned {
     }
 };
 
-// What this rank's blocks of `mine` have in common with those of `theirs`, in an order that both
-// sides know.
+// Intersections of this rank's blocks of `mine` with those of `theirs`, in the same order on both
+// sides.
 PiecesByRank shared_pieces(const Turned& mine, const Turned& theirs) {
     PiecesByRank pieces;
     for (int b = 0; b < static_cast<int>(mine.domain.blocks().size()); ++b) {
@@ -69,10 +70,10 @@ byte_count cells_of(const Pieces& pieces) {
     return cells;
 }
 
-// One end of the way: a domain, and what its arrays have in common with the other's.
+// One end: a domain, and its intersections with the other domain.
 struct End : Turned {
     PiecesByRank others;  // by rank
-    Pieces own;           // that stay on this rank
+    Pieces own;           // stay on this rank
 
     End(const Turned& mine, const Turned& theirs)
         : Turned(mine), others(shared_pieces(mine, theirs)) {
@@ -94,8 +95,7 @@ struct End : Turned {
 
 constexpr byte_count chunk_bytes = 256;
 
-// Rows of bytes for cells of `width` bytes, one for each other rank, and the chunks that each
-// consists of.
+// One row of bytes per other rank, for cells of `width` bytes, and the chunks of each row.
 struct Rows {
     std::shared_ptr<std::byte> memory;
     std::map<int, byte_count> ends;  // in chunks, by rank
@@ -149,7 +149,7 @@ Pattern pattern_of(const Communicator& comm, const Rows& from, const Rows& to) {
     return pattern;
 }
 
-// An exchange of rows, for all arrays whose cells take `width` bytes together.
+// An exchange of rows, for all arrays with `width` bytes per cell in total.
 struct RowExchange {
     byte_count width;
     Rows from, to;
@@ -247,14 +247,13 @@ private:
                 ErrorKind::type);
     }
 
-    // What arrays of a call look like is known at the call alone. The program stays until all is
-    // done.
+    // Layouts are known only at the call. The program must live until the queue completes.
     void enqueue(Program program, Bases src, Bases dst) {
         executor_->compile(programs_.emplace_back(std::move(program)));
         queue_->enqueue(programs_.back(), src, dst);
     }
 
-    // Array after array, each with its pieces, in every rank's row.
+    // Packs or unpacks each rank's row: array after array, piece after piece.
     void copy_rows(const End& end, const Rows& rows, std::span<const Move> arrays,
                    Field Move::* which, bool packing) {
         const int dims = end.domain.dimensions();
@@ -278,7 +277,7 @@ private:
         });
     }
 
-    // What stays on the rank goes straight.
+    // Copies cells that stay on this rank directly.
     void keep(const End& source, const Field& from, const End& target, const Field& to) {
         Program program;
         for (std::size_t k = 0; k < source.own.size(); ++k)
@@ -292,11 +291,11 @@ private:
     const std::shared_ptr<Executor> executor_ =
         make_executor(MemorySpace::host);  // of the arrays, which is checked
     const std::shared_ptr<Queue> queue_ = executor_->make_queue();
-    std::deque<Program> programs_;  // under way
+    std::deque<Program> programs_;  // in flight
     std::vector<std::unique_ptr<RowExchange>> exchanges_;
 };
 
-// Of the second grid the axis that is each axis of the first one, where axis d is `axes[d]` there.
+// Inverts `axes`: axis d of the second grid is axis `axes[d]` of the first.
 Axes inverse_of(const std::vector<int>& axes, int dimensions) {
     Axes inverse;
     std::iota(inverse.begin(), inverse.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// Cells by their global ids: what a rank owns afterwards are ghosts of what was owned before.
+// Redistribution by global id: the cells owned afterwards are ghosts of the domain before.
 #include "core/concat.hpp"
 #include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"

@@ -1,5 +1,5 @@
-// Between the blocks of a grid and an array of all of it. The root serves one rank after the other;
-// of what it gets it allows one message before it takes the one before: two are under way at most.
+// Copies between a grid's blocks and one array of all. The root serves ranks in turn, and requests
+// the next message before it receives the current one: at most two are in flight.
 #include "parhelion/redistribution/gather.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Pieces blocks_of(const CartesianDomain& domain, int rank) {
     return blocks;
 }
 
-// A message between the root and a rank: as many pieces as it takes.
+// One message between the root and a rank: as many pieces as fit.
 struct Part {
     Pieces pieces = {};
     byte_count bytes = 0;

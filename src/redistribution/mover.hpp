@@ -1,4 +1,4 @@
-// How values move between two domains of one kind.
+// Interface for moving values between two domains of one kind.
 #pragma once
 
 #include "parhelion/redistribution/redistribution.hpp"
@@ -20,7 +20,7 @@ std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
 std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
                                                   const IndexedDomain& to, ExchangeOptions options);
 
-/// Throws Error unless both have one communicator, elements and components.
+/// Throw Error unless communicators, or elements and components, match.
 void require_one_communicator(const Communicator& from, const Communicator& to);
 void require_alike(std::span<const Move> arrays);
 

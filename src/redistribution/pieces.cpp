@@ -9,7 +9,7 @@ namespace {
 
 using Position = std::array<int, max_dimensions>;
 
-// The positions along an axis of the blocks that have cells of [lo, hi).
+// Positions along an axis of the blocks that intersect [lo, hi).
 std::pair<int, int> blocks_along(const Axis& axis, global_index lo, global_index hi) {
     const auto first =
         std::upper_bound(axis.starts.begin(), axis.starts.end(), lo) - axis.starts.begin() - 1;

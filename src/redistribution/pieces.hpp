@@ -15,15 +15,15 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-/// Calls `use` with all blocks of `domain`, of any rank, that have cells of `box`, the last
-/// dimension fastest. Blocks of land are nobody's.
+/// Calls `use` with all blocks of `domain`, of any rank, that intersect `box`, last dimension
+/// fastest; skips land.
 void for_blocks(const CartesianDomain& domain, const Box& box,
                 const std::function<void(const Box& block, CartesianDomain::Place)>& use);
 
 byte_count width_of(const Field& field);
 std::vector<std::byte*> first_cells(const Field& field);
 
-/// Throws Error unless the field consists of arrays of the domain, in the host's memory.
+/// Throws Error unless the field has one array per block, not null if the block has cells.
 void require_arrays(const CartesianDomain& domain, const Field& field);
 
 struct PlacedCells {
@@ -31,7 +31,7 @@ struct PlacedCells {
     byte_count offset;
     std::array<byte_count, StridedOp::most_dims> stride;
 };
-/// In an array of which `first` is the first cell.
+/// In an array whose first cell is `first`.
 PlacedCells in_array(int dimensions, const Field& field, const Coordinates& first,
                      const Piece& piece);
 PlacedCells in_message(int dimensions, const Field& field, const Box& cells, byte_count offset);

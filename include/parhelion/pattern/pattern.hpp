@@ -1,4 +1,4 @@
-// Per neighbor, what is sent and what is received: plain data.
+// Patterns: which cells each rank sends to and receives from each neighbor.
 #pragma once
 
 #include <iosfwd>
@@ -14,36 +14,33 @@ namespace parhelion {
 /// Bit d: dimension d.
 using DimensionSet = std::uint8_t;
 
-/// How a piece is turned between its two ends by the seams that lie between them. Axes are those of
-/// the ghosts.
+/// How the seams between the two ends of a piece rotate it. Axes are those of the ghosts.
 struct SeamTurn {
-    bool seam = false;          ///< it lies beyond a seam or on its line
+    bool seam = false;          ///< beyond a seam, or on its line
     DimensionSet mirrored = 0;  ///< axes that run backward at the owner
-    std::array<std::uint8_t, max_dimensions> axes{0, 1, 2, 3};  ///< the owner's axis for each
+    std::array<std::uint8_t, max_dimensions> axes{0, 1, 2, 3};  ///< the owner's axis for each axis
     bool exchanges_axes() const { return axes != SeamTurn{}.axes; }
     friend bool operator==(const SeamTurn&, const SeamTurn&) = default;
 };
 
-/// Cells of one block that travel together, in the order of the ghosts. Coordinates are global and,
-/// for ghosts, continue past an end.
+/// Cells of one block that travel together, in the order of the ghosts. Global coordinates, which
+/// continue beyond the ends.
 struct BoxPiece {
     std::int32_t block = 0;  ///< on this rank
     Box cells;
-    Box owner;  ///< the receiver's owned box seen from here: a field with a narrower halo moves
-                ///< cells ∩ grow(owner, width)
-    Coordinates shift{0, 0, 0, 0};  ///< ghosts: along axis d, cells + shift, or shift − cells where
-                                    ///< it is mirrored, are the owner's coordinates
+    Box owner;  ///< the receiver's owned box in local coordinates: a narrower field moves cells ∩
+                ///< grow(owner, width)
+    Coordinates shift{0, 0, 0, 0};  ///< ghosts → owner: cells + shift; shift − cells if mirrored
     SeamTurn turn = {};
-    bool at_owner = false;  ///< the cells are the owner's, elsewhere turned
+    bool at_owner = false;  ///< `cells` are the owner's, not the ghosts
 
-    /// The axis here of an axis of the ghosts, and whether it runs backward.
+    /// Local axis for an axis of the ghosts, and whether it runs backward.
     int axis(int d) const { return at_owner ? turn.axes[d] : d; }
     bool is_backward(int d) const { return at_owner && (turn.mirrored >> d & 1) != 0; }
     friend bool operator==(const BoxPiece&, const BoxPiece&) = default;
 };
 
-/// What one side of a link touches: boxes (structured) or local indices (unstructured), in the
-/// order of the message.
+/// One side of a link in message order: boxes (structured) or local indices (unstructured).
 struct Selection {
     std::vector<BoxPiece> boxes;
     std::vector<local_index> cells;
@@ -51,50 +48,46 @@ struct Selection {
     friend bool operator==(const Selection&, const Selection&) = default;
 };
 
-/// Everything between this rank and one neighbor (possibly itself).
+/// All cells exchanged with one neighbor (possibly this rank).
 ///
-/// Entry k (box or index) of `send` here is entry k of `receive` there. The first `unique` entries
-/// hold different cells; the others repeat cells of one of them (`duplicate_of` gives its place):
-/// the same id asked for twice, or a further periodic image of a ghost. Those travel only in a
-/// reverse exchange, where every ghost counts; in a forward exchange the receiver copies them from
-/// their first.
+/// Entry k (box or index) of `send` matches entry k of the neighbor's `receive`. The first `unique`
+/// entries are distinct; each later one duplicates the entry in `duplicate_of`: an id requested
+/// twice, or another periodic copy of a ghost. Duplicates travel only in reverse, where every ghost
+/// counts; forward, the receiver copies them.
 struct Link {
     int rank = 0;
-    Selection send;     ///< owned cells here that are ghosts there
-    Selection receive;  ///< ghosts here that are owned there
+    Selection send;     ///< cells owned here, ghosts there
+    Selection receive;  ///< ghosts here, owned there
     local_index send_unique = 0, receive_unique = 0;
     std::vector<local_index> send_duplicate_of, receive_duplicate_of;
     friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// Links in ascending order of rank. A standard pattern has one stage, a staged one a stage per
+/// Links in ascending order of rank. One stage, or one per dimension if exchanged dimension by
 /// dimension.
 using Stage = std::vector<Link>;
 
-/// Global ids of a rank's cells, for messages to people.
+/// Global ids of a rank's cells, for messages.
 struct CellIds {
-    global_index first = -1;          ///< of consecutive owned ids, else −1
-    std::vector<global_index> owned;  ///< where they are not consecutive
+    global_index first = -1;          ///< first of consecutive owned ids, else −1
+    std::vector<global_index> owned;  ///< if not consecutive
     std::vector<global_index> ghosts;
 };
 
-/// A pattern holds no addresses and no types: it can be printed, saved, loaded, checked, and shared
-/// by exchanges.
+/// Holds no addresses or types: can be printed, saved, loaded, checked, and shared by exchanges.
 struct Pattern {
     Communicator communicator;
-    int dimensions = 0;  ///< 0: indexed
-    std::vector<Box>
-        blocks;  ///< owned boxes (structured), with the layers beyond an end that this rank owns
-    HaloWidth halo;  ///< structured: of ghosts, the points that the next block owns among them
-    local_index owned = 0;   ///< cells (indexed)
-    local_index ghosts = 0;  ///< cells (indexed)
+    int dimensions = 0;       ///< 0: indexed
+    std::vector<Box> blocks;  ///< structured: owned boxes with owned layers beyond an end
+    HaloWidth halo;           ///< structured: ghost width with the next block's boundary points
+    local_index owned = 0;    ///< cells (indexed)
+    local_index ghosts = 0;   ///< cells (indexed)
     std::vector<Stage> stages;
-    Stagger stagger = {};  ///< structured: of the fields that it is for
-    HaloWidth ends =
-        0;  ///< structured: layers beyond ends that are not periodic which the ranks there own
-    std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a pattern that was loaded
-    bool interleaved = false;  ///< indexed: cells lie among others in arrays, whose cells the
-                               ///< counts are; the maker checks that no two share memory
+    Stagger stagger = {};                     ///< structured: of its fields
+    HaloWidth ends = 0;                       ///< structured: owned layers beyond non-periodic ends
+    std::shared_ptr<const CellIds> ids = {};  ///< indexed; null in a loaded pattern
+    bool interleaved = false;  ///< indexed: other values lie between the cells, and the counts are
+                               ///< of all; the maker checks overlaps
 
     bool indexed() const { return dimensions == 0; }
 };
@@ -102,33 +95,30 @@ struct Pattern {
 class CartesianDomain;
 class IndexedDomain;
 
-/// Local: a Cartesian pattern follows from the domain alone, which may be one of points
-/// (CartesianDomain::staggered).
+/// Pattern of a domain of cells or points (CartesianDomain::staggered). Local.
 Pattern build_pattern(const CartesianDomain& domain);
-/// The same for fields of another depth: where the domain's boundary is owned, so many layers
-/// beyond the ends are. Local.
+/// For fields of another depth: if the domain's boundary is owned, so are `ends` layers beyond it.
+/// Local.
 Pattern build_pattern(const CartesianDomain& domain, const HaloWidth& ends);
 
-/// Collective: owners learn who reads their cells by sparse consensus.
+/// Collective: owners learn their readers by sparse consensus (NBX).
 Pattern build_pattern(const IndexedDomain& domain);
 
-/// Cells that this rank sends to others (not to itself) in a forward exchange, over all stages.
-/// Local.
+/// Cells sent to other ranks in a forward exchange, over all stages. Local.
 global_index cells_sent(const Pattern& pattern);
 
-/// Ranks other than this one with which it exchanges. Local.
+/// Neighbors other than this rank. Local.
 std::vector<int> neighbor_ranks(const Pattern& pattern);
 
-/// A few lines for people. Local.
+/// Human-readable. Local.
 std::string describe(const Pattern& pattern);
 
-/// Checks this rank's part alone: indices in range, boxes inside owned cells or halo, ghosts
-/// written once. Local. Throws Error naming the link and entry.
+/// Checks this rank: indices in range, boxes inside owned cells or halo, ghosts written once.
+/// Local. Throws Error naming link and entry.
 void check_local(const Pattern& pattern);
 
-/// Collective. check_local on every rank, then compares each link with the neighbor's view of it.
-/// Throws Error on every rank when a link has no partner or the two sides differ in number or
-/// shape.
+/// Collective. check_local on every rank, then compares each link with the neighbor's side. Throws
+/// Error on every rank if a link has no partner, or its two sides differ in size or shape.
 void verify(const Pattern& pattern);
 
 }  // namespace parhelion

@@ -1,5 +1,4 @@
-// The machine as placement sees it: ranks in their hierarchical order, and the unit that each is in
-// at every level.
+// The machine model: ranks in hierarchical order, and their units at every level.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +7,17 @@
 
 namespace parhelion::placement {
 
-/// How the ranks of a node are dealt to its sockets, NUMA domains, caches and cores.
+/// Distribution of a node's ranks over its sockets, NUMA domains, caches and cores.
 enum class Binding : std::uint8_t {
     spread,  ///< as evenly as possible at every level: 64 ranks on 128 cores take every second core
     compact  ///< cores in order, one rank each: 64 ranks on 128 cores leave the second socket empty
 };
 
-/// The level's name among those known, e.g. "socket" → "pack". Errors: unknown.
+/// Canonical name of a level, e.g. "socket" → "pack". Throws Error if unknown.
 std::string level_name(const std::string& text);
 
-/// The units inside one node: `starts[l][u]` is the first of the node's ranks in unit u of inner
-/// level l; one more entry closes the last unit. Nested: every boundary of a level is one of the
-/// levels inside it.
+/// Units inside one node: `starts[l][u]` is the first local rank in unit u of inner level l; one
+/// more entry ends the last. Nested: boundaries of a level are boundaries of all inner levels.
 struct NodeShape {
     int ranks = 0;
     std::vector<std::vector<int>> starts;
@@ -27,39 +25,37 @@ struct NodeShape {
     friend bool operator==(const NodeShape&, const NodeShape&) = default;
 };
 
-/// Equal nodes before they have ranks: names of the levels, the node first, and the units of a node
-/// as if each unit of the innermost level had one rank.
+/// Identical nodes before ranks are assigned: level names, node first, and a node's units as if
+/// each innermost one held one rank.
 struct Topology {
     int nodes = 1;
     std::vector<std::string> levels;
     NodeShape units;
 };
 
-/// "node:27 pack:2 numa:4 l3:4 core:4". Known levels: node, pack, numa, l3, l2, core, pu, and their
-/// usual other names (machine, socket, package, thread, …). Errors: unknown or repeated level, a
-/// count below 1, no level, node not first, more nodes or units than placement takes (limits.hpp).
+/// Parses "node:27 pack:2 numa:4 l3:4 core:4". Levels: node, pack, numa, l3, l2, core, pu, and
+/// common synonyms (machine, socket, package, thread, …). Throws Error for: an unknown or repeated
+/// level, a count below 1, no level, node not first, more nodes or units than limits.hpp allows.
 Topology parse_topology(const std::string& text);
 
-/// Nodes, and where their description comes from.
+/// Nodes and the source of their description.
 struct Described {
     Topology topology;
     std::string source;
 };
-/// "here": so many nodes like this one, as Linux' /sys describes it.
-/// "xml:FILE": like the one that hwloc or lstopo described. Else see parse_topology; `nodes` is 0
-/// or their number. Local, reads files. Errors: a file that is unreadable, no hwloc's XML or
-/// without processors; no nodes, or another number of them.
+/// "here": `nodes` nodes like this one, from Linux' /sys. "xml:FILE": from hwloc or lstopo. Else
+/// see parse_topology, with `nodes` 0 or their number. Local, reads files. Throws Error if the file
+/// is unreadable, not hwloc XML or without processors, and for no nodes or another number of them.
 Described describe_nodes(const std::string& text, int nodes);
 
-/// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that one's
-/// first NUMA domain …
+/// Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that
+/// socket's first NUMA domain, …
 ///
-/// Whatever a machine looks like, a unit of any level is an interval of positions. A placement is
-/// therefore a bijection from grid points to positions, and this class translates positions to
-/// units. Memory: O(nodes).
+/// A unit of any level is thus an interval of positions; a placement is a bijection from grid
+/// points to positions. Memory: O(nodes).
 class Machine {
 public:
-    /// Errors: no node, shapes of different depth, boundaries that are not nested or do not end at
+    /// Throws Error for: no node, shapes of different depth, boundaries not nested or not ending at
     /// `ranks`.
     Machine(std::vector<std::string> levels, std::vector<NodeShape> shapes,
             std::vector<int> shape_of_node);
@@ -67,11 +63,11 @@ public:
     int size() const { return first_position_.back(); }
     int nodes() const { return static_cast<int>(shape_of_node_.size()); }
     int levels() const { return static_cast<int>(level_names_.size()); }
-    /// Names of the levels, outermost first; level 0 is the node.
+    /// Level names, outermost first; level 0 is the node.
     const std::string& level(int l) const { return level_names_[l]; }
     const std::vector<std::string>& level_names() const { return level_names_; }
 
-    /// What is inside each node; nodes of one shape have one number.
+    /// Shape of a node; nodes of equal shape share an id.
     const NodeShape& shape(int node) const { return shapes_[shape_of_node_[node]]; }
     int shape_id(int node) const { return shape_of_node_[node]; }
     const std::vector<NodeShape>& shapes() const { return shapes_; }
@@ -81,9 +77,9 @@ public:
 
     /// Node of a position. O(log nodes).
     int node_of(int position) const;
-    /// Unit at level `l` (0 is the node), counted over the whole machine, empty units included.
+    /// Unit at level `l` (0: node), numbered over the machine, empty units included.
     int unit_of(int l, int position) const;
-    /// The same, counted within its node; the node's number for level 0.
+    /// The same, numbered within its node; the node's number for level 0.
     int unit_in_node(int l, int position) const;
     int units(int l) const { return first_unit_[l].back(); }
 
@@ -95,8 +91,8 @@ private:
     std::vector<std::vector<int>> first_unit_;  ///< per level and node, and the end
 };
 
-/// Deals `ranks_per_node` ranks (one number for all nodes, or one per node) to the units of each
-/// node. Errors: a node with no rank, a list of another length than the number of nodes.
+/// Distributes `ranks_per_node` ranks (one number for all nodes, or one per node) over each node's
+/// units. Throws Error for a node without ranks, or a list of another length.
 Machine make_machine(const Topology& topology, const std::vector<int>& ranks_per_node,
                      Binding binding = Binding::spread);
 

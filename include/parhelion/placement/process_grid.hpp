@@ -1,4 +1,4 @@
-// The grid of processes that is to be put onto the machine, and the numbering of its points.
+// The process grid to place, and the numbering of its points.
 #pragma once
 
 #include <array>
@@ -9,8 +9,7 @@
 
 namespace parhelion::placement {
 
-/// Coordinates or extents in the process grid. Unused trailing dimensions have extent 1 and
-/// coordinate 0.
+/// Coordinates or extents in the process grid. Unused trailing dimensions: extent 1, coordinate 0.
 using Coords = std::array<int, max_dimensions>;
 
 /// Ranks per dimension, 1 to 4 dimensions, each periodic or not.
@@ -22,14 +21,14 @@ struct ProcessGrid {
     int size() const { return extent[0] * extent[1] * extent[2] * extent[3]; }
 };
 
-/// Checks and pads. Errors: no or more than 4 dimensions, an extent below 1, more than 2^31 − 1
-/// points. `periodic` holds one entry per dimension, or one for all, or none (not periodic).
+/// Makes a grid. `periodic`: one entry per dimension, one for all, or none (not periodic). Throws
+/// Error for 0 or more than 4 dimensions, an extent below 1, more than 2^31 − 1 points.
 ProcessGrid make_grid(const std::vector<int>& extents, const std::vector<bool>& periodic = {});
 
 /// Points in a box.
 inline int volume(const Coords& box) { return box[0] * box[1] * box[2] * box[3]; }
 
-/// Number of a point in a box, the last dimension fastest, and the point of a number.
+/// Number of a point in a box, last dimension fastest, and the inverse.
 inline int index_of(const Coords& box, const Coords& point) {
     return ((point[0] * box[1] + point[1]) * box[2] + point[2]) * box[3] + point[3];
 }
@@ -39,22 +38,21 @@ inline Coords point_of(const Coords& box, int index) {
     return point;
 }
 
-/// Extents as errors and descriptions show them: 2x3x4.
+/// Extents for messages: 2x3x4.
 std::string shown(const std::vector<int>& extents);
 
-/// Which dimension varies fastest when grid points are numbered. "XYZ" means x fastest, as
-/// published for hwcart; MPI_Cart numbers with the last dimension fastest, that is "ZYX" in three
-/// dimensions.
+/// Order of dimensions in numbers of grid points. "XYZ": x fastest, as published for hwcart;
+/// MPI_Cart has the last dimension fastest ("ZYX" in 3-D).
 class Numbering {
 public:
-    /// Last dimension fastest, as MPI_Cart_create and CartesianDomain number.
+    /// Last dimension fastest, as in MPI_Cart_create and CartesianDomain.
     explicit Numbering(int dimensions);
 
-    /// A permutation of the dimensions' letters (X, Y, Z, T) or of their numbers with commas
-    /// ("2,0,1"), the fastest first. Errors: not a permutation of that many dimensions.
+    /// Parses a permutation of letters (X, Y, Z, T) or numbers ("2,0,1") of the dimensions, fastest
+    /// first. Throws Error for anything else.
     static Numbering parse(const std::string& text, int dimensions);
 
-    /// Number of a point in a grid of these extents, and the point of a number.
+    /// Number of a point in a grid of these extents, and the inverse.
     int rank(const Coords& extent, const Coords& point) const;
     Coords coords(const Coords& extent, int rank) const;
 

@@ -1,4 +1,4 @@
-// How much of the exchange leaves the units of each level.
+// Traffic that leaves the units of each level.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace parhelion::placement {
 
-/// Directed stencil edges that leave a unit of one level, each way counted: Jsum over all units,
-/// Jmax the most that leave one. An edge that wraps around onto its own point leaves nothing.
-/// Source: Hunold, von Kirchbach, Lehr, Schulz, Träff: Efficient Process-to-Node Mapping Algorithms
-/// for Stencil Computations, IEEE CLUSTER 2020.
+/// Directed stencil edges that leave units of one level: Jsum over all units, Jmax for the busiest.
+/// An edge that wraps around to its own point leaves no unit. Source: Hunold, von Kirchbach, Lehr,
+/// Schulz, Träff: Efficient Process-to-Node Mapping Algorithms for Stencil Computations, IEEE
+/// CLUSTER 2020.
 struct LevelScore {
     std::int64_t edges_sum = 0, edges_max = 0;
     std::int64_t bytes_sum = 0, bytes_max = 0;
     std::int64_t sent_max =
-        0;  ///< bytes that the ranks of a unit send, also to each other: the most of a unit
+        0;  ///< bytes that a unit's ranks send, also to each other: maximum over units
 
     friend bool operator==(const LevelScore&, const LevelScore&) = default;
 };
@@ -25,12 +25,12 @@ struct LevelScore {
 /// One per level, outermost first.
 using Scores = std::vector<LevelScore>;
 
-/// Scores a placement: `positions` of the grid's points in the machine's hierarchical order, the
-/// last dimension fastest. Local.
+/// Scores `positions` in the machine's hierarchical order of the grid's points, last dimension
+/// fastest. Local.
 Scores score(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine,
              const std::vector<int>& positions);
 
-/// Number of the point at `step` from `point`; false where the grid ends.
+/// Number of the point at `step` from `point`; false if it is beyond an end.
 inline bool neighbor(const ProcessGrid& grid, const Coords& point, const Coords& step, int& index) {
     index = 0;
     for (int d = 0; d < grid.dimensions; ++d) {

@@ -1,4 +1,4 @@
-// Arrays for the values of a domain, in memory that neighbors on the node can reach.
+// Arrays for the values of a domain, in node-shared memory.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace parhelion {
 
-/// One zeroed array per block with a halo around the owned cells; owns its memory, copies share it.
+/// One zeroed array per block, halo included. Owns its memory; copies share it.
 ///
 ///     auto u = make_array<float>(domain);
-///     u(i, j, k) = 1;                      // global coordinates, of ghosts, too
+///     u(i, j, k) = 1;                      // global coordinates, also of ghosts
 template <class T>
 class Array {
 public:
@@ -36,11 +36,11 @@ public:
             firsts_.push_back(first_of(domain, field_, b));
     }
 
-    /// First element in memory, of the halo, and the view of all blocks.
+    /// First element in memory (a ghost, if there is a halo), and the view of all blocks.
     T* data(int block = 0) { return reinterpret_cast<T*>(memory_[block].get()); }
     const Field& field() const { return field_; }
 
-    /// Component of a cell by its global coordinates. No bounds are checked.
+    /// Component of a cell, by global coordinates. Bounds are not checked.
     T& at(const Coordinates& cell, int component = 0, int block = 0) {
         const auto b = static_cast<std::size_t>(block);
         std::byte* place = field_.blocks[b].first + component * field_.stride_of_components(b);
@@ -53,19 +53,19 @@ public:
         return at({static_cast<global_index>(index)...});
     }
 
-    /// The cells for inner loops, whose accesses become plain pointer arithmetic. Local.
+    /// Indexed access for inner loops; compiles to plain pointer arithmetic. Local.
     ///
     ///     auto v = u.values<3>();
-    ///     for (…) v(i, j, k) = 1;       // from 0, the first owned cell; ghosts from −halo on
+    ///     for (…) v(i, j, k) = 1;       // 0: first owned cell; ghosts from −halo
     ///
-    /// `Rank` is the number of dimensions, or one more for components as the last index. Errors:
-    /// another rank; elements that do not lie next to each other along `Along` (Order::c: last,
-    /// Order::fortran: first; components are a dimension too).
+    /// `Rank`: the number of dimensions, or one more for components as the last index. Throws Error
+    /// for another rank, or unless elements are contiguous along `Along` (Order::c: last,
+    /// Order::fortran: first; components count as a dimension).
     template <std::size_t Rank, Contiguity Along = Contiguity::last>
     StridedView<T, Rank, Along> values(int block = 0) {
         return indexed_from<Rank, Along>({}, block);
     }
-    /// The same, by global coordinates.
+    /// As values(), indexed by global coordinates.
     template <std::size_t Rank, Contiguity Along = Contiguity::last>
     StridedView<T, Rank, Along> global_values(int block = 0) {
         return indexed_from<Rank, Along>(boxes_.at(static_cast<std::size_t>(block)).lo, block);
@@ -102,13 +102,13 @@ private:
 
     int dimensions_;
     std::vector<std::shared_ptr<std::byte>> memory_;
-    std::vector<Box> boxes_;           // without the halo
-    std::vector<Coordinates> firsts_;  // where the field's view begins
+    std::vector<Box> boxes_;           // without halo
+    std::vector<Coordinates> firsts_;  // BlockView::first of each block
     Field field_;
 };
 
-/// Zeroed array in node-shared memory, by default with the domain's halo. Local. Throws Error when
-/// there is not enough memory.
+/// Zeroed array in node-shared memory, by default with the domain's halo. Local. Throws Error if
+/// memory is insufficient.
 ///
 ///     auto u = make_array<double>(domain, {.stagger = {1, 0}, .array_halo = 2, .depth = 1});
 template <class T>
@@ -116,7 +116,7 @@ Array<T> make_array(const CartesianDomain& domain, const ArrayLayout& layout = {
     return {domain, layout};
 }
 
-/// The view of an array that make_array made. Local.
+/// View of an array made by make_array. Local.
 template <class T>
 const Field& view(const Array<T>& array) {
     return array.field();

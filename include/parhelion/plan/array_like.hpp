@@ -1,5 +1,4 @@
-// Views of whatever array has data, extents and strides: std::mdspan, Kokkos::View, Eigen's
-// matrices and tensors, xtensor's, your own.
+// Views of any array with data, extents and strides.
 #pragma once
 
 #include <array>
@@ -55,7 +54,7 @@ template <class A>
 auto* first_of(A& a) {
     if constexpr (HasHandle<A>) return a.data_handle();
     else if constexpr (requires { a.data_offset(); })
-        return a.data() + a.data_offset();  // xtensor: of views of parts
+        return a.data() + a.data_offset();  // xtensor views have an offset
     else return a.data();
 }
 
@@ -64,7 +63,8 @@ std::size_t rank_of(A& a) {
     if constexpr (IsTensor<A>) return static_cast<std::size_t>(A::NumDimensions);
     else if constexpr (IsMatrix<A>) return 2;
     else if constexpr (HasStrides<A>)
-        return static_cast<std::size_t>(a.shape().size());  // some of xtensor's have another `rank`
+        return static_cast<std::size_t>(
+            a.shape().size());  // some xtensor types have an unrelated `rank`
     else if constexpr (requires {
                            { a.rank() } -> std::convertible_to<std::size_t>;
                        })
@@ -104,10 +104,8 @@ byte_count stride_of(A& a, std::size_t d) {
 
 }  // namespace detail
 
-/// Has data, extents and strides, in one of the ways of std::mdspan (data_handle(), extent(i),
-/// stride(i), rank()), Kokkos::View (data(), extent(i), stride(i) or stride_0() …, rank), Eigen's
-/// matrices (data(), rows(), cols(), rowStride(), colStride()) and tensors (data(), dimensions()),
-/// or xtensor (data(), shape(), strides()).
+/// Has data, extents and strides as in std::mdspan (data_handle(), extent(i), stride(i), rank()),
+/// Kokkos::View, Eigen matrices and tensors, or xtensor.
 template <class A>
 concept ArrayLike =
     (detail::HasHandle<A> || detail::HasData<A>) &&
@@ -115,7 +113,7 @@ concept ArrayLike =
      (detail::HasExtent<A> && (detail::HasStride<A> || detail::HasNumberedStrides<A>)) ||
      detail::HasStrides<A>);
 
-/// What an array-like tells: elements, and up to 5 dimensions.
+/// Shape of an array: at most 5 dimensions, components included.
 struct ArrayShape {
     std::byte* first = nullptr;
     Element element;
@@ -124,7 +122,7 @@ struct ArrayShape {
     std::array<byte_count, max_dimensions + 1> strides{};  ///< bytes
 };
 
-/// Local. Throws Error for more than 5 dimensions.
+/// Shape of any array. Local. Throws Error for more than 5 dimensions.
 template <ArrayLike A>
 ArrayShape shape_of(A& array) {
     using T = std::remove_pointer_t<decltype(detail::first_of(array))>;
@@ -145,21 +143,21 @@ ArrayShape shape_of(A& array) {
     return shape;
 }
 
-/// View of an array of the rank's only block: as many dimensions as the domain, in that order, or
-/// one more, the last, for components. Extents are owned + stagger + array_halo.lower +
-/// array_halo.upper; strides and components are the array's, whatever `layout` says of them. Local.
-/// Throws Error for other extents or dimensions.
+/// View of the array of a rank's only block: the domain's dimensions in order, optionally a last
+/// one for components. Extents are owned + stagger + array_halo.lower + array_halo.upper. The array
+/// determines strides and components, not `layout`. Local. Throws Error for other extents or
+/// dimensions.
 Field view_shape(const CartesianDomain& domain, const ArrayShape& array, ArrayLayout layout = {});
-/// The same of one array per block. Throws Error for another number of arrays, too, and for blocks
-/// of different elements or components.
+/// The same with one array per block. Also throws Error for another number of arrays, and if
+/// elements or components differ.
 Field view_shapes(const CartesianDomain& domain, std::span<const ArrayShape> arrays,
                   ArrayLayout layout = {});
-/// View of owned cells, then ghosts, along the first dimension, and components along a second. A
-/// matrix of one column, or one row, has one dimension. Local. Throws Error for other extents or
+/// View of owned cells, then ghosts, along the first dimension, and components along the second. A
+/// matrix with one row or column has one dimension. Local. Throws Error for other extents or
 /// dimensions.
 Field view_shape(const IndexedDomain& domain, const ArrayShape& array);
 
-/// Views of any ArrayLike. It owns nothing: the array must stay where it is.
+/// View of any ArrayLike. Owns nothing: the array must not move.
 ///
 ///     std::mdspan u(data, 66, 66);            // owned 64 × 64, halo 1
 ///     Exchange exchange{build_pattern(domain), {view(domain, u)}};

@@ -1,4 +1,4 @@
-// Which arrays an exchange moves.
+// The arrays that an exchange currently moves.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace parhelion {
 
-/// Views of the arrays of a call, one for each field of an exchange. It refers to them; none means
-/// those of the construction.
+/// Views of the arrays of one call, one per field. Owns nothing. Empty: the arrays of the
+/// construction.
 class ArrayList {
 public:
     ArrayList() = default;
@@ -23,44 +23,43 @@ public:
     }
     explicit ArrayList(const std::vector<Field>& fields)
         : many_(fields.data()), size_(fields.size()) {}
-    /// First cells alone, as in `Plan::bases`, of arrays whose layouts the caller has compared.
+    /// Addresses of first cells, as in `Plan::bases`. The caller has compared the layouts.
     explicit ArrayList(const std::vector<std::byte*>& places)
         : places_(places.data()), size_(places.size()) {}
 
     std::size_t size() const { return size_; }
     Bases places() const { return places_; }
-    /// View of field `f`, where the list is of views.
+    /// View of field `f`. Requires a list of views.
     const Field& operator[](std::size_t f) const { return many_ != nullptr ? many_[f] : *few_[f]; }
 
 private:
     static constexpr std::size_t most = 32;
     const Field* many_ = nullptr;
     Bases places_ = nullptr;
-    std::array<const Field*, most> few_;  // the first size_
+    std::array<const Field*, most> few_;  // only the first size_ are set
     std::size_t size_ = 0;
 };
 
-/// Where the arrays of the exchange that is under way lie. Transports keep a reference and look at
-/// the addresses whenever they copy. Binding allocates nothing and is local.
+/// Addresses of an exchange's current arrays. Transports keep a reference and read them at every
+/// copy. Binding is local and allocates nothing.
 class BoundArrays {
 public:
-    /// Bound to the plan's arrays, the default. The plan must outlive it.
+    /// Binds the plan's arrays; the plan must outlive this object.
     explicit BoundArrays(const Plan& plan);
 
     /// Field by field, block by block.
     Bases bases() const { return bases_.data(); }
     std::size_t size() const { return bases_.size(); }
-    /// Changes whenever an address does.
+    /// Changes whenever an address changes.
     std::uint64_t version() const { return version_; }
 
-    /// Takes other arrays of the layouts that were compiled. Throws Error that says what differs
-    /// where they have another layout, and where arrays share cells; then nothing has changed.
-    /// None: the plan's own again.
+    /// Binds other arrays of the compiled layouts; an empty list: the plan's own. Throws Error, and
+    /// binds nothing, if a layout differs or if arrays share cells.
     void bind(const ArrayList& arrays);
 
 private:
-    // What of a block must be as it was when the plan was made (masks: all bits, or none), and the
-    // bytes that it takes, from its first owned cell.
+    // A block's layout at plan time, and its bytes relative to the first owned cell. Masks: all
+    // bits if the stride must match, else none.
     struct Shape {
         byte_count low = 0, high = 0;
         std::array<byte_count, max_dimensions> stride_masks{};
@@ -86,7 +85,7 @@ private:
 
     const Plan& plan_;
     std::vector<std::byte*> bases_, wanted_;
-    std::array<std::vector<std::byte*>, most_known> known_;  // share no cells
+    std::array<std::vector<std::byte*>, most_known> known_;  // verified not to share cells
     std::size_t next_known_ = 0;
     std::vector<Shape> shapes_;
     std::uint64_t version_ = 1;

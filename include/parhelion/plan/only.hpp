@@ -1,4 +1,4 @@
-// A subset of what an exchange moves: some of its fields, ghosts less deep, or faces alone.
+// Subsets of an exchange: some fields, a smaller depth, or faces only.
 #pragma once
 
 #include <string>
@@ -9,36 +9,33 @@
 
 namespace parhelion {
 
-/// What of an exchange is moved. Fields are numbered from 0, group after group, as they were
-/// passed; arrays that are named at a call come in the order of this list. A depth is how many of
-/// the ghosts next to the owned cells are filled (reverse: given back), per dimension and side, 0
-/// on one that is left out: fields with a narrower halo stay as they are, index maps have none.
-/// Layers beyond an owned end (Boundary::owned) are owned cells: all of them travel beside an inner
-/// border, whatever the depth.
+/// The part of an exchange to move. Fields are numbered from 0, group after group, as passed;
+/// arrays named in a call follow the order of this list. `depth`: number of ghost layers next to
+/// the owned cells to fill (reverse: give back), per dimension and side, 0 if omitted. Fields with
+/// a narrower halo keep their width; index maps have no depth. Owned layers beyond an end
+/// (Boundary::owned) all travel next to an inner border, whatever the depth.
 ///
 ///     Only{.fields = {0, 2}, .depth = 1}
 ///     Only{.depth = {{1, 0}, {0, 0}}}         // one layer at the lower side of x
 ///     Only{.neighbors = Neighbors::faces}
 struct Only {
     static constexpr int as_made = -1;
-    ShortList<int, 16> fields = {};  ///< none: all of them
+    ShortList<int, 16> fields = {};  ///< empty: all
     HaloWidth depth = as_made;
-    Neighbors neighbors = Neighbors::full;  ///< faces: none of the ghosts beyond two sides or more
+    Neighbors neighbors = Neighbors::full;  ///< faces: no ghosts at edges or corners
     friend bool operator==(const Only&, const Only&) = default;
 };
 
-/// The same with all fields and widths told, for the functions below, not for another `resolve`.
-/// Local. Throws Error for numbers that no field has or that are there twice, and for depths below
-/// 0 or beyond the halos of the fields; for faces of fields that live on points or of index maps.
+/// The subset with all fields and widths explicit, for the functions below. Local. Throws Error for
+/// unknown or repeated fields, depths below 0 or beyond the halos, and faces of fields on points or
+/// of index maps.
 Only resolve(const Plan& plan, const Only& only);
-/// Whether it is all that the plan moves, in that order.
+/// Whether the subset is all that the plan moves, in the plan's order.
 bool is_all(const Plan& plan, const Only& resolved);
-/// "fields 0, 2 to a depth of 1 × 1", for messages; fields by the numbers that they have in the
-/// exchange that it all began with.
+/// "fields 0, 2 to a depth of 1 × 1", for messages, with the original exchange's field `numbers`.
 std::string to_string(const Plan& plan, const Only& resolved, const std::vector<int>& numbers);
 
-/// The plan of a subset, which follows from the whole: both ends of each link compile it alike.
-/// Local.
+/// The plan of a subset. Local: both ends of each link compile the same messages.
 Plan plan_of(const Plan& whole, const Only& resolved);
 
 }  // namespace parhelion

@@ -1,4 +1,4 @@
-// Patterns × fields: everything compiled that an exchange needs.
+// Plans: patterns × fields, compiled.
 #pragma once
 
 #include <memory>
@@ -16,117 +16,113 @@ namespace parhelion {
 /// Fields of one pattern, or of one grid.
 struct Group {
     Group(Pattern pattern, std::vector<Field> of);
-    /// A pattern for each stagger (and, where the domain's boundary is owned, depth) that fields
-    /// have, which travel together. Local; what does not fit is told when the exchange is made.
+    /// Builds one pattern per stagger of the fields (and depth, if the domain's boundary is owned);
+    /// the fields share messages. Local. The exchange's constructor reports fields that do not fit.
     Group(const CartesianDomain& domain, std::vector<Field> of);
 
     std::vector<Pattern> patterns;
-    std::vector<Field> fields;  ///< each has the first pattern of its stagger and ends
+    std::vector<Field> fields;  ///< each uses the first pattern with its stagger and ends
 };
 
-/// What a rank shares with one neighbor in one stage: a link per pattern, one without entries where
-/// the pattern has none.
+/// Links with one neighbor in one stage: one per pattern, possibly empty.
 using Links = std::vector<const Link*>;
 
-/// One direction of a link. Packing and unpacking use base 0 for the message and the plan's bases
-/// for the fields.
+/// One direction of a link. pack and unpack use base 0 for the message, and the plan's bases for
+/// fields.
 struct Way {
     byte_count send_bytes = 0, receive_bytes = 0;
     Program pack;    ///< fields → message
     Program unpack;  ///< message → fields (forward: copy; reverse: reduce)
 };
 
-/// A neighbor: one message each way, with all fields of all groups in it.
+/// A neighbor: one message per direction, with all fields of all groups.
 struct LinkPlan {
     int rank = 0;
     Links links;
     Way forward, reverse;
-    Program repeat;      ///< forward, after unpack: ghosts that repeat another one
-    bool small = false;  ///< ghosts lie in small pieces on one of the two sides; equal on both
+    Program repeat;      ///< forward, after unpack: copies to duplicate ghosts
+    bool small = false;  ///< ghosts in small pieces on one side or both; equal on both
     std::vector<std::vector<int>>
-        orders;  ///< per field, the order in which the neighbor packs its dimensions
-    std::vector<std::int64_t> record = {};  ///< what the neighbor gave make_plan for its neighbors
+        orders;  ///< per field: packing order of dimensions at the neighbor
+    std::vector<std::int64_t> record = {};  ///< the neighbor's PlanTerms::record for this rank
     const Way& way(Direction direction) const {
         return direction == Direction::forward ? forward : reverse;
     }
 };
 
-/// This rank as its own neighbor: copied straight, no message.
+/// This rank as its own neighbor: direct copies, no message.
 struct SelfPlan {
     Links links;
     Program forward, repeat, reverse;
 };
 
-/// What goes at once: with one message to every neighbor there is one stage, dimension after
-/// dimension one for each.
+/// Concurrent messages: one stage, or one per dimension if exchanged dimension by dimension.
 struct StagePlan {
     std::vector<LinkPlan> links;  ///< other ranks, ascending
     std::optional<SelfPlan> self;
-    /// Forward: all periodic images of some groups, which then are not in `repeat`. Those of owned
-    /// cells alone, at the beginning; the others after all else.
+    /// Forward: all periodic copies of some groups, instead of `repeat`. wrap_owned copies owned
+    /// cells at the beginning, wrap the rest at the end.
     Program wrap_owned, wrap;
 };
 
 class Executor;
 
-/// Compiled once. Owns the patterns; the fields' arrays stay the caller's.
+/// Compiled once. Owns the patterns; the caller owns the arrays.
 ///
-/// Stage k of a plan is stage k of every pattern that has one: groups exchanged in one stage go
-/// with the first stage of those exchanged dimension by dimension. The numbers of stages are equal
-/// on all ranks, so neighbors agree on what goes when.
+/// Stage k consists of stage k of every pattern that has one: single-stage groups travel in the
+/// first stage. All ranks have equally many stages, so neighbors agree on each message's contents.
 struct Plan {
     struct Number {
-        int group = 0, field = 0;  ///< of the groups that were passed, and within it
+        int group = 0, field = 0;  ///< index of the group, and within it
     };
-    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, one after another
-    std::vector<std::vector<Box>> reaches;  ///< of each pattern and block: the smallest box around
-                                            ///< all that is read or written
-    std::vector<Field> fields;  ///< as they were passed, or as a subset lists them; `halo` is that
-                                ///< of ghosts, the point of the next block among them
-    std::vector<HaloWidth> depths;  ///< of each field, as it was passed
-    std::vector<Number> numbers;    ///< of each field
-    std::vector<int> group_of;      ///< of each field: its pattern
+    std::vector<std::shared_ptr<const Pattern>> patterns;  ///< of the groups, concatenated
+    std::vector<std::vector<Box>>
+        reaches;                ///< per pattern and block: bounding box of all reads and writes
+    std::vector<Field> fields;  ///< as passed, or as a subset lists them; `halo`: ghost width with
+                                ///< the next block's boundary point
+    std::vector<HaloWidth> depths;  ///< per field, as passed
+    std::vector<Number> numbers;    ///< per field
+    std::vector<int> group_of;      ///< per field: index of its pattern
     bool several = false;           ///< groups were passed: messages name them
-    std::vector<int> like;  ///< of each field, the first one of its layout: their copies are equal
-                            ///< but for where they begin
+    std::vector<int> like;  ///< per field: first of its layout; copies differ only by the base
     std::vector<std::byte*> bases;  ///< field by field, block by block
-    std::vector<int> first_base;    ///< of each field
+    std::vector<int> first_base;    ///< per field
     std::vector<StagePlan> stages;
-    std::shared_ptr<Executor> executor;  ///< makes all copies of the fields' memory
+    std::shared_ptr<Executor> executor;  ///< runs all copies of the fields' memory
 
     const Communicator& communicator() const { return patterns.front()->communicator; }
     /// Pattern and link of a field.
     const Pattern& pattern_of(int f) const { return *patterns[group_of[f]]; }
     const Link& link_of(const Links& links, int f) const { return *links[group_of[f]]; }
     MemorySpace space() const { return fields.empty() ? MemorySpace::host : fields.front().space; }
-    /// The fields' arrays are these from now on. Programs are the same.
+    /// Replaces the fields' arrays. Programs stay the same.
     void move_to(Bases arrays);
-    /// Bytes sent to other ranks in one exchange, and messages. Local.
+    /// Bytes, and messages, sent to other ranks in one exchange. Local.
     byte_count bytes_sent(Direction direction = Direction::forward) const;
     int messages_sent(Direction direction = Direction::forward) const;
 };
 
-/// What a later stage has ranks agree on, and tell each other, while a plan is made.
+/// Additional agreement between ranks in make_plan.
 struct PlanTerms {
-    TellProperties options = {};       ///< whatever else must be equal on all ranks
-    std::function<void()> check = {};  ///< throws what is wrong on this rank. Local
+    TellProperties options = {};       ///< must be equal on all ranks
+    std::function<void()> check = {};  ///< throws Error for this rank's mistakes. Local
     std::function<std::vector<std::int64_t>()> record =
-        {};  ///< words for each neighbor. Collective: asked for once ranks have agreed
-    std::function<int()> threads = {};  ///< that share large copies; asked after `check`. None: 1
+        {};                             ///< words for each neighbor. Collective, after agreement
+    std::function<int()> threads = {};  ///< that share large copies; called after `check`. Null: 1
 };
 
-/// Collective. Checks the fields against their patterns and the ranks against each other, then
-/// compiles. Errors (on every rank): no group, or patterns of several communicators; fields that do
-/// not fit their pattern, or that differ between ranks in number, element, components, stagger or
-/// depth; fields, or blocks of a field, that share cells (check_disjoint); broken patterns, and
-/// patterns whose links have no partner or another size or shape there.
+/// Collective. Checks fields against patterns and ranks against each other, then compiles. Throws
+/// Error on every rank for: no group; several communicators; fields that do not fit their pattern,
+/// or differ between ranks in number, element, components, stagger or depth; fields or blocks that
+/// share cells (check_disjoint); inconsistent patterns; links without a partner, or with another
+/// size or shape there.
 Plan make_plan(std::vector<Group> groups, const PlanTerms& terms = {});
 
-/// "field 2", or where there are several groups "field 2 of group 1", for messages: numbered from 0
-/// within its group.
+/// "field 2", or with several groups "field 2 of group 1", for messages. Numbered from 0 within the
+/// group.
 std::string field_name(const Plan& plan, int f);
 
-/// Of all ghosts of a neighbor's links.
+/// Total of all ghosts of a neighbor's links.
 byte_count ghost_bytes(const Plan& plan, const Links& links);
 
 }  // namespace parhelion

@@ -1,5 +1,5 @@
-// Elements of an array by their indices, for inner loops: a pointer and strides, as std::mdspan has
-// them, but with indices that may be negative or global, as ghosts need.
+// A pointer with strides for inner loops, like std::mdspan, but with negative or global indices for
+// ghosts.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace parhelion {
 
-/// The dimension along which elements lie next to each other, for vectors.
+/// Dimension along which elements are contiguous; lets compilers vectorize.
 enum class Contiguity : std::uint8_t { last, first, none };
 
-/// Element (i, j, …) of an array whose dimensions have these strides. Owns nothing; copies are
-/// cheap. No bounds are checked: `extent` tells those of the owned cells.
+/// Element (i, j, …) of a strided array. Owns nothing; copies are cheap. Bounds are not checked:
+/// `extent` covers the owned cells.
 template <class T, std::size_t Rank, Contiguity Along = Contiguity::last>
 class StridedView {
     static_assert(Rank > 0);
@@ -23,8 +23,8 @@ public:
     using index_type = std::int64_t;
     using Indices = std::array<index_type, Rank>;
 
-    /// `first` is the element whose indices are `origin`. Strides in elements; that of a contiguous
-    /// dimension is 1.
+    /// `first` is the element with indices `origin`. Strides in elements; 1 along a contiguous
+    /// dimension.
     StridedView(T* first, const Indices& extents, const Indices& strides,
                 const Indices& origin = {})
         : first_(first), extents_(extents), strides_(strides), origin_(origin) {
@@ -36,7 +36,6 @@ public:
     T& operator()(Index... index) const {
         return (*this)[Indices{static_cast<index_type>(index)...}];
     }
-    /// The element at these indices, as operator() gives it.
     T& operator[](const Indices& index) const {
         const auto place = [&]<std::size_t... d>(std::index_sequence<d...>) {
             return ((index[d] * stride(d)) + ... + -before_);
@@ -45,7 +44,7 @@ public:
     }
 
     static constexpr std::size_t rank() { return Rank; }
-    /// First index of the owned elements, and how many there are from it on.
+    /// First index of the owned elements, and their number.
     index_type origin(std::size_t d) const { return origin_[d]; }
     index_type extent(std::size_t d) const { return extents_[d]; }
     index_type stride(std::size_t d) const {
@@ -53,7 +52,7 @@ public:
             (Along == Contiguity::last && d == Rank - 1) || (Along == Contiguity::first && d == 0);
         return contiguous ? 1 : strides_[d];
     }
-    /// The first owned element.
+    /// Address of the first owned element.
     T* data_handle() const { return first_; }
 
 private:

@@ -1,4 +1,4 @@
-// Owned values from one domain to another of the same cells.
+// Redistribution of owned values between two domains of the same cells.
 #pragma once
 
 #include <initializer_list>
@@ -11,31 +11,30 @@
 
 namespace parhelion {
 
-/// An array of each of the two domains.
+/// One array of each domain.
 struct Move {
     Field from, to;
 };
 
-/// Moves owned values between two domains of the same cells on one communicator: to another process
-/// grid or other splits, another partition, more or fewer ranks that own something. Ghosts are
-/// neither read nor written. Of index maps cells are those of equal global id.
+/// Moves owned values between two domains of the same cells on one communicator: other process grid
+/// or splits, other partition, other number of ranks with cells. Ghosts are neither read nor
+/// written. Cells of index maps correspond by global id.
 ///
-/// Construction is collective. A call takes any number of pairs of arrays, of different elements if
-/// need be, and sends one message from each rank to each that gets cells of it. The first call with
-/// cells of as many bytes in all (grids), or of these elements (index maps), is collective; others
-/// wait for those that a rank gets cells from, or gives cells to. Every rank makes the same calls
-/// in the same order. Errors: domains of other cells or communicators (on every rank); arrays of
-/// another domain, or pairs of different elements or components (on every rank at the first call of
-/// all, later on the rank that passes them).
+/// Construction is collective. A call takes any number of pairs of arrays, also of different
+/// elements, and sends one message to each rank that receives cells. The first call with a given
+/// total size per cell (grids) or given elements (index maps) is collective; later calls wait only
+/// for ranks that exchange cells with this one. Every rank makes the same calls in the same order.
+/// Throws Error for: domains of other cells or communicators (on every rank); arrays of another
+/// domain, or pairs of different elements or components (on every rank in the very first call,
+/// later on the rank that passes them).
 ///
 ///     Redistribution redistribute{rows, columns};
 ///     redistribute(view(rows, u), view(columns, v));       // and back:
 ///     redistribute.back({{view(rows, u), view(columns, v)}})
 ///
-/// With `axes`, axis d of the second grid is axis `axes[d]` of the first one: the transposes of an
-/// FFT, whose pencils keep the axis along which they are whole fastest. Errors (on every rank):
-/// axes that are no permutation, or differ; extents that are not those of the first grid in that
-/// order.
+/// With `axes`, axis d of the second grid is axis `axes[d]` of the first: the transposes of a
+/// pencil FFT, with the undistributed axis fastest. Throws Error on every rank if `axes` is no
+/// permutation or differs between ranks, or if the extents do not match in that order.
 ///
 ///     CartesianDomain x({nz, ny, nx}, {.process_grid = {p, q, 1}}), y({nx, nz, ny}, …);
 ///     Redistribution to_y(x, y, {}, {2, 0, 1});
@@ -61,13 +60,13 @@ public:
         back(std::span<const Move>(arrays.begin(), arrays.size()));
     }
 
-    /// Collective: what the first call with such arrays would do. Nothing where that is done.
+    /// Collective. Does the set-up of the first call with such arrays, once.
     void prepare(std::span<const Move> arrays);
     void prepare(std::initializer_list<Move> arrays) {
         prepare(std::span<const Move>(arrays.begin(), arrays.size()));
     }
 
-    /// What moves how much to whom. For people; local.
+    /// Human-readable messages and sizes. Local.
     std::string explain() const;
 
     class Mover;

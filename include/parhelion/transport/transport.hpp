@@ -1,4 +1,4 @@
-// What moves bytes between this rank and some of its neighbors.
+// Transports move bytes between this rank and its neighbors.
 #pragma once
 
 #include <array>
@@ -16,74 +16,67 @@ namespace parhelion {
 class NodeContext;
 class Queue;
 
-/// What a rank's node sends to another in one exchange by a transport that collects it.
+/// Traffic between this rank's node and another in one exchange, for transports that aggregate
+/// messages.
 struct NodeTraffic {
-    int node = 0;            ///< the other: its lowest rank
-    std::int64_t pairs = 0;  ///< messages that it would take from rank to rank
+    int node = 0;            ///< lowest rank of the other node
+    std::int64_t pairs = 0;  ///< rank-to-rank messages without aggregation
     byte_count bytes_in_pairs = 0;
-    std::int64_t messages = 0;  ///< that it takes
-    byte_count bytes = 0;       ///< each cell that some rank of the other node needs once
+    std::int64_t messages = 0;  ///< with aggregation
+    byte_count bytes = 0;       ///< with each cell sent once per destination node
 };
 
-/// Moves the data of the links it was given in one direction, numbered 0 … n−1 in the order given
-/// ("slots"). Copies are put on the context's queue, and made when an event recorded behind them is
-/// done: only then is a neighbor told of a message.
+/// Moves the data of its links ("slots" 0 … n−1, in the order given) in one direction. Copies are
+/// enqueued on the context's queue; a neighbor learns of a message only after an event recorded
+/// behind its copies completes.
 ///
-/// One exchange is: begin, then ready/deliver until every slot that receives has been delivered,
-/// then finished until it is true. ready and finished never wait; they make progress. What was
-/// delivered is there when the queue is done with it, before the next begin. Nothing is allocated
-/// after construction, but where it is said.
+/// One exchange: begin; ready/deliver until every receiving slot is delivered; finished until true.
+/// ready and finished make progress and never block. Delivered data is visible once the queue
+/// completes, before the next begin. Allocates nothing after construction unless stated.
 class Transport {
 public:
-    /// Also while an exchange that has failed is under way: what MPI may still write is cancelled,
-    /// what it may still read stays.
+    /// May run during a failed exchange: cancels MPI receives, keeps the buffers of pending sends.
     virtual ~Transport() = default;
 
-    /// When other arrays were bound, before begin: why it cannot move them, empty where it can.
-    /// Local.
+    /// Reason why it cannot move newly bound arrays, called before begin; empty if it can. Local.
     virtual std::string refusal() { return {}; }
-    /// Starts everything that can start without waiting for a neighbor. Local.
+    /// Starts everything that does not depend on a neighbor. Local.
     virtual void begin() = 0;
-    /// After begin, where the caller goes away before it ends the exchange, for who knows how long:
-    /// what neighbors cannot take without this rank is put where they find it.
+    /// Called after begin if the caller may end much later: makes data available to neighbors.
     virtual void leave() {}
-    /// A slot whose data has arrived and was not reported yet, or −1.
+    /// A slot with data that has arrived and is not yet reported, or −1.
     virtual int ready() = 0;
-    /// Enqueues what puts a ready slot's data where it belongs; a reverse exchange combines it with
-    /// what is there (forward: `replace`).
+    /// Enqueues the copies from a ready slot to the arrays. A reverse exchange combines (forward:
+    /// `replace`).
     virtual void deliver(int slot, Reduction reduction) = 0;
-    /// Whether the neighbors no longer need this rank's arrays for this exchange: what they get has
-    /// been copied, and sent.
+    /// Whether neighbors no longer need this rank's arrays: their data is copied and sent.
     virtual bool finished() = 0;
-    /// Number of slots that deliver something.
+    /// Number of slots that deliver data.
     virtual int expected() const = 0;
-    /// What a slot waits for, with the state of both sides, for an error; empty when its neighbor
-    /// is not waited for.
+    /// Both sides of a slot, for timeout errors; empty unless it waits for its neighbor.
     virtual std::string state(int slot) const = 0;
 
-    /// Where messages between nodes are collected: how many go to each node, and how many there
-    /// would be.
+    /// Messages per node, with and without aggregation.
     virtual std::vector<NodeTraffic> traffic() const { return {}; }
 
-    /// Where a rank can sleep until a neighbor has done something, for transports inside a node.
+    /// Lets a rank sleep until a neighbor makes progress, inside a node.
     virtual NodeContext* node() const { return nullptr; }
-    /// Whether it gets on only while it is polled: nobody rings when something has arrived.
+    /// Whether it progresses only when polled: arrivals wake nobody.
     virtual bool must_poll() const { return node() == nullptr; }
-    /// Whether neighbors, or ranks of this node, need this rank to end an exchange that they are
-    /// in: it passes on what belongs to others.
+    /// Whether other ranks depend on this one to end their exchange: it forwards their messages.
     virtual bool passes_on() const { return false; }
-    /// Whether polling it calls MPI, which may not serve every thread.
+    /// Whether polling calls MPI, which may not serve every thread.
     virtual bool calls_mpi() const { return must_poll(); }
 };
 
-/// What a transport is made from. Making one is collective over the communicator: every rank makes
-/// it, with the links that it has there, if any. Plan and arrays outlive it.
+/// Arguments of a transport's constructor. Collective over the communicator: every rank constructs
+/// it, even without links. Plan and arrays must outlive it.
 struct TransportContext {
     const Plan& plan;
     const BoundArrays& arrays;
     Direction direction;
     Queue& queue;    ///< for all copies of the plan's arrays
-    bool has_reach;  ///< whether the transport moves the arrays' memory itself (Reach::arrays)
+    bool has_reach;  ///< whether it accesses the arrays' memory (Reach::arrays)
     std::vector<const LinkPlan*> links;
     Tag tag = {};
 
@@ -92,78 +85,73 @@ struct TransportContext {
     bool forward() const { return direction == Direction::forward; }
 };
 
-/// Which neighbors a transport can reach.
+/// Neighbors in reach.
 enum class Scope { anywhere, same_node, own_rank };
 
-/// What a transport can do with arrays of a memory space: nothing; move them over messages in
-/// memory of its own, where their executor reaches that (Executor::reaches_host); over messages in
-/// memory of the executor (Executor::allocate), which the host reaches; or read and write them
-/// itself.
+/// Handling of arrays in a memory space. own_messages: through its own message memory, if the
+/// executor reaches it (Executor::reaches_host); messages: through Executor::allocate, which the
+/// host reaches; arrays: reads and writes them directly.
 enum class Reach : std::uint8_t { none, own_messages, messages, arrays };
 
-/// What `auto` has to know of a transport. Those that say nothing are tried for every neighbor in
+/// Input of the tuner (`auto`), which by default benchmarks a transport for every neighbor in
 /// reach.
 struct Traits {
-    /// Why it cannot serve the plan with the arrays that this rank has, empty where it can. Local.
-    /// None: it takes any.
+    /// Reason why it cannot serve the plan with this rank's arrays; empty if it can. Local. Null:
+    /// serves any.
     std::function<std::string(const Plan&)> refusal = {};
-    /// By memory space: the host's, a device's.
+    /// By memory space: host, device.
     std::array<Reach, 2> reach = {Reach::arrays, Reach::none};
-    /// Writes each piece into the neighbor's arrays (single-copy): made for large pieces. Of
-    /// several such transports the first that takes the arrays is tried.
+    /// Writes large pieces directly into the neighbor's arrays (single-copy). The tuner benchmarks
+    /// the first such transport that takes the arrays.
     bool direct = false;
-    /// Its times count so many times as much when one is chosen: more than 1 for what suffers first
-    /// when something else disturbs it, or when cores are far from each other.
+    /// Factor on its times when the tuner compares: above 1 if it is more sensitive to noise or
+    /// distant cores.
     double handicap = 1;
-    /// Making one makes a communicator: tried only where that is cheap beside an exchange, and no
-    /// other thread may make one meanwhile.
+    /// Constructing it creates a communicator: benchmarked only if cheap relative to an exchange;
+    /// no other thread may create one meanwhile.
     bool makes_communicator = false;
-    /// Tried only where some neighbor is on another node.
+    /// Benchmarked only if some neighbor is on another node.
     bool between_nodes = false;
-    /// Ranks pass on what belongs to others, and must stay in the exchange for it: tried only where
-    /// the program has promised to call it at once. Neighbors on the own node get staged_shared.
+    /// Ranks forward messages of others and must stay in the exchange: benchmarked only with
+    /// ExchangeOptions::at_once. Neighbors on the same node use staged_shared.
     bool passes_on = false;
 };
 
-/// A transport's name, what it reaches, whether it works here, and how one is made.
+/// A transport's name, reach, availability and constructor.
 struct TransportInfo {
     std::string name;
     std::string description;
     Scope scope;
-    /// Empty where it works, else why it cannot be used with this build or machine. Local. Null: it
-    /// works.
+    /// Reason why this build or machine cannot use it; empty if it can. Local. Null: it can.
     std::function<std::string()> unavailable;
     std::function<std::unique_ptr<Transport>(const TransportContext&)> make;
     Traits traits = {};
 };
 
-/// What it can do with the plan's arrays. Local.
+/// How it handles the plan's arrays. Local.
 Reach reach_of(const TransportInfo& info, const Plan& plan);
-/// Whether it moves arrays of the memory that the plan's fields lie in. Local.
+/// Whether it supports the memory of the plan's fields. Local.
 bool serves_memory_of(const TransportInfo& info, const Plan& plan);
 
-/// Why the transport cannot serve the plan, empty where it can: its arrays' memory, and what
-/// `Traits::refusal` says. Local.
+/// Reason why it cannot serve the plan (memory, `Traits::refusal`); empty if it can. Local.
 std::string refusal_of(const TransportInfo& info, const Plan& plan);
 
-/// All transports that this build knows, the usable ones and the others, and those that were
-/// registered. Local.
+/// All transports, also unavailable and registered ones. Local.
 std::vector<TransportInfo> transports();
 
-/// Adds a transport of the program's own, which exchanges can ask for by its name. Local; every
-/// rank registers it, before the first exchange that uses it. Throws Error for a name that is taken
-/// or holds one of "+|,:", and without `make`.
+/// Registers a user-defined transport, which exchanges select by name. Local; on every rank, before
+/// the first exchange that uses it. Throws Error if the name is taken or contains one of "+|,:", or
+/// if `make` is null.
 ///
-/// `make` gives a Transport for the links of one direction, and is called by all ranks of the
-/// communicator together. The context has, for each link, the programs that pack and unpack a
-/// message (`TransportContext::way`), and the arrays that they work on, which may be others at each
-/// begin (`BoundArrays::bases`). All copies are enqueued (`TransportContext::queue`); programs of
-/// its own are compiled first (`Executor::compile`). After a forward message a link's `repeat`
-/// follows; the messages of a reverse exchange are combined.
+/// `make` returns a Transport for the links of one direction; all ranks call it together. The
+/// context has each link's programs that pack and unpack a message (`TransportContext::way`), and
+/// the arrays, whose addresses may change before each begin (`BoundArrays::bases`). Enqueue all
+/// copies (`TransportContext::queue`), compile own programs first (`Executor::compile`), run a
+/// link's `repeat` after a forward message, and combine the messages of a reverse exchange.
 void register_transport(TransportInfo info);
 
-/// Throws Error naming the choices when there is none of this name, or the reason when it does not
-/// work here. The reference stays good.
+/// Throws Error with the choices if the name is unknown, or with the reason if unavailable. The
+/// reference stays valid.
 const TransportInfo& find_transport(const std::string& name);
 
 }  // namespace parhelion

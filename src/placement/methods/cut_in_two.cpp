@@ -1,4 +1,4 @@
-// Methods that cut a box in two again and again, each by a rule of its own.
+// Recursive bisection methods.
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -9,8 +9,8 @@
 namespace parhelion::placement {
 namespace {
 
-/// Cuts where `choose(box, first)` says, for positions from `first` on; where it names no dimension
-/// a path goes through the box. Boxes of one size with equal keys are ordered alike.
+/// Bisects where `choose(box, first)` says, for positions from `first`; orders the box along a path
+/// if it names no dimension. Boxes of equal size and key share one order.
 template <class Choose, class Key>
 class CutInTwo {
 public:
@@ -41,8 +41,8 @@ Attempt cut_in_two(const Problem& problem, const Choose& choose, const Key& key)
     return {CutInTwo(problem, choose, key).order(problem.grid.extent, 0), ""};
 }
 
-/// The cut of least cost among one along each dimension: `thickness(d)`, 0 where there is none, and
-/// `cost(d, thickness, bytes)`.
+/// Cheapest of one cut per dimension, given `thickness(d)` (0: none) and `cost(d, thickness,
+/// bytes)`.
 template <class Thickness, class Cost>
 Cut cheapest(const Problem& problem, const Coords& box, const Thickness& thickness,
              const Cost& cost) {
@@ -58,10 +58,10 @@ Cut cheapest(const Problem& problem, const Coords& box, const Thickness& thickne
     return best;
 }
 
-// Among equal cuts the longest dimension, so that halves stay compact.
+// Breaks ties in favor of the longest dimension, which keeps halves compact.
 double tie(const Coords& box, int d) { return 1e-6 * box[d]; }
 
-// The boundary strictly inside (first, last) of the outermost level that has one, nearest to the
+// Boundary strictly inside (first, last), of the outermost level that has one, nearest to the
 // middle; −1: none.
 int middle_boundary(const Machine& machine, int first, int last) {
     const int node = machine.node_of(first), start = machine.first_position(node);
@@ -98,9 +98,8 @@ Attempt kd_tree(const Problem& problem) {
     return cut_in_two(problem, choose, [](const Coords&, int) { return Share{}; });
 }
 
-// Cuts the machine's ranks in two at a boundary of the outermost possible level, and the box at the
-// plane that comes nearest to it. Where the plane misses the boundary a unit straddles it; its two
-// pieces stay together.
+// Bisects the ranks at a boundary of the outermost possible level, and the box at the nearest
+// plane. If the plane misses the boundary, a unit straddles it; its two pieces stay adjacent.
 Attempt recursive_bisection(const Problem& problem) {
     constexpr int largest_unshared_grid = 1 << 16;
     const Machine& machine = problem.machine;
@@ -115,8 +114,8 @@ Attempt recursive_bisection(const Problem& problem) {
         const auto thickness = [&](int d) {
             return std::clamp((boundary - first + face(d) / 2) / face(d), 1, box[d] - 1);
         };
-        // A plane that misses the boundary leaves a ragged edge: charge what it misses as a part of
-        // the cut.
+        // A plane that misses the boundary leaves a ragged edge: add the miss to the cost of the
+        // cut.
         const auto cost = [&](int d, int at, double bytes) {
             const double missed =
                 std::abs(at * face(d) - (boundary - first)) / static_cast<double>(face(d));

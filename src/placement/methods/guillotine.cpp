@@ -7,18 +7,15 @@
 namespace parhelion::placement {
 namespace {
 
-constexpr std::int64_t cut_budget = 4'000'000;    // offsets looked at while cutting, about 0.1 s
+constexpr std::int64_t cut_budget = 4'000'000;    // offsets visited by cuts, about 0.1 s
 constexpr std::int64_t strip_budget = 4'000'000;  // points × offsets while trying strips
-constexpr std::int64_t path_budget =
-    10'000'000;  // points × offsets while counting what plain paths cost
+constexpr std::int64_t path_budget = 10'000'000;  // points × offsets while evaluating plain paths
 constexpr int most_parts_for_strips = 16;
-constexpr int most_depth =
-    128;  // of cuts within cuts: the search, and what follows its result, recurses
+constexpr int most_depth = 128;  // of nested cuts: bounds recursion
 
-// The best way to cut a box, cut after cut from side to side, into boxes of whole units, by dynamic
-// programming over box shapes. The cost is exact: every edge that leaves a unit is separated by
-// exactly one cut. Boxes that no plane cuts into whole units, and small ones in any case, are tried
-// with strips.
+// Finds the best guillotine partition of a box into boxes of whole units by dynamic programming
+// over box shapes. The cost is exact: every edge that leaves a unit crosses exactly one cut. Small
+// boxes, and boxes that no plane cuts into whole units, also try strips.
 class Guillotine {
 public:
     explicit Guillotine(const Problem& problem) : problem_(problem) {}
@@ -36,15 +33,15 @@ private:
     struct Choice {
         Costs costs{};
         Cut cut;
-        Order order;     ///< where it is not cut
-        int height = 0;  ///< cuts within this one
+        Order order;     ///< if not cut
+        int height = 0;  ///< nested cuts
 
         bool found() const { return cut.dimension >= 0 || !order.empty(); }
     };
 
     bool given_up() const { return path_work_ > path_budget; }
 
-    // The order of a box that was solved, put together when it is first needed.
+    // Order of a solved box, assembled on first use.
     const Order& order(const Coords& box, int first) {
         Choice& choice = known_.at({box, problem_.share(first, volume(box))});
         if (!choice.order.empty()) return choice.order;
@@ -78,7 +75,7 @@ private:
 
     void try_cuts(const Coords& box, int first, const Share& share, int d, Choice& best) {
         const int face = volume(box) / box[d];
-        // Equal parts: only every stride-th plane holds whole ones, and either side may come first.
+        // Equal parts: only every stride-th plane cuts whole ones; symmetry leaves half the planes.
         const int part = problem_.part(share, 0).ranks;
         const bool equal = problem_.kind(share).equal_parts;
         const int stride = equal ? part / std::gcd(part, face) : 1;
@@ -89,8 +86,7 @@ private:
             return whole;
         };
         if (cut_work_ < cut_budget && depth_ < most_depth / 2)
-            // Searches within searches have begun before the budget was spent: they end soon after
-            // it.
+            // Nested searches started before the budget was exhausted: they end soon after.
             for (int thickness = stride; thickness <= most && cut_work_ < 2 * cut_budget;
                  thickness += stride)
                 try_at(thickness);

@@ -1,5 +1,4 @@
-// The methods by name: each turns a problem into an order of the grid's points; and what they
-// share.
+// Placement methods, each of which orders the grid's points, and shared building blocks.
 #pragma once
 
 #include <optional>
@@ -10,42 +9,41 @@
 
 namespace parhelion::placement {
 
-/// The place of each point of a box, the last dimension fastest.
+/// Position of each point of a box, last dimension fastest.
 using Order = std::vector<int>;
 
-/// Point after point, the dimensions named in `fastest_first` (the others follow, last first). With
-/// `to_and_fro` each dimension turns round instead of jumping back: successive points are
+/// Orders points with the dimensions in `fastest_first` fastest (then the others, last first). With
+/// `to_and_fro` (boustrophedon) each dimension alternates direction: successive points are
 /// neighbors.
 Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro);
 
-/// The path to and fro through a box whose slowest dimension is the one where a cut costs least per
+/// Boustrophedon path through a box. The slowest dimension is the one where a cut costs least per
 /// point.
 Order plain_path(const Problem& problem, const Coords& box);
 
 struct Slab {
     int thickness;
     const Order& order;
-    unsigned mirror = 0;  ///< bit d: dimension d is passed backwards
+    unsigned mirror = 0;  ///< bit d: dimension d is reversed
 };
 Order slab_after_slab(const Coords& box, int dimension, const std::vector<Slab>& slabs);
 
-/// Where a box is cut in two; no dimension: nowhere.
+/// A cut of a box in two; dimension −1: none.
 struct Cut {
     int dimension = -1, thickness = 0;
 };
 std::pair<Coords, Coords> halves(const Coords& box, const Cut& cut);
 
-/// An order and what it costs inside its box.
+/// An order and its costs inside its box.
 struct Arrangement {
     Costs costs{};
     Order order;
 };
 
-/// The best strips through `box` for the parts of a share; looks at fewer widths the larger the
-/// box.
+/// The best strips through `box` for the parts of a share; tries fewer widths for larger boxes.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share);
 
-/// A method's answer: an order, or why it has none.
+/// A method's result: an order, or the reason why there is none.
 struct Attempt {
     Order order;
     std::string reason;

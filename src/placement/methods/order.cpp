@@ -5,8 +5,8 @@
 
 namespace parhelion::placement {
 
-// From the slowest dimension to the fastest; a dimension runs backwards when the number of passes
-// through it so far, that is the rank of the slower ones, is odd.
+// From the slowest dimension to the fastest. A dimension runs backwards on odd passes; the rank of
+// the slower dimensions counts the passes.
 Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro) {
     for (int d = max_dimensions - 1; d >= 0; --d)
         if (std::ranges::find(fastest_first, d) == fastest_first.end()) fastest_first.push_back(d);
@@ -26,7 +26,7 @@ Order path(const Coords& box, std::vector<int> fastest_first, bool to_and_fro) {
 Order plain_path(const Problem& problem, const Coords& box) {
     std::vector<int> fastest_first(problem.grid.dimensions);
     std::iota(fastest_first.begin(), fastest_first.end(), 0);
-    // Relative length in units of what is ideal: the longest dimension is walked slowest.
+    // Length relative to the ideal: the longest dimension is slowest.
     std::ranges::stable_sort(fastest_first, {},
                              [&](int d) { return box[d] / problem.cut_weight()[d]; });
     return path(box, fastest_first, true);

@@ -6,8 +6,7 @@
 namespace parhelion::placement {
 namespace {
 
-// Along `run` goes a strip's slow dimension; every other dimension d is cut into cuts[d] nearly
-// equal widths.
+// Strips run along `run`; every other dimension d is cut into cuts[d] nearly equal widths.
 struct Widths {
     int run;
     Coords cuts;
@@ -20,9 +19,9 @@ std::vector<int> dimensions_across(const Problem& problem, int run) {
     return across;
 }
 
-// Extents of a block of about `ranks` points with the least cut for its size. The surface
-// Σ_d weight_d · ranks / b_d under Π b_d = ranks is least where b_d is proportional to weight_d; a
-// dimension in which that exceeds the box is filled, and the rest shares what remains.
+// Extents of a block of about `ranks` points with the least cut. The surface Σ_d weight_d · ranks /
+// b_d under Π b_d = ranks is minimal for b_d proportional to weight_d. A dimension in which that
+// exceeds the box is filled; the others share the rest.
 std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coords& box,
                                                double ranks) {
     const auto& weight = problem.cut_weight();
@@ -45,8 +44,8 @@ std::array<double, max_dimensions> ideal_block(const Problem& problem, const Coo
     return block;
 }
 
-// To and fro: an odd slab is passed with its inner strips in reverse, and along the run too when
-// the slab before it ended at the far end, that is when it holds an odd number of strips.
+// Boustrophedon: an odd slab reverses its inner strips. It also reverses the run if the slab before
+// ended at the far end, i.e. has an odd number of strips.
 Order strips(const Problem& problem, Coords box, const Widths& widths, std::size_t depth = 0) {
     auto across = dimensions_across(problem, widths.run);
     if (depth == across.size()) {
@@ -102,7 +101,7 @@ std::vector<Widths> candidates(const Problem& problem, const Coords& box, double
 
 }  // namespace
 
-// Of those that are nearly the best at the outermost level, the best over all levels.
+// Among those within 10 % of the best at the outermost level, returns the best over all levels.
 Arrangement best_strips(const Problem& problem, const Coords& box, const Share& share) {
     constexpr std::size_t most_compared = 4;
     const double points = volume(box),
@@ -110,8 +109,7 @@ Arrangement best_strips(const Problem& problem, const Coords& box, const Share& 
     const auto outermost = [level = problem.kind(share).level + 1](const Arrangement& a) {
         return a.costs[level];
     };
-    std::vector<Arrangement>
-        found;  // the best at the outermost level, earlier ones first among equals
+    std::vector<Arrangement> found;  // sorted by the outermost level's cost; stable
     for (const auto& widths : candidates(problem, box, points / share.count, work > 2e5)) {
         Arrangement now{{}, strips(problem, box, widths)};
         now.costs = problem.costs(box, share, now.order);
