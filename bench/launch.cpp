@@ -73,7 +73,7 @@ std::vector<std::string> all_hosts(const Communicator& comm) {
     return hosts;
 }
 
-// Local knowledge of a launcher's binding: it gives each rank of a node other cpus.
+// Whether the launcher left the node's ranks unbound: all have the same two or more cpus.
 bool left_free(const Communicator& node) {
     const CpuSet mine = my_cpus();
     if (mine.count() < 2) return false;

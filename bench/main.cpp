@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     if (words.size() == 1 && words[0] == "--list") return write(list_variants().dump(1) + "\n");
     const Request asked = read_words(words);
     silence_false_alarm();
-    std::signal(SIGXFSZ, SIG_IGN);  // beyond a file-size limit, write() fails instead
+    std::signal(SIGXFSZ, SIG_IGN);  // at a file-size limit, writes then fail with EFBIG
     const double start = now();
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);

@@ -35,18 +35,18 @@ typedef struct phl_adapter_cells {
     const int32_t* ghost_cells; /* index in the owner's block; null for vectors */
     const char* element;        /* "int32", "float64", ... */
     int components;
-    void* cells; /* caller's, valid until free; null for vectors, which allocate */
+    void* cells; /* caller's, valid until free; null for vectors, which own theirs */
     void* ghost_values;
 } phl_adapter_cells;
 
-/* Symbols of plug-ins: phl_halo_adapter describes by phl_adapter_halo, phl_gather_adapter and
- * phl_vector_adapter by phl_adapter_cells. */
+/* Symbols of plug-ins: phl_halo_adapter, whose make() takes a phl_adapter_halo; phl_gather_adapter
+ * and phl_vector_adapter, which take phl_adapter_cells. */
 typedef struct phl_adapter_functions {
     const char* version; /* of the library, such as "GHEX 0.9.0" */
-    /* Collective. `variant` is a plug-in's name. On failure returns null and writes a message to
-     * `error`, of `size` bytes. */
+    /* Collective. `variant` is a name that the plug-in knows. On failure returns null and writes a
+     * message to `error`, of `size` bytes. */
     void* (*make)(const void* described, const char* variant, char* error, int size);
-    int (*exchange)(void* adapter); /* whole; on failure not 0, and a message on stderr */
+    int (*exchange)(void* adapter); /* blocking; returns 0, or writes to stderr */
     void (*free)(void* adapter);
     double* (*values)(void* adapter); /* of vectors: owned cells, then ghosts; valid until free */
 } phl_adapter_functions;
