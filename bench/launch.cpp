@@ -113,8 +113,8 @@ Binding bind_ranks(const Communicator& comm, bool bind) {
 }
 
 bool more_ranks_than_cpus(const Communicator& node) {
-    int crowded = node.size() >
-                  processes_at_once(threads_of_all(node));  // each rank may have a control group
+    int crowded =
+        node.size() > processes_at_once(threads_of_all(node));  // control groups may differ
     MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, node.handle());
     return crowded != 0;
 }

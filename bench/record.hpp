@@ -56,8 +56,7 @@ struct Outcome {
     std::vector<double> exchange_s;   // of applications, see Variant::step_held; mean over ranks
     int exchange_lines = 0;
     std::optional<double> energy_j;  // of all nodes per exchange, mean over the samples
-    std::array<std::vector<double>, std::tuple_size_v<Phases>>
-        phases_s;  // see Phases; mean over ranks
+    std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_s;  // mean over ranks
     nlohmann::json explain;
 };
 

@@ -44,8 +44,7 @@ struct CannotRun : std::runtime_error {
 /// Work between begin() and end(): ranks spin and touch no array.
 struct Work {
     double seconds = 0;  // mean over ranks; 0: no work
-    double uneven =
-        0;  // from rank 0 to the last: linearly from 1 - uneven to 1 + uneven of the mean
+    double uneven = 0;   // rank 0 works (1 - uneven) * seconds, the last (1 + uneven) * seconds
     bool any() const { return seconds > 0; }
     double of_rank(int rank, int ranks) const {
         return seconds * (1 + uneven * (ranks > 1 ? 2.0 * rank / (ranks - 1) - 1 : 0));

@@ -4,7 +4,7 @@
 #include "kinds.hpp"
 #include "mpi_handles.hpp"
 
-// All variants copy periodic copies of the rank's own cells in place while messages travel.
+// While messages travel, all variants copy own cells to ghosts that are periodic copies of them.
 
 namespace parhelion::bench {
 

@@ -17,7 +17,7 @@ struct Taken {
 }  // namespace
 
 // Matched probes. A simulated rank has one thread and probes a known source only when it has
-// nothing else to do: so blocks and receives the message.
+// nothing else to do, so this blocks and receives the message.
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
     *flag = 1;
