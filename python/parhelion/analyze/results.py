@@ -362,7 +362,7 @@ def told(summary: Summary | None) -> dict[str, Any]:
 
 
 MUCH_APART = 0.25  # share of an exchange's time
-MOSTLY = 0.75  # of the samples
+MOSTLY = 0.75  # share of the samples
 MOST_TOLD = 3
 
 
