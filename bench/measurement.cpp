@@ -69,7 +69,7 @@ void Measurement::attempt(Work&& work) {
     variant_.reset();
 }
 
-// New values in each round, so that those of an earlier exchange do not pass. No barriers unless
+// New values in each round, so that stale ones count as wrong. No barriers unless
 // the variant needs them: the check must detect reads of a neighbor's cells too early or too late.
 void Measurement::checked_round(std::int64_t exchanges) {
     variant_->values().refresh(++round_);

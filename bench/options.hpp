@@ -25,7 +25,7 @@ struct Job {
     bool per_node = false;              // count messages and bytes by level of the machine
     int pair = -1;                      // number of this interleaved A/B pair; -1: none
     std::string turns;                  // see Turns
-    std::vector<std::string> variants;  // "all", or empty: all but those only by name
+    std::vector<std::string> variants;  // "all", or empty: all but `only_by_name`
     std::vector<nlohmann::json> cases;  // validated values of options
     nlohmann::json params = nlohmann::json::object();  // added to the params of every case line
     std::vector<std::string> arguments;                // of the program, for the record

@@ -1,5 +1,5 @@
 // An adversarial CUDA driver. Only its own copies can touch device memory. Operations run only when
-// somebody queries their stream, in a random order that respects the declared dependencies.
+// a call queries their stream, in a random order that respects the declared dependencies.
 //
 // Exits with a message if two operations touch the same bytes without a declared order, if one
 // touches missing memory, or if memory is freed while an operation or a process that opened it

@@ -105,7 +105,7 @@ private:
                                    values_.data() + words_, times);
     }
 
-    // New values in each round, so that those of an earlier gather do not pass.
+    // New values in each round, so that stale ones count as wrong.
     double checked_round(int gathers) {
         if (wrong_ > 0) return 0;
         const auto keys = lane_keys(0, words_, ++round_);
