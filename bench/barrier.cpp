@@ -90,8 +90,7 @@ std::optional<double> FlagProbe::measure() {
     return std::nullopt;
 }
 
-// Sequence numbers are never used twice: a rank that gave up cannot take a late answer for a new
-// one.
+// Each probe uses new sequence numbers, so that a late answer to a timed-out probe does not count.
 std::optional<double> FlagProbe::ping(std::uint32_t first, double deadline) {
     double start = 0;
     for (std::uint32_t i = 0; i < warm_up + rounds; ++i) {

@@ -8,9 +8,9 @@
 
 namespace parhelion::bench {
 
-/// A barrier that lets all ranks go nearly at once and leaves none of them busy: ranks that still
-/// spin in MPI_Barrier while others have left it steal the cores of those that are being timed, by
-/// milliseconds where ranks outnumber cores.
+/// A barrier that releases all ranks nearly at once and keeps no core busy afterwards. Ranks still
+/// spinning in MPI_Barrier would take cores from the timed ranks: milliseconds, if ranks outnumber
+/// cores.
 class StartLine {
 public:
     /// Collective.
@@ -22,24 +22,24 @@ public:
     /// Collective. Returns when every rank has called it.
     void wait();
 
-    /// Collective. How far apart it may let hosts go: what a barrier takes between them, the same
-    /// on all ranks. 0 with one host.
+    /// Collective. Bound on the hosts' skew in seconds, on all ranks: the time of an MPI_Barrier
+    /// between them. 0 with one host.
     double hosts_apart();
 
 private:
     MPI_Comm comm_;
     Communicator node_;
     bool crowded_;
-    MPI_Comm leaders_ = MPI_COMM_NULL;  // first ranks of the nodes
+    MPI_Comm leaders_ = MPI_COMM_NULL;  // the first rank of each node
     SharedWindow window_;
-    Flag* arrived_;   // ranks of the node but the first, counted on and on
-    Flag* released_;  // starts so far
+    Flag* arrived_;   // arrivals of the node's other ranks, never reset
+    Flag* released_;  // number of starts
     std::uint32_t starts_ = 0;
 };
 
-/// How long a flag takes from rank 0 to rank 1: it tells how near to each other their cores are
-/// just now, which changes on virtual machines and sways every comparison. Measured only where both
-/// are on one node and on cores of their own.
+/// Measures the latency of a flag from rank 0 to rank 1, that is, the distance of their cores. On
+/// virtual machines it changes during a run and biases comparisons. Needs both ranks on one node,
+/// bound to different cpus.
 class FlagProbe {
 public:
     /// Collective.
@@ -48,9 +48,8 @@ public:
     FlagProbe(const FlagProbe&) = delete;
     FlagProbe& operator=(const FlagProbe&) = delete;
 
-    /// Ranks 0 and 1 together, others return at once. One-way latency in ns on rank 0; nothing
-    /// elsewhere, where the probe cannot run, or when the other rank did not answer within some
-    /// milliseconds.
+    /// Collective over ranks 0 and 1; others return immediately. Returns the one-way latency in ns
+    /// on rank 0; nothing elsewhere, without a probe, or after a timeout of 5 ms.
     std::optional<double> measure();
 
 private:
@@ -59,7 +58,7 @@ private:
 
     MPI_Comm pair_ = MPI_COMM_NULL;
     std::unique_ptr<SharedWindow> window_;
-    Flag* flags_[2] = {nullptr, nullptr};  // what rank 0 and rank 1 post
+    Flag* flags_[2] = {nullptr, nullptr};  // of rank 0 and of rank 1
     int rank_ = -1;
     std::uint32_t probes_ = 0;
 };

@@ -28,7 +28,7 @@ public:
     ~Called() override {
         try {
             about("free");
-        } catch (const std::exception&) {  // its samples are taken
+        } catch (const std::exception&) {  // after its samples: nothing to lose
         }
     }
     void exchange() override { exchange_many(1); }

@@ -54,7 +54,7 @@ Energy::Energy(const Communicator& comm) {
 double Energy::used() {
     for (Package& package : packages_) {
         const std::uint64_t now = number_in(package.counter).value_or(package.last);
-        // The counter goes around within minutes.
+        // The counter wraps around within minutes.
         const std::uint64_t around = now < package.last ? package.range : 0;
         joules_ += static_cast<double>(now + around - package.last) * 1e-6;
         package.last = now;

@@ -8,24 +8,22 @@
 
 namespace parhelion::bench {
 
-/// What the processors have used, idle parts and other programs included, by the counters that
-/// Linux keeps for RAPL (powercap). Memory and network are not in it. PARHELION_POWERCAP names
-/// another folder than /sys/class/powercap.
+/// Energy of the processor packages by Linux's RAPL counters (powercap): idle cores and other
+/// programs count, memory and network do not. PARHELION_POWERCAP replaces /sys/class/powercap.
 class Energy {
 public:
     /// Collective. The first rank of each node reads its counters.
     explicit Energy(const Communicator& comm);
 
-    /// Joules of this rank's node since the first call; 0 on other ranks than the first of a node.
-    /// Local.
+    /// Local. Joules of the node since construction, on the node's first rank; 0 on others.
     double used();
 
-    /// Why some node does not tell; empty where all do. The same on all ranks.
+    /// Why a node has no readable counters; empty if all have. The same on all ranks.
     const std::string& why_not() const { return why_not_; }
 
 private:
     struct Package {
-        std::string counter;  // file of microjoules
+        std::string counter;  // file, in microjoules
         std::uint64_t last = 0, range = 0;
     };
     std::vector<Package> packages_;

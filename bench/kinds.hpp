@@ -9,19 +9,19 @@
 #include "memory.hpp"
 #include "variant.hpp"
 
-// Exchanges by hand, over lists of messages to and from neighbors:
+// Hand-written exchanges over lists of messages:
 //
 //     struct Messages {
-//         std::vector<Message> sends, receives;   // Message: an Envelope, and what it carries
+//         std::vector<Message> sends, receives;   // Message: an Envelope and its content
 //         std::shared_ptr<Array> array;           // Array: the Values
-//         static constexpr bool in_place;         // received where it belongs, which place() tells
+//         static constexpr bool in_place;         // receive at place(), without unpacking
 //         void pack(const Message&, std::byte* to) const;
 //         void unpack(const std::byte* from, const Message&) const;
 //         std::byte* place(const Message&) const;
 //         void copy_own_images() const;
 //     };
 //
-// A *kind* of messages has the steps of an exchange, in this order: post_receives, send, unpack,
+// A *kind* has the steps of an exchange, called in this order: post_receives, send, unpack,
 // wait_for_sends.
 
 namespace parhelion::bench {
@@ -64,8 +64,8 @@ private:
     PrivateMemory memory_{0, 0};
 };
 
-/// Counts and displacements of a collective in bytes; one spare entry, so that data() is valid
-/// without neighbors.
+/// Counts and displacements of a collective in bytes; a spare entry keeps data() valid without
+/// neighbors.
 struct Layout {
     std::vector<int> counts, offsets;
     template <class Message>
@@ -94,7 +94,7 @@ protected:
     Messages messages_;
 };
 
-/// Every message leaves as soon as it is packed, and is unpacked in the order of arrival.
+/// Sends each message as soon as it is packed; unpacks in the order of arrival.
 template <class Messages, bool persistent>
 class PackedMessages : public Kind<Messages> {
     using Kind<Messages>::messages_;
@@ -163,7 +163,7 @@ private:
 
     MPI_Comm comm_;
     MessageBuffers send_buffers_, receive_buffers_;
-    std::vector<MPI_Request> requests_;  // of receives, then of sends
+    std::vector<MPI_Request> requests_;  // receives, then sends
     MPI_Request* sends_;
 };
 
@@ -206,14 +206,12 @@ VariantPointer make_at_once(const Setup& setup, SetupTimes& times, Find&& find) 
                  [&] { return std::make_unique<AtOnce<Kind>>(setup, std::move(messages)); });
 }
 
-/// The arrays of all ranks, in which processes copy the same cells straight, with one flag each
-/// way.
+/// A lower bound: ranks copy the cells directly between their arrays, with one flag each way.
 ///
-/// It is not an exchange that a program could use. Nothing tells a rank that its neighbor still
-/// reads the ghosts, or the owned cells, of the step before: the one flag says only that this
-/// step's copies are done (put) or may begin (get). Its own checks therefore hold the ranks
-/// together by a barrier between steps. What is left is what any exchange must do: read and write
-/// every byte once, and learn that the other side has done its part.
+/// No program could use it. The flag says only that this step's copies are done (put) or may begin
+/// (get), not that a neighbor still reads cells of the previous step, so the checks put a barrier
+/// between steps. Any exchange must do as much: read and write every byte once, and learn that the
+/// neighbor is done.
 template <class Copy, class Array>
 class Floor : public Variant {
 public:
@@ -231,8 +229,8 @@ public:
     }
 
 protected:
-    /// What one step copies. Steps alternate between two such lists, so that buffers between ranks
-    /// are not written while being read.
+    /// Copies of one step. Steps alternate between two lists, so that no rank writes a buffer that
+    /// another still reads.
     struct Step {
         std::vector<Copy> before_flag, while_waiting, after_flag;
     };
@@ -243,7 +241,7 @@ protected:
     std::shared_ptr<OpenMemory> memory_;
     std::shared_ptr<Array> array_;
     Step steps_[2];
-    std::vector<int> awaited_;  // ranks whose flags are
+    std::vector<int> awaited_;  // ranks to wait for
     Traffic traffic_;
 
 private:

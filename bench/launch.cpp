@@ -24,7 +24,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr std::size_t most_cpus = 1 << 14;  // cpu_set_t ends at 1,024
+constexpr std::size_t most_cpus = 1 << 14;  // cpu_set_t holds 1,024
 using CpuSet = std::bitset<most_cpus>;
 using Words = std::array<std::uint64_t, most_cpus / 64>;
 
@@ -73,8 +73,7 @@ std::vector<std::string> all_hosts(const Communicator& comm) {
     return hosts;
 }
 
-// A launcher that binds gives the ranks of a node different cpus, or a single rank fewer than the
-// node has.
+// Whether the launcher left the node's ranks unbound: all have the same two or more cpus.
 bool left_free(const Communicator& node) {
     const CpuSet mine = my_cpus();
     if (mine.count() < 2) return false;
@@ -115,8 +114,7 @@ Binding bind_ranks(const Communicator& comm, bool bind) {
 
 bool more_ranks_than_cpus(const Communicator& node) {
     int crowded =
-        node.size() >
-        processes_at_once(threads_of_all(node));  // ranks may be in control groups of their own
+        node.size() > processes_at_once(threads_of_all(node));  // control groups may differ
     MPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, node.handle());
     return crowded != 0;
 }
@@ -321,7 +319,7 @@ json build_name() {
     return facts.is_object() && facts.contains("name") ? facts.at("name") : json(nullptr);
 }
 
-// Hosts of one name, such as containers, count as the one with the fewest.
+// Of hosts with the same name, such as containers, takes the fewest cores.
 json cores_of_hosts(const Binding& binding) {
     json cores = json::object();
     for (std::size_t rank = 0; rank < binding.hosts.size(); ++rank) {

@@ -40,7 +40,7 @@ std::string why_alone(const TransportInfo& info, const Communicator& comm) {
     return {};
 }
 
-// Of the first part of NEAR|THIN+FAR that cannot be used.
+// Reason why the first unusable part of NEAR+FAR is unusable; empty if there is none.
 std::string reason_against(const LibraryVariant& which, const Communicator& comm) {
     std::istringstream parts(which.transport);
     for (std::string part; std::getline(parts, part, '+');)
@@ -52,7 +52,7 @@ std::string reason_against(const LibraryVariant& which, const Communicator& comm
     return {};
 }
 
-// Nearly nobody has its kernel module, arrays on a device, or several nodes: not among "all".
+// Excluded from "all": they need a rare kernel module, device arrays, or several nodes.
 bool rarely_there(const TransportInfo& info) {
     return info.name == "xpmem" || info.name == "device_ipc" || info.traits.passes_on;
 }

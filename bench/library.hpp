@@ -10,28 +10,25 @@
 
 namespace parhelion::bench {
 
-/// One of the library's methods to exchange: "auto", a transport, or a hybrid "NEAR+FAR".
+/// A transport of the library: "auto", a name, or a hybrid "NEAR+FAR".
 struct LibraryVariant {
     std::string transport;
-    /// Uses arrays in node-shared memory, as the library's make_array gives them; the others use
-    /// the very arrays of the hand-written baselines.
+    /// Uses arrays in node-shared memory, as from make_array; else the baselines' arrays.
     bool node_shared = false;
     bool only_by_name = false;
     std::string unavailable = {};
 };
 
-/// Everything that this build of the library has: new transports appear here by themselves. Needs
-/// no MPI.
+/// All variants of this build, from `transports()`. Needs no MPI.
 std::vector<LibraryVariant> library_variants();
 
-/// What goes to each neighbor, pair by pair, and to this rank itself. Local.
+/// Local. Messages of the plan, and the copies to this rank itself.
 Traffic traffic_of(const Plan& plan);
 
-/// Collective. Throws CannotRun with the reason on every rank where it does not work.
+/// Collective. Throws CannotRun, with the reason, on every rank if any cannot use the variant.
 void require_usable(const LibraryVariant& which, const Communicator& comm);
 
-/// Collective. A variant that goes through the library's public interface, over `values`, on which
-/// `fields` of `pattern` lie.
+/// Collective. A variant over the library's public interface; `fields` view the arrays of `values`.
 VariantPointer make_library_variant(const LibraryVariant& which,
                                     const std::function<Pattern()>& pattern,
                                     std::vector<Field> fields, std::shared_ptr<Values> values,

@@ -1,5 +1,5 @@
-// phl-bench BENCHMARK [OPTIONS] under any launcher, one process per rank: see docs/architecture.md,
-// "Measuring". Exit status: 0; 1 when a value was wrong; 2 for bad input.
+// phl-bench BENCHMARK [OPTIONS], under any launcher: see docs/architecture.md, "Measuring".
+// Exit status: 0; 1 if a value was wrong; 2 for bad input.
 
 #include <mpi.h>
 
@@ -18,9 +18,8 @@ using namespace parhelion::bench;
 
 namespace {
 
-// Open MPI 5 prints "OSC UCX component priority set inside component query failed" on every rank
-// for every window where UCX has no network, and then uses another component. Nothing is wrong; the
-// setting silences UCX components alone.
+// Without a network for UCX, Open MPI 5 prints "OSC UCX component priority set inside component
+// query failed" per rank and window, though another component works. Silences UCX components only.
 void silence_false_alarm() { setenv("OMPI_MCA_opal_common_ucx_verbose", "-1", 0); }
 
 int write(const std::string& text) {
@@ -38,8 +37,7 @@ int main(int argc, char** argv) {
     if (words.size() == 1 && words[0] == "--list") return write(list_variants().dump(1) + "\n");
     const Request asked = read_words(words);
     silence_false_alarm();
-    std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of the write that
-                                    // meets it, which says so
+    std::signal(SIGXFSZ, SIG_IGN);  // at a file-size limit, writes then fail with EFBIG
     const double start = now();
     int thread_level = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);

@@ -15,15 +15,12 @@ namespace parhelion::bench {
 
 namespace {
 
-// Of at least this many seconds one exchange fills the caches it uses by itself; shorter ones are
-// preceded by others.
+// An exchange of at least this many seconds needs no warm-up before a sample.
 constexpr double long_exchange_s = 0.01;
-// A sample is planned this much longer than asked for: the machine may be slow while the length is
-// chosen.
+// Plans samples this much longer than requested: the machine may be slow while choosing a length.
 constexpr double margin = 1.25;
-// Caches are full of what the variant before used, and take several rounds to settle: arrays of
-// 20 MB were up to half slower after two exchanges than after ten, if few variants used the same
-// arrays. A steady state is what is measured.
+// Warm-up to a steady state: the previous variant filled the caches. With 20 MB arrays exchanges
+// were up to 50 % slower after two than after ten, if few variants used the same arrays.
 constexpr int exchanges_before_sample = 10;
 
 std::optional<std::string> agreed(const Communicator& comm, const std::string& complaint) {
@@ -51,14 +48,12 @@ Measurement::Measurement(const Entry& entry, Ground ground, const Work& work)
         failed = e.what();
     }
     if (made && work.any() && !made->has_halves()) cannot = "it cannot be begun and ended apart";
-    if (!cannot.empty())
-        outcome_.skipped = cannot;  // on every rank, so there is nothing to agree on
+    if (!cannot.empty()) outcome_.skipped = cannot;  // on every rank: no need to agree
     outcome_.error = agreed(ground_.comm, failed);
     if (!outcome_.skipped && !outcome_.error) variant_ = std::move(made);
 }
 
-// A variant that throws on one rank throws on all (or the others time out and throw too), so the
-// ranks can agree.
+// If a variant throws on one rank, the others throw or time out, so the ranks can agree.
 template <class Work>
 void Measurement::attempt(Work&& work) {
     std::string failed;
@@ -74,9 +69,8 @@ void Measurement::attempt(Work&& work) {
     variant_.reset();
 }
 
-// New values each time, so that what an earlier exchange left cannot pass for right. The ranks are
-// not held together unless the variant asks for it: one that reads a neighbor's cells too early
-// or too late is to be caught.
+// New values in each round, so that stale ones count as wrong. No barriers unless
+// the variant needs them: the check must detect reads of a neighbor's cells too early or too late.
 void Measurement::checked_round(std::int64_t exchanges) {
     variant_->values().refresh(++round_);
     const bool held = variant_->needs_barrier_between_steps() || round_ == 1;
@@ -99,7 +93,7 @@ void Measurement::judge() {
 }
 
 void Measurement::verify_first_exchanges() {
-    constexpr int rounds = 4;  // double buffers are used twice each
+    constexpr int rounds = 4;  // twice through double buffers
     attempt([&] {
         for (int i = 0; i < rounds; ++i) checked_round(1);
     });
@@ -212,8 +206,7 @@ double Measurement::batch(std::int64_t exchanges) {
     return now() - start - worked;
 }
 
-// A batch of `iterations` exchanges in parts, between which nothing happens but a look at the
-// clock.
+// Runs `iterations` exchanges in parts and reads the clock after each.
 double Measurement::watched_batch() {
     const std::int64_t exchanges = outcome_.iterations;
     ground_.start_line.wait();
@@ -244,9 +237,9 @@ double Measurement::slowest(double mine) const {
 
 namespace {
 
-// Every variant has its turn in every repetition, each time in another order: a drift of the
-// machine, and what one variant leaves in the caches for the next, meet all of them alike. Another
-// program has its turn after each repetition.
+// Takes a sample of every variant per repetition, in a new random order: the machine's drift and
+// the previous variant's cache contents affect all alike. Then hands the cores to the other
+// program.
 void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phases, Turns* other) {
     std::mt19937_64 random = job.order();
     std::vector<std::size_t> order(measurements.size());
@@ -271,7 +264,7 @@ void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phas
 }  // namespace
 
 void run_case(const Case& which, const Job& job, Ground ground, const ReportOutcome& report) {
-    constexpr double times_apart = 10;  // by as much as hosts begin apart a sample is too long
+    constexpr double times_apart = 10;  // relative to the hosts' skew, an error of each sample
     const double least_s =
         std::max(job.min_sample_s, times_apart * ground.start_line.hosts_apart());
     std::deque<Measurement> measurements;

@@ -18,37 +18,36 @@ struct Ground {
     const Communicator& comm;
     StartLine& start_line;
     FlagProbe& probe;
-    const Levels* levels = nullptr;  // where messages are to be counted by level
-    Energy* energy = nullptr;        // where the nodes tell
-    Turns* turns = nullptr;          // with another program
+    const Levels* levels = nullptr;  // null: do not count messages by level
+    Energy* energy = nullptr;        // null: no counters
+    Turns* turns = nullptr;          // with another program; null: none
 };
 
-/// A variant on its way through a case, with what is known of it so far. All calls are
-/// collective, and the ranks agree after each on whether it is still in the race.
+/// The measurement of one variant of a case. All calls are collective; after each, the ranks agree
+/// on whether the variant failed.
 class Measurement {
 public:
     Measurement(const Entry& entry, Ground ground, const Work& work = {});
 
-    /// Several exchanges with new values each, every element compared. The first one's time is
-    /// kept.
+    /// Runs four exchanges with new values each, compares every element, times the first exchange.
     void verify_first_exchanges();
 
-    /// Finds how many exchanges make a sample of at least `least_s`.
+    /// Chooses the number of exchanges per sample, of at least `least_s`.
     void choose_iterations(double least_s);
 
-    /// `phases`: and as many exchanges again, phase by phase.
+    /// Takes a sample; with `phases`, also times as many exchanges phase by phase.
     void take_sample(bool phases = false);
 
-    /// As many exchanges as a sample has, starting from poisoned ghosts, every element compared.
+    /// Poisons ghosts, runs as many exchanges as a sample, compares every element.
     void verify_a_whole_sample();
 
-    /// Whether the samples so far tell the median to within `share` of it (see samples.hpp);
-    /// looked at in every fifth call only, and once true for good.
+    /// Whether half_width_of_median() is at most `share`; tested after every fifth sample, then
+    /// stays true.
     bool is_precise(double share);
 
     bool is_in() const { return variant_ != nullptr; }
 
-    /// Ends the variant and gathers what it left: final.
+    /// Destroys the variant and reduces its results; the last call.
     Outcome finish();
 
 private:
@@ -66,24 +65,23 @@ private:
     std::vector<double> mean_over_ranks(std::vector<double> mine) const;
 
     Ground ground_;
-    double work_s_;  // of this rank, between the halves of an exchange; 0: called at once
+    double work_s_;  // of this rank, between begin and end; 0: none
     std::unique_ptr<Variant> variant_;
     Outcome outcome_;
     SetupTimes setup_;
     std::vector<double> samples_;
-    std::vector<double> in_exchange_;  // beside each sample, for those that tell it
+    std::vector<double> in_exchange_;  // per sample, if step_held() measures it
     std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_;
-    double joules_ = 0;  // of this rank's node, in all samples
+    double joules_ = 0;  // of this rank's node, all samples
     Arrivals arrivals_;
     unsigned round_ = 0;
-    std::int64_t wrong_ = 0;  // elements on this rank, over all rounds
+    std::int64_t wrong_ = 0;  // elements on this rank, all rounds
     bool precise_ = false;
     double exchange_s_ = 0;  // estimate, maximum over ranks
 };
 
-/// Collective. Makes the case's variants, verifies each, lets them take turns until each has its
-/// samples, verifies each again and reports the outcomes. A variant that fails is out, and the
-/// others go on.
+/// Collective. Creates and verifies the case's variants, samples them interleaved, verifies each
+/// again and reports the outcomes. Drops a variant that fails; the others continue.
 void run_case(const Case& which, const Job& job, Ground ground, const ReportOutcome& report);
 
 }  // namespace parhelion::bench

@@ -20,7 +20,7 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr std::size_t guard_bytes = 64;  // a cache line: keeps the block's alignment
+constexpr std::size_t guard_bytes = 64;  // one cache line keeps the alignment
 constexpr std::byte guard_pattern{0xC5};
 
 std::size_t round_up(std::size_t bytes) {
@@ -60,7 +60,7 @@ std::int64_t PrivateMemory::count_damaged_guards() const {
 
 namespace {
 
-// std::atomic's own wait sleeps on futexes private to a process; these are shared.
+// std::atomic::wait uses process-private futexes; these work between processes.
 void futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t argument) {
     syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), operation, argument, nullptr,
             nullptr, 0);
@@ -77,7 +77,7 @@ void Flag::sleep_before(std::uint32_t sequence) const {
 
 namespace {
 
-// Each rank's part on pages of its own: touched first, and so placed, by its owner.
+// Separate pages per rank, so that first touch places them near their owner.
 std::size_t whole_pages(std::size_t bytes) {
     constexpr std::size_t page = 4096;
     return (bytes + 2 * page - 1) / page * page;
@@ -153,8 +153,7 @@ void SharedWindow::make_window(MPI_Comm comm, std::size_t bytes) {
 
 namespace {
 
-// Cache lines, not pages: arrays that begin at the same place of a page would evict each other from
-// the first cache.
+// Rounds to cache lines, not pages: arrays at equal page offsets would evict each other from L1.
 std::size_t block_distance(std::size_t bytes) {
     constexpr std::size_t line = 64;
     return (bytes + line - 1) / line * line + line;

@@ -18,7 +18,7 @@ class Memory {
 public:
     virtual ~Memory() = default;
     virtual std::byte* block(int index) const = 0;
-    /// Bytes around the blocks that somebody wrote to. Zero where nothing surrounds them.
+    /// Number of overwritten guard bytes around the blocks; 0 without guards.
     virtual std::int64_t count_damaged_guards() const { return 0; }
 };
 
@@ -71,14 +71,14 @@ inline void pause_briefly() {
 #endif
 }
 
-/// A sequence number on a cache line of its own, in memory that processes share.
+/// A sequence number in shared memory, on its own cache line.
 struct alignas(64) Flag {
     std::atomic<std::uint32_t> value{0};
     static_assert(std::atomic<std::uint32_t>::is_always_lock_free,
                   "the flag is shared between processes");
 
-    // Where ranks outnumber cores, spinning keeps the very rank from running that is waited for:
-    // `crowded` ranks sleep instead, and are woken.
+    // `crowded` ranks sleep: if ranks outnumber cores, spinning keeps the awaited rank from
+    // running.
     void post(std::uint32_t sequence, bool crowded = false) {
         value.store(sequence, std::memory_order_release);
         if (crowded) wake();
@@ -91,7 +91,7 @@ struct alignas(64) Flag {
         while (!reached(sequence)) crowded ? sleep_before(sequence) : pause_briefly();
     }
 
-    /// Sequence numbers may wrap around: what was posted is never 2^31 steps behind or ahead.
+    /// Allows wrap-around: flags are always less than 2^31 steps apart.
     bool reached(std::uint32_t sequence) const {
         return static_cast<std::int32_t>(value.load(std::memory_order_acquire) - sequence) >= 0;
     }
@@ -101,12 +101,11 @@ private:
     void sleep_before(std::uint32_t sequence) const;
 };
 
-/// Memory that all ranks of a communicator can load from and store to. Collective to make and to
-/// destroy.
+/// Memory that all ranks of a communicator can load and store. Constructor and destructor are
+/// collective.
 ///
-/// It is mapped past MPI, so that MPI may be measured with its own shared memory switched off
-/// (MPICH then gives no window either). Where the kernel does not let ranks map each other's
-/// memory, it is a window of MPI.
+/// Mapped without MPI, so that phl-bench can measure an MPI with shared memory disabled, in which
+/// MPICH has no windows either. An MPI window if the kernel forbids mapping other ranks' memory.
 class SharedWindow {
 public:
     /// The ranks of `comm` must be on one node.
@@ -115,7 +114,7 @@ public:
     SharedWindow(const SharedWindow&) = delete;
     SharedWindow& operator=(const SharedWindow&) = delete;
 
-    /// Start of what `rank` holds, at least on a cache line of its own.
+    /// Start of the memory of `rank`, aligned to a cache line.
     std::byte* of(int rank) const { return parts_[static_cast<std::size_t>(rank)].get(); }
 
 private:
@@ -126,17 +125,17 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
-/// The arrays of all ranks of a node, open to each of them, and one flag per rank.
+/// Arrays of all ranks of a node, accessible to each, and one flag per rank.
 class OpenMemory : public Memory {
 public:
-    /// Collective. Throws CannotRun on every rank when the ranks are on several nodes.
-    /// `bytes` of a block may differ between ranks.
+    /// Collective. Throws CannotRun on every rank if the ranks are on several nodes. `bytes` per
+    /// block may differ between ranks.
     OpenMemory(const Communicator& comm, int blocks, std::size_t bytes);
 
     std::byte* block(int index) const override { return block_of(rank_, index); }
     std::byte* block_of(int rank, int index) const;
 
-    /// Sets this rank's flag; waits until another rank's flag was set so.
+    /// Sets this rank's flag to `step`; waits until the flag of `rank` reaches `step`.
     void post(std::uint32_t step) const;
     void wait_for(int rank, std::uint32_t step) const;
 
@@ -145,12 +144,12 @@ private:
 
     int rank_;
     bool crowded_;                    // more ranks than cores
-    std::vector<std::size_t> bytes_;  // distance of blocks, by rank
+    std::vector<std::size_t> bytes_;  // between blocks, by rank
     SharedWindow window_;
 };
 
-/// Throws Error where `bytes`, of all ranks of a node, exceed its memory: asking for them would not
-/// fail, the kernel would end a process later, when the pages are touched.
+/// Throws Error if `bytes`, of all ranks of a node, exceed 90 % of its memory: the allocation would
+/// succeed, but the kernel would kill a process that touches the pages.
 void check_node_memory(double bytes, const std::string& wants_it, const std::string& what_to_do);
 
 }  // namespace parhelion::bench

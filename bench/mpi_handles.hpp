@@ -5,11 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-// Open MPI 5 has persistent collectives, and says that it is MPI 3.1.
+// Open MPI 5 reports MPI 3.1 but has persistent collectives.
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define PARHELION_HAS_PERSISTENT_COLLECTIVES
-// A library that is built for an ABI meets MPIs of that ABI that lack them: null then, which is
-// asked before they are called.
+// Null if the MPI at run time, of the same ABI, lacks them: tested before each call.
 #pragma weak MPI_Alltoall_init
 #pragma weak MPI_Neighbor_alltoallv_init
 #endif
@@ -35,8 +34,8 @@ private:
     std::vector<MPI_Datatype> types_;
 };
 
-/// `bytes` contiguous bytes in units as wide as divide them, which spares the MPI library work per
-/// byte. The caller frees it.
+/// A type of `bytes` contiguous bytes in the widest units that divide them, which saves MPI work
+/// per byte. The caller frees it.
 inline MPI_Datatype contiguous_bytes(std::size_t bytes) {
     const std::size_t unit = bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
     const MPI_Datatype base = unit == 8   ? MPI_INT64_T
@@ -48,13 +47,12 @@ inline MPI_Datatype contiguous_bytes(std::size_t bytes) {
     return type;
 }
 
-/// A distributed-graph communicator in the caller's order of neighbors, freed with its holder.
-/// Making it is collective.
+/// A distributed-graph communicator in the caller's order of neighbors, freed by the destructor.
+/// The constructor is collective.
 class Neighborhood {
 public:
     Neighborhood(MPI_Comm comm, const std::vector<int>& sources, const std::vector<int>& targets) {
-        // MPICH wants weights to be MPI_UNWEIGHTED even where there is no neighbor; reserved
-        // storage keeps data() valid.
+        // Without neighbors MPICH still requires MPI_UNWEIGHTED; padding keeps data() valid.
         const std::vector<int> from = padded(sources), to = padded(targets);
         MPI_Dist_graph_create_adjacent(comm, static_cast<int>(sources.size()), from.data(),
                                        MPI_UNWEIGHTED, static_cast<int>(targets.size()), to.data(),
@@ -74,7 +72,7 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Persistent requests, freed with their holder. They must be complete by then.
+/// Persistent requests, freed by the destructor; they must be complete by then.
 class PersistentRequests {
 public:
     PersistentRequests() = default;
@@ -84,7 +82,7 @@ public:
         for (MPI_Request& request : requests_) MPI_Request_free(&request);
     }
 
-    /// A place for one more request, to pass to MPI_Send_init and the like.
+    /// Appends a request, for MPI_Send_init and the like.
     MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
     int size() const { return static_cast<int>(requests_.size()); }

@@ -18,11 +18,11 @@ enum class Kind { whole, number, word, choice, sides, yes_no, sizes, flag };
 struct Option {
     const char *name, *of, *value, *usual, *help;
     Kind kind;
-    bool each = true;  // a list makes a case of each; of options of all benchmarks: a list is kept
-    double least = 1, most = 1 << 30;  // of numbers
+    bool each = true;  // a list makes cases; for options of all benchmarks it stays a list
+    double least = 1, most = 1 << 30;  // bounds of numbers
 };
 
-// The options of all benchmarks have no `of`. Of a case's options the last ones vary first.
+// Options of all benchmarks have an empty `of`. In lists of cases the last options vary fastest.
 constexpr Option options[] = {
     {"app", "apps", "NAMES", "multigrid_cg,finite_volume,poisson,shallow_water,hydrodynamics",
      "applications", Kind::word},
@@ -152,7 +152,7 @@ json part_of(const Option& option, const std::string& text) {
     return option.kind == Kind::choice ? json(text) : json(text == choices[0]);
 }
 
-// A value; of options that may have several, a list.
+// A value, or a list for options that allow several.
 json value_of(const Option& option, std::string text) {
     if (option.kind == Kind::flag) return true;
     if (option.kind == Kind::sides) std::replace(text.begin(), text.end(), 'x', ',');
@@ -186,7 +186,7 @@ std::string key_of(std::string name) {
     return name == "overlap" ? "work_us" : name;
 }
 
-// One case for each combination of the values of its options.
+// Adds a case per combination of option values.
 void add_cases(json& cases, const json& told, const std::string& benchmark) {
     std::vector<json> made{json::object()};
     for (const Option& option : options) {
@@ -221,7 +221,7 @@ public:
             const std::size_t first = next_++;
             take(benchmark, words_[first]);
             if (words_[first].starts_with("--json") || words_[first].starts_with("--turns"))
-                continue;  // on rank 0 alone it matters, or in this launch
+                continue;  // may differ between ranks and launches
             for (std::size_t i = first; i < next_; ++i) arguments.push_back(words_[i]);
         }
         add_cases(job_["cases"], section_, benchmark);
@@ -268,7 +268,7 @@ private:
         else section_[key] = value_of(option, text);
     }
 
-    // Options before the first --case hold for all cases.
+    // Options before the first --case apply to all cases.
     void next_case(const std::string& benchmark) {
         if (common_.is_null()) common_ = section_;
         else add_cases(job_["cases"], section_, benchmark);

@@ -9,28 +9,28 @@
 
 namespace parhelion::bench {
 
-/// What to measure.
+/// The measurements of a command line.
 struct Job {
     std::string benchmark;  // halo, gather, alltoall or apps
     int ranks = 0;          // 0: any number
     int launch = 0;
     std::uint64_t seed = 1;
     int repetitions = 30;
-    /// Above 0: variants take samples beyond `repetitions`, until the 95 % interval of the median
-    /// reaches no further from it than this share of it, or until `most_repetitions`.
+    /// Above 0: sample beyond `repetitions`, until the half-width of the median's 95 % confidence
+    /// interval is below this fraction of the median, or until `most_repetitions`.
     double precision = 0;
     int most_repetitions = 1000;
     double min_sample_s = 0.0005;
     bool bind = true;
     bool per_node = false;              // count messages and bytes by level of the machine
-    int pair = -1;                      // of this launch, where another build takes turns with it
+    int pair = -1;                      // number of this interleaved A/B pair; -1: none
     std::string turns;                  // see Turns
-    std::vector<std::string> variants;  // "all", as none does, stands for all that need no naming
-    std::vector<nlohmann::json> cases;  // values of options, checked one by one
-    nlohmann::json params = nlohmann::json::object();  // put into those of every case line
+    std::vector<std::string> variants;  // "all", or empty: all but `only_by_name`
+    std::vector<nlohmann::json> cases;  // validated values of options
+    nlohmann::json params = nlohmann::json::object();  // added to the params of every case line
     std::vector<std::string> arguments;                // of the program, for the record
 
-    /// Another order in every launch.
+    /// Random order of variants, different in every launch.
     std::mt19937_64 order() const {
         return std::mt19937_64(seed + (static_cast<std::uint64_t>(launch) << 32));
     }
@@ -40,27 +40,25 @@ struct Job {
                                                 per_node, pair, turns, variants, cases, params)
 };
 
-/// A command line, read without MPI. `complaint` says what is wrong with it, and how to put it
-/// right.
+/// A command line, read without MPI. `complaint` says what is wrong with it and how to fix it.
 struct Request {
     Job job;
     std::string record;  // file of --json; empty: columns on standard output
-    int cold_bytes = 0;  // of the alltoall that precedes everything; 0: none
+    int cold_bytes = 0;  // per block of the first alltoall; 0: none
     std::string complaint;
 };
 
-/// Fisher and Yates, written out: std::shuffle may differ between the standard libraries of two
-/// nodes.
+/// Fisher-Yates shuffle; std::shuffle may differ between the standard libraries of two nodes.
 template <class List>
 void shuffle_alike(List& list, std::mt19937_64& random) {
     for (std::size_t left = list.size(); left > 1; --left)
         std::swap(list[left - 1], list[random() % left]);
 }
 
-/// Words of a command line of phl-bench.
+/// Parses phl-bench's command line.
 Request read_words(const std::vector<std::string>& words);
 
-/// All options, or those of one benchmark.
+/// Help on all options, or on those of one benchmark.
 std::string help_text(const std::string& benchmark = "");
 
 }  // namespace parhelion::bench

@@ -108,7 +108,7 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
     return status;
 }
 
-// Ranks that were started with other words would wait for each other for ever.
+// Throws Error if the ranks have different command lines, which would deadlock.
 void agree_on(const Request& asked, const Communicator& comm) {
     std::string words = asked.complaint;
     for (const std::string& word : asked.job.arguments) words += word + '\n';
@@ -133,8 +133,7 @@ int run_as_asked(const Request& asked, const Beginning& beginning, const PlanCas
                         std::to_string(asked.job.ranks));
         record.emplace(asked.record, comm, asked.job);
         status = run(asked.job, comm, beginning, plan, *record);
-    } catch (const Error& e) {  // thrown by every rank or by none: one of them says it, and all of
-                                // them leave in order
+    } catch (const Error& e) {  // on all ranks or none: rank 0 prints it, all return
         if (comm.rank() == 0) std::fprintf(stderr, "phl-bench: %s\n", e.what());
         status = bad_input;
     }
@@ -147,8 +146,7 @@ int run_as_asked(const Request& asked, const Beginning& beginning, const PlanCas
 int measure(const Request& asked, const Beginning& beginning, const PlanCases& plan) {
     try {
         return run_as_asked(asked, beginning, plan);
-    } catch (const std::exception&
-                 e) {  // no Error: it struck this rank alone, and the others would wait for ever
+    } catch (const std::exception& e) {  // maybe on this rank only: the others would wait forever
         std::fprintf(stderr, "phl-bench: %s\n", e.what());
         MPI_Abort(MPI_COMM_WORLD, failed);
     }

@@ -78,7 +78,7 @@ json or_null(const std::optional<T>& value) {
     return value ? json(*value) : json(nullptr);
 }
 
-// An exchange has ended when it has ended on the last rank.
+// An exchange ends when its last rank does.
 std::vector<double> maximum_over_ranks(const std::vector<std::vector<double>>& by_rank) {
     std::vector<double> slowest = by_rank.empty() ? std::vector<double>{} : by_rank.front();
     for (const auto& samples : by_rank)
@@ -117,7 +117,7 @@ json run_of(const Job& job) {
 
 double microseconds(double seconds) { return seconds * 1e6; }
 
-// As the OSU benchmarks print theirs.
+// In the style of the OSU benchmarks.
 std::string columns_of(const Outcome& outcome) {
     const std::string name =
         outcome.variant +
@@ -136,7 +136,7 @@ std::string columns_of(const Outcome& outcome) {
     return name + text.data();
 }
 
-// The system's own words, and how much room is left for a record that did not find enough.
+// The system's message and the free space of the file system.
 std::string why_not_written(int error, const std::string& path) {
     std::string why = error ? std::system_category().message(error) : "the write failed";
     std::error_code unknown;
@@ -230,8 +230,7 @@ void Record::write(json line) {
     if (!writes_ || path_.empty()) return;
     line["schema"] = "parhelion.record/1";
     if (line["type"] != "run") line["launch"] = launch_;
-    // Paths and host names need not be UTF-8: what is not is replaced rather than lost with the
-    // whole line.
+    // Paths and host names need not be UTF-8: replace invalid bytes instead of losing the line.
     errno = 0;
     file_ << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
     if (!file_)

@@ -16,16 +16,15 @@
 
 namespace parhelion::bench {
 
-/// The innermost unit of the machine that two ranks share: which level each message stays within.
+/// Counts messages by the innermost unit of the machine that sender and receiver share.
 class Levels {
 public:
-    /// Collective. Where all ranks sit; levels within which some rank is not bound are not told
-    /// apart.
+    /// Collective. Discovers the ranks' positions, without levels in which some rank is unbound.
     explicit Levels(const Communicator& comm);
 
     /// Collective. {"own_rank": {"messages", "bytes"}, …, "node", "other_node", "busiest_node"}:
-    /// sums over all ranks, and what leaves the node that most leaves. Null where some rank's
-    /// messages are not known.
+    /// sums over all ranks, and the maximum over nodes that leaves a node. Null if a rank's
+    /// messages are unknown.
     nlohmann::json count(const Traffic& traffic) const;
 
 private:
@@ -39,11 +38,10 @@ private:
     Communicator comm_;
     placement::Discovered here_;
     std::vector<int> positions_;      // of all ranks
-    std::vector<std::string> names_;  // from the own rank outwards
+    std::vector<std::string> names_;  // from own_rank outwards
 };
 
-/// How one variant of a case fared; the same on every rank but for the lists by rank, which only
-/// rank 0 has.
+/// Results of one variant of a case; the same on every rank, but lists by rank are on rank 0 only.
 struct Outcome {
     std::string variant, role;
     std::optional<std::string> skipped, error;
@@ -53,33 +51,31 @@ struct Outcome {
     std::vector<std::vector<double>> samples_by_rank;
     std::vector<std::optional<double>> probe_ns;
     Skew skew;
-    Traffic traffic;  // maximum over ranks
-    nlohmann::json
-        traffic_by_level;  // of all ranks, see Levels::count; null: not asked for, or not known
-    std::vector<double> exchange_s;  // beside each sample, of whole applications: see
-                                     // Variant::step_held; mean over ranks
+    Traffic traffic;                  // maximum over ranks
+    nlohmann::json traffic_by_level;  // see Levels::count; null: not requested, or unknown
+    std::vector<double> exchange_s;   // of applications, see Variant::step_held; mean over ranks
     int exchange_lines = 0;
     std::optional<double> energy_j;  // of all nodes per exchange, mean over the samples
-    std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_s;  // alike, see Phases
+    std::array<std::vector<double>, std::tuple_size_v<Phases>> phases_s;  // mean over ranks
     nlohmann::json explain;
 };
 
-/// Takes what became of one variant of a case.
+/// Receives the outcome of one variant of a case.
 using ReportOutcome = std::function<void(const Case&, const Outcome&)>;
 
-/// Collective. Every rank's samples, of which each has as many: a list per rank on rank 0, nothing
+/// Collective. Gathers the samples, equally many per rank: a list per rank on rank 0, empty
 /// elsewhere.
 std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine,
                                                  const Communicator& comm);
 
-/// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed line by
-/// line, so that whoever follows the file sees every case as it ends and a crash loses nothing;
-/// without a file, columns on standard output. On other ranks all calls do nothing. A failed write
-/// throws std::runtime_error on rank 0 alone.
+/// The record: JSON lines of schema `parhelion.record/1`, written by rank 0 and flushed per line,
+/// so that readers see each case as it ends and a crash loses none; columns on standard output
+/// without a file. Other ranks' calls do nothing. A failed write throws std::runtime_error on rank
+/// 0 only.
 class Record {
 public:
-    /// Collective. Opens for appending, and begins an empty file as a run; throws Error on every
-    /// rank when rank 0 cannot.
+    /// Collective. Opens for appending; an empty file gets a `run` line first. Throws Error on
+    /// every rank if rank 0 cannot open it.
     Record(const std::string& path, const Communicator& comm, const Job& job);
 
     void launch(nlohmann::json facts);
@@ -91,10 +87,10 @@ private:
     void write(nlohmann::json line);
     void print(const std::string& text);
 
-    nlohmann::json run_;     // the line that begins a file
-    std::string last_case_;  // whose columns stand last
+    nlohmann::json run_;     // the first line of a file
+    std::string last_case_;  // case of the last printed columns
     int launch_;
-    nlohmann::json params_;  // put into those of every case
+    nlohmann::json params_;  // added to the params of every case
     bool writes_;
     std::string path_;
     std::ofstream file_;

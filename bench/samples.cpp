@@ -13,15 +13,14 @@ namespace parhelion::bench {
 
 namespace {
 
-constexpr int most_parts =
-    16;  // of a batch of half a millisecond and more: the clock takes less than 0.2 % of it
+constexpr int most_parts = 16;  // clock reads take < 0.2 % of a 0.5 ms batch
 
 struct At {
     double seconds;
     int rank;  // MPI_DOUBLE_INT
 };
 
-// The time since the first rank of the node began the sample.
+// Times since the first rank of the node began the sample.
 std::vector<double> since_begin(std::vector<double> times, std::size_t each, MPI_Comm node) {
     std::vector<double> begins;
     for (std::size_t first = 0; first < times.size(); first += each) begins.push_back(times[first]);
@@ -46,7 +45,7 @@ std::vector<double> first_ones(const std::vector<double>& times, MPI_Comm comm) 
     return first;
 }
 
-// The rank for which the others have waited longest in all.
+// The rank with the greatest sum of waits.
 int awaited(const std::map<int, double>& waits) {
     return std::max_element(waits.begin(), waits.end(),
                             [](auto& a, auto& b) { return a.second < b.second; })
@@ -63,9 +62,9 @@ std::int64_t Arrivals::end_of(int part, std::int64_t exchanges) {
     return exchanges * (part + 1) / parts(exchanges);
 }
 
-// From the moment when the last rank has come to an exchange until the first one leaves it, all are
-// in it. What is left of a batch's time is how far apart they are, at its begin and behind each
-// exchange; behind those whose end nobody saw as behind the others.
+// All ranks are inside an exchange from the last arrival to the first exit; the rest of a batch is
+// skew, at its begin and after each exchange. Assumes that unobserved exchanges have the same skew
+// as observed ones.
 Skew Arrivals::skew(std::int64_t exchanges, const Communicator& comm) const {
     const auto each = static_cast<std::size_t>(parts(exchanges)) + 1;
     const std::vector<double> times = since_begin(times_, each, comm.node().handle());
@@ -83,8 +82,8 @@ Skew Arrivals::skew(std::int64_t exchanges, const Communicator& comm) const {
             sum += wait;
             waits[last[i].rank] += wait;
         }
-        const double whole = last[sample + each - 1].seconds -
-                             first[sample];  // what was seen once may stand for too many
+        const double whole =
+            last[sample + each - 1].seconds - first[sample];  // bounds the extrapolation
         skew.seconds.push_back(std::min(sum, whole) / static_cast<double>(exchanges));
         skew.last_rank.push_back(awaited(waits));
     }
@@ -93,12 +92,11 @@ Skew Arrivals::skew(std::int64_t exchanges, const Communicator& comm) const {
 
 namespace {
 
-constexpr std::size_t least_samples = 20;  // fewer do not tell how much they resemble each other
+constexpr std::size_t least_samples = 20;  // fewer do not determine autocorrelation
 constexpr double z_99 = 2.576;
 constexpr double most_resemblance = 0.95;
 
-// Positions in ascending order, less their mean: a straggler is no more than the last of them.
-// Equal samples share theirs.
+// Ranks in ascending order minus their mean, robust against outliers; ties share a rank.
 std::vector<double> centered_ranks(const std::vector<double>& samples) {
     std::vector<double> ordered = samples;
     std::sort(ordered.begin(), ordered.end());
@@ -112,12 +110,11 @@ std::vector<double> centered_ranks(const std::vector<double>& samples) {
     return ranks;
 }
 
-// By how much the error of a median grows because each sample resembles the one before it, as in a
-// process AR(1).
+// Factor by which autocorrelation, as in an AR(1) process, increases the error of a median.
 double inflation(const std::vector<double>& samples) {
     const std::vector<double> ranks = centered_ranks(samples);
     const double squares = std::inner_product(ranks.begin(), ranks.end(), ranks.begin(), 0.0);
-    if (squares == 0) return 1;  // all are equal
+    if (squares == 0) return 1;  // all equal
     const double products = std::inner_product(ranks.begin() + 1, ranks.end(), ranks.begin(), 0.0);
     const double resemblance = std::clamp(products / squares, 0.0, most_resemblance);
     return std::sqrt((1 + resemblance) / (1 - resemblance));

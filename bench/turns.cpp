@@ -12,7 +12,7 @@ namespace parhelion::bench {
 
 namespace {
 
-// Open for both directions: opening waits for nobody, and writing raises no SIGPIPE.
+// With O_RDWR opening does not block and writing raises no SIGPIPE.
 int pipe_of(const std::filesystem::path& side, int rank, int how) {
     const std::string path = side.string() + "." + std::to_string(rank);
     const int pipe = open(path.c_str(), how | O_CLOEXEC);
@@ -26,11 +26,11 @@ Turns::Turns(const std::string& told, int rank) {
     if (told.empty()) return;
     const std::filesystem::path own = told;
     const bool first = own.filename() == "first";
-    // Without a writer left, reading returns at once: the other program has ended.
+    // Read end only: without writers read() returns 0, which means that the other program ended.
     mine_ = pipe_of(own, rank, O_RDONLY | O_NONBLOCK);
     fcntl(mine_, F_SETFL, O_RDONLY);
     theirs_ = pipe_of(own.parent_path() / (first ? "second" : "first"), rank, O_RDWR);
-    if (!first) give();  // it has come
+    if (!first) give();  // the first program begins
     wait();
 }
 

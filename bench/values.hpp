@@ -10,9 +10,8 @@
 
 namespace parhelion::bench {
 
-// What every cell must hold: a function of its global index, its field, its lane (component) and
-// the round of checking. A value that comes from the wrong cell, field, component or an earlier
-// exchange differs, and so is noticed.
+// The expected value of a cell is a function of global index, field, lane (component) and round, so
+// that checks detect values of a wrong cell, field, component or earlier exchange.
 
 /// Spreads 64 bits (the finalizer of SplitMix64; Steele, Lea & Flood, OOPSLA 2014).
 constexpr std::uint64_t spread(std::uint64_t bits) {
@@ -31,8 +30,8 @@ inline std::vector<std::uint64_t> lane_keys(int field, int lanes, unsigned round
     return keys;
 }
 
-/// What a ghost holds before an exchange: a NaN that carries a mark, or the smallest integer (the
-/// largest when unsigned).
+/// Value of a ghost before an exchange: a marked NaN, or the smallest integer (largest if
+/// unsigned).
 template <class T>
 constexpr T poison() {
     if constexpr (std::is_same_v<T, float>) return std::bit_cast<float>(0x7FC0DEADu);
@@ -41,7 +40,7 @@ constexpr T poison() {
     else return std::numeric_limits<T>::max();
 }
 
-/// The leading bits of `bits` as a value that T holds exactly and that is never poison.
+/// The leading bits of `bits` as an exact value of T, never poison.
 template <class T>
 constexpr T exact_value(std::uint64_t bits) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -52,13 +51,12 @@ constexpr T exact_value(std::uint64_t bits) {
     }
 }
 
-/// Calls `visit(T& element, T expected)` for `cells` neighboring cells whose global indices start
-/// at `first_id`.
+/// Calls `visit(T& element, T expected)` for `cells` contiguous cells with ids from `first_id`.
 template <class T, class Visit>
 void for_each_value(T* cells_begin, std::int64_t cells, std::uint64_t first_id,
                     const std::vector<std::uint64_t>& keys, Visit&& visit) {
     constexpr std::uint64_t id_step =
-        0x9E3779B97F4A7C15u;  // odd, so that distinct ids give distinct products
+        0x9E3779B97F4A7C15u;  // odd: distinct ids give distinct products
     const auto lanes = static_cast<std::int64_t>(keys.size());
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
         std::uint64_t bits = first_id * id_step + keys[static_cast<std::size_t>(lane)];
@@ -67,7 +65,7 @@ void for_each_value(T* cells_begin, std::int64_t cells, std::uint64_t first_id,
     }
 }
 
-/// Bits, not numbers, are compared: a NaN that should be there is right.
+/// Compares bits, so that equal NaNs are equal.
 template <class T>
 bool same_bits(const T& a, const T& b) {
     return std::memcmp(&a, &b, sizeof(T)) == 0;  // NOLINT(bugprone-suspicious-memory-comparison)

@@ -26,7 +26,7 @@ public:
 
 private:
     VariantPointer correct_;
-    std::byte* victim_;  // null but on the last rank
+    std::byte* victim_;  // null except on the last rank
 };
 
 bool is_last_rank(MPI_Comm comm) {

@@ -18,13 +18,13 @@
 
 namespace parhelion::bench {
 
-/// Seconds of a clock that never goes back.
+/// Seconds of a monotonic clock.
 inline double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
-/// Calls `work` and adds the seconds it took to `total`.
+/// Calls `work` and adds its seconds to `total`.
 template <class Work>
 decltype(auto) timed(double& total, Work&& work) {
     struct Adder {
@@ -35,18 +35,16 @@ decltype(auto) timed(double& total, Work&& work) {
     return work();
 }
 
-/// A variant that cannot run here, with the reason. Thrown by every rank or by none; the others
-/// go on. (A job or data set that cannot be used is a parhelion::Error and ends the program with
-/// status 2.)
+/// Reason why a variant cannot run here, thrown on every rank or on none; other variants continue.
+/// An invalid job or data set is a parhelion::Error instead, exit status 2.
 struct CannotRun : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What ranks do between the beginning and the end of an exchange: they spin, and touch no array.
+/// Work between begin() and end(): ranks spin and touch no array.
 struct Work {
-    double seconds = 0;  // on the average rank; 0: exchanges are called at once
-    double uneven = 0;  // the first rank works so much less than the average, as a share of it, the
-                        // last so much more, the others between
+    double seconds = 0;  // mean over ranks; 0: no work
+    double uneven = 0;   // rank 0 works (1 - uneven) * seconds, the last (1 + uneven) * seconds
     bool any() const { return seconds > 0; }
     double of_rank(int rank, int ranks) const {
         return seconds * (1 + uneven * (ranks > 1 ? 2.0 * rank / (ranks - 1) - 1 : 0));
@@ -58,24 +56,23 @@ inline void spin(double seconds) {
     }
 }
 
-/// The arrays that a variant works on. Both calls are local.
+/// The arrays of a variant. Both functions are local.
 class Values {
 public:
     virtual ~Values() = default;
-    /// Writes the round's values into every owned cell and poison into every ghost.
+    /// Writes the round's values to owned cells and poison to ghosts.
     virtual void refresh(unsigned round) = 0;
-    /// How many elements, owned ones and guards around the arrays included, are not what they must
-    /// be after an exchange.
+    /// Number of wrong elements after an exchange, including owned cells and guards.
     virtual std::int64_t count_wrong(unsigned round) const = 0;
 };
 
-/// One message of an exchange; to the own rank it is a copy.
+/// A message of an exchange, or a copy to the own rank.
 struct Sent {
     int rank = 0;
     std::int64_t bytes = 0;
 };
 
-/// Where a message goes, or comes from, and how long it is.
+/// Target or source of a message, and its length.
 struct Envelope {
     int rank = 0, tag = 0;
     std::size_t bytes = 0;
@@ -83,11 +80,11 @@ struct Envelope {
     int count() const { return static_cast<int>(bytes); }
 };
 
-/// What one rank sends to other ranks in one exchange.
+/// Messages that one rank sends in one exchange.
 struct Traffic {
     std::int64_t bytes = 0;
     std::int64_t messages = 0;
-    std::vector<Sent> sent = {};  // empty where it is not known
+    std::vector<Sent> sent = {};  // empty if unknown
     void add(const Sent& message) {
         bytes += message.bytes;
         ++messages;
@@ -98,69 +95,67 @@ struct Traffic {
 /// Seconds of post-recv, post-send, wait-recv and wait-send.
 using Phases = std::array<double, 4>;
 
-/// One way of doing a case's exchange: made once, then run many times.
+/// An implementation of a case's exchange: constructed once, run many times.
 class Variant {
 public:
     virtual ~Variant() = default;
-    /// One whole exchange, owner to ghost, of all fields.
+    /// One blocking forward exchange of all fields.
     virtual void exchange() = 0;
     virtual void exchange_many(std::int64_t times) {
         for (std::int64_t i = 0; i < times; ++i) exchange();
     }
-    /// The same in two halves, for those that can do something between them.
+    /// The same in two halves, if has_halves(), with work between them.
     virtual bool has_halves() const { return false; }
     virtual void begin() {}
     virtual void end() {}
-    /// And in the phases that Comb (LLNL) tells apart: adds what each takes. Of two halves the
-    /// first is post-send, the second wait-recv.
+    /// The same in the phases of Comb (LLNL); adds each one's seconds. By default begin() is
+    /// post-send, end() wait-recv.
     virtual void exchange_in_phases(Phases& seconds) {
         timed(seconds[1], [&] { begin(); });
         timed(seconds[2], [&] { end(); });
     }
     virtual Values& values() = 0;
     virtual Traffic traffic() const = 0;
-    /// Why it does what it does, for those that choose; null for the others.
+    /// Explains a choice of transports; null if there was none.
     virtual nlohmann::json explain() const { return nullptr; }
-    /// True when ranks may change their arrays only after *all* have ended an exchange: the checks
-    /// then put a barrier there.
+    /// True if ranks may write their arrays only after *all* ended an exchange: the checks then add
+    /// a barrier.
     virtual bool needs_barrier_between_steps() const { return false; }
-    /// Of whole applications: one more step, in which `hold` brings the ranks together before each
-    /// exchange, and the seconds that this rank then spends inside its exchanges. Waiting for a
-    /// rank that computes longer is no part of them.
+    /// Of applications: runs a step with `hold`, a barrier, before each exchange, so that load
+    /// imbalance does not count. Returns this rank's seconds in exchanges.
     virtual std::optional<double> step_held(const std::function<void()>& hold) {
         return (void)hold, std::nullopt;
     }
-    /// And the lines of code that their exchange takes; 0: not counted.
+    /// Of applications: lines of code of the exchange; 0: not counted.
     virtual int exchange_lines() const { return 0; }
 };
 
 using VariantPointer = std::unique_ptr<Variant>;
 
-/// Seconds that this rank spent on making a variant.
+/// Seconds that this rank spent constructing a variant.
 struct SetupTimes {
-    double pattern = 0;  // who exchanges what with whom
+    double pattern = 0;  // neighbors and messages
     double plan = 0;     // buffers, types, requests, compiled copies
 };
 
-/// A variant by name, not yet made.
+/// A variant by name, not yet constructed.
 struct Entry {
     std::string name;
     std::string role;  // own, baseline, library or floor
-    /// Collective; throws CannotRun on every rank, with the reason, or on none.
+    /// Collective; throws CannotRun on every rank or on none.
     std::function<std::unique_ptr<Variant>(SetupTimes&)> make;
-    /// Left out when the job asks for all variants.
+    /// Excluded from "all".
     bool only_by_name = false;
-    /// Why this build cannot run it on this machine; empty when it can, or when only a run will
-    /// tell.
+    /// Why this build cannot run it on this machine; empty if it can, or if only a run shows.
     std::string unavailable = {};
 };
 
-/// A case of a benchmark, ready to make its variants.
+/// A case of a benchmark with its variants.
 struct Case {
     std::string name;
     nlohmann::json params;
     std::vector<Entry> entries;
-    Work work = {};  // between the halves of each exchange
+    Work work = {};  // between begin and end
     bool phases = false;
 };
 
@@ -182,12 +177,12 @@ void add_rows(std::vector<Entry>& entries, const TableRow<Setup> (&table)[count]
                            each.only_by_name});
 }
 
-/// The entries that a job names, in its order; "all", or no name, stands for all but those that run
-/// only by name. Throws Error listing the names there are when one is unknown.
+/// The entries by name, in the order of `names`; "all", or no name: all but `only_by_name`. Throws
+/// Error, listing the known names, if one is unknown.
 std::vector<Entry> chosen(const std::vector<Entry>& all, const std::vector<std::string>& names);
 
-/// `planted_fault`: a correct variant with one byte of the last rank made wrong, to show that the
-/// checks notice and that the program then ends with status 1. Only by name.
+/// `planted_fault`, only by name: a correct variant that corrupts one byte on the last rank, to
+/// test that the checks detect it and the program exits with status 1.
 Entry planted_fault(MPI_Comm comm, std::function<VariantPointer(SetupTimes&)> correct,
                     std::function<std::byte*(Variant&)> victim);
 

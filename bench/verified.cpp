@@ -6,8 +6,7 @@ namespace parhelion::bench {
 
 namespace {
 
-// Calls `body` with a value of the type that the values of an element are made of: a complex
-// number has two.
+// Calls `body` with a value of the element's scalar type; a complex number has two of them.
 template <class Body>
 decltype(auto) with_lane_type(Element element, Body&& body) {
     switch (element.scalar) {

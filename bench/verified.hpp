@@ -9,11 +9,11 @@
 
 namespace parhelion::bench {
 
-/// What cells hold after an exchange. Before it, all that are not owned are poison; those beyond
-/// the grid stay so.
+/// Expected state of cells after an exchange. Before it, all but owned cells are poison; untouched
+/// ones, beyond the grid, stay so.
 enum class Expect { owned, ghost, untouched };
 
-/// Cells that follow each other in memory, and whose global indices do.
+/// Cells that are contiguous in memory and in global index.
 struct Run {
     std::byte* start;
     std::int64_t cells;
@@ -22,7 +22,7 @@ struct Run {
     int field = 0;
 };
 
-/// Arrays that know what each of their cells must hold.
+/// Arrays that write and check the values of each cell.
 class VerifiedArrays : public Values {
 public:
     VerifiedArrays(Element element, int components, std::shared_ptr<const Memory> memory)
@@ -33,7 +33,7 @@ public:
 
 protected:
     using Visit = std::function<void(const Run&)>;
-    /// Every cell once, field by field.
+    /// Visits every cell once, field by field.
     virtual void for_each_run(const Visit& visit) const = 0;
     std::byte* block(int index) const { return memory_->block(index); }
 

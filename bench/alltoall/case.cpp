@@ -17,7 +17,7 @@ constexpr std::size_t word = sizeof(std::uint64_t);
 
 }  // namespace
 
-// Whole words where a block is made of them: large blocks are checked eight times as fast.
+// 8-byte elements, where they divide a block, make the checks eight times as fast.
 AlltoallBuffers::AlltoallBuffers(int rank, int ranks, std::size_t block_bytes)
     : VerifiedArrays(
           block_bytes % word == 0 ? element_of<std::uint64_t>() : element_of<std::uint8_t>(), 1,
@@ -42,7 +42,7 @@ Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm) {
                              std::to_string(comm.size()) + " ranks";
     const int ranks_here = comm.node().size();
     validate_together(comm, [&] {
-        constexpr double buffers_of_all = 4;  // two, and what an MPI copies
+        constexpr double buffers_of_all = 4;  // two, and MPI's copies
         check_node_memory(
             buffers_of_all * static_cast<double>(block_bytes) * comm.size() * ranks_here, name,
             "use smaller sizes or more nodes");
@@ -53,9 +53,9 @@ Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm) {
 
 namespace {
 
-constexpr unsigned calls = 10;  // the published test's
+constexpr unsigned calls = 10;  // as in the published test
 
-// No barrier before the first call: it would make some of the connections.
+// No barrier before the first call: it would open some connections.
 double timed_call(AlltoallBuffers& buffers, int bytes) {
     double seconds = 0;
     timed(seconds, [&] {

@@ -11,9 +11,8 @@
 
 namespace parhelion::bench {
 
-/// What one rank sends and receives: a block of `block_bytes` for every rank, and one from every
-/// rank, in order of rank. The values of a block tell sender, receiver, place and round, so that a
-/// block of another rank or call is noticed.
+/// Send and receive buffers of one rank: a block of `block_bytes` per rank, in rank order. Values
+/// encode sender, receiver, position and round, so that the checks detect misplaced or old blocks.
 class AlltoallBuffers : public VerifiedArrays {
 public:
     AlltoallBuffers(int rank, int ranks, std::size_t block_bytes);
@@ -40,13 +39,12 @@ struct AlltoallSetup {
 
 std::vector<Entry> alltoall_variants(const AlltoallSetup& setup);
 
-/// Collective. The case with all the variants that this build has for it.
+/// Collective. The case with all of its variants in this build.
 Case make_alltoall_case(std::size_t block_bytes, const Communicator& comm);
 
-/// Collective over all ranks, right after MPI_Init and before anything else: the time of the very
-/// first alltoall, which makes MPI's connections, and of the nine after it (maximum over ranks; on
-/// rank 0), every byte verified. An object with `size`, `first_s`, `later_s` (a list) and
-/// `verified`.
+/// Collective, as the first call after MPI_Init. Times the first alltoall, which opens MPI's
+/// connections, and the nine after it, and verifies every byte. Returns `size`, `first_s`,
+/// `later_s` (a list) and `verified`; seconds are maxima over ranks.
 nlohmann::json call_while_cold(std::int64_t block_bytes);
 
 }  // namespace parhelion::bench

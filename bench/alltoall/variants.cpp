@@ -6,7 +6,6 @@ namespace parhelion::bench {
 
 namespace {
 
-/// The case's buffers, and one message to every other rank.
 class OnBuffers : public Variant {
 public:
     explicit OnBuffers(const AlltoallSetup& setup) : comm_(setup.comm), buffers_(setup.buffers) {}
@@ -22,7 +21,7 @@ protected:
     int rank() const { return buffers_->rank(); }
     int ranks() const { return buffers_->ranks(); }
     std::size_t block_bytes() const { return buffers_->block_bytes(); }
-    int count() const { return static_cast<int>(block_bytes()); }  // it fits, see case.cpp
+    int count() const { return static_cast<int>(block_bytes()); }  // at most INT_MAX
     std::byte* send(int to) const { return buffers_->send(to); }
     std::byte* receive(int from) const { return buffers_->receive(from); }
 
@@ -31,7 +30,7 @@ private:
     std::shared_ptr<AlltoallBuffers> buffers_;
 };
 
-/// Collective; what it takes is added to `times.plan`.
+/// Collective. Adds the constructor's time to `times.plan`.
 template <class Baseline>
 VariantPointer make_plain(const AlltoallSetup& setup, SetupTimes& times) {
     return timed(times.plan, [&] { return std::make_unique<Baseline>(setup); });
@@ -75,9 +74,8 @@ private:
 };
 #endif
 
-/// One partner after the other: in step i rank r sends to r + i and receives from r - i, or both
-/// with r xor i where the ranks are a power of two (Thakur, Rabenseifner & Gropp, IJHPCA 2005,
-/// section 4.4).
+/// Step i: rank r sends to r + i and receives from r - i, or exchanges with r xor i if the ranks
+/// are a power of two (Thakur, Rabenseifner & Gropp, IJHPCA 2005, section 4.4).
 class Pairwise : public OnBuffers {
 public:
     using OnBuffers::OnBuffers;
@@ -107,7 +105,7 @@ VariantPointer make_mpi_alltoall_init(const AlltoallSetup& setup, SetupTimes& ti
     throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");
 }
 
-// The baseline is MPI_Alltoall, which programs call.
+// The baseline is MPI_Alltoall, because programs call it.
 constexpr TableRow<AlltoallSetup> variants[] = {
     {"mpi_alltoall", "baseline", make_plain<MpiAlltoall>},
     {"mpi_alltoall_init", "library", make_mpi_alltoall_init},

@@ -23,13 +23,12 @@ using applications::Program;
 
 namespace {
 
-/// An application that is measured step by step over one exchange, and its state compared bit
-/// for bit with the reference. In round r it is looked at from step r on, so that steps upon steps
-/// are compared, too.
+/// An application over one exchange, timed step by step. The checks compare its state bit for bit
+/// with the reference; round r takes r steps first, so that they see later steps too.
 class Running final : public Variant, private Values {
 public:
-    /// Collective. Of the set-up that of the exchange alone counts: the application's own is the
-    /// same in all variants.
+    /// Collective. Counts the exchange's set-up only: the application's is the same in all
+    /// variants.
     Running(const MakeProgram& make, std::shared_ptr<Application> reference, int lines,
             SetupTimes& times)
         : program_(make(clock_)), reference_(std::move(reference)), lines_(lines) {
@@ -67,7 +66,7 @@ private:
         program_->start(round);
         for (steps_ = 0; steps_ < round;) exchange();
     }
-    /// Collective, unlike others: the reference takes the same steps.
+    /// Collective, unlike in other variants: the reference takes the same steps.
     std::int64_t count_wrong(unsigned round) const override {
         reference_->start(round);
         for (std::int64_t step = 0; step < steps_; ++step) reference_->step();
@@ -83,7 +82,7 @@ private:
     std::unique_ptr<Program> program_;
     std::shared_ptr<Application> reference_;
     int lines_;
-    std::int64_t steps_ = 0, all_steps_ = 0;  // of this round, and of all
+    std::int64_t steps_ = 0, all_steps_ = 0;  // of this round, of all rounds
 };
 
 class Reference {
@@ -219,7 +218,7 @@ template <std::size_t n>
 std::array<int, n> grid_of(const json& object, int ranks) {
     std::array<int, n> balanced{};
     MPI_Dims_create(ranks, static_cast<int>(n), balanced.data());
-    if (n == 2) std::swap(balanced[0], balanced[1]);  // rows, which are contiguous, stay long
+    if (n == 2) std::swap(balanced[0], balanced[1]);  // keeps the contiguous rows long
     const auto grid = sides_of<n>(object, "grid", {balanced.begin(), balanced.end()}, 1, ranks);
     std::int64_t started = 1;
     for (const int side : grid) started *= side;

@@ -7,7 +7,7 @@ namespace parhelion::bench {
 
 std::vector<Entry> application_variants();
 
-/// An application of a job, checked. Throws Error for what cannot be run on the ranks. Local.
+/// Local. Reads and validates an application of a job; throws Error if it cannot run on the ranks.
 Case read_application(const nlohmann::json& object, const Communicator& comm);
 
 }  // namespace parhelion::bench

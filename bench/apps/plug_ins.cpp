@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t name_length = 64, text_length = 4000;
 constexpr int arrays = 6;
 
-/// As `problem` in examples/shallow_water/shallow_water_c.f90.
+/// Layout of `problem` in examples/shallow_water/shallow_water_c.f90.
 struct Asked {
     int way, comm, rank, cells[2], ranks[2];
     void (*begins)(ExchangeClock*);
@@ -135,7 +135,7 @@ public:
         if (functions_.exchange(adapters_[number].get()) != 0)
             throw Error("the other library's update failed", ErrorKind::communication);
     }
-    applications::Traffic traffic(std::size_t) const override { return {}; }  // it does not tell
+    applications::Traffic traffic(std::size_t) const override { return {}; }  // unknown
     std::string explain() const override { return functions_.version; }
 
 private:

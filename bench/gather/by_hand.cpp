@@ -53,7 +53,7 @@ private:
     MPI_Win window_ = MPI_WIN_NULL;
 };
 
-/// Straight into the reader's ghosts, synchronized by post, start, complete and wait.
+/// Puts into the reader's ghosts; synchronized by post, start, complete and wait.
 class PutGather : public Kind<CellMessages> {
 public:
     PutGather(const GatherSetup& setup, CellMessages messages)
@@ -115,7 +115,7 @@ constexpr TableRow<GatherSetup> by_hand[] = {
 
 void add_by_hand(std::vector<Entry>& entries, const GatherSetup& setup) {
     add_rows(entries, by_hand, setup);
-    // Without ghosts the byte behind the array is hit, a guard: that is noticed too.
+    // Without ghosts the fault hits a guard behind the array, which the checks see too.
     entries.push_back(planted_fault(
         setup.comm, [=](SetupTimes& times) { return gather<IsendGather>(setup, times); },
         [array = setup.array](Variant&) { return array->ghosts(); }));

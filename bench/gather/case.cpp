@@ -21,7 +21,7 @@ public:
         : map_(std::move(map)), array_(setup.array),
           values_({array_->cells(), static_cast<byte_count>(array_->cell_bytes())}, {},
                   setup.params.element, setup.params.components) {
-        map_.forward(values_);  // makes the exchange for such cells
+        map_.forward(values_);  // creates and caches the exchange
     }
 
     void exchange() override { map_.forward(values_); }
@@ -35,7 +35,7 @@ private:
     CellValues values_;
 };
 
-/// What Fortran's and C's gather do: any array, copied through the map's own buffers.
+/// As the gathers of Fortran and C: any array, copied through the map's buffers.
 VariantPointer make_index_map_gather(const GatherSetup& setup, SetupTimes& times) {
     IndexMap map = timed(times.pattern, [&] { return IndexMap(*setup.domain); });
     return timed(times.plan,

@@ -25,7 +25,7 @@ void GatherArray::for_each_run(const Visit& visit) const {
 
 namespace {
 
-// How many ghosts this rank reads from each rank, found in the ascending ghost list.
+// Number of this rank's ghosts by owner.
 std::vector<int> ghosts_by_rank(const IndexedDomain& domain) {
     std::vector<int> counts(static_cast<std::size_t>(domain.communicator().size()), 0);
     for (int owner : domain.ghost_owners()) ++counts[static_cast<std::size_t>(owner)];
@@ -52,8 +52,8 @@ void check_sizes(MPI_Comm comm, std::size_t sent, std::size_t ghosts, std::size_
             "a rank's messages take more than 2 GiB, which MPI's int counts cannot express");
 }
 
-// Readers tell owners some numbers: `told` for each message that a rank receives, into `heard` for
-// each that it sends.
+// Sends numbers from readers to owners: `told(m)` of each received message m is the source,
+// `heard(m)` of each sent message the destination.
 template <class Told, class Heard>
 void tell_owners(MPI_Comm comm, const CellMessages& messages, Told told, Heard heard) {
     std::vector<MPI_Request> requests(messages.sends.size() + messages.receives.size());

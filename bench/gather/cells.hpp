@@ -13,17 +13,17 @@
 namespace parhelion::bench {
 
 struct GatherParams {
-    std::string dataset;  // folder in the published layout
+    std::string dataset;  // a folder in the published layout
     Element element;
     int components = 1;
-    std::string from = {};  // tells data sets of one name apart; no path
+    std::string from = {};  // distinguishes data sets of one name; no path
 
     std::size_t cell_bytes() const {
         return static_cast<std::size_t>(element.size) * static_cast<std::size_t>(components);
     }
 };
 
-/// Copies the cells of `array` that `index` lists (`count` of them) to `to`, one behind the other.
+/// Copies the `count` cells of `array` in `index` to `to`, contiguously.
 void pack_cells(const std::byte* array, const int* index, std::size_t count, std::size_t cell_bytes,
                 std::byte* to);
 
@@ -46,15 +46,14 @@ private:
 };
 
 struct CellMessage : Envelope {
-    std::size_t first = 0, cells = 0;  // of the list of cells that are sent; of the ghosts
+    std::size_t first = 0, cells = 0;  // in CellMessages::cells, or in the ghosts
 };
 
-/// Who gets which of a rank's cells: what a program that gathers by hand sets up once. Ghosts of
-/// published data sets are ascending and blocks lie in rank order, so the ghosts from one rank are
-/// neighbors in memory and need no unpacking.
+/// Messages of a hand-written gather. Ghosts ascend and blocks are in rank order, so one owner's
+/// ghosts are contiguous and need no unpacking.
 struct CellMessages {
-    std::vector<CellMessage> sends, receives;  // of ascending ranks
-    std::vector<int> cells;                    // owned ones to send, message by message
+    std::vector<CellMessage> sends, receives;  // by ascending rank
+    std::vector<int> cells;                    // owned cells to send, message by message
     std::shared_ptr<GatherArray> array;
     static constexpr bool in_place = true;
 
@@ -70,16 +69,16 @@ struct CellMessages {
     void copy_own_images() const {}
 };
 
-/// Collective. Throws CannotRun on every rank when a message would pass MPI's int counts.
+/// Collective. Throws CannotRun on every rank if a message exceeds MPI's int counts.
 CellMessages find_messages(MPI_Comm comm, const IndexedDomain& domain,
                            std::shared_ptr<GatherArray> array);
 
-/// Collective. For each message sent, the place in the reader's array (in cells) of its first cell:
-/// the others follow in the order of the list.
+/// Collective. For each sent message, the index of its first cell in the reader's array; the others
+/// follow contiguously.
 std::vector<std::int64_t> places_at_readers(MPI_Comm comm, const IndexedDomain& domain,
                                             const CellMessages& messages);
 
-/// Collective. Where each ghost lies in its owner's block.
+/// Collective. Index of each ghost in its owner's block.
 std::vector<int> cells_at_owners(MPI_Comm comm, const IndexedDomain& domain);
 
 }  // namespace parhelion::bench

@@ -8,8 +8,7 @@ namespace {
 
 using Strides = std::array<std::ptrdiff_t, 3>;
 
-// A run length known to the compiler turns memcpy into a few moves: thin faces are one to five
-// cells wide.
+// A constant run length turns memcpy into a few moves: thin faces are one to five cells wide.
 template <class Bytes>
 void copy_runs_of(Bytes bytes, const std::byte* from, const Strides& from_stride, std::byte* to,
                   const Strides& to_stride, const std::array<std::ptrdiff_t, 3>& count) {
@@ -72,7 +71,7 @@ namespace {
 struct Cell {
     std::uint64_t id = 0;  // global
     int ghost_dims = 0;
-    bool exists = true;  // false beyond an end that is not periodic
+    bool exists = true;  // false beyond a non-periodic end
 };
 
 void fold_back(const HaloGeometry::Fold& fold, const Coordinates& whole, Coordinates& global) {
@@ -118,8 +117,8 @@ HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
     for (int f = 0; f < params.fields; ++f) starts_.push_back(block(f));
 }
 
-// The cells of a row are low ghosts, owned ones and high ghosts along the fastest dimension. Ids
-// of ghosts may fall where a grid is folded.
+// A row is low ghosts, owned cells, high ghosts along the fastest dimension. On a folded grid ids
+// of ghosts may descend: one cell per run.
 void HaloArrays::for_each_run(const Visit& visit) const {
     const HaloGeometry& g = geometry_;
     const std::int64_t lengths[3] = {g.halo[0], g.extent[0], g.halo[0]};
@@ -139,8 +138,8 @@ Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field)
     const Coordinates cells = extended(geometry);
     Region region{field, geometry.cell_bytes * static_cast<std::size_t>(box.extent(0))};
     auto stride = static_cast<std::ptrdiff_t>(geometry.cell_bytes);
-    std::size_t level = 0;   // the next level of strides to fill
-    bool contiguous = true;  // so far the box spans whole rows
+    std::size_t level = 0;   // next stride to fill
+    bool contiguous = true;  // the box spans whole rows so far
     for (std::size_t d = 0; d < max_dimensions; ++d) {
         region.start += box.lo[d] * stride;
         const std::int64_t size = box.extent(static_cast<int>(d));

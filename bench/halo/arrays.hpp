@@ -9,7 +9,7 @@
 
 namespace parhelion::bench {
 
-/// A box of an array: runs of `run_bytes` contiguous bytes, repeated in up to three nested strides.
+/// A box of an array: runs of `run_bytes` contiguous bytes in up to three nested strides.
 struct Region {
     std::byte* start = nullptr;
     std::size_t run_bytes = 0;
@@ -44,7 +44,7 @@ private:
     std::vector<void*> starts_;
 };
 
-/// A box of an array that starts at `field`, its contiguous dimensions joined into longer runs.
+/// The region of `box` in the array at `field`; joins contiguous dimensions into longer runs.
 Region region_of(const HaloGeometry& geometry, const Box& box, std::byte* field);
 
 }  // namespace parhelion::bench

@@ -4,8 +4,7 @@
 #include "kinds.hpp"
 #include "mpi_handles.hpp"
 
-// They share the geometry, the copy loops and one habit: a periodic image of the rank's own cells
-// is copied in place while messages travel, never sent.
+// While messages travel, all variants copy own cells to ghosts that are periodic copies of them.
 
 namespace parhelion::bench {
 
@@ -14,7 +13,7 @@ namespace {
 using IsendMessages = PackedMessages<Messages, false>;
 using PersistentMessages = PackedMessages<Messages, true>;
 
-// A vector over each level of strides, outward.
+// Nested MPI hvectors, one per stride.
 MPI_Datatype region_type(const Region& region) {
     MPI_Datatype type = contiguous_bytes(region.run_bytes);
     for (std::size_t level = 0; level < 3; ++level) {
@@ -28,8 +27,7 @@ MPI_Datatype region_type(const Region& region) {
     return type;
 }
 
-// For each message a datatype of all its regions at their absolute addresses, to use with
-// MPI_BOTTOM.
+// Adds a datatype per message: all of its regions at absolute addresses, for use with MPI_BOTTOM.
 void add_types(const std::vector<Message>& messages, Datatypes& types) {
     for (const Message& message : messages) {
         std::vector<MPI_Datatype> parts;
@@ -134,7 +132,7 @@ VariantPointer neighbor_alltoallv_init(const HaloSetup& setup, SetupTimes& times
     throw CannotRun("this MPI is older than MPI 4, which brought persistent collectives");
 }
 
-/// Dimension by dimension: two messages per dimension, which forward edges and corners.
+/// Dimension by dimension: two messages each, which forward edges and corners.
 template <class Kind>
 class Stages final : public Variant {
 public:

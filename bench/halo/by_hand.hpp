@@ -7,10 +7,10 @@
 namespace parhelion::bench {
 
 struct HaloSetup {
-    MPI_Comm comm = MPI_COMM_WORLD;  // the library has a duplicate of it to itself
+    MPI_Comm comm = MPI_COMM_WORLD;  // the library duplicates it
     HaloParams params;
     HaloGeometry geometry;
-    std::shared_ptr<HaloArrays> arrays;  // ordinary memory of this process, or a device's
+    std::shared_ptr<HaloArrays> arrays;  // in private or device memory
     std::shared_ptr<Values> values = arrays;
     std::shared_ptr<MadeOnce<HaloArrays>> node_shared = std::make_shared<MadeOnce<HaloArrays>>();
 
@@ -19,12 +19,11 @@ struct HaloSetup {
     }
 };
 
-/// Exchanges as a careful programmer would write them, packed or over datatypes, in one message per
-/// neighbor, or per rank (`merged`), in neighborhood collectives, dimension by dimension
-/// (`staged`), and node by node.
+/// Adds hand-written exchanges: packed or over datatypes, with one message per neighbor or per rank
+/// (`merged`), over neighborhood collectives, or dimension by dimension (`staged`).
 void add_by_hand(std::vector<Entry>& entries, const HaloSetup& setup);
 
-/// Collective. The bound of the case: the same cells copied within each rank's own memory.
+/// Collective. A lower bound of the case's time: each rank copies as many cells in its own memory.
 VariantPointer make_floor(const HaloSetup& setup, SetupTimes& times);
 
 }  // namespace parhelion::bench

@@ -18,8 +18,7 @@ namespace parhelion::bench {
 
 namespace {
 
-// In the job's order of dimensions, as the domain has them; the geometry counts from the fastest in
-// memory.
+// Converts from the geometry's order (fastest dimension first) to the job's and the domain's.
 BlockView block_of(const HaloSetup& setup, std::byte* array) {
     const Coordinates cells = extended(setup.geometry);
     const int dims = setup.geometry.dims;
@@ -79,8 +78,7 @@ std::shared_ptr<HaloArrays> node_shared_arrays(const HaloSetup& setup) {
 
 namespace {
 
-// Where no two ranks share a node, arrays in node-shared memory are of no use, and other pages than
-// the other variants'.
+// With one rank per node, node-shared memory has no use: all variants keep the same arrays.
 bool some_share_a_node(const Communicator& comm) {
     int most = comm.node().size();
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm.handle()),
@@ -139,7 +137,7 @@ VariantPointer make_plug_in_halo(const char* variant, const HaloSetup& setup, Se
 
 }  // namespace
 
-// Auto, and each transport that moves a device's memory.
+// True for auto and each transport for device memory.
 bool takes_devices(const std::string& name) {
     if (name == "auto") return true;
     for (const TransportInfo& info : transports())
@@ -156,7 +154,7 @@ std::vector<Entry> halo_variants(const HaloSetup& setup) {
         });
     if (setup.params.on_device) {
         std::erase_if(entries, [](const Entry& own) { return !takes_devices(own.name); });
-        for (Entry& own : entries)  // the driver is loaded when arrays are made
+        for (Entry& own : entries)  // making the arrays loads the driver
             if (own.name == "device_ipc") own.only_by_name = false, own.unavailable = "";
         add_by_hand_on_device(entries, setup);
     } else {
@@ -236,7 +234,7 @@ HaloSetup make_halo_setup(const HaloParams& params, const Communicator& comm) {
     HaloSetup setup{MPI_COMM_WORLD, params, make_geometry(params, comm.rank()), nullptr};
     const int ranks_here = comm.node().size();
     validate_together(comm, [&] {
-        constexpr int sets = 2;  // in ordinary and in node-shared memory
+        constexpr int sets = 2;  // in private and in node-shared memory
         check_node_memory(
             1.0 * sets * static_cast<double>(setup.bytes()) * params.fields * ranks_here,
             halo_case_name(params), "use a smaller extent, fewer fields or more nodes");

@@ -21,7 +21,7 @@ using device::Address;
 using device::Context;
 using Stream = device::Stream;
 
-// CUDA_MEMCPY3D of cuda.h: a side is an address, whose memory the driver finds out.
+// CUDA_MEMCPY3D of cuda.h. The driver finds out whether an address is on the host.
 struct Copy3d {
     struct Side {
         std::size_t x = 0, y = 0, z = 0, level = 0;
@@ -36,7 +36,7 @@ struct Copy3d {
 };
 static_assert(sizeof(Copy3d) == 200);
 
-// What the library itself does not call.
+// Functions that the library itself does not call.
 #define PARHELION_BENCH_DRIVER(X)                                           \
     X(init, cuInit, (unsigned))                                             \
     X(count, cuDeviceGetCount, (int*))                                      \
@@ -57,7 +57,7 @@ struct Driver {
     PARHELION_BENCH_DRIVER(PARHELION_DECLARE)
 #undef PARHELION_DECLARE
 
-    // It stays loaded, and the context current, as in a program that uses the device.
+    // Keeps the driver loaded and the context current, as a CUDA program does.
     explicit Driver(int rank_on_node) {
         const char* const named = std::getenv("PARHELION_CUDA");
         const std::string file = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
@@ -83,7 +83,7 @@ struct Driver {
     }
 };
 
-// Once it is there.
+// Loads the driver in the first call, which picks the device by `rank_on_node`.
 const Driver& driver(int rank_on_node = 0) {
     static const Driver instance(rank_on_node);
     return instance;
@@ -91,7 +91,7 @@ const Driver& driver(int rank_on_node = 0) {
 
 Address address(const std::byte* at) { return reinterpret_cast<Address>(at); }
 
-// On the device, or page-locked on the host.
+// Allocates on the device, or page-locked on the host.
 std::shared_ptr<std::byte> allocate(std::size_t bytes, bool on_device) {
     if (on_device) {
         Address first = 0;
@@ -119,7 +119,7 @@ private:
     std::vector<std::shared_ptr<std::byte>> blocks_;
 };
 
-// Made, and looked at, in arrays of the host.
+// Writes and checks values in host arrays, copied to and from the device.
 class DeviceValues final : public Values {
 public:
     explicit DeviceValues(const HaloSetup& setup)
@@ -158,7 +158,7 @@ Region dense_at(std::byte* start, const Region& like) {
     return dense;
 }
 
-// All copies of a step by one launch of the library's kernel.
+// Copies a step by one launch of the library's kernel.
 class ByKernel {
 public:
     ByKernel(const HaloArrays& arrays, std::vector<std::byte*> buffers)
@@ -192,7 +192,7 @@ public:
     void wait() { queue_->wait(); }
 
 private:
-    // The last that does not lie behind it.
+    // Index of the last base at or before `at`.
     int base_of(std::byte* at) const {
         return static_cast<int>(std::upper_bound(bases_.begin(), bases_.end(), at) -
                                 bases_.begin()) -
@@ -203,7 +203,7 @@ private:
     std::vector<std::byte*> bases_;
 };
 
-// A call for each box.
+// Copies each box by a call of the driver.
 class ByMemcpy {
 public:
     ByMemcpy(const HaloArrays&, const std::vector<std::byte*>&) {
@@ -233,7 +233,7 @@ public:
     void wait() { check(device::driver().synchronize_stream(stream_), "cuStreamSynchronize"); }
 
 private:
-    // Planes are whole rows apart.
+    // Planes are a whole number of rows apart, so that `height` is exact.
     static Copy3d::Side side(const Region& region, std::ptrdiff_t k) {
         Copy3d::Side side;
         side.device = address(region.start + k * region.stride[2]);

@@ -4,13 +4,13 @@
 
 namespace parhelion::bench {
 
-/// Arrays in the memory of a device of CUDA, ranks of a node on its devices in turn: as `arrays` of
-/// the setup, and what knows their values. Local. Throws Error where there is no driver or device.
+/// Local. Sets `arrays` and `values` of the setup to arrays in CUDA device memory; the ranks of a
+/// node take its devices round robin. Throws Error without a driver or device.
 void place_on_device(HaloSetup& setup);
 
-/// Exchanges of such arrays by hand: packed by a launch of the library's kernel, or box by box by
-/// cuMemcpy3DAsync, into page-locked memory that MPI sends; and packed into device memory, for MPIs
-/// that know devices.
+/// Adds hand-written exchanges of device arrays: packed into page-locked memory by one launch of
+/// the library's kernel or by cuMemcpy3DAsync per box, or packed into device memory for CUDA-aware
+/// MPI.
 void add_by_hand_on_device(std::vector<Entry>& entries, const HaloSetup& setup);
 
 }  // namespace parhelion::bench

@@ -8,9 +8,9 @@ namespace {
 
 /// Each rank alone: its block is the whole domain, and its ghosts are copies of its own cells.
 ///
-/// As many cache lines are read and written as in any exchange of the case, once each, by the
-/// library's own loops. Nothing crosses from core to core and nobody waits. A side without a
-/// neighbor has no ghosts here either; one side alone cannot be periodic, and counts as none.
+/// The library's loops read and write as many cache lines as in any exchange of the case, once
+/// each; no rank communicates or waits. A dimension stays non-periodic if either side has no
+/// neighbor.
 class HaloFloor final : public Variant {
 public:
     HaloFloor(const HaloParams& params, SetupTimes& times)

@@ -12,30 +12,28 @@
 
 namespace parhelion::bench {
 
-/// A halo case as the job states it; lists have one entry per dimension, in the job's order of
-/// dimensions.
+/// A halo case of a job; lists have one entry per dimension, in the job's order.
 struct HaloParams {
-    std::vector<int>
-        grid;  // ranks per dimension; the last dimension's coordinate changes fastest with the rank
+    std::vector<int> grid;    // ranks per dimension; the last changes fastest with the rank
     std::vector<int> extent;  // owned cells of each rank
     int halo = 1;
     int fields = 1;
     Element element;
     int components = 1;
-    bool full = true;  // edges and corners too, not faces alone
+    bool full = true;  // edges and corners too
     std::vector<bool> periodic;
-    bool folded = false;  // periodic along all dimensions but the second, whose sides are folded
+    bool folded = false;        // all dimensions periodic but the second, which is folded
     bool first_fastest = true;  // order "F"; "C" when false
-    bool phases = false;        // of exchanges are timed, too
-    bool on_device = false;     // arrays
-    Work work = {};             // between the beginning and the end of an exchange
+    bool phases = false;        // time the phases of exchanges too
+    bool on_device = false;     // arrays in device memory
+    Work work = {};             // between begin and end
 };
 
 using Offset =
-    std::array<int, max_dimensions>;  // to a neighbor in the process grid: each -1, 0 or 1
+    std::array<int, max_dimensions>;  // to a neighbor in the process grid, each -1, 0 or 1
 
-/// One rank's place in the process grid. Dimensions are in memory order from here on: dimension 0
-/// is the fastest, whatever the job's order was; unused dimensions have extent 1 and no halo.
+/// One rank's block in the process grid. Dimensions are in memory order from here on, 0 fastest;
+/// unused ones have extent 1 and no halo.
 ///
 ///       0     halo       halo+extent  extent+2·halo
 ///       | ghosts |   owned cells   | ghosts |
@@ -46,8 +44,7 @@ struct HaloGeometry {
     std::size_t cell_bytes = 0;
     Coordinates halo{}, extent{}, grid{}, position{}, rank_stride{};
     std::array<bool, max_dimensions> periodic{};
-    /// Beyond both sides of a folded dimension ghosts are cells before that side, mirrored along
-    /// another dimension.
+    /// Ghosts beyond either side of `folded` are cells inside that side, reversed along `mirrored`.
     struct Fold {
         std::size_t folded, mirrored;
     };
@@ -56,19 +53,18 @@ struct HaloGeometry {
 
 HaloGeometry make_geometry(const HaloParams& params, int rank);
 
-/// Offsets to all places around a rank, and those of them where there is a neighbor. In the same
-/// order on all ranks.
+/// Offsets in all directions, and those with a neighbor; in the same order on all ranks.
 std::vector<Offset> all_offsets(const HaloGeometry& geometry);
 std::vector<Offset> neighbor_offsets(const HaloGeometry& geometry);
 
 int offset_number(const Offset& offset);
 Offset opposite(const Offset& offset);
 
-/// The rank one step away; empty beyond an end that is not periodic.
+/// The rank at `offset`; empty beyond a non-periodic end.
 std::optional<int> neighbor_rank(const HaloGeometry& geometry, const Offset& offset);
 
-/// Owned cells that the neighbor at `offset` needs, and ghosts that come from there, as boxes of
-/// the extended array.
+/// Owned cells to send to the neighbor at `offset` and ghosts to receive from it, as boxes of the
+/// extended array.
 Box send_box(const HaloGeometry& geometry, const Offset& offset);
 Box ghost_box(const HaloGeometry& geometry, const Offset& offset);
 

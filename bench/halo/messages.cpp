@@ -21,15 +21,14 @@ Message message_of(const HaloArrays& arrays, const Box& box, int rank, int tag) 
     return message;
 }
 
-// The ghosts on one side of a rank that is its own neighbor hold its cells from the other side.
+// If a rank is its own neighbor, its ghosts hold its own cells from the opposite side.
 Box shifted_by_extent(const HaloGeometry& geometry, const Offset& offset, Box box) {
     for (std::size_t d = 0; d < max_dimensions; ++d)
         box.lo[d] -= offset[d] * geometry.extent[d], box.hi[d] -= offset[d] * geometry.extent[d];
     return box;
 }
 
-// Sender and receiver both sort by the sender's offset, so that the regions of a joined message
-// meet their partners.
+// Both ranks sort by the sender's offset, so that they agree on the order within a merged message.
 std::vector<Message> joined_by_rank(std::vector<Message> messages) {
     std::stable_sort(messages.begin(), messages.end(), [](const Message& a, const Message& b) {
         return std::pair(a.rank, a.tag) < std::pair(b.rank, b.tag);
@@ -45,8 +44,7 @@ std::vector<Message> joined_by_rank(std::vector<Message> messages) {
     return joined;
 }
 
-// What one offset needs: `owned` goes to the neighbor there and `ghosts` come from it; where the
-// neighbor is the rank itself, `ghosts` are copied from its own cells.
+// Adds the messages with the neighbor at `offset`, or local copies if the rank is its own neighbor.
 void add_exchange(const Offset& offset, const Box& owned, const Box& ghosts, Messages& plan) {
     const HaloArrays& arrays = *plan.array;
     const HaloGeometry& geometry = arrays.geometry();
@@ -68,7 +66,7 @@ Offset step_along(int dim, int side) {
     return offset;
 }
 
-// Dimensions that earlier stages filled travel with their ghosts: this forwards edges and corners.
+// Includes ghosts that earlier stages filled: this forwards edges and corners.
 Box with_ghosts_below(const HaloGeometry& geometry, int dim, Box box) {
     for (int d = 0; d < dim; ++d) {
         const auto i = static_cast<std::size_t>(d);

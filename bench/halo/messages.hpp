@@ -8,12 +8,12 @@
 
 namespace parhelion::bench {
 
-/// Regions of all fields, one behind the other, in an order on which sender and receiver agree.
+/// Regions of all fields, in an order on which sender and receiver agree.
 struct Message : Envelope {
     std::vector<Region> regions;
 };
 
-/// A periodic image of the rank's own cells: copied in place, no message.
+/// A periodic copy of the rank's own cells, without a message.
 struct LocalCopy {
     Region from, to;
     void operator()() const { copy(from, to); }

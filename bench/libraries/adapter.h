@@ -1,5 +1,5 @@
-/* What a plug-in with another library's exchange offers, and what phl-bench gives it. Plain C: the
- * plug-in is a project of its own, built with the flags and the standard that its library wants. */
+/* Interface between phl-bench and plug-ins for other libraries' exchanges. Plain C, because each
+ * plug-in is built with its library's flags and language standard. */
 #pragma once
 
 #include <mpi.h>
@@ -9,49 +9,46 @@
 extern "C" {
 #endif
 
-/* A halo exchange: one block per rank in three dimensions, dimension 0 fastest in memory; all 26
- * neighbors. */
+/* A 3-D halo exchange: one block per rank, dimension 0 fastest in memory, all 26 neighbors. */
 typedef struct phl_adapter_halo {
     MPI_Comm comm;
     int element_bytes;  /* 4 or 8 */
-    int rank_of_block;  /* also the block's number */
-    int first[3];       /* of the owned cells, in the whole grid */
+    int rank_of_block;  /* also the block number */
+    int first[3];       /* global index of the first owned cell */
     int extent[3];      /* owned cells */
     int grid[3];        /* blocks per dimension */
-    int rank_stride[3]; /* between blocks that follow each other along a dimension */
-    int position[3];    /* of this block in the grid of blocks */
+    int rank_stride[3]; /* between blocks adjacent along a dimension */
+    int position[3];    /* of this block in the grid */
     int periodic[3];
     int halo;
     int fields;
-    void* const* arrays; /* one per field, halo included; the caller's, in place until free */
+    void* const* arrays; /* one per field, with halo; caller's, valid until free */
 } phl_adapter_halo;
 
-/* A gather, or a distributed vector. Owned cells in blocks, in rank order; ghosts in ascending
- * order of their ids, which count from 0. */
+/* A gather, or a distributed vector. Owned cells in blocks by rank; ghosts ascend by id; ids count
+ * from 0. */
 typedef struct phl_adapter_cells {
     MPI_Comm comm;
     int32_t owned, ghosts;
-    const int64_t* ghost_ids; /* these three have an entry per ghost and live until make returns */
+    const int64_t* ghost_ids; /* three lists, an entry per ghost; valid until make returns */
     const int32_t* ghost_owners;
-    const int32_t* ghost_cells; /* place in the owner's block; null for vectors */
+    const int32_t* ghost_cells; /* index in the owner's block; null for vectors */
     const char* element;        /* "int32", "float64", ... */
     int components;
-    void* cells; /* the caller's, in place until free; null for vectors, which have their own */
+    void* cells; /* caller's, valid until free; null for vectors, which own theirs */
     void* ghost_values;
 } phl_adapter_cells;
 
-/* A plug-in's symbols: phl_halo_adapter of a phl_adapter_halo, phl_gather_adapter and
- * phl_vector_adapter of phl_adapter_cells. */
+/* Symbols of plug-ins: phl_halo_adapter, whose make() takes a phl_adapter_halo; phl_gather_adapter
+ * and phl_vector_adapter, which take phl_adapter_cells. */
 typedef struct phl_adapter_functions {
     const char* version; /* of the library, such as "GHEX 0.9.0" */
-    /* Collective; `variant` is a word of the plug-in's. Null with a message in `error` (of `size`
-     * bytes) when it cannot. */
+    /* Collective. `variant` is a name that the plug-in knows. On failure returns null and writes a
+     * message to `error`, of `size` bytes. */
     void* (*make)(const void* described, const char* variant, char* error, int size);
-    int (*exchange)(
-        void* adapter); /* a whole one; not 0 with a message on standard error if it fails */
+    int (*exchange)(void* adapter); /* blocking; returns 0, or writes to stderr */
     void (*free)(void* adapter);
-    double* (*values)(
-        void* adapter); /* of vectors: owned cells, then ghosts; they live until free */
+    double* (*values)(void* adapter); /* of vectors: owned cells, then ghosts; valid until free */
 } phl_adapter_functions;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// The C functions of a plug-in around a class with exchange(): no exception leaves it.
+// A plug-in's C functions around a class with exchange(); they let no exception escape.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #define PHL_EXPORT extern "C" __attribute__((visibility("default"))) const phl_adapter_functions
 
-/// Around what `make(described, variant)` returns with new.
+/// Functions for the object that `make(described, variant)` returns, made with new.
 template <class Described, auto make>
 struct PhlAdapter {
     using Adapter = std::remove_pointer_t<decltype(make(std::declval<const Described&>(), ""))>;
@@ -45,7 +45,7 @@ Vector* phl_make_vector(const phl_adapter_cells& cells, const char*) {
     return new Vector(cells);
 }
 
-/// Of vectors of a class with values(), too.
+/// Functions for a vector class, which also has values().
 template <class Vector>
 constexpr phl_adapter_functions phl_vector_functions() {
     using Made = PhlAdapter<phl_adapter_cells, phl_make_vector<Vector>>;

@@ -119,7 +119,7 @@ def amount(size: float) -> str:
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The extra that brings a module, as pyproject.toml has it.
+# Module: extra of pyproject.toml that installs it.
 EXTRAS = {
     "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
     "matplotlib": "report",
@@ -127,9 +127,9 @@ EXTRAS = {
     "duckdb": "query", "ruptures": "query",
     "netgen": "demo",
 }
-# Modules that are not called as the package is that brings them.
+# Module: package, if their names differ.
 PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
-# All that such a command may need, so that one line is enough.
+# Command: extra with all of its packages, so that one install suffices.
 EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh"}
 
 

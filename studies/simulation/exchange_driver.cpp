@@ -1,8 +1,8 @@
-// What every simulated rank runs: the library's own exchange. Rank 0 prints a line of JSON. Where a
-// rank sits is decided by the order of the host file; rank numbers are the domain's own.
+// The program of simulated ranks: the library's exchange; rank 0 prints a line of JSON. The host
+// file places the ranks.
 //
-//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO FIELDS   12x12x12 64x64x64 2 0 mpi 1
-//     8
+//     phl-simulate GRID EXTENT ITERATIONS CHECK TRANSPORT HALO FIELDS
+//     phl-simulate 12x12x12 64x64x64 2 0 mpi 1 8
 #include <mpi.h>
 
 #include <atomic>
@@ -20,8 +20,8 @@
 
 using namespace parhelion;
 
-extern std::atomic<long> live_bytes;  // of all ranks: memory.cpp
-extern double between_polls_s;        // one_process.cpp
+extern std::atomic<long> live_bytes;  // of all ranks, in memory.cpp
+extern double between_polls_s;        // in one_process.cpp
 
 namespace {
 
@@ -51,7 +51,7 @@ CartesianDomain block_of_grid(const Setup& setup) {
                            setup.comm);
 }
 
-// A visit to each cell in the order of memory: (owned, global id).
+// Calls visit(owned, global id) for each cell in memory order.
 template <class Visit>
 void for_each_cell(const CartesianDomain& domain, Visit visit) {
     const Box &box = domain.extended(), &owned = domain.owned();
@@ -74,7 +74,7 @@ float expected(global_index id, std::size_t field) {
     return static_cast<float>(id % 100003) + static_cast<float>(field);
 }
 
-// As many fields of floats as are wanted, in memory that ranks may share (memory.cpp).
+// Fields of floats, in memory that ranks may share (memory.cpp).
 class Fields {
 public:
     Fields(const CartesianDomain& domain, int count) : domain_(domain) {
@@ -111,7 +111,7 @@ private:
     std::vector<Field> views_;
 };
 
-// When no rank is making anything.
+// Live bytes of all ranks, read between barriers.
 long bytes_of_all() {
     MPI_Barrier(MPI_COMM_WORLD);
     const long bytes = live_bytes;
@@ -125,12 +125,12 @@ double latest(double time) {
     return all;
 }
 
-// Exchanges follow each other without a barrier, as in a solver. From a common start to the last
-// rank's end. Whoever waits looks again after PARHELION_SIMULATED_POLL seconds.
+// Mean seconds from a common start to the last rank's end, without barriers between exchanges, as
+// in a solver. Waiting ranks poll every PARHELION_SIMULATED_POLL seconds.
 double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
     if (const char* text = std::getenv("PARHELION_SIMULATED_POLL"))
         between_polls_s = std::atof(text);
-    exchange();  // the first one makes connections and meets ranks that are not in step
+    exchange();  // the first opens connections and absorbs skew
     MPI_Barrier(comm);
     const double start = latest(MPI_Wtime());
     for (int i = 0; i < iterations; ++i) exchange();
@@ -164,8 +164,7 @@ int main(int argc, char** argv) {
     int status = 0;
     try {
         if (argc != 8) throw Error("seven arguments are needed: see exchange_driver.cpp");
-        // In SMPI all ranks share one MPI_COMM_WORLD object, and with it what hangs on it; a
-        // duplicate is each rank's own.
+        // In SMPI all ranks share one MPI_COMM_WORLD object and its attributes, but no duplicate.
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         const Setup setup{argv[1],

@@ -1,10 +1,9 @@
-// Memory of simulated ranks, thousands of which live in one process.
+// Memory of thousands of simulated ranks in one process.
 //
-// Large arrays are cut from one window of memory that is walked through again and again, so that
-// arrays of different ranks share it: a simulation needs the sizes of messages, not their values.
-// PARHELION_FOLD=0 keeps arrays apart, as the check of values does. What is asked for by new and
-// not given back yet is counted; MPI's own is not in it.
-#undef malloc  // SMPI's headers have names of their own for these
+// Ranks share one window for large arrays, allocated round robin: a simulation needs the sizes of
+// messages, not their values. PARHELION_FOLD=0, for checks of values, disables sharing. Counts the
+// live bytes of operator new, without MPI's.
+#undef malloc  // SMPI's headers rename these
 #undef free
 #undef calloc
 #undef realloc
@@ -22,7 +21,7 @@ extern "C" void* __libc_memalign(std::size_t, std::size_t);
 
 namespace {
 
-constexpr std::size_t window_bytes = std::size_t{1} << 26;  // holds the arrays of a rank
+constexpr std::size_t window_bytes = std::size_t{1} << 26;  // enough for a rank's arrays
 constexpr std::size_t smallest_folded = 4096;
 constexpr std::size_t alignment_in_window = 64;
 
@@ -73,7 +72,7 @@ extern "C" void free(void* memory) {
     if (!folded(memory)) __libc_free(memory);
 }
 
-// What smpicxx makes of free in the sources.
+// smpicxx renames free to this.
 extern "C" void smpi_shared_free(void* memory) { free(memory); }
 
 std::atomic<long> live_bytes{0};

@@ -1,4 +1,4 @@
-// MPI calls that SMPI lacks, or that would take a simulation too long.
+// MPI calls that SMPI lacks or that simulate too slowly.
 #include <mpi.h>
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr int longest = 1 << 24;  // bytes; SMPI refuses longer messages by name
+constexpr int longest = 1 << 24;  // bytes; SMPI rejects longer messages with an error
 
 struct Taken {
     std::unique_ptr<char[]> bytes;
@@ -16,8 +16,8 @@ struct Taken {
 
 }  // namespace
 
-// Matched probes. A simulated rank has one thread, and whoever looks for the message of a known
-// rank has nothing else to do: it waits and takes the message.
+// Matched probes. A simulated rank has one thread and probes a known source only when it has
+// nothing else to do, so this blocks and receives the message.
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
     *flag = 1;
@@ -47,9 +47,8 @@ extern "C" int MPI_Mrecv(void* buffer, int, MPI_Datatype, MPI_Message* message,
     return MPI_SUCCESS;
 }
 
-// A rank that polls costs the simulation an event per poll, and gets the time between polls as an
-// error. Ranks that wait for messages alone (PARHELION_PATIENT=1) have nothing else to do: they go
-// on at the moment at which a poll would have found the next message.
+// Polling costs an event per poll, and an error of up to the time between polls. Ranks that wait
+// for messages only (PARHELION_PATIENT=1) block until the next message instead.
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                            MPI_Status* status) {
     static const bool patient = std::getenv("PARHELION_PATIENT") != nullptr &&

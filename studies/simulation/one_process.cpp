@@ -1,8 +1,7 @@
-// What ranks of a node share, where all ranks are one process: plain memory, which its address
-// tells. Nobody is lost alone, and nobody sleeps: whoever waits looks again after a while of
-// simulated time.
+// Node-shared memory for ranks in one process: plain memory, identified by its address. No rank
+// dies alone; waiting ranks poll after some simulated time.
 //
-// Stands for core/node_memory.cpp, core/node_pool.cpp, and of transport/node peer_memory.cpp,
+// Replaces core/node_memory.cpp, core/node_pool.cpp, and in transport/node peer_memory.cpp,
 // signals.cpp, node_context.cpp.
 #include <mpi.h>
 #include <simgrid/actor.h>
@@ -13,15 +12,15 @@
 
 #include "transport/node/node_context.hpp"
 
-double between_polls_s = 1e-4;  // SMPI's own, which suits the set-up
+double between_polls_s = 1e-4;  // SMPI's default, good for the set-up
 
-extern "C" int sched_yield() noexcept(false) {  // what waits call
+extern "C" int sched_yield() noexcept(false) {  // waiting ranks call it
     sg_actor_sleep_for(between_polls_s);
     return 0;
 }
 
-// SMPI takes a host for a node, which is a core here: n<node>.<core>. Hosts of other names are
-// nodes of their own.
+// SMPI takes a host for a node, but here a host is a core, n<node>.<core>. Any other host is a
+// node.
 extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* shared) {
     char name[MPI_MAX_PROCESSOR_NAME] = {};
     int length = 0, node = 0;
@@ -41,7 +40,7 @@ std::uint64_t node_shared_returns() { return 0; }
 
 void* detail::pool_allocate(std::size_t bytes, std::size_t) {
     return ::operator new(bytes);
-}  // nothing here needs more of an address
+}  // default alignment suffices here
 void detail::pool_deallocate(void* pointer, std::size_t, std::size_t) noexcept {
     ::operator delete(pointer);
 }

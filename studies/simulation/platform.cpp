@@ -1,12 +1,12 @@
-// Builds the simulated machine from a description that `parhelion model simulate` writes:
+// Builds the simulated machine from the description of `parhelion model simulate`: per level name,
+// units per parent unit, bytes/s and seconds of a unit's uplink:
 //
-//     level node 27 1.22e10 1.0e-6     name, parts in the unit around it, bytes/s and seconds of a
-//     unit's way out level core 64 inf 2e-7
+//     level node 27 1.22e10 1.0e-6
+//     level core 64 inf 2e-7
 //
-// Every unit hangs on its parent by a link of its own, one each way; all ranks inside share it. A
-// bandwidth of "inf" is a link that is never full. Between two cores of the innermost unit there is
-// a link per sender that is used for nothing else: SimGrid solves all flows together that touch,
-// and so messages inside a unit do not touch those that leave it.
+// Each unit has one link to its parent per direction, shared by its ranks; "inf" is a link without
+// contention. Messages inside the innermost unit take one link per sender, apart from the uplinks:
+// SimGrid solves all flows with common links together.
 #include <simgrid/s4u.hpp>
 
 #include <cmath>
@@ -57,7 +57,7 @@ Route never_full_link(sg::NetZone* zone, const std::string& name, double latency
     return {sg::LinkInRoute(link)};
 }
 
-// A unit's way out, and in the other direction its way in.
+// A unit's uplink, and in the other direction its downlink.
 Route way_out(sg::NetZone* zone, const Level& level, const std::string& unit) {
     if (level.bandwidth >= never_full) return never_full_link(zone, "out" + unit, level.latency);
     auto* link = zone->create_split_duplex_link("out" + unit, level.bandwidth);
@@ -67,10 +67,10 @@ Route way_out(sg::NetZone* zone, const Level& level, const std::string& unit) {
 
 struct Unit {
     sg::NetZone* zone;
-    NetPoint* gate;  ///< where routes enter and leave it
+    NetPoint* gate;  ///< router of all routes in and out
 };
 
-// Hosts are named n<node>.<core>, counted within the node.
+// Counters for host names n<node>.<core>; cores count within the node.
 struct Names {
     int node = 0, core = 0;
 };

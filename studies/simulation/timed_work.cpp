@@ -1,9 +1,7 @@
-// What takes a rank's own simulated time: copies by their bytes (PARHELION_SIMULATED_COPY, in
-// seconds per byte), which are not made where arrays share memory, and messages by their number
-// (PARHELION_SIMULATED_OVERHEAD, in seconds for each at both ends).
+// Simulated time of a rank's copies (PARHELION_SIMULATED_COPY, seconds per byte; not executed if
+// arrays share memory) and messages (PARHELION_SIMULATED_OVERHEAD, seconds for each at both ends).
 //
-// All of the library's copies come through one function, for which the linker puts this one
-// (--wrap).
+// The linker replaces (--wrap) the one function through which all of the library's copies go.
 #include <mpi.h>
 #include <simgrid/actor.h>
 
@@ -31,7 +29,7 @@ double number_of(const char* name) {
     return text == nullptr ? 0 : std::atof(text);
 }
 
-// SimGrid makes every sleep as long as its precision at least: short ones are put together.
+// Accumulates short sleeps, because SimGrid rounds each up to its precision.
 void take(double seconds) {
     static const double shortest = number_of("PARHELION_SIMULATED_POLL");
     static std::unordered_map<aid_t, double> owed;
@@ -64,7 +62,7 @@ extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int t
     return PMPI_Isend(buffer, count, type, target, tag, comm, request);
 }
 
-// Letters of the set-up, whose values matter, are received by other calls.
+// May discard the values: set-up messages, whose values matter, use other receive calls.
 extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag,
                          MPI_Comm comm, MPI_Request* request) {
     int size = 0;

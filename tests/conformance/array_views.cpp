@@ -1,5 +1,4 @@
-// Views of whatever has data, extents and strides: mdspan, Kokkos, Eigen and xtensor as they are
-// spelled there, and a type that has just that.
+// Views of types with data, extents and strides, as in mdspan, Kokkos, Eigen and xtensor.
 #include <cstdio>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// What holds for every halo exchange, whatever the domain.
+// Properties of every halo exchange on every domain.
 #include <map>
 
 #include "parhelion/core/sparse_exchange.hpp"

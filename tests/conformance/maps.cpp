@@ -1,5 +1,4 @@
-// Index maps, called with several arrays of mixed types: others at each call, which lie as each
-// rank likes.
+// Index maps, called with several arrays of mixed types and layouts, different per call and rank.
 #include <sys/resource.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What a node sends to others by node_aware: as many messages as it says, and of each cell that
-// some rank over there needs one copy.
+// Messages of node_aware between nodes: as many as reported, with one copy of each cell that a node
+// needs.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

@@ -1,5 +1,5 @@
-// A transport that a program brings. The same for arrays in memory that the library cannot touch,
-// which slow memory stands in for.
+// A transport registered by a program; also with arrays in slow memory, which the host cannot
+// touch.
 #include <algorithm>
 
 #include "parhelion/core/aligned.hpp"

@@ -1,6 +1,5 @@
-// Fields on points, array halos wider than the depth, ranks in any order, ends that ranks own: who
-// owns what is told by a model of its own (support/cells.hpp), every ghost must get its owner's
-// value, and nothing else may change.
+// Fields on points, halo widths above the depth, rank orders, owned ends: ghosts get their owner's
+// value by an independent model (support/cells.hpp), nothing else changes.
 #include <numeric>
 
 #include "support/cases.hpp"

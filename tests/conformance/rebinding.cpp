@@ -1,5 +1,4 @@
-// Arrays that are named at the call: swapped, allocated anew, on each rank others, in memory of
-// another kind.
+// Arrays passed to the call: swapped, reallocated, different per rank, of other memory kinds.
 #include <deque>
 
 #include "support/cases.hpp"

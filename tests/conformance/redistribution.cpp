@@ -1,5 +1,5 @@
-// Owned values between domains of the same cells: other process grids, splits, blocks, partitions,
-// ranks that own nothing.
+// Redistributions: other process grids, splits, blocks and partitions of the same cells, ranks
+// without cells.
 #include <numeric>
 
 #include "support/cases.hpp"

@@ -1,5 +1,5 @@
-// Grids with seams: over every transport, and over memory that the host cannot touch, arrays get
-// the same bytes as over plain messages, which interfaces/python/programs/seams.py has by a model.
+// Grids with seams: all transports and memory kinds give the bytes of plain messages, which
+// interfaces/python/programs/seams.py compares with a model.
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"

@@ -1,5 +1,4 @@
-// Points that several ranks hold: every holder gets the sum of all their values, the same bits
-// everywhere, in one round of messages.
+// Sums over shared points: every holder gets the same bits, in one round of messages.
 #include <numeric>
 
 #include "parhelion/index_map/point_sums.hpp"

@@ -1,4 +1,4 @@
-// Exchanges that go dimension by dimension though their patterns do not.
+// Exchanges dimension by dimension of patterns that do not require it.
 #include "exchange/stages.hpp"
 #include "plan/staged_plan.hpp"
 #include "support/cases.hpp"

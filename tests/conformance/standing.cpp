@@ -1,4 +1,4 @@
-// Shapes in which halo exchanges have gone wrong before.
+// Shapes in which halo exchanges failed before.
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/grid_cases.hpp"

@@ -1,4 +1,4 @@
-// Calls of some of an exchange's fields, and of ghosts less deep.
+// Exchanges of a subset of the fields, and of fewer ghost layers.
 #include <chrono>
 
 #include "support/cases.hpp"

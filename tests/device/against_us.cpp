@@ -1,10 +1,10 @@
-// A driver of CUDA that is against us. Memory of its devices can be touched by its own copies
-// alone. Nothing runs when it is put on a stream: when somebody asks, some of it does, in an order
-// that a seed decides among all whose declared dependencies hold. It ends the process, and says
-// why, where two operations touch the same bytes in no declared order, where one touches memory
-// that is not there, or where memory goes that one still uses: other processes that have opened the
-// memory included. Handles name whole allocations, and the next one at the same addresses has the
-// same. Any call can be made to fail.
+// An adversarial CUDA driver. Only its own copies can touch device memory. Operations run only when
+// a call queries their stream, in a random order that respects the declared dependencies.
+//
+// Exits with a message if two operations touch the same bytes without a declared order, if one
+// touches missing memory, or if memory is freed while an operation or a process that opened it
+// still uses it. Handles name whole allocations; the next allocation at an address reuses its
+// handle. Any call can be made to fail.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

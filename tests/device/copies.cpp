@@ -1,4 +1,4 @@
-// The kernel makes of every program what the host makes of it, bit for bit.
+// The kernel and the host execute every program with the same bits.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -1,5 +1,5 @@
-// What tests ask of a driver, of one that is no part of them: PARHELION_CUDA names it. Arrays are
-// managed memory, which the host sees where they are. It can neither be made to fail nor count.
+// The test's driver interface over the driver that PARHELION_CUDA names, with managed memory. It
+// cannot inject failures or count.
 #include <dlfcn.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Exchanges of arrays on a device: their order with the program's streams, what is refused, and
-// calls of the driver that fail.
+// Exchanges of device arrays: their order with the program's streams, rejected input, failing
+// driver calls.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>

@@ -1,4 +1,4 @@
-// Checks every way of docs/from-your-loop.md: this is the end of its after.cpp.
+// The end of after.cpp in docs/from-your-loop.md: checks each of its variants.
 
 // each owned cell: its global number
 void fill(const CartesianDomain& domain, int halo, Values& u, bool columns) {

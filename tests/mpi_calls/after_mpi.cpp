@@ -1,5 +1,4 @@
-// Objects that live longer than MPI: using one is an error of ours, and nothing asks MPI for
-// anything.
+// Objects that outlive MPI_Finalize: using one throws, and none calls MPI.
 //
 //     after_mpi idle | under_way | given_up [BYTES PER ROW]
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// How often all ranks have to come together before an exchange is there: each time they may wait
-// for one that has lost its core.
+// Counts synchronizations of all ranks before an exchange is ready: each may wait for a descheduled
+// rank.
 #include <mpi.h>
 
 #include <cstdio>

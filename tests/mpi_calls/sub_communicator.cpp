@@ -1,5 +1,5 @@
-// Two of three ranks do all there is on a communicator of their own, while the third waits in a
-// barrier of MPI_COMM_WORLD. Whatever touches MPI_COMM_WORLD hangs, or is counted.
+// Two of three ranks do all work on their own communicator while the third waits in a barrier of
+// MPI_COMM_WORLD: any use of MPI_COMM_WORLD hangs, or is counted.
 #include <mpi.h>
 
 #include <cstdio>

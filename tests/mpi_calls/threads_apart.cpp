@@ -1,5 +1,4 @@
-// Threads with communicators of their own meet nowhere: not in MPI_COMM_WORLD either, of which the
-// library knows nothing here.
+// Threads with separate communicators never synchronize, not even over MPI_COMM_WORLD.
 #include <mpi.h>
 
 #include <cstdio>

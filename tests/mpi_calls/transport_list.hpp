@@ -1,4 +1,4 @@
-// What to try, without asking how many ranks there are.
+// Transports to test, without querying the number of ranks.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/* Watches the library's calls of MPI through the profiling interface (MPI-4.1 section 15.2): link
- * it before MPI, or preload it. */
+/* Watches the library's MPI calls through the profiling interface (MPI-4.1 section 15.2): link
+ * before MPI, or preload. */
 #pragma once
 
 #ifdef __cplusplus

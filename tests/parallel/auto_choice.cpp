@@ -1,5 +1,5 @@
-// The choice by measuring: what it is told, what it remembers, what it leaves out. Which way wins
-// is nowhere asked.
+// The automatic choice by measurement: its input, its memory, its exclusions; not which transport
+// wins.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>

@@ -1,5 +1,4 @@
-// Every way of an alltoall gives every byte, at every number of ranks and at sizes that are no
-// whole words.
+// Every alltoall variant delivers every byte, at all numbers of ranks and at odd sizes.
 
 #include <string>
 

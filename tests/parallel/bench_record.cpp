@@ -1,5 +1,4 @@
-// A record that cannot be written to says which file it is and why: the ranks' last words are all
-// that a full disk leaves.
+// An error on writing a record names the file and the reason, all that a full disk leaves.
 
 #include <sys/resource.h>
 #include <unistd.h>

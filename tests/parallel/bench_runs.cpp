@@ -1,6 +1,6 @@
-// Runs of the measuring program. Exchanges begun and ended around work: values are verified, the
-// work does not count, and who has no halves is skipped. Whole applications: all ways to exchange
-// give the same bits as the reference, faults are noticed, and the solvers solve.
+// Runs of phl-bench: exchanges around work (verified values, work not counted, variants without
+// halves skipped) and applications (all variants have the reference's bits, faults are detected,
+// solvers converge).
 #include <algorithm>
 #include <array>
 #include <cmath>

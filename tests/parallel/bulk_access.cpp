@@ -1,4 +1,4 @@
-// Views for inner loops show the same elements as the checked ways do.
+// Views for inner loops access the same elements as checked access.
 #include "parhelion/core/error.hpp"
 #include "parhelion/plan/array.hpp"
 #include "support/cases.hpp"

@@ -1,6 +1,5 @@
-// Counts what the library makes and frees, by replacing operator new, aligned_alloc and MPI's
-// functions (through PMPI, MPI-4.1 §15.2) for the whole program. Include it in one file of a
-// program only.
+// Counts allocations and MPI objects, by replacing operator new, aligned_alloc and MPI functions
+// (through PMPI, MPI-4.1 section 15.2). Include it in one file of a program only.
 #pragma once
 
 #include <dlfcn.h>

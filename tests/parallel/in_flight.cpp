@@ -1,4 +1,4 @@
-// Several exchanges at once, in any order, and steps that end in every way that C++ knows.
+// Several pending exchanges in any order, and steps that end in every way that C++ has.
 #include <algorithm>
 #include <deque>
 #include <numeric>

@@ -1,4 +1,4 @@
-// What an exchange makes, it makes once and frees; a running one makes nothing.
+// An exchange allocates once and frees everything; a running one allocates nothing.
 #include <array>
 #include <optional>
 

@@ -1,4 +1,4 @@
-// Messages of megabytes: rings pass their parts through a short window where it has room.
+// Messages of megabytes, which rings pass in chunks through a short window.
 #include <unistd.h>
 
 #include "robustness/work.hpp"

@@ -1,4 +1,4 @@
-// Fields that share cells are refused by every rank, those that merely lie in one array are not.
+// Every rank rejects fields that share cells, but not fields that merely share an array.
 #include "parhelion/core/collective.hpp"
 #include "parhelion/index_map/derive.hpp"
 #include "support/cases.hpp"

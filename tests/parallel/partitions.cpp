@@ -1,4 +1,4 @@
-// Partition files: real ones at their own numbers of ranks, broken ones at any.
+// Partition files: real ones at their number of ranks, broken ones at any.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Mistakes are reported by every rank, whoever makes them, and nobody is left waiting.
+// Every rank reports a mistake of any rank, and none hangs.
 #include <limits>
 
 #include "parhelion/core/collective.hpp"

@@ -1,4 +1,4 @@
-// Rows of cells over index maps, pulled and pushed: of one size, with room for more, and ragged.
+// Rows of cells over index maps, pulled and pushed: of one size, with spare room, and ragged.
 #include <array>
 #include <functional>
 

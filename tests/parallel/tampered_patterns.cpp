@@ -1,5 +1,4 @@
-// Patterns that do not fit together are refused by every rank: when they are verified, and when an
-// exchange is made.
+// Every rank rejects inconsistent patterns, when verifying them and when constructing an exchange.
 #include <functional>
 #include <limits>
 

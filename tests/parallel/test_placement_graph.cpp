@@ -1,4 +1,4 @@
-// Parts of an index map put onto nodes.
+// Placement of an index map's parts on nodes.
 #include <mpi.h>
 
 #include "parhelion/core/error.hpp"

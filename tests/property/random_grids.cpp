@@ -1,4 +1,4 @@
-// Random structured domains against values computed from global coordinates.
+// Random structured domains, compared with values from global coordinates.
 #include <cstring>
 
 #include "support/cases.hpp"

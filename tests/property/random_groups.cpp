@@ -1,5 +1,5 @@
-// Random groups of structured and unstructured domains in one exchange, against values computed
-// from coordinates and ids, and against exchanges of one group each.
+// Random groups of structured and unstructured domains in one exchange, compared with values from
+// coordinates and ids and with separate exchanges.
 #include "support/any_group.hpp"
 #include "support/cases.hpp"
 

@@ -1,4 +1,4 @@
-// Random index maps against values computed from global ids.
+// Random index maps, compared with values from global ids.
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
 #include "support/random_domains.hpp"

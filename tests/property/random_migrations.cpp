@@ -1,4 +1,4 @@
-// Random rows that go anywhere, against a model in which every rank knows all that all send.
+// Random migrations of rows, compared with a model of all ranks' sends.
 #include "parhelion/parhelion.hpp"
 #include "support/cases.hpp"
 #include "support/random.hpp"

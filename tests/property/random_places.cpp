@@ -1,5 +1,5 @@
-// Random index maps over arrays as they are, of masks, and from lists of neighbors, against a
-// serial model.
+// Random index maps over arrays in place, of masks, and from neighbor lists, compared with a serial
+// model.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

@@ -1,5 +1,5 @@
-// A rank that has begun an exchange may go away, and wait in MPI for what its neighbor sends when
-// that has ended the exchange.
+// A rank that began an exchange may leave and wait in MPI for a message that its neighbor sends
+// after ending the exchange.
 #include <unistd.h>
 
 #include <algorithm>

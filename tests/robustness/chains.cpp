@@ -1,4 +1,4 @@
-// Chains of waits that end only when a rank works for an exchange that it is not ending.
+// Chains of waits that only end if a rank progresses an exchange that it is not ending.
 #include <unistd.h>
 
 #include <optional>

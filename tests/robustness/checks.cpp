@@ -1,6 +1,5 @@
-// Mistakes that were silent, or hung, and what is told of them: reading and writing while an
-// exchange is under way, stale ghosts, ranks that make different set-up calls, and calls that a
-// rank leaves out.
+// Mistakes that once hung or went unnoticed, and their errors: access during an exchange, stale
+// ghosts, different set-up calls per rank, missing calls of a rank.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

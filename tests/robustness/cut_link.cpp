@@ -1,6 +1,6 @@
 // cut_link DIRECTORY TRANSPORT SECONDS: two ranks on two hosts exchange; rank 0 takes the link
-// down, and both write down what they are told: DIRECTORY/r has the seconds since the cut, the kind
-// of the error and its message. Then the link is put up again.
+// down, then up again. DIRECTORY/r gets each rank's seconds since the cut, kind of error and
+// message.
 #include <unistd.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// growth TRANSPORT: what exchanges in a periodic row of ranks, two neighbors each, take on the rank
-// that takes most.
+// growth TRANSPORT: resources of exchanges in a periodic row of ranks, two neighbors each, maximum
+// over ranks.
 //
 // Prints: node-shared mappings, their bytes, descriptors (of node-shared memory and of processes).
 #include <array>

@@ -1,5 +1,5 @@
-// Messages that no int counts. Two ranks, one of which owns everything: what is needed is little
-// more than the message, twice.
+// Messages beyond int counts. Two ranks, one of which owns everything: memory for little more than
+// two copies of the message.
 #include <array>
 #include <cstring>
 

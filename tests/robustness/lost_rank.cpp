@@ -1,12 +1,11 @@
-// lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: ranks in a row, of which one is killed; the
-// others write down what they are told.
+// lost_rank DIRECTORY TRANSPORT PLACE VICTIM [SECONDS]: kills one rank in a row of ranks; the
+// others write their errors.
 //
-// PLACE is `between` (it dies before it begins an exchange that the others wait in, as at a
-// barrier), `first` (before its first one), `amid` (after it has begun), `exit` (then, too, but it
-// ends by itself), `early` (then, too, and before any other has begun), `stopped` (as `between`,
-// but it is stopped until the others have written), or a number n: while a second exchange is made,
-// at the n-th agreement. Rank r writes DIRECTORY/r: seconds since the death, kind of the error, its
-// message.
+// PLACE is `between` (VICTIM dies before an exchange that the others wait in), `first` (before its
+// first one), `amid` (after begin), `exit` (after begin, by exiting), `early` (after begin, before
+// any other rank begins), `stopped` (as `between`, but stopped until the others have written), or
+// n: at the n-th agreement while constructing a second exchange. Rank r writes seconds since the
+// death, kind of error and message to DIRECTORY/r.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
-// one_rank GRID CELLS HALO CASE: what a rank of a periodic grid of ranks, each with CELLS³ cells,
-// sends, receives and allocates in its set-up, as `one_rank 100x100x100 32 1 grid`. CASE is `grid`,
-// a CartesianDomain; `blocks`, an IndexedDomain whose ranks own blocks of ids; `rows`, one whose
-// ids go through the whole grid. The other ranks are there, or their messages are made up.
+// one_rank GRID CELLS HALO CASE: messages and allocations of one rank's set-up in a periodic grid
+// of ranks with CELLS³ cells each, such as `one_rank 100x100x100 32 1 grid`. CASE: `grid`, a
+// CartesianDomain; `blocks`, an IndexedDomain with blocks of ids; `rows`, one with ids in order of
+// the whole grid. The other ranks are real or simulated.
 #include <malloc.h>
 #include <mpi.h>
 

@@ -1,8 +1,7 @@
-// The synchronization alone, between threads, for ThreadSanitizer: sequence lines, sleeping and
-// ringing, ring slots, teams that copy.
+// Synchronization primitives between threads, for ThreadSanitizer: sequence lines, sleeping and
+// ringing, ring slots, copying teams.
 //
-// Values are plain memory: a missing acquire or release is a data race that ThreadSanitizer
-// reports, besides a wrong value.
+// Values are plain memory: a missing acquire or release is a data race besides a wrong value.
 #include <array>
 #include <chrono>
 #include <thread>

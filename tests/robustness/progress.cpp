@@ -1,4 +1,4 @@
-// Exchanges that get on while their ranks do something else.
+// Exchanges progress while their ranks do other work.
 #include <atomic>
 #include <chrono>
 #include <thread>

@@ -1,4 +1,4 @@
-// Ranks that are late, begin and end in orders of their own, and are stopped from outside: never a
+// Ranks that are late, begin and end in different orders, or are stopped from outside never get a
 // wrong ghost.
 #include <unistd.h>
 

@@ -1,12 +1,10 @@
-// set_up memory|still|unequal|tags|handles: a rank that runs out of memory, or stands still, at any
-// point of whatever is collective.
+// set_up memory|still|unequal|tags|handles: failures at any point of collective calls.
 //
-// memory: the n-th allocation on one rank fails; every rank throws, and the same call on the same
-// communicator works afterwards. still: one rank sleeps in the middle of the call; the others name
-// it when the time limit is over. unequal: what ranks must have alike and do not is told by name,
-// on every rank. tags: a communicator lasts for more objects than there are tags, and nobody gets a
-// tag that is in use. handles: where the last object on a communicator that was freed goes, nobody
-// communicates.
+// memory: the n-th allocation on one rank fails; every rank throws, and a retry on the same
+// communicator works. still: one rank sleeps in the call; the others name it at the time limit.
+// unequal: every rank names arguments that differ between ranks but must not. tags: a communicator
+// outlasts more objects than tags, and no tag is reused while in use. handles: freeing the last
+// object of a freed communicator does not communicate.
 #include <execinfo.h>
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
-// steady TRANSPORT: batches of exchanges between marks that a tracer of system calls sees (an lseek
-// on descriptor −1).
+// steady TRANSPORT: batches of exchanges between marks for a system-call tracer (an lseek on
+// descriptor -1).
 #include <unistd.h>
 
 #include <string>

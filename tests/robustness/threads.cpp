@@ -1,4 +1,4 @@
-// Several threads of one process, each with exchanges of its own.
+// Several threads of a process, each with its own exchanges.
 #include <cstdlib>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// A neighbor that does not answer: the error tells who, where and what.
+// A neighbor that does not answer: the error names the rank, the place and the operation.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// One exchange of one field whose values change every time.
+// An exchange of one field with new values each time.
 #pragma once
 
 #include <memory>

@@ -12,7 +12,7 @@ std::vector<std::vector<std::byte>> copies_of(const AnyGroups& all) {
     return copies;
 }
 
-// Sums of fractions: their bits tell the order in which they were added.
+// Sums of fractions, whose bits reveal the order of additions.
 template <class Run>
 std::vector<std::vector<std::byte>> rounded_sums(AnyGroups& groups, Run&& run) {
     for (auto& each : groups) each->prepare_reverse(Values::rounded, Reduction::sum, 7);

@@ -1,4 +1,4 @@
-// Groups of an exchange: domains of either kind with fields that know what they should hold.
+// Groups of an exchange: domains of either kind with self-checking fields.
 #pragma once
 
 #include <memory>
@@ -58,7 +58,7 @@ private:
     bool reverse_ = false;
 };
 
-/// `make(domain)` gives the fields.
+/// `make(domain)` returns the fields.
 class GridGroup final : public GroupOf<GridField> {
 public:
     template <class Make>
@@ -72,7 +72,7 @@ private:
     CartesianDomain domain_;
 };
 
-/// `make(domain, mesh)` gives the fields.
+/// `make(domain, mesh)` returns the fields.
 class MeshGroup final : public GroupOf<CellField> {
 public:
     template <class Make>
@@ -88,12 +88,11 @@ private:
 
 std::vector<Group> groups_of(const AnyGroups& all);
 
-/// Messages of an exchange of all these groups: one for each neighbor and stage that some group has
-/// something for.
+/// Messages of an exchange of all groups: one per neighbor and stage of any group.
 int messages_of_all(const AnyGroups& all);
 
-/// Together over a transport: every ghost and every owner is right, sums have the bits that they
-/// have group by group, and each neighbor gets one message.
+/// Checks a joint exchange over a transport: ghosts and owners are correct, sums have the same bits
+/// as group by group, each neighbor gets one message.
 void check_together(AnyGroups& groups, const Route& route);
 
 }  // namespace test

@@ -1,5 +1,5 @@
-// What tests say beyond GoogleTest's macros: cases named by a sentence, values that a failure
-// shows, errors by what they say.
+// Test macros beyond GoogleTest's: cases named by a sentence, values shown on failure, errors by
+// message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,8 +9,7 @@
 #include <string>
 #include <string_view>
 
-// CASE("a sentence") { … }: one of the suite that is named like its file, so --gtest_filter=maps.*
-// runs those of maps.cpp.
+// CASE("a sentence") { … }: the suite has the file's name: --gtest_filter=maps.* runs maps.cpp.
 #define CASE(sentence) PARHELION_CASE(sentence, PARHELION_JOINED(case_, __COUNTER__))
 #define PARHELION_CASE(sentence, name)                                  \
     static void name();                                                 \
@@ -20,15 +19,15 @@
 #define PARHELION_JOINED(one, other) PARHELION_PASTED(one, other)
 #define PARHELION_PASTED(one, other) one##other
 
-// Failures in this scope show the value as it is then. Nothing is allocated before: tests that
-// count allocations say what they do, too.
+// Failures in this scope show the current value. Allocates on failure only, for tests that count
+// allocations.
 #define CAPTURE(...) PARHELION_CAPTURE(PARHELION_JOINED(captured_, __LINE__), __VA_ARGS__)
 #define PARHELION_CAPTURE(name, ...)                                       \
     const test_cases::Shown name([&](std::ostream& out) {                  \
         out << #__VA_ARGS__ " is " << testing::PrintToString(__VA_ARGS__); \
     })
 
-// The expression throws a Type that says `text` somewhere.
+// The expression throws a Type with `text` in its message.
 #define EXPECT_ERROR(Type, text, ...) \
     EXPECT_TRUE(test_cases::throws<Type>(text, [&] { static_cast<void>(__VA_ARGS__); }))
 
@@ -36,10 +35,10 @@ namespace test_cases {
 
 bool add(const char* sentence, const char* file, int line, void (*body)());
 
-// Runs the cases; 0: all are right. A filter that none of them passes is a mistake, too.
+// Runs the cases; 0: all pass. A filter without matches fails too.
 int run();
 
-// One of this thread's values to be shown, in the order of scopes.
+// A captured value of this thread; values form a stack of scopes.
 class Showable {
 public:
     Showable(const Showable&) = delete;
@@ -66,7 +65,7 @@ private:
     Print print_;
 };
 
-// One line for each value that is to be shown now.
+// One line per captured value.
 std::string shown();
 
 template <class Error, class Call>
@@ -84,7 +83,7 @@ testing::AssertionResult throws(std::string_view text, Call&& call) {
 
 }  // namespace test_cases
 
-// A line of output, as of what is skipped: of rank 0 alone where there are ranks.
+// Prints a line, such as a reason for skipping; on rank 0 only.
 template <class... Parts>
 void say(const Parts&... parts) {
     (std::cout << ... << parts) << std::endl;

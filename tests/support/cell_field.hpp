@@ -1,4 +1,4 @@
-// A field on cells known by global ids that knows what it should hold.
+// A self-checking field on cells with global ids.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,7 @@
 
 namespace test {
 
-/// What every rank owns and reads: all ranks know all of it, so that each can tell what it should
-/// get.
+/// Owned cells and ghosts of all ranks, on every rank, so that each can compute expected values.
 struct Mesh {
     std::vector<std::vector<global_index>> owned;   ///< ids of each rank, in local order
     std::vector<std::vector<global_index>> ghosts;  ///< ids that each rank reads
@@ -26,8 +25,8 @@ struct Mesh {
                          Communicator comm = MPI_COMM_WORLD) const;
 };
 
-/// joined: one array, owned cells before ghosts. rows: each component in a row of its own. apart:
-/// two arrays with gaps.
+/// joined: one array, owned cells before ghosts. rows: one row per component. apart: two arrays
+/// with gaps.
 enum class CellLayout { joined, rows, apart };
 
 struct CellSpec {
@@ -46,11 +45,10 @@ public:
     void fill_ghosts(Reduction reduction);
     void expect_forward();
     void expect_reverse(Reduction reduction);
-    /// Empty when everything is as expected, else the first cell that is not.
+    /// The first unexpected cell; empty if there is none.
     std::string difference() const;
     std::vector<std::byte> copy() const;
     void restore(std::span<const std::byte> copy);
-    /// Nothing was written before or behind the arrays.
     bool canaries_intact() const {
         return owned_->canaries_intact() && (!ghosts_ || ghosts_->canaries_intact());
     }
@@ -74,7 +72,7 @@ private:
     int number_;
     int round_ = 0;
     Values values_ = Values::bits;
-    std::optional<WatchedBytes> owned_, ghosts_;  // ghosts_ only where they lie apart
+    std::optional<WatchedBytes> owned_, ghosts_;  // ghosts_ with CellLayout::apart only
     Field view_;
 };
 

@@ -1,5 +1,4 @@
-// What a structured halo should hold, from global coordinates alone: nothing here looks at a
-// pattern.
+// Expected values of structured halos, from global coordinates only, independent of patterns.
 #pragma once
 
 #include <optional>
@@ -27,8 +26,7 @@ inline bool contains(const Box& box, const Coordinates& x) {
     return true;
 }
 
-/// Who should have which points of a field with some stagger and depth, of a domain of cells: told
-/// once more, in its own way.
+/// Independent model of the owners of points, for a stagger and depth on a domain of cells.
 struct PointModel {
     const CartesianDomain& cells;
     Stagger stagger = {};
@@ -37,7 +35,7 @@ struct PointModel {
     bool owns_ends(int d) const {
         return cells.boundary() == Boundary::owned && !cells.axis(d).periodic;
     }
-    /// Lowest point that somebody owns, and past the highest one.
+    /// First and past-the-end owned point.
     global_index lowest(int d) const { return owns_ends(d) ? -depth.lower[d] : 0; }
     global_index highest(int d) const {
         const Axis& axis = cells.axis(d);
@@ -64,8 +62,7 @@ struct PointModel {
         }
         return box;
     }
-    /// The point whose value belongs into ghost `x` of a block; empty when nobody has it, or nobody
-    /// sends it.
+    /// The point whose value ghost `x` of a block gets; empty if no rank owns or sends it.
     std::optional<Coordinates> source_of(const std::array<int, max_dimensions>& position,
                                          Coordinates x) const {
         const Box mine = owned(position), all = held(position);

@@ -17,7 +17,7 @@ std::vector<Field> views(const std::vector<FieldKind>& fields) {
     return result;
 }
 
-/// Forward, twice: every ghost is right, nothing else has changed.
+/// Exchanges forward twice: all ghosts are correct, nothing else changed.
 template <class FieldKind>
 void check_forward(Exchange& exchange, std::vector<FieldKind>& fields, int round) {
     for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
@@ -27,8 +27,7 @@ void check_forward(Exchange& exchange, std::vector<FieldKind>& fields, int round
     }
 }
 
-/// Every owner has what its ghosts and itself combine to. The fields' elements must support the
-/// reduction.
+/// Every owner gets the reduction of its own and its ghosts' values. The elements must support it.
 template <class FieldKind>
 void check_reverse(Exchange& exchange, std::vector<FieldKind>& fields, Reduction reduction,
                    bool staged, int round) {
@@ -45,7 +44,7 @@ void check_reverse(Exchange& exchange, std::vector<FieldKind>& fields, Reduction
     }
 }
 
-/// The message of the Error that `call` throws, or "" when it throws none.
+/// The message of the Error that `call` throws, or "".
 template <class Call>
 std::string error_of(Call&& call) {
     try {

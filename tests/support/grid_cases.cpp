@@ -5,7 +5,7 @@ namespace {
 
 const std::vector<std::vector<global_index>> extents_of{{23}, {9, 7}, {6, 5, 4}, {4, 3, 3, 4}};
 
-// The parts grow along the dimension; from three parts on, the second is empty.
+// Parts grow along the dimension; of three or more parts the second is empty.
 std::vector<global_index> uneven(global_index extent, int parts) {
     std::vector<global_index> split(static_cast<std::size_t>(parts), 0);
     for (global_index cell = 0; cell < extent; ++cell) {

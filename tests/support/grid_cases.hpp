@@ -1,4 +1,4 @@
-// The structured cases that every transport must get right.
+// Structured cases for all transports.
 #pragma once
 
 #include <string>
@@ -18,8 +18,7 @@ struct GridCase {
 /// in several blocks.
 std::vector<GridCase> grid_cases(int ranks);
 
-/// `count` fields that differ in element type, components, layout and halo width; `turn` chooses
-/// which.
+/// `count` fields that differ in element type, components, layout and halo width, by `turn`.
 std::vector<GridField> make_fields(const CartesianDomain& domain, int count, int turn,
                                    Memory memory,
                                    const std::vector<Element>& elements = all_elements());

@@ -19,8 +19,8 @@ GridField::GridField(const CartesianDomain& domain, const GridSpec& spec, int nu
         lay_out(array);
         arrays_.push_back(std::move(array));
     }
-    // A field has one distance between components: apart, they lie as far apart as the largest
-    // block needs.
+    // A field has one component stride for all blocks: separate components need the largest
+    // block's.
     if (spec_.layout == Layout::scattered) {
         if (components_inside_) component_stride_ = spec_.element.size + 5;
         else
@@ -47,7 +47,7 @@ HaloWidth GridField::array_halo() const {
     return width;
 }
 
-// Strides and size without the components that lie apart.
+// Strides and size of one component, if components are separate.
 void GridField::lay_out(Array& array) const {
     if (spec_.layout == Layout::scattered) return scatter(array);
     const int dims = domain_.dimensions();
@@ -79,7 +79,7 @@ void GridField::scatter(Array& array) const {
     array.bytes = stride;
 }
 
-// C and Fortran order as the library lays them out itself, where it can: that is under test too.
+// Uses the library's views for C and Fortran order if possible, to test them too.
 void GridField::make_view() {
     std::vector<std::byte*> starts;
     bool equal = true;
@@ -137,7 +137,7 @@ void GridField::fill(Values values, int round) {
     }
 }
 
-// visit(block number, ghost, source) for every ghost of this rank that somebody fills.
+// Calls visit(block number, ghost, source) for each ghost of this rank with a source.
 template <class Visit>
 void GridField::for_each_ghost(Visit&& visit) {
     for (std::size_t b = 0; b < arrays_.size(); ++b) {
@@ -186,7 +186,7 @@ void GridField::expect_forward() {
     });
 }
 
-// Goes through the ghosts of all ranks: slow, and independent of how the library finds them.
+// Loops over the ghosts of all ranks: slow, but independent of the library.
 void GridField::expect_reverse(Reduction reduction) {
     const auto combine = [&](const AnyBlock& reader, const Coordinates& ghost,
                              const Coordinates& source) {

@@ -1,4 +1,4 @@
-// A field on a structured grid that knows what it should hold.
+// A self-checking field on a structured grid.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace test {
 
-/// scattered: dimensions in any order, some running backwards, gaps everywhere, components apart or
-/// interleaved, nothing aligned.
+/// scattered: permuted dimensions, negative strides, gaps, separate or interleaved components, no
+/// alignment.
 enum class Layout { c, fortran, scattered };
 
 struct GridSpec {
@@ -31,27 +31,26 @@ public:
     GridField(const CartesianDomain& domain, const GridSpec& spec, int number, Memory memory);
     const Field& view() const { return view_; }
 
-    /// Owned cells get their values of this round, everything else is poison.
+    /// Writes the round's values to owned cells and poison elsewhere.
     void fill(Values values, int round = 0);
-    /// Ghosts that an owner will hear of get values of their own; with `replace`, all ghosts of a
-    /// cell the same.
+    /// Writes distinct values to ghosts with an owner; with `replace`, equal ones to all ghosts of
+    /// a cell.
     void fill_ghosts(Reduction reduction);
 
-    /// What the next exchange should lead to, from what `fill` wrote.
+    /// Sets the expected result of the next exchange after `fill`.
     void expect_forward();
     void expect_reverse(Reduction reduction);
-    /// Lets ghosts be what they are: a staged reverse exchange uses them on the way.
+    /// Accepts any ghosts: a staged reverse exchange overwrites them.
     void accept_ghosts();
 
-    /// Empty when everything is as expected, else the first cell that is not.
+    /// The first unexpected cell; empty if there is none.
     std::string difference() const;
     std::vector<std::byte> copy() const;
     void restore(std::span<const std::byte> copy);
-    /// Nothing was written before or behind the arrays.
     bool canaries_intact() const;
 
     std::byte* at(int block, const Coordinates& cell, int component);
-    /// Addresses of all owned values, and of those of all ghosts that somebody fills.
+    /// Addresses of all owned values, and of all ghosts with a source.
     std::vector<std::byte*> owned_places();
     std::vector<std::byte*> ghost_places();
     const GridSpec& spec() const { return spec_; }

@@ -1,4 +1,4 @@
-// Memory of a test field: poisoned, and watched beyond both ends.
+// Memory of a test field, with canaries at both ends.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,9 +20,9 @@ using namespace parhelion;
 
 inline constexpr std::byte poison{0xA5};
 
-/// Private memory lets sanitizers watch; node-shared memory is what transports within a node may
-/// ask for. Elsewhere: memory that the library knows nothing of, and that the stand-in for XPMEM
-/// can map. Slow: what slow_memory.hpp has; `data` is where the test looks.
+/// ordinary: private, for sanitizers. node_shared: for transports within a node. elsewhere: unknown
+/// to the library, but mappable by the stand-in for XPMEM. slow: of slow_memory.hpp; `data` is the
+/// test's side.
 enum class Memory { ordinary, node_shared, elsewhere, slow };
 
 inline std::shared_ptr<std::byte> allocate_elsewhere(std::size_t bytes) {
@@ -37,9 +37,8 @@ inline std::shared_ptr<std::byte> allocate_elsewhere(std::size_t bytes) {
             }};
 }
 
-/// `bytes` bytes with canaries before and behind. What it should look like after an exchange is
-/// kept beside it, so that one comparison finds a wrong ghost, an owned cell that changed and a
-/// write outside of all cells alike.
+/// `bytes` bytes between canaries, with a copy of the expected content: one comparison detects
+/// wrong ghosts, changed owned cells and writes outside of cells.
 class WatchedBytes {
 public:
     WatchedBytes(byte_count bytes, Memory memory)
@@ -57,15 +56,15 @@ public:
     std::byte* data() { return memory_.get() + canary; }
     const std::byte* data() const { return memory_.get() + canary; }
 
-    /// From now on everything is expected to stay as it is now.
+    /// Expects the current content.
     void expect_as_is() { expected_.assign(memory_.get(), memory_.get() + size_); }
-    /// Where to change what is expected; `at` is an address within data().
+    /// Expected byte for the address `at` within data().
     std::byte* expected(const std::byte* at) { return expected_.data() + (at - memory_.get()); }
     bool as_expected() const { return std::memcmp(memory_.get(), expected_.data(), size_) == 0; }
     bool as_expected(const std::byte* at, std::size_t bytes) const {
         return std::memcmp(at, expected_.data() + (at - memory_.get()), bytes) == 0;
     }
-    /// What has been written is what is expected (for cells that a law leaves open).
+    /// Expects the current content of these bytes, for unspecified cells.
     void accept(const std::byte* at, std::size_t bytes) { std::memcpy(expected(at), at, bytes); }
     bool canaries_intact() const {
         return std::all_of(memory_.get(), memory_.get() + canary,
@@ -74,7 +73,7 @@ public:
                            [](std::byte b) { return b == poison; });
     }
     std::vector<std::byte> copy() const { return {memory_.get(), memory_.get() + size_}; }
-    /// As it was when the first bytes of `copy` were copied; leaves the rest of `copy`.
+    /// Restores from the first bytes of `copy` and removes them from it.
     void restore(std::span<const std::byte>& copy) {
         std::memcpy(memory_.get(), copy.data(), size_);
         copy = copy.subspan(size_);

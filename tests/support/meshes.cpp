@@ -19,7 +19,7 @@ void add_ghosts(Mesh& mesh, int count, bool own, std::uint64_t seed) {
         mesh.ghosts[rank] = random_ghosts(mesh, rank, count, own, seed);
 }
 
-// The ids of `from` dealt out at random; `spread` apart, so that most ids belong to nobody.
+// Ids dealt to ranks at random, `spread` apart, so that most ids have no owner.
 Mesh dealt(int ranks, int cells, global_index spread, std::uint64_t seed) {
     Random random(seed);
     Mesh mesh;
@@ -34,7 +34,7 @@ Mesh dealt(int ranks, int cells, global_index spread, std::uint64_t seed) {
     return mesh;
 }
 
-// Like a partitioned mesh: every cell that lies within `width` of the block, in ascending order.
+// As in a partitioned mesh, ghosts are the cells within `width` of the block, ascending.
 Mesh banded(int ranks, global_index cells, global_index width) {
     Mesh mesh = Mesh::of_blocks(std::vector<global_index>(static_cast<std::size_t>(ranks), cells));
     for (std::size_t r = 0; r < mesh.owned.size(); ++r) {

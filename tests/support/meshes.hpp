@@ -1,4 +1,4 @@
-// The unstructured cases that every transport must get right.
+// Unstructured cases for all transports.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ struct MeshCase {
     SelfGhosts self = SelfGhosts::refused;
 };
 
-/// Blocks and arbitrary ownership, unsorted and repeated ghosts, empty ranks, own ghosts, no ghosts
-/// at all, ids beyond 2^31.
+/// Blocks and arbitrary ownership, unsorted and repeated ghosts, empty ranks, own ghosts, no
+/// ghosts, ids beyond 2^31.
 std::vector<MeshCase> mesh_cases(int ranks);
 
-/// `count` ghosts for `rank`, unsorted and (in part) repeated; its own cells only if `own` says so.
+/// `count` ghosts for `rank`, unsorted, some repeated; with `own`, also its own cells.
 std::vector<global_index> random_ghosts(const Mesh& mesh, std::size_t rank, int count, bool own,
                                         std::uint64_t seed);
 

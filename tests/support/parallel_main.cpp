@@ -1,5 +1,5 @@
-// Every rank runs every case; the job fails when any rank does. Each rank reports a failure at
-// once, since a rank that fails may keep others waiting until the time limit ends the job.
+// Every rank runs every case; the job fails if any rank fails. Ranks report failures immediately,
+// because others may then hang until the time limit.
 #include <mpi.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ int world_rank() {
     return rank;
 }
 
-// Failures as lines that begin with the rank.
+// Prints failures with the rank in front.
 struct RankReporter : testing::EmptyTestEventListener {
     std::string current;
 
@@ -38,12 +38,12 @@ struct RankReporter : testing::EmptyTestEventListener {
                                 "\n";
         std::fwrite(all.data(), 1, all.size(), stderr);
         std::fflush(stderr);
-        // An exception leaves this rank out of step with the others: they would wait for ever.
+        // After an exception this rank is out of step: the others would hang.
         if (thrown) MPI_Abort(MPI_COMM_WORLD, 3);
     }
 };
 
-// What cases say is shown of rank 0; all ranks tell of failures.
+// Rank 0 prints the output of cases; all ranks print failures.
 void tell_once(testing::TestEventListeners& listeners) {
     if (world_rank() != 0) {
         delete listeners.Release(listeners.default_result_printer());
@@ -55,7 +55,7 @@ void tell_once(testing::TestEventListeners& listeners) {
 }  // namespace
 
 // PARHELION_TEST_THREADS=funneled: MPI for the main thread only. PARHELION_TEST_SLOW: slow
-// executors copy the host's memory, too, and routes have arrays that the host cannot touch.
+// executors also copy host memory, and routes include slow arrays.
 int main(int argc, char** argv) {
     const char* threads = std::getenv("PARHELION_TEST_THREADS");
     const bool funneled = threads != nullptr && std::string(threads) == "funneled";

@@ -1,4 +1,4 @@
-// Random choices that are equal on all ranks and repeat from a printed seed.
+// Random choices, equal on all ranks and reproducible from a printed seed.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ inline std::uint64_t number_from_environment(const char* name, std::uint64_t oth
     return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// Calls body(random) for PARHELION_TEST_CASES cases from PARHELION_TEST_SEED on; a failure names
-/// its seed.
+/// Calls body(random) for PARHELION_TEST_CASES cases from PARHELION_TEST_SEED; failures name the
+/// seed.
 template <class Body>
 void for_random_cases(int cases, Body&& body) {
     const std::uint64_t first = number_from_environment("PARHELION_TEST_SEED", 1);
@@ -50,7 +50,7 @@ void for_random_cases(int cases, Body&& body) {
     }
 }
 
-/// Fewer cases where ranks take turns on a core.
+/// Fewer cases if ranks outnumber cores.
 inline int affordable(int cases) {
     return Communicator(MPI_COMM_WORLD).size() <= 2 ? cases : cases / 4;
 }

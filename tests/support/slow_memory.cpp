@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::byte not_there{0x5A};
 
-// Where the library's view of slow memory lies, and the test's.
+// The library's and the test's mapping of a slow array.
 struct Place {
     std::byte* seen;
     std::size_t bytes;
@@ -34,11 +34,11 @@ struct Place {
 
 class SlowQueue;
 
-// Of the process. One mutex for all: slow is slow.
+// State of the process, under one mutex.
 struct Machine {
     std::mutex mutex;
     Random random{1};
-    std::map<std::uintptr_t, Place> hidden, seen;  // by the first byte
+    std::map<std::uintptr_t, Place> hidden, seen;  // by first byte
     std::vector<SlowQueue*> queues;
     std::uint64_t copies = 0;
 };
@@ -50,7 +50,7 @@ Machine& machine() {
 
 std::uintptr_t number(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
-// The other place of a byte; the same byte where it has none.
+// The other mapping of a byte, or the byte itself.
 std::byte* other_place(const std::map<std::uintptr_t, Place>& from, std::byte* at) {
     auto next = from.upper_bound(number(at));
     if (next == from.begin()) return at;
@@ -63,7 +63,7 @@ void* map_all(int descriptor, std::size_t bytes, int access) {
     return mmap(nullptr, bytes, access, MAP_SHARED, descriptor, 0);
 }
 
-// Some cells of an op, as a program of one op.
+// Some cells of an op, as a one-op program.
 using Cells = Program;
 
 struct Compiled {
@@ -77,10 +77,10 @@ struct Task {
     std::vector<std::byte*> src, dst;
     Reduction reduction = Reduction::replace;
     std::size_t level = 0;
-    std::vector<Cells> cells;  // of the level, that are left
+    std::vector<Cells> cells;  // remaining in the level
     bool opened = false;
     std::uint64_t event = 0;                   // 0: a copy
-    std::weak_ptr<const std::uint64_t> other;  // follows: what that queue has passed
+    std::weak_ptr<const std::uint64_t> other;  // of follows(): events that queue has passed
     std::uint64_t awaited = 0;
 };
 
@@ -88,7 +88,7 @@ void cut(const StridedOp& op, std::vector<Cells>& all, int d = 0) {
     if (d < op.dims) {
         StridedOp inner = op;
         inner.count[static_cast<std::size_t>(d)] = 1;
-        // Planes alone are cut: a piece for each cell would take minutes.
+        // Splits planes only: a piece per cell would take minutes.
         const byte_count count = op.count[static_cast<std::size_t>(d)],
                          pieces = std::min<byte_count>(count, 3);
         for (byte_count k = 0; k < pieces; ++k) {
@@ -167,7 +167,7 @@ public:
         task.awaited = event.number;
     }
 
-    // Whether it has something that may be done.
+    // Whether the first task may run.
     bool can_go_on() const {
         if (tasks_.empty()) return false;
         const Task& task = tasks_.front();
@@ -175,7 +175,7 @@ public:
         const auto passed = task.other.lock();
         return !passed || *passed >= task.awaited;
     }
-    // A little of the first task.
+    // Executes a piece of the first task.
     void go_on() {
         Task& task = tasks_.front();
         if (task.event != 0) *passed_ = task.event;
@@ -246,7 +246,7 @@ public:
     }
 
 private:
-    // Nobody's list but its own is looked at from then on.
+    // Copies the op's lists: later changes by the caller have no effect.
     static void upload(Compiled& to, IndexedOp& op) {
         for (const local_index** list : {&op.src_list, &op.dst_list})
             if (*list != nullptr) *list = to.pool.emplace_back(*list, *list + op.count).data();
@@ -276,7 +276,7 @@ const DriverAgainstUs& driver_against_us() {
 
 namespace {
 
-// Memory of the device that the driver against us has.
+// Device memory of the test driver.
 std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes) {
     const DriverAgainstUs& driver = driver_against_us();
     unsigned long long hidden = 0;

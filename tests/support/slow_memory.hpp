@@ -1,5 +1,4 @@
-// Memory that only its executor can touch, and an executor that makes no copy before somebody asks
-// for it.
+// Slow memory, which only its executor can touch; the executor copies only when queried.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace test {
 
-// Calls of the driver that is against us (tests/device/against_us.cpp), and what it tells tests.
+// Functions of the test driver (tests/device/against_us.cpp).
 #define PARHELION_AGAINST_US(X)                                               \
     X(int, make_current, against_us_make_current, ())                         \
     X(int, pop_context, cuCtxPopCurrent_v2, (void**))                         \
@@ -30,8 +29,8 @@ namespace test {
     X(bool, has_pools, against_us_has_pools, ())                              \
     X(void, set_pools, against_us_set_pools, (int))
 
-/// The driver that PARHELION_TEST_DRIVER names (tests/device/machine.cpp), or PARHELION_CUDA;
-/// false: none.
+/// The driver that PARHELION_TEST_DRIVER (tests/device/machine.cpp) or PARHELION_CUDA names; false:
+/// none.
 struct DriverAgainstUs {
     DriverAgainstUs();
 #define PARHELION_DECLARE(type, name, symbol, parameters) type(*name) parameters = nullptr;
@@ -41,21 +40,20 @@ struct DriverAgainstUs {
 };
 const DriverAgainstUs& driver_against_us();
 
-/// `bytes` bytes in two places: where the test writes and looks, and, as arrays of
-/// MemorySpace::device, where touching them ends the process.
+/// `bytes` bytes with two mappings: one for the test, and one in MemorySpace::device, where access
+/// by the host crashes.
 std::shared_ptr<std::byte> allocate_slow(std::size_t bytes);
-/// Where the arrays of this memory are for the library.
+/// The library's address of a byte.
 std::byte* as_slow(std::byte* place);
-/// The same view of arrays in slow memory.
+/// The view at the library's addresses.
 parhelion::Field as_slow(parhelion::Field view);
 
-/// Copies of device memory, and with `host` those of the host's, too, are made by slow executors
-/// from now on: when somebody asks whether an event is done, some, in an order that the seed
-/// decides within what queues, events and levels leave open.
+/// Uses slow executors for device memory, and with `host` for host memory. They copy only when an
+/// event is queried, in a random order within the constraints of queues, events and levels.
 void register_slow_executors(bool host);
-/// The seed of what follows.
+/// Sets the seed of later orders.
 void seed_slow_executors(std::uint64_t seed);
-/// Copies that were put on queues so far.
+/// Number of copies enqueued so far.
 std::uint64_t slow_copies();
 
 }  // namespace test

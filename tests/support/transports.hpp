@@ -1,4 +1,4 @@
-// The transports that this build and machine have: a new one is tested without another line.
+// Transports of this build and machine; includes new ones automatically.
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ inline std::string paired(const TransportInfo& info) {
     return info.scope == Scope::same_node ? info.name + "+mpi" : info.name;
 }
 
-/// Transport xpmem is for arrays that only XPMEM maps.
+/// Arrays for xpmem are in memory that only XPMEM maps.
 inline Memory memory_for(const TransportInfo& info) {
     if (info.name == "xpmem") return Memory::elsewhere;
     return info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary;
@@ -32,7 +32,7 @@ inline bool is_usable(const std::string& name) {
     return false;
 }
 
-/// Those that PARHELION_TEST_ROUTES lists, separated by commas; every rank has the same.
+/// The routes in PARHELION_TEST_ROUTES, comma-separated, the same on every rank.
 inline std::vector<Route> routes_asked_for(const char* list) {
     std::vector<Route> routes;
     std::istringstream names(list);
@@ -41,14 +41,14 @@ inline std::vector<Route> routes_asked_for(const char* list) {
     return routes;
 }
 
-/// Whether it moves arrays that the host cannot touch. Memory of pools has no handles.
+/// Whether it supports slow arrays. Pool memory has no handles for device_ipc.
 inline bool takes_slow_memory(const TransportInfo& info) {
     if (info.name == "device_ipc" && driver_against_us().has_pools()) return false;
     const Reach reach = info.traits.reach[1];
     return reach != Reach::none && (reach != Reach::own_messages || !driver_against_us());
 }
 
-/// Which take arrays that the host cannot touch, over those.
+/// Adds routes with slow arrays, for transports that support them.
 inline void add_slow_routes(std::vector<Route>& routes) {
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() && info.scope != Scope::own_rank && takes_slow_memory(info))
@@ -56,13 +56,13 @@ inline void add_slow_routes(std::vector<Route>& routes) {
     routes.push_back({"auto", Memory::slow});
 }
 
-/// Whether the arrays of a test that does not ask `route.memory` suit it.
+/// Whether ordinary arrays suit the route, for tests that ignore `route.memory`.
 inline bool takes_any_array(const Route& route) {
     return route.memory != Memory::elsewhere && route.memory != Memory::slow;
 }
 
-/// Each usable transport alone (one that reaches the own node only, with another for the rest),
-/// some pairs, and auto. PARHELION_TEST_ONLY leaves those with this text in their name.
+/// Each usable transport (within a node with another one for the rest), some pairs, and auto.
+/// PARHELION_TEST_ONLY selects routes with this text in their name.
 inline std::vector<Route> all_routes() {
     if (const char* list = std::getenv("PARHELION_TEST_ROUTES")) return routes_asked_for(list);
     std::vector<Route> routes;
@@ -85,8 +85,8 @@ inline std::vector<Route> all_routes() {
     return routes;
 }
 
-/// `count` routes, others for every turn and number of ranks. All of them where each rank has a
-/// core of its own: ranks that take turns on a core need milliseconds for every agreement.
+/// `count` routes, by turn and number of ranks; all routes if each rank has a core. Oversubscribed
+/// ranks need milliseconds per agreement.
 inline std::vector<Route> routes_for(int turn, int count) {
     const auto all = all_routes();
     const int ranks = Communicator(MPI_COMM_WORLD).size();
@@ -97,7 +97,7 @@ inline std::vector<Route> routes_for(int turn, int count) {
     return some;
 }
 
-/// One route, another for every turn and number of ranks.
+/// One route, by turn and number of ranks.
 inline Route route_for(int turn) {
     const auto all = all_routes();
     return all[static_cast<std::size_t>(turn + Communicator(MPI_COMM_WORLD).size()) % all.size()];

@@ -1,4 +1,4 @@
-// One process runs the cases.
+// Runs the cases in one process.
 #include <cstdio>
 
 #include "support/cases.hpp"

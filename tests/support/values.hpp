@@ -1,4 +1,4 @@
-// Values that tell where they come from, and what an owner should make of them.
+// Values that encode their source, and their reductions.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ inline std::uint64_t mix(const Coordinates& cell) {
                static_cast<std::uint64_t>(cell[2]), static_cast<std::uint64_t>(cell[3]));
 }
 
-/// bits: any bit pattern, what only copies must bear. whole: small whole numbers, whose sums are
-/// exact in every type. rounded: fractions, whose sums depend on their order.
+/// bits: any bit pattern, for copies only. whole: small integers, whose sums are exact in every
+/// type. rounded: fractions, whose sums depend on the order.
 enum class Values { bits, whole, rounded };
 
 /// Calls `use` with a zero of the element's C++ type; not for opaque bytes.
@@ -62,7 +62,7 @@ inline void write_bits(std::byte* at, std::size_t bytes, std::uint64_t key) {
     }
 }
 
-/// Writes the value that `key` stands for.
+/// Writes the value of `key`.
 inline void write_value(std::byte* at, Element element, std::uint64_t key, Values values) {
     if (values == Values::bits || element.scalar == Scalar::bytes)
         return write_bits(at, static_cast<std::size_t>(element.size), key);
@@ -107,7 +107,7 @@ T combined(T a, T b, Reduction reduction) {
     return a;
 }
 
-/// What an owner's value should become when a ghost's value comes back.
+/// The expected combination of an owner's value with a ghost's.
 inline void combine_value(std::byte* into, const std::byte* from, Element element,
                           Reduction reduction) {
     if (reduction == Reduction::replace)
@@ -124,7 +124,7 @@ inline void combine_value(std::byte* into, const std::byte* from, Element elemen
         });
 }
 
-/// Every element type, opaque ones of even and odd sizes among them.
+/// Every element type, with opaque ones of even and odd sizes.
 inline const std::vector<Element>& all_elements() {
     static const std::vector<Element> all{
         {Scalar::float64, 8},     {Scalar::int32, 4},     {Scalar::bytes, 24}, {Scalar::int8, 1},
@@ -135,7 +135,7 @@ inline const std::vector<Element>& all_elements() {
     return all;
 }
 
-/// Those that an owner can combine so.
+/// Element types that support `reduction`.
 inline std::vector<Element> combinable(Reduction reduction) {
     std::vector<Element> elements;
     for (Element element : all_elements())

@@ -1,4 +1,4 @@
-// This process in MPI_COMM_WORLD.
+// Rank and size in MPI_COMM_WORLD.
 #pragma once
 
 #include "parhelion/core/communicator.hpp"

@@ -1,5 +1,5 @@
-// Which environment variables get into a record: the Python side's
-// tests/python/machine/test_environment.py has the same cases.
+// The environment variables in a record; tests/python/machine/test_environment.py has the same
+// cases.
 #include "launch.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// The command line of the measuring program: lists make cases, sections add to what is common, and
-// what is wrong is named with a remedy.
+// phl-bench's command line: lists make cases, sections extend common options, errors name a remedy.
 #include <sstream>
 
 #include "support/cases.hpp"

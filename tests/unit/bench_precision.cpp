@@ -1,5 +1,5 @@
-// Stopping where the interval is narrow enough must not make it wrong: simulated runs, with samples
-// independent and resembling each other.
+// The stopping rule keeps the interval's coverage: simulated runs with independent and
+// autocorrelated samples.
 #include "samples.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Two measuring programs on the same cores: who has the turn, and what happens when one ends first.
+// Two phl-bench on the same cores: order of turns, and the end of one before the other.
 #include "turns.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-// Which ways are tried follows from what transports say of themselves: these have names that the
-// library does not know.
+// Candidate transports follow from traits: these have names unknown to the library.
 #include <algorithm>
 
 #include "exchange/selection.hpp"

@@ -1,4 +1,4 @@
-// Loops of every instruction set give the bits that one value after the other gives.
+// Loops of every instruction set give the bits of the scalar loop.
 #include <complex>
 #include <cstring>
 #include <limits>

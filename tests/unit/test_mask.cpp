@@ -1,4 +1,4 @@
-// Land: boxes against a count of their cells, and the numbers of wet places.
+// Land masks: counts of boxes compared with cell by cell, and numbers of wet points.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Whether cells share memory: against all addresses, one by one.
+// Overlap of cells in memory, compared with all addresses.
 #include <algorithm>
 #include <functional>
 #include <random>

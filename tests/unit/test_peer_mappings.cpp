@@ -1,4 +1,4 @@
-// How long a neighbor's memory stays mapped.
+// Lifetime of mappings of neighbors' memory.
 #include <map>
 
 #include "support/cases.hpp"

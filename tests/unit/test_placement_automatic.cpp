@@ -1,4 +1,4 @@
-// The automatic choice: published scores reached, never worse than any member.
+// The automatic choice reaches published scores and is never worse than a member of the portfolio.
 #include <chrono>
 
 #include "parhelion/core/error.hpp"

@@ -1,4 +1,4 @@
-// Level by level as published for hwcart.
+// Placement level by level, as published for hwcart.
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/placement.hpp"
 #include "support/cases.hpp"

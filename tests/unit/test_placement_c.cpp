@@ -1,4 +1,4 @@
-// Numbers that the C interface of placement is given are looked at before they are used.
+// The C interface of placement validates its numbers before use.
 #include <array>
 #include <limits>
 #include <memory>

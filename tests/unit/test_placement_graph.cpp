@@ -1,4 +1,4 @@
-// Parts that exchange along any graph.
+// Placement of parts with an arbitrary communication graph.
 #include <cstdlib>
 #include <numeric>
 #include <random>

@@ -1,4 +1,4 @@
-// Descriptions of machines, and which unit a rank is in.
+// Machine descriptions, and the unit of each rank.
 #include "parhelion/core/error.hpp"
 #include "parhelion/placement/machine.hpp"
 #include "parhelion/placement/placement.hpp"

@@ -1,4 +1,4 @@
-// Orders of a box's points, from which placement methods put theirs together.
+// Orders of a box's points, building blocks of placement methods.
 #include <algorithm>
 #include <random>
 

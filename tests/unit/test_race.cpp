@@ -1,4 +1,4 @@
-// Decisions of the race from planted times: no clock is asked.
+// Decisions of the race of transports from given times, without a clock.
 #include <algorithm>
 
 #include <functional>

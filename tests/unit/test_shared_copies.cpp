@@ -1,4 +1,4 @@
-// Copies that several threads share are those that one makes.
+// Copies by several threads equal those by one.
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -1,5 +1,5 @@
-// Arrays that the library did not make, mapped by XPMEM. Where there is none, these cases are
-// skipped; the build runs them with a stand-in for its library.
+// Arrays not allocated by the library, mapped by XPMEM; skipped without XPMEM, but the build also
+// runs them with a stand-in.
 #include <dlfcn.h>
 #include <cstdlib>
 

@@ -1,6 +1,5 @@
-// A stand-in for libxpmem: it maps what lies in shared memory files that the other process has
-// open, as strict about its arguments as the kernel module. Memory of other kinds it cannot map,
-// and says so.
+// A stand-in for libxpmem: maps shared-memory files that the other process has open, and validates
+// arguments as the kernel module does. Rejects other memory with an error.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

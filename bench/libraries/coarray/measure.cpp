@@ -1,6 +1,5 @@
-// One case of `bench gather` by one method on coarrays, measured as its other variants are:
-// values are verified before and after, each image keeps its times, the result is a case line of
-// the record.
+// Measures a case of `bench gather` with one coarray method, as phl-bench does: verifies values
+// before and after, times each image, writes a case line of the record.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -28,7 +27,7 @@ double phl_coarray_gathers(int words, int owned, int ghosts, const std::int32_t*
 
 namespace {
 
-int images = 0, image = 0;  // which counts from 1
+int images = 0, image = 0;  // image counts from 1
 
 double greatest(double mine) {
     phl_coarray_max(&mine);
@@ -55,8 +54,8 @@ public:
         line_["messages"] = static_cast<int>(greatest(messages));
     }
 
-    // Both halves of the buffers are verified twice before and once after the samples. Where one
-    // gather takes more than the time there is, the verified ones are the samples.
+    // Verifies both halves of the double buffers twice, samples, verifies again. If one gather
+    // takes more than a quarter of the budget, the verified gathers are the samples.
     json measure() {
         line_["samples"] = json::array();
         line_["samples_by_rank"] = json(static_cast<std::size_t>(images), json::array());
@@ -79,7 +78,7 @@ public:
     }
 
 private:
-    // The published layout: ids count from 1.
+    // Published layout; ids count from 1.
     void read_part(const std::string& dataset) {
         std::array<char, 20> name{};
         std::snprintf(name.data(), name.size(), "/data%03d", image);
@@ -106,7 +105,7 @@ private:
                                    values_.data() + words_, times);
     }
 
-    // New values each time, so that what an earlier gather left cannot pass for right.
+    // New values in each round, so that stale ones count as wrong.
     double checked_round(int gathers) {
         if (wrong_ > 0) return 0;
         const auto keys = lane_keys(0, words_, ++round_);
@@ -137,7 +136,7 @@ private:
         keep(mine);
     }
 
-    // So many gathers make a sample that it takes `least_s`. Returns what finding out took.
+    // Sets the gathers per sample, of at least `least_s`. Returns the seconds spent.
     double choose_iterations() {
         const double least_s = job_.at("least_s");
         for (double spent = 0;;) {
@@ -159,10 +158,10 @@ private:
     }
 
     const json& job_;
-    json line_ = job_.at("line");  // what is known before
+    json line_ = job_.at("line");  // fields known to the launcher
     int words_, iterations_ = 1;
     std::int32_t owned_ = 0;
-    std::vector<std::int32_t> ids_, x_, values_;  // ghosts with a cell on each side as a guard
+    std::vector<std::int32_t> ids_, x_, values_;  // values_: ghosts between two guard cells
     std::uint64_t first_id_ = 0;
     unsigned round_ = 0;
     std::int64_t wrong_ = 0;

@@ -1,4 +1,4 @@
-// DOLFINx's scatterer with buffers that are kept, as its vectors use it: pack, neighborhood
+// DOLFINx's Scatterer with persistent buffers, as its vectors use it: pack, neighborhood
 // collective, unpack.
 #include <dolfinx/common/IndexMap.h>
 #include <dolfinx/common/Scatterer.h>

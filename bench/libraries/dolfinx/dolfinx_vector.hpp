@@ -1,4 +1,4 @@
-// A vector of DOLFINx, as programs have it.
+// DOLFINx's vector, as programs use it.
 #pragma once
 
 #include <dolfinx/common/IndexMap.h>

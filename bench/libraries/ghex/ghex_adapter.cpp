@@ -1,6 +1,6 @@
-// GHEX's exchange of one block per rank, as its own benchmarks call it: one pattern, one
-// communication object, all fields in one call. Variant "direct" sends to all neighbors at once,
-// "staged" dimension by dimension.
+// GHEX's exchange of one block per rank, as in its benchmarks: one pattern, one communication
+// object, all fields in one call. Variant "direct" exchanges with all neighbors at once, "staged"
+// dimension by dimension.
 #include <array>
 #include <memory>
 #include <stdexcept>
@@ -27,7 +27,7 @@ using FirstFastest = ::gridtools::layout_map<2, 1, 0>;
 
 Int3 triple(const int* values) { return {values[0], values[1], values[2]}; }
 
-// Who holds the block at an offset from another.
+// Rank of the block at an offset, for GHEX's staged pattern.
 struct Neighbors {
     phl_adapter_halo halo;
 
@@ -74,7 +74,7 @@ struct Geometry {
     }
 };
 
-// T stands for any element of its size: values are only copied.
+// T stands for any element of its size, because GHEX only copies values.
 template <class T>
 class Fields {
 public:

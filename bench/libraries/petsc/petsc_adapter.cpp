@@ -1,5 +1,4 @@
-// PETSc's star forest: roots are the owned cells, leaves the ghosts, a gather is a broadcast from
-// roots to leaves.
+// PETSc's star forest: roots are owned cells, leaves are ghosts; a gather is a broadcast.
 #include <petscsf.h>
 
 #include <stdexcept>
@@ -15,7 +14,7 @@ static_assert(std::is_same_v<PetscScalar, double>,
 
 namespace {
 
-// The types for which PETSc has packing of its own, where the element is one of them.
+// Prefers the types for which PETSc has optimized packing.
 MPI_Datatype base_type(const std::string& element) {
     const std::string own = "int" + std::to_string(8 * sizeof(PetscInt));
     if (element == own) return MPIU_INT;
@@ -49,8 +48,7 @@ public:
                                       PETSC_COPY_VALUES, remote.data(), PETSC_COPY_VALUES),
                       "PetscSFSetGraph");
         require_petsc(PetscSFSetUp(forest_), "PetscSFSetUp");
-        exchange();  // what it prepares at the first use belongs to the set-up; types that cannot
-                     // do it say so here
+        exchange();  // the first use prepares buffers, and fails for unsupported types
     }
     ~Adapter() {
         PetscSFDestroy(&forest_);

@@ -11,7 +11,7 @@ inline void require_petsc(PetscErrorCode code, const char* what) {
                                  std::to_string(code));
 }
 
-// Once per process. Errors come back as codes, and signals stay with the program.
+// Initializes PETSc once per process; errors become return codes, signals stay the program's.
 inline void start_petsc() {
     PetscBool started = PETSC_FALSE;
     require_petsc(PetscInitialized(&started), "PetscInitialized");

@@ -1,4 +1,4 @@
-// A vector of PETSc with ghosts, as programs have it.
+// PETSc's ghosted vector, as programs use it.
 #pragma once
 
 #include <petscvec.h>

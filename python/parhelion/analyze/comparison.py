@@ -51,11 +51,11 @@ def read_set(path: Path) -> RecordSet:
 
 
 Facts = dict[str, str]
-# What differs between any two runs and means nothing.
+# Facts that differ between any two runs, without effect on times.
 VOLATILE = ("load", "variables PMI", "variables MPI_LOCAL", "binding")
 OF_MACHINE = {"host": "host", "cpu model": "processor", "cpu usable cores": "usable cores"}
-CLEARLY = 1.25  # times the median of the ranks; cores that lie unevenly make less
-AS_BEFORE = 1.1  # a rank that was so far above it already has not become slow
+CLEARLY = 1.25  # times the median rank; above the effect of unequal core distances
+AS_BEFORE = 1.1  # times the median rank: a rank above this in the first run has not become slow
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _behavior(cases: Sequence[CaseResult]) -> Iterable[tuple[str, str]]:
     yield from ((name, ", ".join(map(str, sorted(ranks)))) for name, ranks in late.items())
     for entry in entries(cases):
         line = entry.lines[0]
-        # Of an explanation the first clause: figures follow.
+        # The first clause of an explanation, without figures.
         choice = line.explain.partition("\n")[0].partition(";")[0].partition(" (")[0].strip() if isinstance(line.explain, str) else None
         for what, value in {"messages": line.messages, "bytes": line.bytes, "choice": choice or None}.items():
             if value is not None:
@@ -152,7 +152,7 @@ def _above_the_median(lines: Iterable[Case]) -> dict[str, np.ndarray]:
 
 
 def _ratios(times: np.ndarray) -> np.ndarray:
-    # The lower middle, so that of two ranks the slower one is compared with the other.
+    # The lower median, so that of two ranks the slower one is compared with the other.
     usual = np.sort(times, axis=0)[(len(times) - 1) // 2]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
@@ -249,7 +249,7 @@ def launches(records: RecordSet) -> dict[Key, list[Launch]]:
     """Samples and probes of every launch that measured and whose values were right, by case and variant, in the order of time."""
     found: dict[Key, list[Launch]] = {}
     for number, record in enumerate(sorted(records.records, key=lambda record: record.run.created)):
-        # Both runs of an interleaved A/B have the same label, and number their launches alike.
+        # Both runs of an interleaved A/B have the same label and launch numbers.
         common = record.labels.get(INTERLEAVED)
         pairs = {launch.launch: (common, launch.pair) for launch in record.launches if common and launch.pair is not None}
         for line in filter(_counts, record.cases):

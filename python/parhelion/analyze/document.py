@@ -12,7 +12,7 @@ from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, in
 from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
-EXCHANGES = 10_000  # the published halo figures are seconds for so many
+EXCHANGES = 10_000  # the published halo figures are seconds per 10,000 exchanges
 NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")
 
 
@@ -62,27 +62,27 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
 
 def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
     """Bytes per second of one variant of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
-    unknown = ("–",) * 4  # the record does not tell what was moved, or by whom
+    unknown = ("–",) * 4  # the record lacks the traffic or its ranks
     by_rank = [line.samples_by_rank for line in entry.lines if line.samples]
     if not by_rank[0] or any(len(each) != len(by_rank[0]) for each in by_rank) or any(name not in params for name in NEEDED):
         return unknown
     time = np.median(np.concatenate([np.asarray(each) for each in by_rank], axis=1), axis=1)
     try:
         size = params["vdim"] * np.dtype(params["element"]).itemsize
-    except TypeError:  # no type that NumPy knows
+    except TypeError:  # unknown to NumPy
         return unknown
     if not time.min() > 0:
         return unknown
     rows = np.full(len(time), params["rows_moved"])
     if params["pattern"] == "all-from-one":
-        rows[0] = 0  # rank 0 has all that it asks for
+        rows[0] = 0  # rank 0 owns all rows that it reads
     moved, claimed, slowest = rows * size / time, params["rows_claimed"] * size / time, entry.median or 0.0
     total = params["rows_moved_total"] * size / slowest
     spread = f"{moved.min():.4e} … {moved.max():.4e}"
     return f"{moved.mean():.4e} [{slowest * 1e3:.3g}ms]", spread, f"{total:.4e}", f"{claimed.mean():.4e}"
 
 
-STEPS = 1000  # over which the set-up is spread
+STEPS = 1000  # steps over which the set-up is amortized
 
 CAPTION = (f"µs, medians; exchange: what all exchanges of a step take once the ranks have come together, mean over ranks; with set-up: and "
            f"1/{STEPS:,} of the set-up; over hand-written: that over that of the hand-written way in which it is least, and the step over the fastest hand-written one; "

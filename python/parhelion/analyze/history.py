@@ -41,13 +41,13 @@ def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], boo
     return list(found.values())
 
 
-LEAST_RUNS = 6  # of a series; and half of it on each side of a change
+LEAST_RUNS = 6  # per series, half of them on each side of a change
 SIDE = LEAST_RUNS // 2
-AROUND = 2  # runs on either side that tell what is usual there
-CLIP = 3.0  # in standard deviations: one run that stands out is no change
-LEAST_NOISE = 1e-3  # a thousandth: figures are not known better from run to run
+AROUND = 2  # runs on either side for the local median
+CLIP = 3.0  # in standard deviations: a single outlier is no change
+LEAST_NOISE = 1e-3  # relative: run-to-run reproducibility of figures
 MAD_TO_SIGMA = 1.4826
-PENALTY = 3.0  # in units of log n; with 2 the criterion would be Schwarz's
+PENALTY = 3.0  # in units of log n; 2 is Schwarz's criterion
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def change_points(listed: Sequence[Series], least: float, alpha: float) -> list[
     found = [point for series in listed for point in _of_series(series, least, alpha)]
     if not found:
         return []
-    # Series without a candidate are tests, too, that found nothing.
+    # Series without a candidate count as tests with p = 1.
     p = [point.p for point in found] + [1.0] * (len(listed) - len({id(point.series) for point in found}))
     return [point for point, value in zip(found, stats.false_discovery_control(p)) if value <= alpha]
 
@@ -180,7 +180,7 @@ class Wanted:
         try:
             made = datetime.fromisoformat(point.series.records[point.place].run.created)
         except ValueError:
-            return False  # a record that does not say when is older than all others
+            return False  # records without a date sort first
         return (made if made.tzinfo else made.replace(tzinfo=UTC)) >= self.since
 
 
@@ -206,7 +206,7 @@ def history(records: Sequence[Record], wanted: Wanted) -> History:
     for point in points:
         by_run.setdefault(point.series.records[point.place].id, []).append(point)
     turns = sorted(map(_turn, by_run.values()), key=lambda turn: turn.record.run.created, reverse=True)
-    latest = {id(point.series): point for point in points}  # those of a series are in order
+    latest = {id(point.series): point for point in points}  # points of a series are in order
     return History(len(chosen), series, turns, list(latest.values()))
 
 
@@ -214,7 +214,7 @@ def _turn(points: list[ChangePoint]) -> Turn:
     series, place = points[0].series, points[0].place
     before, here = series.records[place - 1], series.records[place]
     found = changes(RecordSet("before", [before]), RecordSet("here", [here]))
-    # What the library did follows from these.
+    # Facts that determine the library's choices.
     around = [*found["environment"], *found["ranks"], *found["libraries"]]
     return Turn(here, before, sorted(points, key=lambda point: -point.ratio), around)
 

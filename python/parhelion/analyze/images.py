@@ -28,14 +28,14 @@ Images = tuple[MeasuredImage, MeasuredImage]
 
 GROUPS = {"through MPI": r"mpi_|hand_|pairwise|spread_out|bruck", "past MPI": r"(shared|staged_shared|xpmem|node_aware)$", "copying alone": r"floor"}
 SLOW_RANKS = re.compile(r"slow ranks of (\S+) on \d+ ranks$")
-CLEAR_SLEEP = 0.05  # of a rank's time more than the other image's same rank, apart from the other ranks
+CLEAR_SLEEP = 0.05  # share of a rank's time, above the same rank of the other image, relative to the other ranks
 MUCH = math.log(1.2)
-MUCH_WAITING = 0.15  # of the ranks' time
+MUCH_WAITING = 0.15  # share of the ranks' time
 PROBABLE, POSSIBLE = 65.0, 35.0
 
 OWN = "MPI's own "
 PRELOAD, LIBRARY_PATH = "LD_PRELOAD", "LD_LIBRARY_PATH"
-MESSAGING = ("MPI", "UCX", "libfabric", "RDMA")  # parts of the software
+MESSAGING = ("MPI", "UCX", "libfabric", "RDMA")  # software components
 MESSAGING_LIBRARY = re.compile(r"lib(nl|ibverbs|rdmacm|mlx|efa|numa|hwloc|psm|opx)")
 NOT_READ = 5  # weight of a variable of an MPI that did not run
 VARIABLES = (  # pattern, weight, the MPI that reads it
@@ -201,7 +201,7 @@ class ImageComparison:
         shared = [path for path in images[0].image.files if path in images[1].image.files]
         contents = [{path: f"{(file := each.image.files[path]).bytes} bytes, SHA-256 {file.sha256}…" for path in shared} for each in images]
         channels = [each.image.providers for each in images]
-        # An MPI that is silent, or a run that was cut short, has not changed its channels.
+        # No difference if an MPI prints nothing or a run ended early.
         more = {"files": differing(*contents), "channels": differing(*channels) if all(channels) else []}
         kinds = {"environment": found["environment"], "ranks": found["ranks"] + differing(*bindings), "libraries": found["libraries"],
                  **more, "behavior": found["behavior"]}
@@ -226,7 +226,7 @@ def _most(shares: Iterable[ShareChange]) -> ShareChange | None:
 def causes(found: ImageComparison) -> list[Cause]:
     """Every difference in one cause or another, the most probable cause first."""
     listed = list(_Search(found).all())
-    # A rank that sleeps beside a library that only that image has loaded: the first thing to look at, said in one line.
+    # Pairs of a sleeping rank and a library that only its image loaded: the likeliest cause, in one line.
     pairs = [(sleeper, library) for sleeper in listed if sleeper.sleeps for library in listed if library.loaded and library.side == sleeper.side]
     for sleeper, library in pairs[:1]:
         both = Cause(f"{sleeper.title}, which alone has {library.loaded}", max(sleeper.weight, library.weight),

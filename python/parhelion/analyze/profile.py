@@ -20,7 +20,7 @@ from .comparison import Change, differing, gathered, library_name
 ASLEEP = "asleep"
 WAITING = "waiting for a core"
 OWN = "own code"
-SERVANTS = ("kernel", "libc", "unknown")  # what they do is done for their caller
+SERVANTS = ("kernel", "libc", "unknown")  # count for their caller
 
 RULES = (
     ("libfabric", r"libfabric|lib\w+-fi\.so|libpsm|libopx"),
@@ -43,7 +43,7 @@ def _part_of(library: str, program: tuple[str, ...]) -> str:
     if library in (KERNEL, UNKNOWN, ASLEEP, WAITING):
         return library.strip("[]")
     name = PurePath(library).name
-    # Whatever is mapped and is no shared library is a program: the one that was named, or one that it started.
+    # A mapped file that is no shared library is the named program or one that it started.
     own = ".so" not in name or any(name == PurePath(word).name for word in program)
     return next((part for part, pattern in RULES if re.match(pattern, name)), OWN if own else "other libraries")
 
@@ -117,9 +117,9 @@ def waiting_share(ranks: Sequence[RankProfile]) -> float:
     return sum(rank.waiting_s for rank in ranks) / (sum(rank.wall_s for rank in ranks) or 1.0)
 
 
-LEAST = 0.01  # of the time: smaller differences are of no interest
+LEAST = 0.01  # share of the time; ignore smaller differences
 ERRORS = 3.0
-ALONE = 0.05  # a rank that differs from the others by more than that is named
+ALONE = 0.05  # share of the time; name a rank that deviates by more
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _lone_ranks(pair: tuple[Profile, Profile]) -> list[ShareChange]:
     per_rank = [_changes([own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, both)], [[rank] for rank in both], both[0].rank)
                 for both in zip(first, second)]
     changes = [{each.key: each.change for each in found} for found in per_rank]
-    # Of each key, the change that is nearest to none over the ranks: what happened to all of them alike.
+    # Per key the change closest to zero over the ranks: the change common to all.
     least = {key: min((found.get(key, 0.0) for found in changes), key=abs) for found in changes for key in found}
     lone = [each for found in per_rank for each in found if each.shown and abs(each.change - least[each.key]) > ALONE]
     return sorted(lone, key=lambda each: -abs(each.change))

@@ -110,7 +110,7 @@ class CaseResult:
     name: str
     params: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
-    _ratios: dict[str, Ratio] = field(default_factory=dict, repr=False, compare=False)  # tables ask again and again
+    _ratios: dict[str, Ratio] = field(default_factory=dict, repr=False, compare=False)  # cache for repeated tables
 
     @cached_property
     def best_baseline(self) -> Entry | None:
@@ -155,7 +155,7 @@ class CaseResult:
         return _fastest(self.of_role(role))
 
 
-Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with those of its variants that are looked at
+Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with its compared variants
 
 
 def _ratio_of(cases: Speeds) -> Ratio:
@@ -210,8 +210,8 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
     return list(joined.values())
 
 
-RARE = 0.1  # of the samples: a state of which there are fewer has no tables
-LEAST_EACH = 6  # samples of a variant on a case: with fewer there is no interval
+RARE = 0.1  # share of the samples: rarer states get no tables
+LEAST_EACH = 6  # samples of a variant on a case: fewer give no interval
 
 
 def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
@@ -275,14 +275,14 @@ def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
 
 
 T = TypeVar("T")
-# The order in which people look for them; others follow as they come.
+# By importance to readers; others follow.
 FIRST = ("test", "app", "dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
 
 
 def text(value: Any) -> str:
     """A parameter's value as people write it: `64×64×64`, the last part of a path."""
     if value is None:
-        return "–"  # a case that has no such parameter
+        return "–"  # without this parameter
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -361,8 +361,8 @@ def told(summary: Summary | None) -> dict[str, Any]:
     return {key: summary and getattr(summary, name) for key, name in names.items()}
 
 
-MUCH_APART = 0.25  # of the time of an exchange
-MOSTLY = 0.75  # of the samples
+MUCH_APART = 0.25  # share of an exchange's time
+MOSTLY = 0.75  # share of the samples
 MOST_TOLD = 3
 
 
@@ -392,9 +392,9 @@ def skew(entry: Entry) -> Skew | None:
     return Skew(float(np.median(apart)), float(np.median(np.maximum(whole - apart, 0))), rank, count / len(apart))
 
 
-WIDE = 0.25  # an interval this wide, in shares of its median, says little
+WIDE = 0.25  # relative width of an uninformative interval
 MANY = 0.2
-MUCH = 1.5  # load per core that our own last run does not explain
+MUCH = 1.5  # load per core, above that of the previous launch
 
 
 def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
@@ -405,13 +405,13 @@ def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
 def _cores(record: Record) -> Iterator[str]:
     """Cores that ranks shared, or that were busy before the ranks were started."""
     environment, crowded = record.run.environment, set[tuple[int, int]]()
-    # What the process that started the ranks could use; ranks that a launcher has bound tell more by themselves.
+    # The cores of the launching process; the binding of bound ranks is more precise.
     most = [max(launch.cores.values()) for launch in record.launches if launch.cores]
     told = environment.get("cpu")
     usable = told.get("usable_cores") if isinstance(told, dict) else None
     all_cores = max([*most, usable] if isinstance(usable, int) else most, default=None)
     for launch in record.launches:
-        # Where hosts are not told, all ranks count as those of one.
+        # Without host names, counts all ranks on one host.
         hosts = Counter(map(str, launch.hosts)) if len(launch.hosts) == launch.ranks else {"": launch.ranks}
         by_host = [(ranks, (launch.cores or {}).get(host) or all_cores) for host, ranks in hosts.items()]
         crowded |= {(ranks, cores) for ranks, cores in by_host if cores is not None and ranks > cores}

@@ -17,10 +17,10 @@ import numpy as np
 from ..record.model import Case
 
 CONFIDENCE = 0.95
-TRIM = 0.1  # from each end, so from ten values on: with fewer, a launch taken away costs more than an outlier does
+TRIM = 0.1  # of each end, from ten values on: with fewer, dropping a launch costs more than an outlier
 MOST_FREEDOM = 1.5
-BATCHES = 5  # of the samples of a single launch: few enough to be long, and to differ as the machine does over some time
-MIDDLE = 0.25  # of the samples of a launch: nearly as sharp as a mean, nearly as robust as a median
+BATCHES = 5  # per single launch: few, so that each is long and batches vary with the machine
+MIDDLE = 0.25  # share of a launch's samples: nearly as efficient as a mean, as robust as a median
 
 
 class Method(StrEnum):
@@ -70,7 +70,7 @@ class Shift(NamedTuple):
         """The same where the sides differ by `most` at most, one way or the other."""
         from scipy import special
 
-        if self.error == 0:  # nothing varies, as with a simulated clock
+        if self.error == 0:  # no variance, as with a simulated clock
             return float(abs(self.shift) <= most)
         ends = (most - abs(self.shift), -most - abs(self.shift))
         return min(1.0, float(sum(special.stdtr(self.freedom, end / self.error) for end in ends)))
@@ -140,7 +140,7 @@ def middle(values: np.ndarray) -> float:
     return float(np.sort(values)[cut : len(values) - cut].mean())
 
 
-APART = np.log(1.6)  # states are told apart when their typical probes differ by at least this factor
+APART = np.log(1.6)  # log of the least ratio between the typical probes of two states
 LEAST_SHARE = 0.05
 LEAST_SAMPLES = 5
 NEAR, FAR = "near", "far"
@@ -175,7 +175,7 @@ def state_boundary(probe: np.ndarray) -> float | None:
     sums = np.cumsum(logs)
     left = np.arange(1, count)
     between = (sums[-1] * left / count - sums[:-1]) ** 2 / (left * (count - left))
-    between[np.diff(logs) == 0] = 0  # equal probes are in one state
+    between[np.diff(logs) == 0] = 0  # equal probes share a state
     cut = least - 1 + int(np.argmax(between[least - 1 : count - least]))
     if logs[cut] == logs[cut + 1] or np.median(logs[cut + 1 :]) - np.median(logs[: cut + 1]) < APART:
         return None
@@ -246,7 +246,7 @@ def median_interval(launches: Sequence[np.ndarray]) -> tuple[Interval, Method | 
     if len(launches) == 1:
         return _order_statistics(launches[0]), Method.ORDER
     medians = np.array([np.median(samples) for samples in launches])
-    if not medians.min() > 0:  # a clock of low resolution: no logarithms
+    if not medians.min() > 0:  # zeros of a coarse clock have no logarithm
         return Interval(float(medians.min()), float(medians.max())), Method.RANGE
     low, high = paired(np.log(medians)).interval(CONFIDENCE)
     median = float(np.median(np.concatenate(launches)))
@@ -334,11 +334,11 @@ def value_with_uncertainty(value: float, std: float) -> str:
     return f"{ufloat(value, std):.1ufS}"
 
 
-# Two halves that choose for each other agree on a variant that is lucky in both: where all are alike, what they tell correlates with
-# 0.36 at most (of three variants), and with uneven halves with more, which a t test does not see.
+# Cross-validation: both halves may choose a variant that is fast by chance. For equal variants their results correlate, by 0.36 at
+# most (three variants) and more with unequal halves, which a t test ignores.
 HALVES_AGREE = math.sqrt(1.6)
-Samples = Mapping[Any, np.ndarray]  # of one variant by the number of the launch
-Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # the variants whose fastest is divided by the fastest of the others
+Samples = Mapping[Any, np.ndarray]  # of one variant, by launch number
+Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # fastest of the first variants over fastest of the second
 
 
 class Ratio(NamedTuple):
@@ -387,8 +387,8 @@ def _fastest(side: Sequence[Samples], common: Sequence[int]) -> np.ndarray:
     return logs[chosen, launches]
 
 
-LEAST_OF_SINGLE = 3  # of the one launch of a side
-RUNS_DIFFER = 0.02  # p of an analysis of variance
+LEAST_OF_SINGLE = 3  # samples, if a side has one launch
+RUNS_DIFFER = 0.02  # p-value of an analysis of variance
 
 
 class Kind(StrEnum):
@@ -438,7 +438,7 @@ def units(first: Side, second: Side) -> Units:
     if len(pairs[0]) > 1:
         return Units(Kind.PAIRS, *pairs, states)
     if min(len(first), len(second)) == 1:
-        # In the state that both sides saw most of.
+        # The state with most samples on both sides.
         most = max(matched, key=lambda each: min(sum(len(launch.samples) for launch in side) for side in (each.first, each.second)))
         return Units(Kind.BATCHES, _batches(most.first), _batches(most.second), [most.state])
     runs = [_by_run(side, table) for side, table in zip((first, second), tables)]
@@ -571,7 +571,7 @@ class Rules:
 
 
 DEFAULT_RULES = Rules()
-IMAGE_RULES = Rules(drift=0.03)  # nobody can measure two software images in turn
+IMAGE_RULES = Rules(drift=0.03)  # two software images cannot run interleaved
 
 
 def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> list[Difference]:

@@ -21,13 +21,13 @@ from .statistics import LEAST_SAMPLES, Summary, all_probes, mean_std, state_boun
 from .words import percent, size_text
 
 KNEE, NOT_MONOTONE = "knee", "not monotone"
-LEAST_SIGMA = 0.05  # no machine follows a line to better than this
-UNKNOWN_SIGMA = 4 * LEAST_SIGMA  # of a point with too few samples for an interval: only large changes stand out
+LEAST_SIGMA = 0.05  # no machine fits a line better
+UNKNOWN_SIGMA = 4 * LEAST_SIGMA  # for points with too few samples for an interval: shows large changes only
 LEAST_FALL = 0.95
-FAR = 4.0  # a single point further off than this many sigma weighs no more
-PENALTY = 14.0  # chi-square that three more parameters must explain (0.3 % of noise does), for cutting
+FAR = 4.0  # in sigma: clips the weight of outliers
+PENALTY = 14.0  # chi-square by which a cut, three more parameters, must improve the fit; 0.3 % of noise does
 SHORTEST, SHORTEST_BENT = 2, 3
-LEAST_SIZES = 4  # fewer show no line to break
+LEAST_SIZES = 4  # fewer show no line
 BEND = 1.25
 
 
@@ -66,16 +66,16 @@ class Change:
         than = ": more bytes in less time"
         if self.kind == KNEE and self.against:
             than = f", to {self.against:.2f} times the trend of the smaller sizes"
-            if self.ns_per_byte and 1 / BEND < self.against < BEND:  # the line bends rather than jumps
+            if self.ns_per_byte and 1 / BEND < self.against < BEND:  # a bend, not a jump
                 below, above = self.ns_per_byte
                 than += f"; a byte costs {above:.2g} ns from there, {below:.2g} ns before"
         return f"from {size_text(self.below)} to {size_text(self.above)} the time {moved}{than}"
 
 
 LIMIT = re.compile(r"SIZE|LIMIT|_MSG|THRESHOLD|MAX_SZ", re.IGNORECASE)
-OTHER_CALLS = re.compile(r"NEIGHBOR|ALLTOALLW|SEGMENT|SEGSIZE|GPU|CTXID|BATCH|CH3|NEMESIS|IPC|^btl_self|^btl_vader", re.IGNORECASE)  # btl_vader is btl_sm's old name
+OTHER_CALLS = re.compile(r"NEIGHBOR|ALLTOALLW|SEGMENT|SEGSIZE|GPU|CTXID|BATCH|CH3|NEMESIS|IPC|^btl_self|^btl_vader", re.IGNORECASE)  # btl_vader: old name of btl_sm
 COLLECTIVE = re.compile(r"ALLTOALL", re.IGNORECASE)
-OF_CALL = {  # of variables that belong to one call, those that can tell about a variant
+OF_CALL = {  # variant: names of variables for its MPI call
     "mpi_alltoall": re.compile(r"[^I]ALLTOALL(?!V)", re.IGNORECASE),
     "mpi_alltoall_init": re.compile(r"ALLTOALL(?!V)", re.IGNORECASE),
     "mpi_ialltoall": re.compile(r"IALLTOALL(?!V)", re.IGNORECASE),
@@ -144,7 +144,7 @@ class Curve:
     def _is_limit(self, name: str, value: object) -> bool:
         if not isinstance(value, int) or isinstance(value, bool) or value <= 0 or not LIMIT.search(name) or OTHER_CALLS.search(name):
             return False
-        if not COLLECTIVE.search(name):  # of messages, which are none where all goes through shared memory
+        if not COLLECTIVE.search(name):  # a message limit, without effect if no messages were sent
             return any(line.messages != 0 for line in self.lines)
         call = OF_CALL.get(self.variant)
         return bool(call and call.search(name))
@@ -221,7 +221,7 @@ def line(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
 def _misfit(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> float:
     a, b = line(sizes, seconds)
     if a < 0 and len(sizes) < SHORTEST_BENT:
-        return np.inf  # two points on either side of a jump are no stretch
+        return np.inf  # two points beside a jump are no segment
     return float(np.minimum(((a + b * sizes) / seconds - 1) ** 2 / sigma**2, FAR**2).sum())
 
 
@@ -301,7 +301,7 @@ def _published_row(record: Record, entry: Entry) -> PublishedRow:
     numbers, params, labels = {line.launch for line in entry.lines}, entry.params, record.labels
     launches = [launch for launch in record.launches if launch.launch in numbers]
     cold = [launch.cold_alltoall or {} for launch in launches]
-    # What the user called it; else the MPI, for that is what an image differs in.
+    # The user's label, else the MPI, in which images differ.
     named = " ".join(str(name) for name in (labels.get("image"), params.get("mpi")) if name)
     return PublishedRow(
         image=named or (mpi_name(launches[0]) if launches else "unknown"),

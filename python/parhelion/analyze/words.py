@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 UNITS = ("µs", "ms", "s")
 BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-Ends = tuple[float | None, float | None]  # of an interval; `None` where none can be given
+Ends = tuple[float | None, float | None]  # of an interval; `None` if unknown
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -14,7 +14,7 @@ def significant(value: float, digits: int = 3) -> str:
     Digits are counted after rounding: 9.999 is 10.0.
     """
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
-    return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # thousands as in SI
+    return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # SI thousands separator
 
 
 def microseconds(seconds: float | None) -> str:

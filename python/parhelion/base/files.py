@@ -12,7 +12,7 @@ def unfit(path: str | Path) -> str | None:
         if path.is_dir():
             return "is a folder: give a file"
         return "is not a regular file (a device or a pipe): give a file" if path.exists() else "does not exist: check the path"
-    except (OSError, ValueError) as error:  # a name that is too long, or with a zero byte
+    except (OSError, ValueError) as error:  # name too long, or with a NUL byte
         return f"is no path ({getattr(error, 'strerror', None) or error})"
 
 

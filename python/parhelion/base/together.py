@@ -25,7 +25,7 @@ def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
 
     if comm is None:
         comm = MPI.COMM_WORLD
-    elif hasattr(comm, "tompi4py"):  # petsc4py's
+    elif hasattr(comm, "tompi4py"):  # petsc4py
         comm = comm.tompi4py()
     if not isinstance(comm, MPI.Intracomm) and comm != MPI.COMM_NULL:
         raise TypeError(f"comm is a {type(comm).__name__}: pass an intracommunicator of mpi4py, or None for MPI.COMM_WORLD")

@@ -190,7 +190,7 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple
     if missing:
         text = f"not built for {build.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
-    # Who asks for a library by name is told by the measuring program, too, that it is not there.
+    # A library requested by name stays: phl-bench reports it as missing.
     plug_ins = [name for name in wanted if name != COARRAY and (libraries or name not in missing)]
     _measure("gather", groups, options, plug_ins, per_node=per_node, coarrays=Coarrays(builds) if builds else None)
 
@@ -291,7 +291,7 @@ def _compare(records: list[Record], status: int, output: Output) -> int:
     except RecordError as error:
         if not status:
             raise
-        output.errors.print(str(error), markup=False, soft_wrap=True)  # ranks failed before anything could be compared
+        output.errors.print(str(error), markup=False, soft_wrap=True)  # ranks failed: nothing to compare
     return 0
 
 
@@ -348,7 +348,7 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     raise SystemExit(status)
 
 
-DEMO_REPETITIONS = 4  # in each of several launches: of one launch intervals tell little
+DEMO_REPETITIONS = 4  # per launch; several launches give better intervals than one
 HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
 GATHERS = (("int32", 1), ("float64", 8))
 CELLS = 200_000

@@ -29,7 +29,7 @@ def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None
     output.document(examination.document())
 
 
-# In the order of the answer.
+# In the order of the output.
 OPTIONS = {
     "cmake": "The folder to give as -Dparhelion_DIR=.",
     "pkgconfig": "The folder for PKG_CONFIG_PATH.",
@@ -58,7 +58,7 @@ def facts(build: Build, fortran: bool = False) -> dict[str, str]:
     mpi = build.mpi_library if build.is_here else None
     if fortran:
         libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
-        # gfortran brings no MPI. One that is not here is found when the program is started.
+        # gfortran has no MPI of its own. Without an MPI here, the loader resolves its symbols at start.
         linker = ["-Wl,--allow-shlib-undefined", *(["-Wl,--no-as-needed", str(mpi), "-Wl,--as-needed"] if mpi else [])]
         if len(libraries) == 1:
             raise InputError(f"build {build.name} was built without a Fortran compiler; the sources of the interface are in its source package")

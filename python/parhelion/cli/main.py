@@ -12,7 +12,7 @@ import click
 from ..errors import BAD_INPUT, InputError, RANKS_FAILED, RanksFailed, what_is_missing
 from ..launch.ending import ends_by_signals
 
-# The common ones first.
+# Common commands first.
 COMMANDS = {
     "run": ("parhelion.cli.run", "run", "Start a program as ranks, under the MPI that it is built for; also on simulated hosts."),
     "bench": ("parhelion.cli.bench", "bench", "Measure: halo, gather, alltoall, apps, ghosts, a whole software image."),
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
             return None
         module, attribute, _ = self.table[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), attribute)
-        command.name = cmd_name  # its function may have another
+        command.name = cmd_name  # the function may have another name
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -90,7 +90,7 @@ class Root(LazyGroup):
         except MemoryError as error:
             raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
         except BrokenPipeError:
-            raise  # click ends quietly when whoever read our output has gone
+            raise  # click exits quietly on EPIPE
         except OSError as error:
             raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None
 
@@ -137,7 +137,7 @@ def model() -> None:
 
 
 PROGRAM = "parhelion"
-READER_HAS_GONE = 1  # as click ends
+READER_HAS_GONE = 1  # exit status of click on EPIPE
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def whole_command() -> Iterator[None]:
             yield
         except SystemExit as end:
             status = end.code
-        except OSError as error:  # of `--help`, which is printed before any command is called
+        except OSError as error:  # from `--help`, printed before any command runs
             failed = error
         unwritten = _flush()
         if failed := failed or unwritten:

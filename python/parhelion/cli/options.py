@@ -17,7 +17,7 @@ from ..base.numbers import shortened, whole_number
 from ..launch.builds import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
 
-# Bounds of what commands take: beyond what any of them is meant for, and below what would keep them busy for ever.
+# Bounds of arguments: above any sensible value, below values that never finish.
 LARGEST = 2**31 - 1
 MOST_PLACED_RANKS = 2**24  # most_ranks in placement/limits.hpp
 MOST_NODES = 2**20  # most_nodes there
@@ -175,7 +175,7 @@ class PanelCommand(click.Command):
         panels: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record and record[1]:  # arguments stand in the line of usage
+            if record and record[1]:  # the usage line shows arguments
                 panel = "Help" if param is help_option else getattr(param, "panel", "Cases")
                 panels.setdefault(panel, []).append(record)
         for panel in sorted(panels, key=lambda name: LAST.index(name) if name in LAST else -1):
@@ -190,7 +190,7 @@ def options_of(panel: str) -> Callable[..., Any]:
 RANKS = Whole(1, MOST_RANKS)
 SEED = Whole(0, 2**62)
 SECONDS = Real(1, MOST_SECONDS)
-FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}  # which verdicts give exit status 1
+FAIL_ON = {"slower": ("slower",), "different": ("slower", "faster"), "never": ()}  # verdicts with exit status 1
 TOPOLOGY_HELP = "The machine: such as 'node:27 pack:2 numa:4 l3:4 core:4', xml:FILE (hwloc), here."
 
 _builds, _kept = options_of("Builds and ranks"), options_of("Output")
@@ -215,7 +215,7 @@ class Named(click.ParamType):
     """What a store keeps, where a command takes it: a path, a name in the store, or a part of one. Completes names in a shell."""
 
     def __init__(self, module: str, what: str) -> None:
-        self.module, self.name = module, what  # of `record`, which needs packages that `parhelion run` does without
+        self.module, self.name = module, what  # in `record`, imported late: `parhelion run` must not need its packages
 
     @property
     def file(self) -> str:

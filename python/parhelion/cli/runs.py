@@ -16,7 +16,7 @@ from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
 from ..analyze.trackers import TRACKERS, write_tracked
 
-# Eager: names of runs are looked up in it.
+# Eager: other parameters look runs up in it.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
                             help="Folder of run folders.")
 labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")

@@ -35,13 +35,13 @@ class HaloArray(np.ndarray):
     Reductions give NumPy's scalars. A pickled array keeps values and halo, in ordinary memory, without its domain.
     """
 
-    _made: "tuple[Place, tuple[int, ...]] | None" = None  # with the strides that the array had then
+    _made: "tuple[Place, tuple[int, ...]] | None" = None  # and the strides of the array at that time
 
     def __array_finalize__(self, source: Any) -> None:
         made = getattr(source, "_made", None)
         if made is None:
             return
-        # Copies and results of arithmetic may lie otherwise in memory; views may not, or their cells stand elsewhere.
+        # Copies and arithmetic results may have other strides. A view must keep them, or its cells are elsewhere.
         place, strides = made
         self._made = (place, self.strides if self.base is None else strides)
 

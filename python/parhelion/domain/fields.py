@@ -42,10 +42,10 @@ class Grid:
 
     held: list[list[int]]  # extents of this rank's blocks without halo
     halo: Sides
-    stagger: tuple[int, ...]  # of a domain of points
-    lowest: list[tuple[bool, ...]]  # which blocks are at lower ends that ranks own
+    stagger: tuple[int, ...]  # of a staggered domain
+    lowest: list[tuple[bool, ...]]  # blocks at lower ends that ranks own
     owns_ends: bool = False
-    for_points: bool = False  # a pattern, to which arrays have to tell their stagger
+    for_points: bool = False  # of a pattern: arrays must state their stagger
 
     @property
     def dimensions(self) -> int:
@@ -101,7 +101,7 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
         depths = comm.largest(depths, "Exchange")
     next_depth = iter(depths)
     split = [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
-    # Of an array that became several fields, each belongs to a vector of its own.
+    # Each field split from an array gets its own vector number.
     numbers: dict[tuple[int, int], int] = {}
     return [
         [
@@ -192,13 +192,13 @@ def any_array(value: Any, name: str) -> np.ndarray:
         if told.get("mask") is not None:
             raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
     elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
-        told = _core.device_array(value.__dlpack__(stream=-1))  # exchanges follow streams themselves
+        told = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization, exchanges order streams themselves
     else:
         return as_array(value, name)
     return _exchangeable(np.asarray(_Located(value, told)).view(DeviceArray), name)
 
 
-_CUDA = (2, 13)  # of DLPack: device and managed memory
+_CUDA = (2, 13)  # DLPack codes: device and managed memory
 
 
 class _Located:

@@ -3,8 +3,8 @@
 from html import escape
 from typing import Any
 
-LONGEST, LEAST, CELL = 220.0, 4.0, 18.0  # pixels: the longer side; layers of ghosts beside thousands of cells; one of few cells
-OWNED, GHOST = "#d98324", "#5b8db8"  # both stand out on white and on black
+LONGEST, LEAST, CELL = 220.0, 4.0, 18.0  # pixels: longer side; least width of a ghost layer; width of a cell if few
+OWNED, GHOST = "#d98324", "#5b8db8"  # readable on white and on black
 
 
 def html(array: Any, place: Any) -> str:

@@ -105,7 +105,7 @@ class Exchange(_core.Exchange):
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources], limit)
         self._sources = tuple(build_pattern(each) if isinstance(each, IndexedDomain) else each for each in sources)
-        self._patterns: list[Pattern] = []  # when somebody asks for them
+        self._patterns: list[Pattern] = []  # filled on first access
         natives = [each._native for each in self._sources]
         read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
 

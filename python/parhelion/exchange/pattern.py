@@ -79,7 +79,7 @@ def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
     if not isinstance(domain, (CartesianDomain, IndexedDomain)):
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
     if isinstance(domain, IndexedDomain):
-        domain._place()  # refuses maps with places
+        domain._place()  # raises for maps with places
     return Pattern(_core.build_pattern(domain._native))
 
 

@@ -16,7 +16,7 @@ from ..domain.fields import Parts, read_groups
 from .pattern import build_pattern
 
 Domain = CartesianDomain | IndexedDomain
-_Read = tuple[list[tuple[_core.Field, _core.Field]], list[np.ndarray]]  # fields, and the arrays behind them
+_Read = tuple[list[tuple[_core.Field, _core.Field]], list[np.ndarray]]  # fields and their arrays
 
 
 class Redistribution:
@@ -61,7 +61,7 @@ class Redistribution:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
         options_and_axes = together(comm, check)
         self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
-        before: Any = source._native  # of one kind, as has been checked
+        before: Any = source._native  # `check` verified that both are of one kind
         after: Any = target._native
         self._native = _core.Redistribution(before, after, *options_and_axes)
         self._comm, self._called = comm, False

@@ -19,16 +19,16 @@ from .kinds import KINDS, Request
 from .mpi import Mpi, MpiMissing, bound_mpi, mpi_of
 from .process import Completed, run_command
 
-MOST_RANKS = 2**17  # beyond that a launcher is busy for ever
+MOST_RANKS = 2**17  # launchers hang with more
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-LAUNCHER = "PARHELION_LAUNCHER"  # words of a launcher, taken as they are
+LAUNCHER = "PARHELION_LAUNCHER"  # the launcher command, unchanged
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 
 
 @contextmanager
 def launcher_named(words: str | None) -> Iterator[None]:
     """What is started within has this launcher; None leaves it as it is."""
-    before = os.environ.get(LAUNCHER, "")  # which names none, as no variable does
+    before = os.environ.get(LAUNCHER, "")  # empty: no launcher
     os.environ[LAUNCHER] = words or before
     try:
         yield
@@ -264,7 +264,7 @@ def default_build(directory: str | os.PathLike | None = None) -> Build:
 
 
 def _absolute(base: Path, text: str) -> Path:
-    # Not resolved: .venv/bin/mpiexec must stay where it is for MPI to find its prefix.
+    # Keeps symbolic links: MPI finds its prefix from .venv/bin/mpiexec.
     return Path(os.path.normpath(base / text))
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-SYSTEM = Path("/")  # where /proc and /sys are
+SYSTEM = Path("/")  # parent of /proc and /sys
 CPUS, GROUPS = "sys/devices/system/cpu", "sys/fs/cgroup"
 
 

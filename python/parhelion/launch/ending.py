@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-AGAIN_S = 0.5  # `timeout` sends its signal to a process and then to its group
+AGAIN_S = 0.5  # `timeout` signals a process, then its group
 
 
 class Ended(BaseException):
@@ -47,7 +47,7 @@ class Endable(Protocol):
     def end(self) -> None: ...
 
 
-to_end: list[Endable] = []  # what must not run on when a signal ends this process
+to_end: list[Endable] = []  # to end when a signal ends this process
 
 
 def check() -> None:
@@ -87,13 +87,13 @@ def ends_by_signals(program: str) -> Iterator[None]:
     except BaseException as error:
         if _state.ended is None:
             raise
-        # Whatever was raised in its place, such as a lost terminal's error, comes of it.
+        # The signal caused `error`, for example by a lost terminal: drop it.
         del error
     finally:
         ended = _state.ended
         if ended is None:
             for number, handler in before.items():
-                if handler is not None:  # one of a library in this process, such as an MPI's
+                if handler is not None:  # None: set by a C library, such as an MPI
                     signal.signal(number, handler)
     if ended is not None:
         _end(program, ended)

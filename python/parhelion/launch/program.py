@@ -25,7 +25,7 @@ from .process import ask
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 NO_SCRIPT = ("-m", "-c", "-")
 TOGETHER = (["-m", "mpi4py"], ["-m", "mpi4py.run"])
-# Tells the first of a module's packages, or the module, that is not found. A package is imported only where its files do not tell.
+# Prints the first of a module's packages, or the module, that is missing. Imports a package only if its files do not show.
 FIND = """
 import importlib.util, sys
 from importlib.machinery import PathFinder
@@ -44,7 +44,7 @@ for n in range(1, len(names) + 1):
         sys.exit(print(name or sys.argv[1]) or 3)
 """
 LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|mpi_\w+)\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
-A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # of an MPI: its interfaces of other languages
+A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # an MPI's bindings to other languages
 
 
 def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, list[str]]:

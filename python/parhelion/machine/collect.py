@@ -39,7 +39,7 @@ NODES = Path("/sys/devices/system/node")
 
 
 def cpu() -> dict[str, Any]:
-    usable = sorted(os.sched_getaffinity(0))  # not the whole machine
+    usable = sorted(os.sched_getaffinity(0))  # allowed cpus only
     return {
         "model": told("/proc/cpuinfo", "model name", "Model", "cpu model") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),

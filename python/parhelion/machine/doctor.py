@@ -116,7 +116,7 @@ def _builds(builds: Sequence[Build], unfit: dict[str, str]) -> Iterator[str]:
     if not builds:
         yield f"no build can be used here: {remedy_of_no_build()}"
     if len(unfit) < len(builds):
-        return  # Python loads the one that fits; mpi4py's wheels know no standard ABI, whose build programs in other languages use
+        return  # fine: Python loads a fitting one. mpi4py's wheels lack the standard ABI; its build serves other languages
     for name, why in unfit.items():
         yield f"let mpi4py load the MPI of build {name} ({why}): start Python programs with `parhelion run`, or install mpi4py's wheel"
 

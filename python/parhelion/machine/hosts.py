@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..launch.process import ask, run_command
 
 TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "hostname": "hostname", "taskset": "util-linux"}
-# Administrators' tools are not on everybody's path.
+# sbin is not on the PATH of all users.
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 OWN_USER = ["--user", "--map-root-user"]
 NAMESPACES = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]

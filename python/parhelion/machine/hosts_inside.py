@@ -36,7 +36,7 @@ def main() -> int:
         "PARHELION_HOSTS_FOLDER": str(folder),
         "PARHELION_HOSTS_CORES": str(usable_cores()),
     }
-    # A terminal interrupts this process and the command alike: the command ends what it has started, and this one waits.
+    # A terminal interrupts this process and the command; the command cleans up, this process waits.
     signal.signal(signal.SIGINT, lambda number, frame: None)
     return subprocess.run([str(agent), names[0], shlex.join(command)], env=env).returncode
 

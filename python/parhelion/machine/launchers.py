@@ -15,7 +15,7 @@ from ..launch.kinds import KINDS
 
 ANSWERS_S = 20.0
 SCHEDULERS = ("sbatch", "qsub", "bsub", "flux")
-# By what `--version` prints: whose launcher, the kinds of MPI that it starts, and what it offers them.
+# By output of `--version`: the launcher, the MPIs that it starts, and the PMIs that it offers.
 KNOWN = (
     (re.compile(r"Intel\(R\) MPI Library.*?Version (\S+)"), "Intel MPI", ("impi", "mpich"), "PMI, PMI-2 (Hydra)"),
     (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"), "MPICH", ("mpich", "impi"), "PMI, PMI-2 (Hydra)"),

@@ -33,7 +33,7 @@ class Finding:
     needed_for: str = ""
 
 
-Told = tuple[bool, str, str | None]  # whether it works, why or why not, what could be done
+Told = tuple[bool, str, str | None]  # works, reason, remedy
 
 
 def in_child(work: Callable[[], str]) -> str:
@@ -43,7 +43,7 @@ def in_child(work: Callable[[], str]) -> str:
     if child == 0:
         try:
             os.write(writer, f"+{work()}".encode())
-        except BaseException as error:  # whatever it is, the parent tells it; the child must not return
+        except BaseException as error:  # the parent reports it; the child must not return
             os.write(writer, f"-{error}".encode())
         os._exit(0)
     os.close(writer)
@@ -320,7 +320,7 @@ CHECKS = (
     Check("CUDA", cuda, "arrays on a GPU", "install NVIDIA's driver, or give it to the container (--gpus all)"),
     Check("CUDA IPC", cuda_ipc, "device_ipc"),
 )
-# The check that each transport needs; over MPI nothing is needed but a build.
+# Transport: the probe that it needs; MPI needs only a build.
 NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX", "device_ipc": "CUDA IPC"}
 OVER_MPI = ("mpi", "mpi_neighbor")
 
@@ -341,9 +341,9 @@ def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Findin
 
 def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     why_not = built.get(finding.name)
-    if finding.name == "ucx" and why_not == "":  # most MPIs bring a UCX of their own
+    if finding.name == "ucx" and why_not == "":  # most MPIs bundle a UCX
         return Finding("ucx", True, "a build found its library")
-    if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # the program that tells uses no driver
+    if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # the reporting program uses no driver
         return finding
     if not built:
         return Finding(finding.name, False, f"no build is there ({finding.detail})", remedy_of_no_build())

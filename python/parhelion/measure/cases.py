@@ -17,7 +17,7 @@ from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
 ELEMENT_BYTES = {"float32": 4, "float64": 8, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "complex64": 8, "complex128": 16}
 IN_PYTHON = "parhelion.measure.programs"
 
-# Benchmark → other library → the variants in its plug-in of the measuring program, which `make libraries` builds.
+# Benchmark → library → variants of its plug-in for phl-bench, which `make libraries` builds.
 PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
     "halo": {"ghex": ("ghex", "ghex_staged")},
     "gather": {
@@ -108,7 +108,7 @@ def halo(
     ])
 
 
-BUFFERS = 4  # of all variants of the alltoall together, in multiples of what one rank sends
+BUFFERS = 4  # of all alltoall variants together, in multiples of the bytes that a rank sends
 
 
 def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Group]:
@@ -143,7 +143,7 @@ def told_apart_by(datasets: Sequence[Path]) -> dict[Path, dict[str, str]]:
     return apart
 
 
-ARRAYS_AT_ONCE = 9  # one for each variant
+ARRAYS_AT_ONCE = 9  # one per variant
 
 
 def ghosts(
@@ -163,11 +163,11 @@ def ghosts(
 
 INDEXED, ON_GRIDS = ("hand_isend", "hand_persistent", "hand_neighbor_alltoallv"), ("hand_isend", "hand_sendrecv")
 BY_HAND = {"multigrid_cg": INDEXED, "finite_volume": INDEXED, "poisson": INDEXED, "shallow_water": ON_GRIDS, "hydrodynamics": ON_GRIDS}
-LIBRARIES = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, where `make libraries` has built them
+LIBRARIES = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, if `make libraries` built them
 APPS = (*BY_HAND, "veros")
-# Of a row of the matrix and its vectors on all levels, of two triangles, of a node and its elements, of a cell, of a cell and the node beside it.
+# Bytes per matrix row with vectors on all levels, two triangles, node with elements, cell, cell with node.
 BYTES = {"multigrid_cg": 27 * 12 * 2, "finite_volume": 2 * 300, "poisson": 7 * 20 + 100, "shallow_water": 13 * 8, "hydrodynamics": 26 * 8}
-AT_ONCE = 5  # variants, the reference among them
+AT_ONCE = 5  # variants, with the reference
 MOST_MESH = 8192
 
 
@@ -203,7 +203,7 @@ def _compiled(app: str, ranks: int, extent: tuple[int, ...], mesh: int) -> dict[
             raise InputError(f"--extent {'x'.join(map(str, sides))} has {len(sides)} numbers: give one, or three")
         cells, case = ranks * math.prod(sides), case | {"grid": balanced_grid(ranks, 3), "extent": sides}
     elif app == "shallow_water":
-        grid = balanced_grid(ranks, 2)[::-1]  # rows, which are contiguous, stay long
+        grid = balanced_grid(ranks, 2)[::-1]  # keeps the contiguous rows long
         if mesh < 2 * max(grid):
             raise InputError(f"--mesh {mesh}: shallow_water needs two cells for each of {max(grid)} ranks side by side")
         cells, case = mesh * mesh, case | {"grid": grid, "extent": [mesh, mesh]}
@@ -211,6 +211,6 @@ def _compiled(app: str, ranks: int, extent: tuple[int, ...], mesh: int) -> dict[
         if mesh & (mesh - 1) or mesh * mesh < ranks:
             raise InputError(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
         cells, case = mesh * mesh, case | {"extent": [mesh, mesh]}
-    copies = AT_ONCE + ranks * (app == "shallow_water")  # the reference has the whole grid on every rank
+    copies = AT_ONCE + ranks * (app == "shallow_water")  # its reference has the whole grid on every rank
     _check_memory(cells * BYTES[app] * copies, f"{app} takes", "use a smaller --extent or --mesh")
     return case

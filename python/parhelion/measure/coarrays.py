@@ -37,7 +37,7 @@ class Method(NamedTuple):
     images: bool
 
 
-METHODS = (  # those that may take seconds last
+METHODS = (  # slow ones last
     Method("section-all", 3, kept=True, images=False),
     Method("section-images", 3, kept=True, images=True),
     Method("section-fresh", 3, kept=False, images=True),
@@ -57,7 +57,7 @@ class CoarrayBuild:
     toolchain: str
     mpi: str
     directory: Path
-    build: Build | None  # None: the program starts its images itself …
+    build: Build | None  # None: the program starts its own images …
     images_variable: str = ""  # … as many as this variable says
     setting: dict[str, str] = field(default_factory=dict)
 
@@ -115,8 +115,8 @@ def job_of(record: Path, launch: int, case: CaseResult, build: CoarrayBuild, met
 
 BUDGET_S = 1.0
 LIMIT_S = 30.0
-MOST_STOPPED = 2  # ways of one build on one case; then its others are not tried there
-END_S = 2.0  # to leave in order
+MOST_STOPPED = 2  # methods of a build that time out on a case, before skipping the build's others
+END_S = 2.0  # for a regular exit
 
 
 @dataclass

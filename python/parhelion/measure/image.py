@@ -40,7 +40,7 @@ VARIANTS = {
 CELLS = 50_000
 REPETITIONS = 10
 MEASURED = ("alltoall", "halo", "gather")
-# What runs under the profiler: no variant that spins by itself, long enough for samples.
+# Profiled variants: none that spins outside MPI.
 PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi", "hand_packed", "hand_persistent")}
 PROFILE_REPETITIONS, QUICK_REPETITIONS, PROFILE_SAMPLE_S = 150, 60, 0.001
 PROFILE_TIMEOUT_S = 300.0
@@ -76,7 +76,7 @@ class ImageRequest:
             benchmark, self.groups(benchmark), repetitions=REPETITIONS, launches=self.launches, variants=VARIANTS.get(benchmark, ()),
             min_sample_s=QUICK_MIN_SAMPLE_S if self.quick else MIN_SAMPLE_S, bind=self.bind, build=self.build,
             out=self.folder / benchmark, timeout=self.timeout, labels=self.labels | {"image": self.name},
-            # The very first call after MPI_Init is timed before anything else is sent.
+            # Times the first call after MPI_Init, before any other message.
             program_options=(f"--first-size={SIZES[0]}",) if benchmark == "alltoall" else (),
         )
 

@@ -18,7 +18,7 @@ class Group:
     ranks: int
     cases: list[dict[str, Any]]
     module: str | None = None  # a Python program that measures; None: phl-bench
-    variants: tuple[str, ...] | None = None  # of these cases; None: the measurement's
+    variants: tuple[str, ...] | None = None  # of these cases; None: the measurement's variants
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Measurement:
     variants: tuple[str, ...] = ()
     seed: int = 1
     bind: bool = True
-    per_node: bool = False  # count messages by the level of the machine that they stay within
+    per_node: bool = False  # count messages by level of the machine
     build: str | None = None
     against: str | None = None  # interleaved A/B: another build, a checkout or a software image
-    live: bool = False  # with `against`: both of a pair at once, sample by sample
-    builds: tuple[str, ...] = ()  # each of these under each of the networks
+    live: bool = False  # with `against`: alternate both of a pair sample by sample
+    builds: tuple[str, ...] = ()  # measure each with each of the networks
     networks: tuple[str, ...] = ()
     out: Path | None = None
     timeout: float = TIMEOUT_S
     labels: dict[str, str] = field(default_factory=dict)
     program_options: tuple[str, ...] = ()
-    coarrays: Any = None  # `coarrays.Coarrays`: programs of their own, run after the first launch of each group
+    coarrays: Any = None  # `coarrays.Coarrays`: separate programs, after the first launch of each group
 
     @property
     def combined(self) -> bool:

@@ -16,9 +16,9 @@ import time
 from ..launch.jobs import inside_launcher
 from ..record.profile import INTERVAL_S
 
-MAPS_ALWAYS = 50  # ticks: a program loads most of its libraries when it starts, and may be gone soon after
-MAPS_EVERY = 25  # ticks, from then on
-WRITTEN_S = 0.5  # what is seen later is lost when the watcher is killed
+MAPS_ALWAYS = 50  # ticks: programs load most libraries at the start, and may end soon
+MAPS_EVERY = 25  # ticks, after that
+WRITTEN_S = 0.5  # bound on the data lost if the watcher is killed
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
@@ -35,7 +35,7 @@ def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
             seen.write(file)
             written = now
         last = now
-        # Even steps would fall in step with a rank that sleeps evenly, and always find it awake.
+        # Random steps: equal ones could alias with a rank that sleeps periodically.
         time.sleep(INTERVAL_S * random.uniform(0.5, 1.5))
     seen.write(file)
 
@@ -53,7 +53,7 @@ class Seen:
         if where := sleeps_in(process):
             self.looks[where] = self.looks.get(where, 0) + 1
         if now := scheduled(process):
-            # What it was before, such as a shell, is not of the rank.
+            # Excludes the time of an earlier program in this process, such as a shell.
             self.began.setdefault(process, now)
             self.ended[process] = now
         if maps:
@@ -80,7 +80,7 @@ def rank_process(root: int, command: str, becomes: bool = False) -> int | None:
     """The process below `root` that has no children, which is the rank itself and no shell around it."""
     tool, found = None if becomes else _program(root), None
     for process in [root, *_below(root)]:
-        # A child that is still a copy of the tool waits for it to be ready.
+        # A forked child of the tool that has not called exec yet.
         if _program(process) == tool or (command and _read(f"/proc/{process}/comm").strip() != command):
             continue
         if command or not _children(process):

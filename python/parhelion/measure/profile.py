@@ -117,7 +117,7 @@ def _stacks(file: Path, command: str, numbers: dict[Frame, int], unread: list[st
         raise ProfileError(f"a rank left no samples: {file} is not there; see what the program printed above")
     found: dict[tuple[int, ...], Stack] = {}
     for sample in read_samples(file, unread):
-        if command and sample.command != command[:15]:  # the kernel keeps 15 letters of a name
+        if command and sample.command != command[:15]:  # the kernel truncates names to 15 bytes
             continue
         key = tuple(numbers.setdefault(each, len(numbers)) for each in sample.frames)
         stack = found.setdefault(key, Stack(list(key), 0.0))
@@ -142,7 +142,7 @@ def perf_words(frequency: int, call_graph: str) -> tuple[str, list[str]]:
         raise ProfileError(f"perf cannot take samples here: {told} (kernel.perf_event_paranoid is {level}: it must be 2 or less, "
                            "and a container must allow perf_event_open)")
     version = ask([program, "--version"], seconds=30).stdout.removeprefix("perf version").strip()
-    # cpu-clock is a timer of the kernel: it is there in virtual machines, which often have no hardware counters.
+    # cpu-clock, a kernel timer, also works in virtual machines without hardware counters.
     options = ["record", "-q", "-e", "cpu-clock", "-F", str(frequency), *CALL_GRAPHS[call_graph]]
     return version, [program, *options, "-o", "{folder}/rank-{rank}.data", "--"]
 
@@ -154,7 +154,7 @@ READ_S = 600.0
 
 def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Iterator[Sample]:
     """Every sample of one rank, each as soon as perf has told it. Where not all can be read, `notes` gets a line that says why."""
-    # Inlined functions cost a look into debug information per address, and tell nothing about libraries.
+    # --no-inline: inlined functions need debug information per address and do not change libraries.
     words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
     count = 0
     with tempfile.TemporaryFile("w+", errors="replace") as errors, child(words, stdout=subprocess.PIPE, stderr=errors) as perf:
@@ -193,7 +193,7 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
         yield _sample(head, frames)
 
 
-@lru_cache(maxsize=10_000)  # samples repeat their frames
+@lru_cache(maxsize=10_000)  # frames repeat
 def _frame(text: str) -> Frame:
     """Of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses. The kernel's many names are one."""
     depth, place = 1, len(text) - 1
@@ -204,8 +204,8 @@ def _frame(text: str) -> Frame:
     if library.startswith(("[kernel", "[guest.kernel")) or library.endswith(".ko"):
         library = KERNEL
     elif library.startswith(("[", "//anon")) and library not in ("[vdso]", "[vsyscall]"):
-        library = UNKNOWN  # callers that were guessed from a stack without tables
-    # A library that was replaced or removed while it ran.
+        library = UNKNOWN  # callers guessed without unwind tables
+    # (deleted): the library was replaced or removed at run time.
     return Frame(library.removesuffix(" (deleted)"), symbol.partition("+0x")[0] or UNKNOWN)
 
 

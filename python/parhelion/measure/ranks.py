@@ -30,7 +30,7 @@ class Ranks:
     """Ranks under a launcher; what they print goes to `log`. A context: leaving it stops what still runs."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
-        # Kept here too: where the disk is full, the log is empty, and only this tells why the ranks ended.
+        # Also kept here: on a full disk the log is empty.
         self.said: deque[str] = deque(maxlen=LINES_KEPT)
         self.idle = False
         self._log: TextIO | None = None

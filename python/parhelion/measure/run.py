@@ -66,11 +66,11 @@ class Run:
     def __init__(self, what: Measurement, sides: list[Side], console: Console) -> None:
         self.what, self.sides = what, sides
         self.turns = in_pairs(turns(what, len(sides))) if what.live else [[turn] for turn in turns(what, len(sides))]
-        self.folders = _folders(what, sides)  # of each side
+        self.folders = _folders(what, sides)  # per side
         self.runs = list(dict.fromkeys(self.folders))
         self.progress = RunProgress(console, what.benchmark, len(self.turns))
         self.failed: dict[tuple[int, int], End] = {}
-        self.lost: list[tuple[RunFolder, End]] = []  # ends that the disk took no line about
+        self.lost: list[tuple[RunFolder, End]] = []  # ends that could not be written to a full disk
         for note in self._notes():
             console.print(note, style="dim", markup=False, soft_wrap=True)
 
@@ -93,7 +93,7 @@ class Run:
         for side in partners:
             if failure := self.failed.get((turn.group, side)):
                 of = f" of {NAMES[side]}" if self.what.against else ""
-                if failure.status != UNAVAILABLE:  # that has its rows
+                if failure.status != UNAVAILABLE:  # its rows exist already
                     self._append(turn, End(turn.launch, f"{LEFT_OUT}the same cases{of} failed in launch {failure.launch + 1}"))
                 return True
         if reason := self.sides[turn.side].reason:
@@ -134,7 +134,7 @@ class Run:
             folder.drop_unfinished_line()
             folder.append(end)
         except (OSError, RecordError):
-            self.lost.append((folder, end))  # the disk is full: what is said of the end says so
+            self.lost.append((folder, end))  # disk full: the message about the end reports it
         return end
 
     def _unavailable(self, turn: Turn, reason: str) -> End:

@@ -42,7 +42,7 @@ class Side:
     setting: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
-    environment: dict[str, Any] | None = None  # where that is another one than here
+    environment: dict[str, Any] | None = None  # None: the environment here
     package: Path | None = None  # the Python package of another checkout, for ranks in Python
     image: SoftwareImage | None = None
 
@@ -118,7 +118,7 @@ def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str,
     side = Side(build.name, build).check(what)
     program, setting = _program(build, group)
     program += what.arguments(0, group, side.params)
-    if what.out:  # where it cannot be written, the measuring program says so on every rank
+    if what.out:  # phl-bench reports a write error
         what.out.mkdir(parents=True, exist_ok=True)
         program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
     return program, build.environment() | single_threaded(os.environ)[0] | setting
@@ -186,12 +186,12 @@ def _checkout(path: Path, here: str) -> Side:
 
 
 RUNTIMES = ("apptainer", "singularity")
-PROBE_S = 300.0  # an image is unpacked where it cannot be mounted
-OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_BUILD", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # of this installation
+PROBE_S = 300.0  # without mounts the image is unpacked first
+OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_BUILD", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # this installation's variables
 SIF_AT, SIF, SQUASHED = 32, b"SIF_MAGIC", b"hsqs"
 
 ANSWER = "parhelion-image: "
-# The Python that has Parhelion: that of the command `parhelion`, or the usual one.
+# The Python with Parhelion: of the command `parhelion`, else python3.
 FIND = """
 for python in "$(sed -n '1s/^#!//p' "$(command -v parhelion)" 2>/dev/null)" python3; do
   if [ -n "$python" ] && "$python" -c 'import parhelion.launch' 2>/dev/null; then exec "$python" -c "$1" "$2"; fi

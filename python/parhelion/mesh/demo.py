@@ -14,7 +14,7 @@ from .mesh import MeshError, read_mesh
 from .partition import dual_graph, index_maps, partition_cells
 
 _BOLTS = 6
-# Cells of mesh size h: about 6.4 / h³ on this geometry, as a first guess.
+# First guess of the number of cells for mesh size h: 6.4 / h³ on this geometry.
 _CELLS_AT_UNIT_SIZE = 6.4
 _TRIES = 3
 _NEAR_ENOUGH = 0.2
@@ -59,7 +59,7 @@ def _casting(cells: int):
     mesh = _coarse(cells / 8**refinements)
     for _ in range(refinements):
         mesh.Refine()
-    # Netgen counts from 1 and turns its tetrahedra the other way round than VTK.
+    # Netgen counts from 1 and orients tetrahedra opposite to VTK.
     nodes = mesh.Elements3D().NumPy()["nodes"][:, [1, 0, 2, 3]].astype(np.int64) - 1
     return meshio.Mesh(np.array(mesh.Coordinates()), [("tetra", nodes)])
 

@@ -147,7 +147,7 @@ def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
             _write(_file(folder, rank), IDS, (int(maps.owned[rank]), len(ghosts)), ghosts + 1)
             file, keys = _file(folder, rank, "keys"), maps.keys_of(rank)
             if keys is None:
-                file.unlink(missing_ok=True)  # of maps that were here before
+                file.unlink(missing_ok=True)  # of earlier maps
             else:
                 _write(file, KEYS, (KINDS.index(maps.entities), keys.shape[1]), keys)
     except OSError as error:

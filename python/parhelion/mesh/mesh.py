@@ -69,7 +69,7 @@ _LAGRANGE = {
     "PYRAMID": "pyramid", "WEDGE": "wedge", "HEXAHEDRON": "hexahedron",
 }
 
-# Cells without facets: they mark points in a file, and a mesh of them alone has no neighbors.
+# Cells without facets: they mark points, and have no neighbors.
 POINT_KINDS = ("vertex", "VTK_VERTEX", "poly_vertex")
 
 
@@ -163,12 +163,11 @@ def _block(block, points: int, where: object) -> Block:
     return Block(block.type, shape, nodes)
 
 
-# A reader may take this many times the file's bytes, and so much more: text and compressed data grow when they are read.
+# Memory limit of a reader: this many times the file's bytes plus SPARE_BYTES, because text and compressed data grow.
 MOST_GROWTH = 200
 SPARE_BYTES = 2**30
 
-# meshio carries the readers of some forty formats; it is the reader that the Python side of this
-# field already uses. It ends the process when a file is bad, which a library may not pass on.
+# meshio reads some forty formats, but exits the process on a bad file, which a library must prevent.
 
 
 def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:

@@ -14,8 +14,8 @@ from .maps import IndexMaps, describe, imbalance, write_index_maps
 from .mesh import Mesh, MeshError, mesh_from_meshio, read_mesh
 from .topology import ENTITIES, incidence
 
-ADJACENCIES = ("faces", "nodes")  # what two cells share that are neighbors
-# In thousandths. METIS lets k-way parts differ by 30 unless told: a cost to every step of a solver that the few faces saved do not repay.
+ADJACENCIES = ("faces", "nodes")  # shared by two neighboring cells
+# In thousandths. METIS's default of 30 costs each solver step more time than the few saved faces save.
 ALLOWED_IMBALANCE = 5
 MOST_NAME_BYTES = 200
 PHI = np.uint64(0x9E3779B97F4A7C15)
@@ -52,7 +52,7 @@ def partition_cells(graph: sparse.csr_array, parts: int, seed: int = 0) -> np.nd
     adjacency = pymetis.CSRAdjacency(graph.indptr.astype(index), graph.indices.astype(index))
     options = pymetis.Options(seed=seed, ufactor=ALLOWED_IMBALANCE)
     tried = [pymetis.part_graph(parts, adjacency, recursive=recursive, options=options) for recursive in (True, False)]
-    # One that leaves fewer parts empty is better whatever it cuts.
+    # Fewer empty parts come before a smaller cut.
     best = min(tried, key=lambda found: (-len(set(found.vertex_part)), found.edge_cuts))
     return fill_empty_parts(np.asarray(best.vertex_part, dtype=np.int64), parts)
 
@@ -99,7 +99,7 @@ def _cell_reach(mesh: Mesh, members: sparse.csr_array, adjacency: str) -> sparse
     """Cells × parts, nonzero where the part has a cell that shares a face or node with the cell."""
     touches = incidence(mesh, adjacency).touches
     seen_by = (touches.T.tocsr() @ members).tocsr()
-    # What one part alone sees makes no ghosts: leaving it out keeps the product small.
+    # Entities of one part only make no ghosts; skipping them keeps the product small.
     border = np.flatnonzero(np.diff(seen_by.indptr) > 1)
     return (touches[:, border] @ seen_by[border]).tocsr()
 
@@ -160,7 +160,7 @@ def partition_mesh(
     _check_name(name)
     graph = dual_graph(mesh)
     part = partition_cells(graph, parts, seed)
-    # The adjacency shapes the ghosts of cells; asked for together with cells, other entities pass it by.
+    # The adjacency applies to ghosts of cells; together with cells, other entities use faces.
     maps = [index_maps(mesh, part, int(parts), kind, "faces" if kind != "cells" and "cells" in kinds else adjacency) for kind in kinds]
     return {
         "schema": "parhelion.partition/1",

@@ -44,7 +44,7 @@ def incidence(mesh: Mesh, entities: str) -> Incidence:
         for place, corners in enumerate(table):
             padded[:, place, : len(corners)] = _distinct(block.nodes[:, corners])
         rows = padded.reshape(-1, width)
-        whole = rows[:, {"nodes": 1, "edges": 2}.get(entities, block.shape.dimension) - 1] != ABSENT  # not collapsed into fewer points
+        whole = rows[:, {"nodes": 1, "edges": 2}.get(entities, block.shape.dimension) - 1] != ABSENT  # not degenerate
         cells.append(np.repeat(np.arange(first, first + count), len(table))[whole])
         found.append(rows[whole])
         first += count

@@ -10,7 +10,7 @@ from ..launch.jobs import Rank, by_srun, inside_launcher
 from ..launch.kinds import kind_of
 from ..launch.mpi import Mpi, file_of, name_of, symbol_address
 
-LONGEST = 400  # of a command in a message
+LONGEST = 400  # characters of a command in a message
 
 
 def refuse_to_be_alone(MPI: ModuleType) -> None:

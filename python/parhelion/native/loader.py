@@ -34,7 +34,7 @@ def choose_build(MPI: ModuleType) -> Build:
     if not fitting:
         raise MpiMismatchError(mismatch.no_build(version, address, list(built.values())))
     wanted = os.environ.get("PARHELION_BUILD")
-    # One soname serves related MPIs: rather the build asked for, or built for this very version.
+    # Related MPIs share a soname: prefer the requested build, then one for this version.
     return max(fitting, key=lambda build: (build.name == wanted, name_of(build.library_version) == name_of(version)))
 
 

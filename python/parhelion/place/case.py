@@ -151,7 +151,7 @@ class Case:
         return traffic(placement, Exchange(self.extent or (), self.halo, self.fields, self.bytes_per_cell), self.periodic)
 
     def place(self) -> Placed:
-        _ = self.edges  # read before the clock starts
+        _ = self.edges  # computes the edges outside the timing
         start = time.perf_counter()
         placed = self.placement()
         seconds = time.perf_counter() - start
@@ -175,7 +175,7 @@ class Case:
     def _place_parts(self, told: str) -> GraphPlacement:
         if self.machine.size != len(self.edges):
             raise PlacementError(f"{told}, the machine {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
-        # The METIS in pymetis, with which meshes are partitioned, serves where the system has none that the library would load.
+        # Without a METIS of the system, uses the one in pymetis.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):
             os.environ.setdefault("PARHELION_METIS", found.origin)

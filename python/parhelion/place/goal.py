@@ -116,7 +116,7 @@ class Schedule:
 
 class _Template(NamedTuple):
     text: str
-    places: tuple[list[int], list[int]]  # of the ranks that stand in it: direction (0 to, 1 from) and number of the message
+    places: tuple[list[int], list[int]]  # ranks by message: direction (0 to, 1 from) and message number
 
 
 class _Writer:

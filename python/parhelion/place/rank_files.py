@@ -11,7 +11,7 @@ from ..launch import BuildError, find_build
 from ..launch.kinds import KINDS
 from ..placement import GraphPlacement, Numbering, Placement, PlacementError
 
-# The launcher's option that binds a node's ranks in turn, and how to start with a file. `{mpi}` is how srun speaks to the MPI.
+# The launcher's option to bind a node's ranks in order, and its command line. `{mpi}` is srun's PMI type.
 LAUNCHERS = {
     "mpich": ("-bind-to user:{}", "mpiexec -f {file}{binding} -n {ranks} PROGRAM"),
     "intel": ("-genv I_MPI_PIN_PROCESSOR_LIST={}", "mpiexec -machinefile {file}{binding} -n {ranks} PROGRAM"),
@@ -52,7 +52,7 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
     cores = numbered.in_order(placement.units("core", within_node=True)).tolist() if known else []
     runs = [(host, len(list(run))) for host, run in groupby(hosts)]
     if kind == "openmpi":
-        # A rank file needs a slot; without cores in the description ranks take a node's cores in turn.
+        # A rank file needs a slot; without cores in the description, numbers a node's cores in order.
         turns = {name: count() for name in names}
         slots = cores or [next(turns[host]) for host in hosts]
         text = "".join(f"rank {rank}={host} slot={slot}\n" for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True)))
@@ -61,7 +61,7 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
         text = "".join(f"{host}\n" for host in hosts) if kind == "slurm" else "".join(f"{host}:{ranks}\n" for host, ranks in runs)
         binding, note = _binding(LAUNCHERS[kind][0], hosts, cores)
     if kind == "mpich" and binding and len(runs) > len(set(hosts)):
-        # Seen with MPICH 5.0.2: a host named twice gets its list of cores from the start again.
+        # MPICH 5.0.2 restarts the list of cores at each line of a host.
         binding, note = "", "hydra counts a host's ranks anew at each of its lines and cannot bind them to different cores: ranks are placed by node only"
     try:
         mpi = KINDS[find_build().kind].pmi or "pmi2"

@@ -21,12 +21,12 @@ SOURCE = Path(__file__).parents[3] / "studies" / "simulation"
 BUILD = Path(__file__).parents[3] / "build" / "simulate"
 INSTALL = "install it (Debian, Ubuntu: apt install libsimgrid-dev) or leave simulations out"
 MOMENTS_PER_EXCHANGE = 300
-# Inside a node ranks send messages in both, so that what differs is between nodes.
+# Both send messages inside a node, so that they differ only between nodes.
 TRANSPORTS = {"mpi": "mpi", "node_aware": "mpi+node_aware(mpi)"}
 OPTIONS = (
     "smpi/privatization:no", "smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/bw-factor:0:1", "smpi/lat-factor:0:1",
     "smpi/grow-injected-times:no", "smpi/test:0", "smpi/os:0:0:0", "smpi/ois:0:0:0", "smpi/or:0:0:0", "contexts/stack-size:256",
-    # Detached sends would wait in one list of all ranks, which is searched for each of them.
+    # Avoids detached sends: SMPI searches one list of all ranks for each.
     "smpi/send-is-detached-thresh:0",
 )
 
@@ -46,7 +46,7 @@ def find_program(folder: Path = BUILD) -> Path:
     if cmake is None:
         raise SimulationError("building the simulation needs cmake on the path")
     if not (folder / "CMakeCache.txt").exists():
-        # The wrapper adds a main function of its own; the variable keeps CMake's first check of the compiler from seeing it.
+        # smpicxx adds a main function; the variable hides it from CMake's compiler check.
         _build([cmake, "-S", str(SOURCE), "-B", str(folder), f"-DCMAKE_CXX_COMPILER={compiler}"], {**os.environ, "SMPI_PRETEND_CC": "1"})
     _build([cmake, "--build", str(folder), "--parallel", str(os.cpu_count() or 1)], None)
     return folder
@@ -85,11 +85,11 @@ class Simulation:
 
     def run(self, case: Case, placement: Placement, numbering: str = "", transport: str = "mpi") -> Launch:
         """Run the exchange of a case over a transport (of TRANSPORTS) on every rank of the placement. Raises SimulationError."""
-        # Events within a moment count as simultaneous: SimGrid then solves once for all of them.
+        # Precision: SimGrid solves once for all events within a moment.
         moment = max(self.figures.predict(case.traffic(placement)), 1e-6) / MOMENTS_PER_EXCHANGE
         environment = {
             "PARHELION_FOLD": str(int(not self.verify)),
-            # Packing and unpacking each cost half of what was fitted for copying.
+            # Packing and unpacking cost half of the fitted copy time each.
             "PARHELION_SIMULATED_COPY": f"{copy_seconds_per_byte(placement.machine, self.figures) / 2:.6e}",
             "PARHELION_SIMULATED_OVERHEAD": f"{self.overhead_s:.3e}",
             "PARHELION_SIMULATED_POLL": f"{moment:.3e}",

@@ -48,7 +48,7 @@ class Exchange:
         sizes = []
         for step in Stencil.faces(len(self.cells)).offsets:
             along = next(d for d, s in enumerate(step) if s)
-            # Dimensions that had their turn are sent with the halo that they received.
+            # Later dimensions send the halo received in earlier ones.
             cells = math.prod(self.halo if d == along else n + 2 * self.halo * (d < along) for d, n in enumerate(self.cells))
             sizes.append((step, cells * self.fields * self.bytes_per_cell))
         return sizes

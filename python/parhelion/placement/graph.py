@@ -28,7 +28,7 @@ class GraphPlacement:
     name: str
     edges: Sequence[Mapping[int, int]]
     note: str = ""
-    # As of a `Placement` that was not chosen from a portfolio.
+    # As in a `Placement` not chosen from a portfolio.
     members: ClassVar[tuple[Member, ...]] = ()
     by_name: ClassVar[bool] = False
     moved_points: ClassVar[int] = 0

@@ -84,7 +84,7 @@ def c_grid(extents: Sequence[int] | None, periodic: Sequence[bool] = (), dimensi
     """A process grid as the library takes it; `dimensions` where there are no extents."""
     arrays = [integers(each) if each else None for each in (extents, periodic)]
     grid = CGrid(len(extents) if extents else dimensions, *(array and ctypes.addressof(array) for array in arrays))
-    grid.arrays = arrays  # stay as long
+    grid.arrays = arrays  # keeps the arrays alive
     return ctypes.byref(grid)
 
 
@@ -105,7 +105,7 @@ def _own_library() -> str:
 
         return str(choose_build(mpi).library)
     build = find_build()
-    if isinstance(build, WheelBuild):  # its library knows no folder of an MPI, but takes the one that is loaded
+    if isinstance(build, WheelBuild):  # its library uses the loaded MPI, of any folder
         ctypes.CDLL(str(build.mpi_library))
     return str(build.library)
 

@@ -192,5 +192,5 @@ class Stencil:
         extent = long_integers(self.cells) if cells and self.cells else None
         arrays = offsets, sizes, extent
         stencil = CStencil(len(self.offsets), *(array and ctypes.addressof(array) for array in arrays), int(self.halo), int(self.bytes_per_cell))
-        stencil.arrays = arrays  # stay as long
+        stencil.arrays = arrays  # keeps the arrays alive
         return ctypes.byref(stencil)

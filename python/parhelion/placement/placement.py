@@ -15,7 +15,7 @@ from .machine import MOST_LEVELS, Machine, Stencil
 from .parameters import Parameters
 
 OBJECTIVES = ("jsum", "jmax")
-# Messages and bytes from rank to rank, then those of the transport node_aware; bytes are -1 where cells are not known.
+# Messages and bytes between ranks, then of the transport node_aware; bytes are -1 if unknown.
 CScores = ctypes.c_int64 * 4 * MOST_LEVELS
 NODE_PAIR = np.dtype([(name, np.int64) for name in ("from", "to", "pairs", "bytes_in_pairs", "messages", "bytes")])
 
@@ -80,7 +80,7 @@ class BetweenNodes:
     def of(cls, pairs: np.ndarray) -> BetweenNodes:
         """Over pairs of nodes (NODE_PAIR)."""
         names = ("pairs", "bytes_in_pairs", "messages", "bytes")
-        # Whole numbers: weights of bincount would be rounded.
+        # np.bincount would convert the integers to floats.
         by_node = np.zeros((4, int(pairs["from"].max(initial=0)) + 1), np.int64)
         for sums, name in zip(by_node, names, strict=True):
             np.add.at(sums, pairs["from"], pairs[name])
@@ -105,9 +105,9 @@ class Placement:
         self._facts = described(PlacementFacts, "phl_placement_describe", self)
         self.grid: tuple[int, ...] = tuple(self._facts.grid[: self._facts.dimensions])
         self.note: str = self._facts.note.decode()
-        self.moved_points: int = self._facts.moved  # by local search
+        self.moved_points: int = self._facts.moved  # by the local search
         own = self._member(-1)
-        self.name, self.seconds = own.name, own.seconds  # the time that the parameters predict, None where there were none
+        self.name, self.seconds = own.name, own.seconds  # predicted seconds, None without parameters
 
     def position(self, point: Sequence[int]) -> int:
         """Where the rank of a grid point sits in the machine's hierarchical order."""
@@ -240,7 +240,7 @@ def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) ->
     `stencil.cells` cells. Local; looks at every grid point."""
     case = c_grid(nodes.shape, periodic), integers(nodes.ravel()), stencil.for_c()
     count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
-    for _ in range(2):  # the first call tells how many there are
+    for _ in range(2):  # the first call returns the count
         pairs = np.empty(count.value, NODE_PAIR)
         call("phl_node_pairs", *case, len(pairs), ctypes.byref(count), pairs.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)))
     return pairs

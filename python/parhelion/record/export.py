@@ -37,7 +37,7 @@ def _connect(records: Sequence[Record]) -> DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect()
-    connection.execute("SET pandas_analyze_sample = 1000000000")  # a column's type is told by all of its values
+    connection.execute("SET pandas_analyze_sample = 1000000000")  # infers types from all values
     lines = [(record, line, _who(record, line)) for record in records for line in record.cases]
     _create(connection, "runs", [_run(record) for record in records])
     _create(connection, "cases", [who | _case(line) for _, line, who in lines])

@@ -115,7 +115,7 @@ def append_line(record: Path, line: Line) -> None:
         with record.open("ab", buffering=0) as file:
             before = file.tell()
             try:
-                while content:  # a disk that fills up takes the beginning first and refuses the rest
+                while content:  # a full disk accepts a part, then raises
                     content = content[file.write(content) :]
             except OSError:
                 file.truncate(before)

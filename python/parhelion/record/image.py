@@ -18,7 +18,7 @@ FILE_NAME = "image.json"
 LARGEST = 2**26  # bytes of image.json
 DEFAULT_STORE = Path("images")
 RAN = "ran"
-BENCHMARKS = ("alltoall", "halo", "gather", "setup")  # older images have the last one
+BENCHMARKS = ("alltoall", "halo", "gather", "setup")  # "setup": in older images
 
 
 class ImageError(InputError):

@@ -32,7 +32,7 @@ from .model import Case, End, Launch, Plan, RecordError
 from .read import Record, read_record
 
 GREATEST = 2.0**62
-LARGEST = 64 * 2**20  # bytes; such files have some hundred lines
+LARGEST = 64 * 2**20  # bytes; usual files have some hundred lines
 
 Params = dict[str, int | str | list[int]]
 
@@ -59,7 +59,7 @@ class Line(NamedTuple):
         return RecordError(f"{self.file}, line {self.number}: {why}; nothing was imported")
 
 
-TITLES = (  # a tool, and the lines that begin its output or one of its tests
+TITLES = (  # tool, first lines of its output or of a test
     ("OSU", re.compile(r"^#\s*OSU (?P<test>.+?)(?: Test)?\s+v(?P<version>[\w.]+)\s*$")),
     ("IMB", re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (?P<version>\S+?),? (?P<part>.*?)\s*$")),
     ("IMB", re.compile(r"^#\s*Benchmarking\s+(?P<test>\S.*?)\s*$")),
@@ -68,7 +68,7 @@ TITLES = (  # a tool, and the lines that begin its output or one of its tests
 )
 COMB_SETTING = re.compile(r"^(Num vars|ghost_widths|sizes|divisions|periodic)\s+(\d+)(?:\s+(\d+)\s+(\d+))?\s*$")
 COMB_PHASE = re.compile(r"^(?P<phase>[\w-]+):\s+num (?P<count>\d+) (?P<of>sum|avg) (?P<seconds>\d+\.?\d*(?:e-?\d+)?) s min \S+ s max \S+ s\s*$")
-COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo"}  # where all directions have as many
+COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo"}  # if equal in all directions
 COMB_PHASES = ("post-recv", "post-send", "wait-recv", "wait-send")
 BETWEEN_TWO = re.compile(r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
 ABOUT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
@@ -95,7 +95,7 @@ class Output:
     tables: list[Table] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    settings: Params = field(default_factory=dict)  # of all tables that follow
+    settings: Params = field(default_factory=dict)  # of all later tables
 
     def add(self, line: Line) -> None:
         """Take from a line whatever it tells."""
@@ -193,7 +193,7 @@ def _value(word: str, line: Line) -> float | str:
 
 SIZES = ("Size", "#bytes", "Message Size", "Size (B)")
 COUNTS = ("#repetitions", "Iterations")
-# In this order: overall time of nonblocking tests, averages, plain times.
+# By priority: overall time of nonblocking tests, averages, plain times.
 TIMES = (r"^Overall\(", r"^Avg", r"^t_avg\[", r"^t_ovrl\[", r"^Latency", r"^t\[", r"\((us|ms)\)$", r"\[usec\]$")
 RATES = (r"\(MB/s\)$", r"^MB/s$", r"^Mbytes/sec$")
 BYTES_PER_MB = 1e6
@@ -212,7 +212,7 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
     if seconds is None:
         return Case(**who, skipped=f"no column of {', '.join(table.columns)} tells a time")
     told = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items())
-    # What the benchmark's own check said, where it made one.
+    # Result of the benchmark's own check, if any.
     verified = values["Validation"] == "Pass" if "Validation" in values else values["defects"] == 0 if "defects" in values else None
     return Case(**who, verified=verified, samples=[seconds], iterations=None if count is None else int(count), explain=f"{column}; {told}")
 

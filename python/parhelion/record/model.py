@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 SCHEMA = "parhelion.record/1"
-FINISHED = ("ok", 0, 1)  # 1: all cases were measured, some value was wrong
-INTERLEAVED = "interleaved"  # the label of two runs whose launches alternated; its value tells which two
-LEFT_OUT = "not started, because "  # how the status of a launch begins that an earlier one's failure has ended
-UNAVAILABLE = "unavailable"  # what was asked for cannot run here; the rows say why
+FINISHED = ("ok", 0, 1)  # 1: all cases measured, some value wrong
+INTERLEAVED = "interleaved"  # label of two runs with alternating launches; its value identifies the pair
+LEFT_OUT = "not started, because "  # prefix of the status of launches skipped after a failure
+UNAVAILABLE = "unavailable"  # the request cannot run here; the rows state the reason
 
-MOST = 2**53  # beyond it a float no longer holds every whole number
+MOST = 2**53  # floats are exact integers up to here
 MOST_SECONDS = 1e9  # 30 years
 
 Seconds = Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="seconds")]

@@ -15,8 +15,8 @@ from ..errors import InputError
 from .folder import empty_folder, new_id, read_document, write_document
 
 SCHEMA = "parhelion.profile/1"
-INTERVAL_S = 0.01  # between looks at what a rank sleeps in
-KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # where no file is
+INTERVAL_S = 0.01  # between samples of where a rank sleeps
+KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # for frames without a file
 
 Seconds = Annotated[float, Meta(ge=0, description="seconds")]
 Count = Annotated[int, Meta(ge=0)]

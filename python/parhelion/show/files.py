@@ -10,7 +10,7 @@ from ..errors import why
 from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
 
-MOST_COLUMNS = 8  # of figures: a wider table stands in several, so that no column is cut off on a page of 1280 pixels
+MOST_COLUMNS = 8  # of figures; splits wider tables, which 1280 pixels would cut off
 
 
 def html(page: Page) -> str:

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, safe for colour-blind readers, with lighter tints of the same hues: for files, which have no theme.
+# For files, which have no theme: Okabe and Ito's palette, safe for colour-blind readers, with lighter tints.
 BLUE, GREY = "#0072B2", "#999999"
 PALETTE = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", GREY,
            "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")
 
-# Drawings inside a page: keys (hex values that nothing else uses), which become the theme's variables.
+# For drawings in a page: unique hex values, replaced by the theme's variables.
 INK, MUTED, GRID = "#010101", "#010102", "#010103"
 ROLES = {"own": "#010104", "baseline": "#010105", "library": "#010106", "floor": "#010107"}
 VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", **{key: role for role, key in ROLES.items()}}
 
-WIDTH, BAND = 5.4, 0.28  # inches; half the height over which points are scattered
+WIDTH, BAND = 5.4, 0.28  # inches; half the height of the jitter
 MOST_POINTS, BINS = 200, 150
 DASHED = (0, (3, 3))
 STYLE = {
@@ -63,7 +63,7 @@ def figure(width: float, height: float) -> Iterator[Figure]:
 def inline(drawing: Figure, prefix: str, description: str) -> str:
     buffer = io.StringIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # letters are set by the page, in its own fonts
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the page renders text in its fonts
         drawing.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     made = buffer.getvalue()
     made = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", made[made.index("<svg") :], flags=re.DOTALL)
@@ -110,7 +110,7 @@ def envelope(samples: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, np.ndar
 
 NAMES = {"floor": "floor: copying alone", OWN: "ours", BASELINE: "fastest by hand", "library": "fastest other library"}
 MOST_ROWS = 12
-WIDEST = 3.0  # times the time by hand: what lies beyond stands at the edge
+WIDEST = 3.0  # times the hand-written time; larger ratios are drawn at the edge
 
 
 def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
@@ -219,7 +219,7 @@ def _probe(entry: Entry) -> np.ndarray | None:
     return known if len(known) == sum(map(len, entry.launches)) and np.isfinite(known).any() else None
 
 
-MOST_CASES = 24  # a page with hundreds of plots helps nobody
+MOST_CASES = 24  # more plots make a page unreadable
 
 
 def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
@@ -235,7 +235,7 @@ AXES = {
     "size": ("Message size", "bytes"), "ranks": ("Scaling", "ranks"), "vdim": ("Components", "components per row"),
     "components": ("Components", "components"), "extent": ("Extent", "cells per rank"),
 }
-LEAST = {"ranks": 2}  # points that make a curve; otherwise three
+LEAST = {"ranks": 2}  # points per curve; default three
 MOST_PLOTS, MOST_LINES = 12, 9
 MARKS = "osD^vP*Xh"
 LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
@@ -272,7 +272,7 @@ def _others(case: CaseResult, cases: Sequence[CaseResult], axis: str) -> dict[st
 def _place(case: CaseResult, axis: str) -> float | None:
     value: Any = case.params.get(axis)
     if isinstance(value, list) and value and len(set(map(str, value))) == 1:
-        value = value[0]  # as many cells in each dimension
+        value = value[0]  # equal in each dimension
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -293,7 +293,7 @@ def _draw_line(axes: Axes, number: int, name: str, points: Sequence[tuple[float,
     color, places = of_role(points[0][1].role), [place for place, _ in points]
     middle = np.array([(entry.median or math.nan) * 1e6 for _, entry in points])
     ends = [entry.summary.interval if entry.summary else NO_INTERVAL for _, entry in points]
-    low, high = ([math.nan if end is None else end * 1e6 for end in side] for side in zip(*ends, strict=True))  # unknown: no band
+    low, high = ([math.nan if end is None else end * 1e6 for end in side] for side in zip(*ends, strict=True))  # NaN draws no band
     axes.fill_between(places, low, high, color=color, alpha=0.15, linewidth=0)
     axes.plot(places, middle, color=color, linewidth=1.2, linestyle=LINES[number % len(LINES)], marker=MARKS[number % len(MARKS)],
               markersize=3.5, label=name.lstrip("_") or "–")
@@ -307,11 +307,11 @@ def _finish(axes: Axes, axis: str, left_out: int) -> None:
     places = sorted({float(place) for line in axes.lines for place in np.asarray(line.get_xdata())})
     if places[0] > 0:
         axes.set_xscale("log", base=2)
-    else:  # 0 has no logarithm: it stands one step before 1
+    else:  # 0 has no logarithm: draw it one step before 1
         axes.set_xscale("symlog", base=2, linthresh=1)
         axes.set_xlim(-0.5, places[-1] * 1.6)
     axes.set_xlabel(AXES[axis][1] + (f" ({left_out} variants more in the table)" if left_out > 0 else ""))
-    shown = places[:: max(1, -(-len(places) // 8))]  # ticks at places that were measured
+    shown = places[:: max(1, -(-len(places) // 8))]  # ticks at measured points
     axes.set_xticks(shown, [size_text(int(place)).removesuffix("B").strip() if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
     axes.xaxis.set_minor_locator(NullLocator())
     _plain_log(axes.yaxis)

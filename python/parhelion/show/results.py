@@ -283,7 +283,7 @@ def breaks(found: Sweep) -> list[Block]:
     return [*made, *(Text(f"limit of the MPI without a change, {limit}: {', '.join(who)}", "meta") for limit, who in quiet.items())]
 
 
-ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # from the inside out
+ORDER = ("own_rank", "pu", "core", "l2", "l3", "numa", "pack", "node", "other_node", "busiest_node")  # innermost first
 LEVELS = ("messages / bytes of all ranks in one exchange, one message per pair of neighbors, before a transport combines them; own rank: copies; "
           "busiest node: what leaves it")
 

@@ -133,6 +133,6 @@ class Output:
         try:
             file.open("ab").close()
             if new:
-                file.resolve().unlink()  # what fails from here on leaves no empty document behind
+                file.resolve().unlink()  # later failures then leave no empty document
         except OSError as error:
             raise InputError(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None

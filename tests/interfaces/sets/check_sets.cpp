@@ -1,5 +1,5 @@
-// Partition sets through C++: check_sets FOLDER... Every ghost, and every sum that comes back, is
-// compared with a formula.
+// check_sets FOLDER...: compares every ghost and every reverse sum of partition sets with a
+// formula, through C++.
 #include <parhelion/parhelion.hpp>
 
 #include <cstdio>

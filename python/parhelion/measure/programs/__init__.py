@@ -5,7 +5,7 @@ overlaps and with this library's put in its place from outside.
 Here is what the command line needs to know of them, without MPI.
 """
 
-# The variants of each role.
+# Variants by role.
 GHOSTS = {
     "own": ["auto", "auto_from_cpp", "shared", "staged_shared", "mpi"],
     "baseline": ["published_hindexed", "packed_persistent", "mpi4py_isend", "planted_fault"],
@@ -15,7 +15,7 @@ VEROS = {"own": ["auto"], "baseline": ["hand_sendrecv", "planted_fault"]}
 ONLY_BY_NAME = {"planted_fault"}
 
 EXTENT = (30, 42, 15)  # of Veros's setup acc_basic: columns in x and y, layers
-OVERLAP = 2  # columns that a rank needs of its neighbors, and owns at least
+OVERLAP = 2  # halo width in columns, also the least owned extent
 
 
 def names(roles: dict[str, list[str]]) -> list[str]:

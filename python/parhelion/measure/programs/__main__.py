@@ -4,7 +4,7 @@ import importlib
 import sys
 import time
 
-BEFORE_S = time.process_time()  # the interpreter and the package, nothing else yet
+BEFORE_S = time.process_time()  # interpreter and package only
 
 
 def timed_imports() -> dict[str, float]:
@@ -23,7 +23,7 @@ def _seconds(module: str, *names: str) -> float:
     start = time.perf_counter()
     imported = importlib.import_module(module)
     for name in names:
-        getattr(imported, name)  # the package loads what is asked for
+        getattr(imported, name)  # loads the submodule
     return time.perf_counter() - start
 
 

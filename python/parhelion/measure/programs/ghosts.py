@@ -164,7 +164,7 @@ class Hindexed(ByHand):
     def _request(self, init: Any, rank: int, rows: np.ndarray, row_bytes: int) -> MPI.Prequest:
         kind = MPI.BYTE.Create_hindexed([row_bytes] * len(rows), (rows * row_bytes).tolist()).Commit()
         request = init([self.array, 1, kind], rank)
-        kind.Free()  # the request keeps it
+        kind.Free()  # the request keeps its own reference
         return request
 
     def exchange(self) -> None:
@@ -185,7 +185,7 @@ class Packed(ByHand):
     def exchange(self) -> None:
         MPI.Prequest.Startall(self.receives)
         for buffer, (_, rows), send in zip(self.buffers, self.sent, self.sends):
-            np.take(self.array, rows, axis=0, out=buffer, mode="clip")  # clip: the one mode that writes without a copy
+            np.take(self.array, rows, axis=0, out=buffer, mode="clip")  # clip: the only mode without a buffer
             send.Start()
         MPI.Request.Waitall(self.receives + self.sends)
 

@@ -29,7 +29,7 @@ class Variant:
     """One method to exchange the values of `rows`, which has `refresh(round)` and `count_wrong(round)`. Making one is collective, and so is freeing it."""
 
     rows: Any
-    setup_s: float | None = None  # of a whole application its exchange alone
+    setup_s: float | None = None  # of an application: of the exchange only
 
     def run(self, times: int) -> None:
         for _ in range(times):

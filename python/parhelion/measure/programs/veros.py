@@ -151,7 +151,7 @@ def _bits(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8).reshape(array.size, -1)
 
 
-# Blank lines, comments, imports, decorators and docstrings of a line.
+# Blank lines, comments, imports, decorators and one-line docstrings.
 NO_CODE = re.compile(r'\s*($|#|import |from |@|""".*"""$)')
 
 
@@ -182,7 +182,7 @@ def _with_a_fault() -> Any:
 
     def overlap(arr: Any, var_grid: Any, cyclic: bool) -> Any:
         made = own(arr, var_grid, cyclic).copy()
-        if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1 and made.ndim == 4:  # temperature and the like
+        if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1 and made.ndim == 4:  # temperature and other tracers
             made[0, 2] += 1e-6
         return made
 

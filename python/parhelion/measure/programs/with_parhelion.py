@@ -21,7 +21,7 @@ class WithParhelion:
 
     def __call__(self, arr: Any, var_grid: Any, cyclic: bool) -> Any:
         if any(dim not in wanted for dim, wanted in zip_longest(var_grid[:2], SCATTERED_DIMENSIONS, fillvalue=())):
-            return exchange_overlap(arr, var_grid, cyclic)  # along one dimension: a few times while the model is set up
+            return exchange_overlap(arr, var_grid, cyclic)  # along one dimension: rare calls during set-up
         key = (arr.shape, arr.dtype, cyclic)
         if key not in self.kinds:
             self.kinds[key] = self._make(*key)
@@ -33,7 +33,7 @@ class WithParhelion:
     def _make(self, shape: tuple[int, ...], dtype: np.dtype, cyclic: bool) -> Any:
         ranks = runtime_settings.num_proc
         cells = tuple((shape[d] - 2 * OVERLAP) * ranks[d] for d in range(2))
-        # Beyond an end that is not cyclic the layers belong to the rank there, so that corners get them from it.
+        # Ranks at a non-cyclic end own the layers beyond it, so that corners get their values from them.
         domain = ph.CartesianDomain(cells, halo=OVERLAP, periodic=(cyclic, False), boundary="owned", process_grid=ranks, rank_order="first",
                                     comm=runtime_settings.mpi_comm)
         array = domain.zeros(dtype, components=shape[2:] or None)
