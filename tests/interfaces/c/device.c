@@ -1,4 +1,4 @@
-/* Arrays and a stream of a device, by the driver that PARHELION_CUDA names; C and Fortran. */
+/* Device arrays and a stream, by the driver that PARHELION_CUDA names; for C and Fortran. */
 #include "device.h"
 
 #include <dlfcn.h>

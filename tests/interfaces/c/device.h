@@ -1,4 +1,4 @@
-/* Arrays and a stream of a device, by the driver that PARHELION_CUDA names. */
+/* Device arrays and a stream, by the driver that PARHELION_CUDA names. */
 #ifndef DEVICE_H
 #define DEVICE_H
 

@@ -1,5 +1,5 @@
-/* A data set with keys: rank r owns ids 2r and 2r + 1 and reads 2r + 2. Id i is 10 i and 10 i + 1
- * in the mesh file, the first one 0 and -1. */
+/* A data set with keys: rank r owns ids 2r and 2r + 1 and reads 2r + 2. In the mesh file id i is
+ * 10 i and 10 i + 1, but id 0 is 0 and -1. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,4 @@
-/* Checks that count failures, and a small unstructured mesh that every rank can compute for every
- * other. */
+/* Checks that count failures, and a small unstructured mesh that each rank can compute for all. */
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
@@ -20,7 +19,7 @@ extern int failures, rank, ranks;
         }                                                                                   \
     } while (0)
 
-/* A call that must succeed; others would wait for this rank, so that a failure ends the job. */
+/* A call that must succeed; aborts the job otherwise, because other ranks would hang. */
 #define GOOD(call)                                                                            \
     do {                                                                                      \
         if ((call) != PHL_SUCCESS) {                                                          \
@@ -30,7 +29,7 @@ extern int failures, rank, ranks;
         }                                                                                     \
     } while (0)
 
-/* A call that must fail so, with a message that has `words` in it. */
+/* A call that must fail with `status` and with `words` in its message. */
 #define FAILS(call, status, words)                                                              \
     do {                                                                                        \
         const int got = (call);                                                                 \
@@ -45,7 +44,7 @@ extern int failures, rank, ranks;
 int64_t owned_by(int r);
 int64_t first_of(int r);
 int owner_of(int64_t id);
-/* Ghosts of a rank, some of them twice; none where it owns all cells. */
+/* Ghosts of a rank, some of them twice; none if it owns all cells. */
 enum { most_ghosts = 24 };
 int ghosts_of(int r, int64_t* ids);
 phl_index_map make_map(void);
@@ -59,6 +58,6 @@ void test_points(void);
 void test_laws(void);
 void test_moves(void);
 void test_mistakes(void);
-int test_device(void); /* 0: no driver is named, and nothing was tested */
+int test_device(void); /* 0: no driver, nothing tested */
 
 #endif

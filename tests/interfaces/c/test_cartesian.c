@@ -1,5 +1,5 @@
-/* Structured exchange, one and two fields, own memory and shared memory, and exchanges of index
- * maps with fixed arrays. */
+/* Structured exchanges with one and two fields, private and shared memory; index-map exchanges
+ * with fixed arrays. */
 #include "support.h"
 
 enum { nx = 7, ny = 6, h = 2 };

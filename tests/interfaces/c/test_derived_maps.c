@@ -1,5 +1,5 @@
-/* Maps from one rank's lists, of rows, of arbitrary ids, with added ghosts; values between one rank
- * and all. */
+/* Maps from one rank's lists, of rows, of arbitrary ids, with added ghosts; values between one
+ * rank and all. */
 #include "support.h"
 
 static void from_one_root(int root) {

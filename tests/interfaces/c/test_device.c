@@ -1,4 +1,4 @@
-/* Exchanges of arrays on a device, on streams. */
+/* Exchanges of device arrays on streams. */
 #include "device.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
-/* Every ghost holds its owner's value: every element type, several components, one array and two,
- * several under way. */
+/* Every ghost holds its owner's value: all element types, several components, one or two arrays,
+ * several pending exchanges. */
 #include "support.h"
 
 static const int sizes[] = {5, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};

@@ -1,6 +1,5 @@
-/* Stagger × depth × order of memory and of ranks × ends × blocks: after a forward exchange all that
- * is within the depth has its owner's value and nothing else was written; forward and reverse are
- * each other's adjoints. */
+/* Stagger x depth x memory order x rank order x ends x blocks: forward exchanges fill ghosts
+ * within the depth and write nothing else; forward and reverse are adjoint. */
 #include "support.h"
 
 enum { across = 3, layers = 2, most_blocks = 4, most_cells = 16 * 16 };

@@ -1,4 +1,4 @@
-/* Bad input gives a status and a message on every rank, and never a crash. */
+/* Bad input returns a status and a message on every rank and never crashes. */
 #include "support.h"
 
 static void bad_ghosts(void) {

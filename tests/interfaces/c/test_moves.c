@@ -1,5 +1,4 @@
-/* Values from one domain to another, reductions of the program's own, owners that decide,
- * partitions on disk. */
+/* Redistributions, user-defined reductions, push maps, partitions on disk. */
 #include <sys/stat.h>
 #include <unistd.h>
 

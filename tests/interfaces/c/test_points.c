@@ -1,5 +1,5 @@
-/* Fields on cells, faces and corners in one exchange: stagger, array halo and depth, ranks in
- * another order, ends that ranks own. */
+/* Fields on cells, faces and corners in one exchange: stagger, halo width and depth, another rank
+ * order, owned ends. */
 #include "support.h"
 
 enum { across = 5, layers = 2, deep = 1, fields = 3 };

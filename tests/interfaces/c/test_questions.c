@@ -1,4 +1,4 @@
-/* Owners, neighbors and traffic, against what follows from the mesh. */
+/* Owners, neighbors and traffic, compared with values computed from the mesh. */
 #include "support.h"
 
 static int count_different(int r, int from) {

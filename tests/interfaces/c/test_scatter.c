@@ -1,4 +1,4 @@
-/* Owners get what every ghost of every rank holds, combined. */
+/* Owners get the reduction of all their ghosts' values. */
 #include "support.h"
 
 static int64_t ghost_value(int r, int i, int c) { return (r * 31 + i * 7 + c * 3) % 40 - 8; }

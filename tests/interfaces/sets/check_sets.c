@@ -1,5 +1,5 @@
-/* Partition sets through C: check_sets_c FOLDER... Every ghost, and every sum that comes back, is
- * compared with a formula. */
+/* check_sets_c FOLDER...: compares every ghost and every reverse sum of partition sets with a
+ * formula, through C. */
 #include <parhelion/phl.h>
 #include <stdio.h>
 #include <stdlib.h>
