@@ -1,10 +1,9 @@
-"""Keeps one command and all that comes of it: `python keeper.py SOCKET GRACE WHOM COMMAND…`, a process beside the one that asked.
+"""Supervise one command and all its descendants: `python keeper.py SOCKET GRACE WHOM COMMAND…`.
 
-Whatever ends the process that asked, SIGKILL included, closes the socket, and then everything that the command has started
-is ended: SIGTERM first, SIGKILL after GRACE seconds, or at once when the keeper itself is told to end meanwhile. Nothing
-escapes, for orphans come to the keeper (a subreaper), whatever session they have made for themselves; /proc tells of them.
-Reports over the socket how the command ended. Imports the standard library alone, and no other part of the package: it is
-started for every start of ranks.
+When the parent ends for any reason, SIGKILL included, its socket closes, and the keeper terminates everything that the command started:
+SIGTERM, then SIGKILL after GRACE seconds, or at once if the keeper itself receives SIGTERM meanwhile. The keeper is a subreaper: it adopts
+orphans, whatever their session. It reports the exit status over the socket. Each launch starts a keeper, so it imports only the standard
+library.
 """
 
 import contextlib
@@ -23,18 +22,18 @@ import time
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LINGER_S = 4.0  # for what outlives the command in order, as a watcher that still writes its file
+LINGER_S = 4.0  # for descendants that outlive the command legitimately, such as a watcher that still writes its file
 LOOK_S = 0.02
-FIRST_LOOK_S = 0.25  # twice as long after each look: an hour has fifteen
-LOST_S = 10.0  # a process that does not even die of SIGKILL sleeps in the kernel
-# Shared memory that MPIs and networks make by name and remove once all ranks have it: a rank that is killed before leaves it.
+FIRST_LOOK_S = 0.25  # doubled after each poll: 15 polls in an hour
+LOST_S = 10.0  # a process that survives SIGKILL sleeps in the kernel
+# Named shared memory that MPIs and network libraries unlink once all ranks have mapped it: a killed rank may leave it behind.
 MEMORY = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_", "psm2_shm.", "fi_shm_")
 MEMORY_FOLDER = "/dev/shm/"
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Process(NamedTuple):
-    """A process told apart from a later one with the same number by its start time."""
+    """A process, identified by PID and start time because the kernel reuses PIDs."""
 
     pid: int
     parent: int
@@ -42,7 +41,7 @@ class Process(NamedTuple):
 
 
 class Keeper:
-    """The command, and what is known of its end."""
+    """The supervised command and its state."""
 
     root: subprocess.Popen
 
@@ -56,7 +55,7 @@ class Keeper:
         self.pids: set[int] = set()
 
     def start(self, argv: list[str]) -> bool:
-        """Start the command; the one who asked hears why when that is impossible."""
+        """Start the command; report an error to the parent if that fails."""
         try:
             self.root = subprocess.Popen(argv, start_new_session=not self.ask_all, preexec_fn=_end_with_parent)
         except OSError as error:
@@ -66,8 +65,8 @@ class Keeper:
         return True
 
     def keep(self) -> None:
-        """Returns when no process of the command is left."""
-        # MPICH's shared memory has its name as long as the ranks run: who crashes leaves it, so it is looked for in time.
+        """Return when no descendant of the command is left."""
+        # MPICH keeps its shared memory linked while ranks run and leaks it if they crash: record the names before that.
         pause = FIRST_LOOK_S
         seen = time.monotonic() + pause
         while self._reap() and self.status is None and not self.ending:
@@ -85,7 +84,7 @@ class Keeper:
         self._tell(returncode=self.status, left=left)
 
     def _ask(self) -> None:
-        """Launchers know best how to end ranks, on other hosts too."""
+        """Send SIGTERM to the launcher, which also ends ranks on other hosts, and wait for the grace period."""
         family = self._family()
         _signal([process.pid for process in family] if self.ask_all else [self.root.pid], signal.SIGTERM)
         end = time.monotonic() + self.grace
@@ -99,7 +98,7 @@ class Keeper:
             self._look(LOOK_S)
 
     def _kill(self) -> list[int]:
-        """SIGKILL until nobody is left, for who is killed may have started somebody since; whoever is left after all."""
+        """Send SIGKILL until no descendant is left, as dying processes may have forked; return survivors."""
         end = time.monotonic() + LOST_S
         while self._reap() and time.monotonic() < end:
             kill_remaining(self._family())
@@ -107,7 +106,7 @@ class Keeper:
         return [process.pid for process in descendants(os.getpid())]
 
     def _family(self) -> list[Process]:
-        """Who there is now; what they would leave behind is noted."""
+        """Return all descendants, and record their shared memory and PIDs for the clean-up."""
         family = descendants(os.getpid())
         self.memory |= shared_memory(family)
         self.pids |= {process.pid for process in family}
@@ -121,17 +120,17 @@ class Keeper:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _look(self, wait_s: float | None) -> None:
-        """Wait for the one who asked, for a signal or for a child's end."""
+        """Wait for the parent, a signal or the end of a child."""
         ready = select.select(self.watched, [], [], wait_s)[0]
         if self.wake in ready:
             if {signal.SIGTERM, signal.SIGHUP} & set(os.read(self.wake, 512)):
                 self.hurry, self.ending = self.ending, True
-        if self.control.fileno() in ready:  # closed: nothing is ever written to it
+        if self.control.fileno() in ready:  # the parent closed it; it never writes
             self.watched.remove(self.control.fileno())
             self.ending = True
 
     def _reap(self) -> bool:
-        """False when no child is left; orphans become children, so then nothing at all is left."""
+        """Reap ended children; False if none is left. Orphans become children, so then no descendant is left either."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -143,7 +142,7 @@ class Keeper:
                 self.status = self.root.returncode = os.waitstatus_to_exitcode(status)
 
     def _tell(self, **what: object) -> None:
-        with contextlib.suppress(OSError):  # nobody may be there any more who wants to know
+        with contextlib.suppress(OSError):  # the parent may have ended
             self.control.sendall(json.dumps(what).encode() + b"\n")
 
 
@@ -159,7 +158,7 @@ def main() -> None:
 
 
 def _wakeup() -> int:
-    """A descriptor that signals write to. A handler goes with exec, an ignored signal stays ignored: so it is in the command."""
+    """Return a descriptor that receives signals. exec resets handlers but not ignored signals, so the command inherits only the latter."""
     reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
@@ -179,7 +178,7 @@ def _signal(pids: list[int], number: int) -> None:
 
 
 def descendants(pid: int) -> list[Process]:
-    """Children, grandchildren, … of `pid` at this moment, without `pid` itself."""
+    """Return the current descendants of `pid`, without `pid` itself."""
     processes = list(filter(None, map(_read, _numbers())))
     family = {pid}
     found: list[Process] = []
@@ -200,7 +199,7 @@ def kill_remaining(processes: list[Process]) -> None:
 
 
 def shared_memory(processes: list[Process]) -> set[str]:
-    """Files of known makers in /dev/shm that `processes` have mapped at this moment and that still have their names."""
+    """Return files in /dev/shm, made by known libraries, that `processes` have mapped and that still exist."""
     prefixes = tuple(MEMORY_FOLDER + name for name in MEMORY)
     found: set[str] = set()
     for process in processes:
@@ -210,15 +209,15 @@ def shared_memory(processes: list[Process]) -> set[str]:
 
 
 def session_folders(pids: set[int]) -> list[str]:
-    """Where Open MPI's launchers among `pids` kept their sockets and shared files; a killed one leaves its folder."""
+    """Return the session folders that ended Open MPI launchers among `pids` left behind."""
     place = os.environ.get("TMPDIR", "/tmp")
-    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # by now a number may be somebody else's
+    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # excludes reused PIDs
     names = [f"{place}/{name}" for pid in gone for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]
     return [folder for name in names for folder in glob.glob(name)]
 
 
 def marked(mark: str) -> list[Process]:
-    """Processes that have `mark`, as NAME=VALUE, in the environment that they were started with."""
+    """Return the processes with `mark` (NAME=VALUE) in their initial environment."""
     numbers = [pid for pid in _numbers() if mark in _text(f"/proc/{pid}/environ").split("\0")]
     return list(filter(None, map(_read, numbers)))
 

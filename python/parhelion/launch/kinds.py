@@ -1,6 +1,6 @@
-"""The kinds of MPI: how to know one, what its ``mpiexec`` and ``srun`` want to be told, and the networks that it can be made to use.
+"""Kinds of MPI: how to recognize each, the options of its ``mpiexec`` and ``srun``, and its networks.
 
-Another MPI is a line in `KINDS`, another network one in `NETWORKS`.
+`KINDS` lists the MPIs, `NETWORKS` the networks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .jobs import Hosts
 if TYPE_CHECKING:
     from .builds import Build
 
-# Open MPI 5's launcher says so now and then, before it has started anything (a known fault of its PMIx): another try works.
+# Open MPI 5's launcher sometimes prints this before it starts anything (a race in PMIx); a retry succeeds.
 FALSE_START = "The PMIx server's listener thread failed to start"
 
 
@@ -35,7 +35,7 @@ class Request:
         return self.bind and not self.oversubscribed and (self.hosts.given or not self.hosts.names)
 
     def notes(self) -> list[str]:
-        """What the user should know: ranks that share cores, and that they are not bound."""
+        """Return notes about oversubscription and binding."""
         if not self.oversubscribed:
             return [] if self.bound else ["the launcher does not bind ranks to cores"]
         if self.hosts.cores:
@@ -46,9 +46,10 @@ class Request:
 
 @dataclass
 class Form:
-    """Options of ``mpiexec`` before ``-n``, and variables. The user's own setting wins over `env`; nothing wins over `forced`.
+    """Options of ``mpiexec`` before ``-n``, and variables.
 
-    `exports`: other hosts get only the variables that options name.
+    Variables that the user has set override `env`; `forced` overrides them. With `exports`, options must name the variables to forward to
+    other hosts.
     """
 
     options: list[str]
@@ -61,18 +62,18 @@ class Form:
 
 
 def _mpich(request: Request, build: Build) -> Form:
-    """Hydra passes the whole environment on by itself."""
+    """Hydra forwards the whole environment."""
     options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
-    # The collectives built for shared memory spin on each other: 30 times slower on shared cores.
+    # MPICH's shared-memory collectives busy-wait: 30 times slower on oversubscribed cores.
     return Form(options, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"} if request.oversubscribed else {})
 
 
 def _openmpi(request: Request, build: Build) -> Form:
-    """Open MPI 4 and 5. Counting slots is left to us: both count only what the node grants."""
+    """Open MPI 4 and 5. Both count as slots only the cores that the node grants, so `Request` decides about oversubscription."""
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
     options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, build)]
     env = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.oversubscribed else {}
-    if os.geteuid() == 0:  # containers have no other user; Open MPI refuses root unless told twice
+    if os.geteuid() == 0:  # containers often run as root, which Open MPI refuses without both variables
         env |= {f"{part}_ALLOW_RUN_AS_ROOT{twice}": "1" for part in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")}
     return Form(options, env, exports=True)
 
@@ -87,7 +88,7 @@ def _no_options(request: Request, build: Build) -> Form:
 
 
 def _hydra_hosts(request: Request) -> list[str]:
-    """MPICH and Intel MPI have the same launcher."""
+    """Return the host options of Hydra, the launcher of MPICH and Intel MPI."""
     hosts = request.hosts
     if not hosts.names:
         return []
@@ -99,7 +100,7 @@ def _hydra_hosts(request: Request) -> list[str]:
 
 
 def _openmpi_hosts(request: Request, build: Build) -> list[str]:
-    """Version 5 has its own name for the variables of the launcher, which version 4 takes with the others."""
+    """Return the host options of Open MPI; version 5 sets PRRTE's variables with --prtemca, version 4 with --mca."""
     hosts = request.hosts
     if not hosts.names:
         return []
@@ -114,9 +115,12 @@ def _listed(shares: dict[str, int]) -> str:
 
 
 class Kind(NamedTuple):
-    """`told_by`: words in what the library says that it is. `launchers`: names of its ``mpiexec``, which Debian tells apart by a suffix.
-    `pmi`: how its ranks learn their places from ``srun``, None where its own launcher asks Slurm. `false_start`: what its launcher says when it
-    fails by its own fault before it starts anything."""
+    """A kind of MPI.
+
+    `told_by`: words in MPI_Get_library_version. `launchers`: names of ``mpiexec``; Debian adds suffixes. `pmi`: process-management
+    interface under ``srun``, None if the MPI's own launcher supports Slurm. `false_start`: the launcher's message of a spurious failure
+    before it starts anything.
+    """
 
     form: Callable[[Request, Build], Form]
     told_by: tuple[str, ...] = ()
@@ -125,7 +129,7 @@ class Kind(NamedTuple):
     false_start: str | None = None
 
 
-# In the order in which the words count: Intel's and Cray's say MPICH, too.
+# Order matters: Intel MPI and Cray MPICH also contain "MPICH".
 KINDS = {
     "openmpi": Kind(_openmpi, ("Open MPI", "Spectrum MPI"), ("mpiexec.openmpi", "mpiexec"), "pmix", FALSE_START),
     "impi": Kind(_impi, ("Intel",), ("mpiexec.hydra", "mpiexec")),
@@ -140,7 +144,7 @@ def kind_of(version: str) -> str:
 
 
 class Network(NamedTuple):
-    """For each kind of MPI the variables to set, or the reason why it does not have this network."""
+    """Per kind of MPI, the variables that select this network, or the reason why the MPI does not support it."""
 
     mpich: dict[str, str] | str
     openmpi: dict[str, str] | str
@@ -151,7 +155,7 @@ _MPICH_OFI = {"MPIR_CVAR_CH4_NETMOD": "ofi"}
 _MPICH_UCX = {"MPIR_CVAR_CH4_NETMOD": "ucx"}
 _NO_SHM = {"MPIR_CVAR_NOLOCAL": "1"}
 _OMPI_OFI = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi"}
-# Without these two, Open MPI leaves UCX alone where there is no InfiniBand.
+# Without the last two variables, Open MPI ignores UCX unless there is InfiniBand.
 _OMPI_UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}
 _UCX_TCP = {"UCX_TLS": "tcp,self"}
 _OFI_TCP = {"FI_PROVIDER": "tcp"}
@@ -162,7 +166,7 @@ NETWORKS = {
     "default": Network({}, {}, {}),
     "shm": Network(
         "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
-        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # sm or vader, by version
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # leaves sm or vader, depending on the version
         {"I_MPI_FABRICS": "shm"},
     ),
     "ofi": Network(_MPICH_OFI, _OMPI_OFI, {"I_MPI_FABRICS": "shm:ofi"}),
@@ -182,6 +186,6 @@ NETWORKS = {
 
 
 def network_setting(network: str, kind: str) -> tuple[dict[str, str], str | None]:
-    """Variables for a kind of MPI, and why they cannot be had; raises KeyError for an unknown network."""
+    """Return the variables that select `network` for `kind`, and None or the reason why they do not exist. Raises KeyError for an unknown network."""
     told = getattr(NETWORKS[network], kind, f"nothing is known about {kind} here")
     return ({}, told) if isinstance(told, str) else (dict(told), None)
