@@ -1,7 +1,7 @@
-"""Launch MPI ranks: find the builds of Parhelion and call each MPI's ``mpiexec``.
+"""Launch MPI ranks: find builds of Parhelion and call each MPI's ``mpiexec``.
 
-Every rank imports this package to find its build, so it loads neither MPI nor NumPy. `kinds` holds MPI launchers and networks, `jobs`
-schedulers and the variables that tell a rank its number.
+Every rank imports this package, so it loads neither MPI nor NumPy. `kinds` lists MPIs and networks, `jobs` launchers' variables and
+schedulers.
 """
 
 from .builds import Build, BuildError, Launch, build_directory, default_build, find_build, installed_builds, load_build, run, usable_builds

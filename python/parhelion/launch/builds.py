@@ -1,4 +1,4 @@
-"""Builds of Parhelion, one per MPI, each described by a ``build.json``; launching ranks with a build."""
+"""Builds of Parhelion, one per MPI, each described by a ``build.json``, and launches of ranks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .kinds import KINDS, Request
 from .mpi import Mpi, MpiMissing, bound_mpi, mpi_of
 from .process import Completed, run_command
 
-MOST_RANKS = 2**17  # no launcher finishes in reasonable time with more
+MOST_RANKS = 2**17  # launchers hang beyond this
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 LAUNCHER = "PARHELION_LAUNCHER"  # the launcher's command line, used verbatim
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
@@ -41,7 +41,7 @@ class BuildError(InputError, RuntimeError):
 
 
 class Launch(NamedTuple):
-    """Command line and environment of a launch, notes for the user, and the launcher's message of a spurious start-up failure."""
+    """Command line, environment and notes of a launch; `false_start`: see `kinds.Kind`."""
 
     argv: list[str]
     env: dict[str, str]
@@ -57,8 +57,8 @@ class Launch(NamedTuple):
 class Build:
     """A build of Parhelion against one MPI. All paths are absolute.
 
-    `kind`, a key of `KINDS`, selects the options of `mpiexec`; `mpiexec` is None if the MPI has no launcher of its own. With
-    `names_folder`, LD_LIBRARY_PATH must name the MPI's folder because programs do not find the MPI otherwise.
+    `kind`, a key of `KINDS`, selects the options of `mpiexec` (None if the MPI has no launcher). `names_folder`: programs need the MPI's
+    folder in LD_LIBRARY_PATH.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Build:
 
     @property
     def mpi_library(self) -> Path:
-        """Path of the MPI library that this build's programs load."""
+        """Path of the MPI library that the build's programs load."""
         return self.library_dir / self.soname
 
     def launch(
@@ -105,12 +105,12 @@ class Build:
     ) -> Launch:
         """Return the command line and environment that start `ranks` ranks of `program`.
 
-        The launcher is the one in PARHELION_LAUNCHER, else ``srun`` inside a Slurm job, else ``mpiexec``. Raises `BuildError` if there is
-        none, ValueError if `ranks` is out of range.
+        The launcher is that of PARHELION_LAUNCHER, else ``srun`` in a Slurm job, else ``mpiexec``. Raises `BuildError` if there is none,
+        ValueError if `ranks` is out of range.
 
-        `bind` binds each rank to a core if there are enough cores. `env` (default ``os.environ``) is the base environment; `setting`
-        overrides it and reaches ranks on other hosts too. `options` are passed to the launcher unchanged. `cores` per host defaults to
-        `usable_cores()`. A Python `program` runs under this interpreter, see `program_words`.
+        `bind` binds each rank to a core if cores suffice. `env` is the base environment, by default ``os.environ``; `setting` overrides it,
+        on other hosts too. `options` go to the launcher unchanged. `cores` per host defaults to `usable_cores()`. A Python `program` runs
+        under this interpreter.
         """
         if not 1 <= ranks <= MOST_RANKS:
             raise ValueError(f"ranks is {ranks}: give at least 1 and at most {MOST_RANKS}")
@@ -133,16 +133,16 @@ class Build:
         return Launch(argv, {**base, **added}, notes + told, kind.false_start)
 
     def environment(self) -> dict[str, str]:
-        """Return the environment for a program of this build that is not an MPI rank."""
+        """Return the environment for a program of this build outside MPI ranks."""
         return {**os.environ, **self.mpi4py_environment(), **self._library_path(os.environ)}
 
     @property
     def launcher(self) -> str:
-        """Path of ``mpiexec``, or a description of the MPI's launcher; for messages."""
+        """Path of ``mpiexec``, or a description for messages."""
         return str(self.mpiexec or f"the launcher of {self.library_version}")
 
     def _starter(self, env: Mapping[str, str], job: SlurmJob | None, request: Request) -> tuple[list[str] | None, list[str]]:
-        """Return the launcher's words and notes for the user; the words are None if ``mpiexec`` must start the ranks."""
+        """Return the launcher's words (None: use ``mpiexec``) and notes for the user."""
         if env.get(LAUNCHER):
             try:
                 return shlex.split(env[LAUNCHER]), []
@@ -151,18 +151,18 @@ class Build:
         return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
 
     def mpi4py_environment(self) -> dict[str, str]:
-        """Return the variable that makes mpi4py load this build's MPI; mpi4py's wheels choose their ABI by it, too."""
+        """Return the variable by which mpi4py chooses this build's MPI, and its wheels their ABI."""
         return {"MPI4PY_LIBMPI": str(self.mpi_library)}
 
     def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
-        """LD_LIBRARY_PATH overrides a binary's RUNPATH: if it is set, put this MPI first."""
+        """Put this MPI first in LD_LIBRARY_PATH if that is set, as it overrides RUNPATH."""
         inherited = env.get("LD_LIBRARY_PATH")
         folders = os.pathsep.join([str(self.library_dir), *filter(None, [inherited])])
         return {"LD_LIBRARY_PATH": folders} if inherited or self.names_folder else {}
 
 
 class WheelBuild(Build):
-    """A build for an ABI, from a wheel. It looks for its MPI on first use; ranks have loaded theirs and never search."""
+    """A wheel's build for an ABI. It searches for its MPI on first use; ranks never do, as they have loaded theirs."""
 
     def __init__(self, name: str, library_version: str, soname: str, directory: Path) -> None:
         vars(self).update(name=name, library_version=library_version, soname=soname, directory=directory)
@@ -192,7 +192,7 @@ class WheelBuild(Build):
 
     @property
     def names_folder(self) -> bool:
-        """Whether LD_LIBRARY_PATH must name the MPI's folder: binaries in wheels have no path to it."""
+        """True unless the dynamic linker finds the MPI: a wheel's binaries name no path to it."""
         return not self._mpi().by_linker
 
 
@@ -202,7 +202,7 @@ def build_directory() -> Path:
 
 
 def load_build(file: str | os.PathLike) -> Build:
-    """Read a ``build.json``; a wheel's has no paths. Relative paths start at its folder. Raises `BuildError` if it is invalid."""
+    """Read a ``build.json``, whose paths are relative to its folder (a wheel's has none). Raises `BuildError` if it is invalid."""
     file = Path(file).resolve()
     try:
         text = json.loads(file.read_text())
@@ -230,9 +230,9 @@ def usable_builds(directory: str | os.PathLike | None = None) -> dict[str, Build
 
 
 def find_build(name: str | None = None, directory: str | os.PathLike | None = None, *, measuring: bool = False) -> Build:
-    """Return the build `name`; by default PARHELION_BUILD, else the one built last, else the only one.
+    """Return the build `name`; by default that of PARHELION_BUILD, else the last one built, else the only one.
 
-    With `measuring`, the build must have its measuring program. Raises `BuildError` if the build is missing.
+    With `measuring`, it must have its measuring program. Raises `BuildError` if it is missing.
     """
     directory = Path(directory or build_directory())
     built = installed_builds(directory)
@@ -246,7 +246,7 @@ def find_build(name: str | None = None, directory: str | os.PathLike | None = No
 
 
 def usual_name(directory: Path, built: Mapping[str, Build]) -> str | None:
-    """Name the default build: in a checkout the one built last, in a wheel the one for mpi4py's MPI."""
+    """Return the last build made in a checkout, or a wheel's build for mpi4py's MPI."""
     try:
         last = (directory / "default").read_text().strip()
     except OSError:
@@ -261,7 +261,7 @@ def usual_name(directory: Path, built: Mapping[str, Build]) -> str | None:
 
 
 def default_build(directory: str | os.PathLike | None = None) -> Build:
-    """Return the build that is used if none is named, see `find_build`. Raises `BuildError` if there is none."""
+    """Return the default build, see `find_build`. Raises `BuildError` if there is none."""
     return find_build(directory=directory)
 
 
@@ -271,7 +271,7 @@ def _absolute(base: Path, text: str) -> Path:
 
 
 def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return variables that give each rank one thread, and notes; variables that are already set keep their values."""
+    """Return variables for one thread per rank, and notes; keeps variables that are set."""
     added = {name: "1" for name in THREADS if name not in env}
     kept = [f"{name}={env[name]}" for name in THREADS if name in env]
     notes = [f"{', '.join(kept)} kept from the environment"] if kept else []
@@ -298,9 +298,9 @@ def run(
     on_line: Callable[[str], None] | None = None,
     **how: Any,
 ) -> Completed:
-    """Start `ranks` ranks of `program` and wait; `how` passes further options to `Build.launch`.
+    """Start `ranks` ranks of `program` and wait; `how` goes to `Build.launch`.
 
-    `build` defaults to `default_build()`. After `timeout` seconds all ranks are terminated. Output goes to this process's streams, or line
-    by line to `on_line`. Raises `BuildError` if there is no build or no launcher.
+    `build` defaults to `default_build()`. After `timeout` seconds all ranks are terminated. Output goes to this process's streams, or by
+    lines to `on_line`. Raises `BuildError` if there is no build or launcher.
     """
     return (build or default_build()).launch(ranks, program, args, **how).run(timeout=timeout, cwd=cwd, on_line=on_line)

@@ -1,7 +1,4 @@
-"""Count the cores that ranks can use without sharing.
-
-Must agree with `src/core/cores.cpp`; `tests/python/launch/test_cores.py` checks it.
-"""
+"""Count the cores that ranks can use without sharing; must agree with `src/core/cores.cpp` (`tests/python/launch/test_cores.py`)."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ CPUS, GROUPS = "sys/devices/system/cpu", "sys/fs/cgroup"
 
 
 def usable_cores(cpus: Collection[int] | None = None, system: Path = SYSTEM) -> int:
-    """Return how many physical cores the hardware threads `cpus` offer, at least 1; by default those of this process's affinity mask.
+    """Return the number of physical cores, at least 1, of the hardware threads `cpus` (default: this process's affinity mask).
 
-    The CPU quota of the control group limits the result. Local.
+    The control group's CPU quota limits it. Local.
     """
     cores = physical_cores(os.sched_getaffinity(0) if cpus is None else cpus, system)
     quota = cpu_quota(system)
@@ -29,7 +26,7 @@ def physical_cores(cpus: Collection[int], system: Path = SYSTEM) -> int:
 
 
 def cpu_quota(system: Path = SYSTEM) -> float | None:
-    """Return the CPU quota, in processors, of this process's control group and its ancestors; None if unlimited."""
+    """Return the lowest CPU quota of this process's control group and its ancestors, in processors; None if unlimited."""
     told = [_read(folder / "cpu.max") or _version_1(folder) for folder in _groups(system)]
     pairs = [text.split() for text in told if text]
     limits = [int(quota) / int(period) for quota, period in (pair for pair in pairs if len(pair) == 2) if quota.isdigit() and int(quota) > 0]
@@ -41,7 +38,7 @@ def _version_1(folder: Path) -> str:
 
 
 def _groups(system: Path) -> Iterator[Path]:
-    """Yield the control groups that may limit this process, innermost first; a container often sees its own group as the root."""
+    """Yield this process's control groups, innermost first; containers often see their own group as the root."""
     for line in _read(system / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")

@@ -1,8 +1,8 @@
 """Termination signals: raise one exception, clean up, and exit by the same signal.
 
 The first SIGINT, SIGTERM, SIGHUP or SIGQUIT raises `Ended` in the main thread; later ones are only counted, so that they do not interrupt
-the clean-up. Signals that the process inherited as ignored stay ignored (SIGHUP under nohup, SIGINT in a background job). Keepers terminate
-the ranks, even if this process is killed during its clean-up.
+the clean-up. Inherited ignored signals stay ignored (SIGHUP under nohup, SIGINT in background jobs). Keepers terminate the ranks, even if
+this process is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AGAIN_S = 0.5  # `timeout` signals the process and then its group: not a second 
 
 
 class Ended(BaseException):
-    """A signal asks this process to end. Derives from BaseException so that handlers of Exception do not swallow it."""
+    """A signal asks this process to end. Not an `Exception`, so that handlers do not swallow it."""
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(f"ended by {number.name}")
@@ -28,7 +28,7 @@ class Ended(BaseException):
 
 
 class _State:
-    """Signals received so far; one instance per process, because signal handlers are per process."""
+    """Signals received so far by this process."""
 
     def __init__(self) -> None:
         self.ended: Ended | None = None
@@ -41,7 +41,7 @@ _state = _State()
 
 
 class Endable(Protocol):
-    """A running activity with an `end` method, such as a job of ranks."""
+    """A running activity, such as a job of ranks."""
 
     def end(self) -> None: ...
 
@@ -50,7 +50,7 @@ to_end: list[Endable] = []  # activities to end when a signal ends this process
 
 
 def check() -> None:
-    """Raise a pending `Ended`; waiting loops call this because Python drops exceptions raised inside its own callbacks."""
+    """Raise a pending `Ended`; for waiting loops, as Python drops exceptions inside its own callbacks."""
     if _state.ended and not _state.held:
         raise _state.ended
 
@@ -86,20 +86,20 @@ def ends_by_signals(program: str) -> Iterator[None]:
     except BaseException as error:
         if _state.ended is None:
             raise
-        # The signal caused whatever exception arrives here, such as a lost terminal's OSError.
+        # Whatever exception arrives here, the signal caused it (e.g. a lost terminal's OSError).
         del error
     finally:
         ended = _state.ended
         if ended is None:
             for number, handler in before.items():
-                if handler is not None:  # None: a handler that a C library installed, such as an MPI
+                if handler is not None:  # None: a C library's handler, such as an MPI's
                     signal.signal(number, handler)
     if ended is not None:
         _end(program, ended)
 
 
 def _forget() -> None:
-    """Restore default signal handlers in a forked child, which must not run its parent's clean-up."""
+    """Restore default handlers in a forked child, which must not run its parent's clean-up."""
     for number in SIGNALS:
         if signal.getsignal(number) is _note:
             signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Launchers and schedulers, as the environment describes them: rank, job, hosts; the command line of ``srun``.
+"""Ranks, jobs and hosts as launchers and schedulers export them; the command line of ``srun``.
 
 `LAUNCHERS` and `SCHEDULERS` list the supported ones.
 """
@@ -22,7 +22,7 @@ ANSWERS_S = 20.0
 
 
 class Rank(NamedTuple):
-    """This process's rank in its job; `size` is None if the launcher does not export it."""
+    """This process's rank in its job; `size` is None if unknown."""
 
     rank: int
     size: int | None
@@ -41,7 +41,7 @@ LAUNCHERS = (
 )
 
 
-OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # a launcher sets these for a rank, and an interactive step for its shell
+OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # set by launchers for ranks, and by interactive steps for their shell
 
 
 def has_terminal() -> bool:
@@ -64,19 +64,19 @@ def inside_launcher(env: Mapping[str, str] | None = None, terminal: Callable[[],
 
 
 def without_shell(env: Mapping[str, str], terminal: Callable[[], bool] = has_terminal) -> dict[str, str]:
-    """Return `env` for a launcher; in the shell of an interactive Slurm step, without the step's PMI variables."""
+    """Return `env` for a launcher, without PMI variables of an interactive Slurm step's shell."""
     shell = "SLURM_PTY_PORT" in env and inside_launcher(env, terminal) is None
     return {name: value for name, value in env.items() if not (shell and name.startswith(OF_A_SHELL))}
 
 
 def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
-    """Whether srun assigned this rank, and not a launcher that srun started once per node."""
+    """Whether srun assigned this rank, not a launcher that srun started once per node."""
     env = os.environ if env is None else env
     return _is_slurm_step(env) and _in_step(env) == (here.rank, here.size)
 
 
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
-    """Whether this is a Slurm step; batch scripts also have SLURM_PROCID, but are not ranks."""
+    """Whether this is a Slurm step; batch scripts have SLURM_PROCID, too."""
     return ("SLURM_STEP_ID" in env or "SLURM_STEPID" in env) and "SLURM_STEP_NUM_TASKS" in env
 
 
@@ -85,7 +85,7 @@ def _in_step(env: Mapping[str, str]) -> tuple[int | None, int | None]:
 
 
 def _is_interactive(here: Rank, env: Mapping[str, str], terminal: Callable[[], bool]) -> bool:
-    """Whether this is the shell of `srun --pty`, which is not a rank. Its child steps inherit SLURM_PTY_PORT but have no terminal."""
+    """Whether this is the shell of `srun --pty`, not a rank. Child steps inherit SLURM_PTY_PORT, but not the terminal."""
     rank, size = _in_step(env)
     return "SLURM_PTY_PORT" in env and here.rank == rank and here.size in (None, size) and terminal()
 
@@ -99,7 +99,7 @@ def _integer(text: str | None) -> int | None:
 
 @dataclass(frozen=True)
 class SlurmJob:
-    """A Slurm allocation: nodes, CPUs on all nodes as Slurm counts them, and tasks and CPUs per task if they are set."""
+    """A Slurm allocation: nodes, CPUs of all nodes, and tasks and CPUs per task if set."""
 
     nodes: int
     cpus: int
@@ -118,9 +118,9 @@ class SlurmJob:
         return max(1, int(self.cpus / threads)) if self.cpus else usable_cores()
 
     def srun(self, pmi: str | None, ranks: int, bind: bool) -> tuple[list[str] | None, list[str]]:
-        """Return the words of the srun command and notes; the words are None if `mpiexec` must start the ranks.
+        """Return the words of srun (None: use `mpiexec`) and notes for the user.
 
-        `pmi`: the process-management interface, see `kinds.Kind`.
+        `pmi`: see `kinds.Kind`.
         """
         if pmi is None:
             return None, []
@@ -143,7 +143,7 @@ def counted(text: str) -> int:
 
 @functools.cache
 def offered() -> frozenset[str]:
-    """Return the process-management interfaces that `srun` supports; empty if it does not answer."""
+    """Return the PMI types that `srun` supports; empty if it does not answer."""
     try:
         done = ask(["srun", "--mpi=list"], seconds=ANSWERS_S)
     except (OSError, subprocess.SubprocessError):
@@ -152,13 +152,13 @@ def offered() -> frozenset[str]:
 
 
 def kinds_in(text: str) -> list[str]:
-    """Parse `srun --mpi=list`: one name a line; older versions prefix `srun: `, newer ones list plug-in versions further down."""
+    """Parse `srun --mpi=list`: one name a line, in old versions after `srun: `; new ones append plug-in versions."""
     words = [re.fullmatch(r"(?:srun: )?\s*([a-z]\w+)", line) for line in text.splitlines()]
     return [word[1] for word in words if word]
 
 
 class Given(NamedTuple):
-    """A job's hosts, without repetition, and the command that starts a program on one of them; empty without a scheduler."""
+    """A job's distinct hosts, and the command that starts a program on one; all empty without a scheduler."""
 
     scheduler: str = ""
     hosts: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class Given(NamedTuple):
 
 
 class Scheduler(NamedTuple):
-    """A scheduler: `hosts` parses `variable`; `shell` starts a command on a host, "" if the scheduler starts ranks itself."""
+    """A scheduler: `hosts` parses `variable`; `shell` starts a command on a host, "" if the scheduler starts ranks."""
 
     name: str
     variable: str
@@ -175,7 +175,7 @@ class Scheduler(NamedTuple):
 
 
 def given(env: Mapping[str, str], *, without_launcher: bool = False) -> Given:
-    """Return the scheduler's hosts; `without_launcher` skips schedulers that start ranks, as the MPI's launcher needs no host list there."""
+    """Return the scheduler's hosts; `without_launcher` skips schedulers that start ranks themselves."""
     for each in SCHEDULERS:
         if (told := env.get(each.variable)) and not (without_launcher and not each.shell):
             return Given(each.name, tuple(dict.fromkeys(each.hosts(told))), shutil.which(each.shell) or "")
@@ -206,11 +206,10 @@ SCHEDULERS = (
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts of a launch.
+    """Hosts of a launch.
 
-    `shell` starts a command on a host as ssh does (empty: ssh). `subnet`: the subnet to use, or empty. `given`: a scheduler assigned the
-    hosts, so that ranks can be bound to their cores. `room`: ranks per host, empty if not specified. `cores`: total cores if all hosts are
-    simulated on one machine, else 0.
+    `shell` starts a command on a host as ssh does (empty: ssh). `subnet`: the one to use, or empty. `given`: assigned by a scheduler, so
+    ranks may be bound to cores. `room`: ranks per host, or empty. `cores`: total of hosts simulated on one machine, else 0.
     """
 
     names: tuple[str, ...] = ()
@@ -233,7 +232,7 @@ class Hosts:
         return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isdigit() else 0)
 
     def shares(self, ranks: int) -> dict[str, int]:
-        """Return the number of ranks on each host that gets any: `room` if it adds up to `ranks`, else even shares, the first hosts one more."""
+        """Return ranks per host, without zeros: `room` if its sum is `ranks`, else even shares, the first hosts one more."""
         each, more = divmod(ranks, len(self.names))
         even = [each + (number < more) for number in range(len(self.names))]
         return {name: number for name, number in zip(self.names, self.room if sum(self.room) == ranks else even) if number}
@@ -242,5 +241,5 @@ class Hosts:
         return max(self.shares(ranks).values()) if self.names else ranks
 
     def crowded(self, ranks: int, cores: int) -> bool:
-        """Whether any host has more ranks than `cores`, or simulated hosts together more than their machine."""
+        """Whether a host has more ranks than `cores`, or simulated hosts more than their machine."""
         return self.fullest(ranks) > cores or ranks > (self.cores or ranks)

@@ -1,9 +1,8 @@
-"""Supervise one command and all its descendants: `python keeper.py SOCKET GRACE WHOM COMMAND…`.
+"""Supervise one command and its descendants: `python keeper.py SOCKET GRACE WHOM COMMAND…`.
 
-When the parent ends for any reason, SIGKILL included, its socket closes, and the keeper terminates everything that the command started:
-SIGTERM, then SIGKILL after GRACE seconds, or at once if the keeper itself receives SIGTERM meanwhile. The keeper is a subreaper: it adopts
-orphans, whatever their session. It reports the exit status over the socket. Each launch starts a keeper, so it imports only the standard
-library.
+If the parent ends for any reason, SIGKILL included, its socket closes, and the keeper terminates all processes of the command: SIGTERM,
+then SIGKILL after GRACE seconds, or at once on a SIGTERM to the keeper. As a subreaper it adopts orphans of any session. It reports the
+exit status over the socket. Every launch starts a keeper, so it imports only the standard library.
 """
 
 import contextlib
@@ -22,18 +21,18 @@ import time
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LINGER_S = 4.0  # for descendants that outlive the command legitimately, such as a watcher that still writes its file
+LINGER_S = 4.0  # for descendants that end after the command, such as a watcher writing its file
 LOOK_S = 0.02
 FIRST_LOOK_S = 0.25  # doubled after each poll: 15 polls in an hour
 LOST_S = 10.0  # a process that survives SIGKILL sleeps in the kernel
-# Named shared memory that MPIs and network libraries unlink once all ranks have mapped it: a killed rank may leave it behind.
+# Named shared memory of MPIs and network libraries, which killed ranks leave behind.
 MEMORY = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_", "psm2_shm.", "fi_shm_")
 MEMORY_FOLDER = "/dev/shm/"
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Process(NamedTuple):
-    """A process, identified by PID and start time because the kernel reuses PIDs."""
+    """A process, identified by PID and start time, as PIDs are reused."""
 
     pid: int
     parent: int
@@ -55,7 +54,7 @@ class Keeper:
         self.pids: set[int] = set()
 
     def start(self, argv: list[str]) -> bool:
-        """Start the command; report an error to the parent if that fails."""
+        """Start the command; report failure to the parent."""
         try:
             self.root = subprocess.Popen(argv, start_new_session=not self.ask_all, preexec_fn=_end_with_parent)
         except OSError as error:
@@ -66,7 +65,7 @@ class Keeper:
 
     def keep(self) -> None:
         """Return when no descendant of the command is left."""
-        # MPICH keeps its shared memory linked while ranks run and leaks it if they crash: record the names before that.
+        # MPICH keeps its shared memory linked while ranks run: record the names before a crash.
         pause = FIRST_LOOK_S
         seen = time.monotonic() + pause
         while self._reap() and self.status is None and not self.ending:
@@ -84,7 +83,7 @@ class Keeper:
         self._tell(returncode=self.status, left=left)
 
     def _ask(self) -> None:
-        """Send SIGTERM to the launcher, which also ends ranks on other hosts, and wait for the grace period."""
+        """Send SIGTERM to the launcher, which ends ranks on all hosts, and wait."""
         family = self._family()
         _signal([process.pid for process in family] if self.ask_all else [self.root.pid], signal.SIGTERM)
         end = time.monotonic() + self.grace
@@ -98,7 +97,7 @@ class Keeper:
             self._look(LOOK_S)
 
     def _kill(self) -> list[int]:
-        """Send SIGKILL until no descendant is left, as dying processes may have forked; return survivors."""
+        """Send SIGKILL until no descendant is left, as dying ones may have forked; return survivors."""
         end = time.monotonic() + LOST_S
         while self._reap() and time.monotonic() < end:
             kill_remaining(self._family())
@@ -106,7 +105,7 @@ class Keeper:
         return [process.pid for process in descendants(os.getpid())]
 
     def _family(self) -> list[Process]:
-        """Return all descendants, and record their shared memory and PIDs for the clean-up."""
+        """Return all descendants; record their shared memory and PIDs for the clean-up."""
         family = descendants(os.getpid())
         self.memory |= shared_memory(family)
         self.pids |= {process.pid for process in family}
@@ -130,7 +129,7 @@ class Keeper:
             self.ending = True
 
     def _reap(self) -> bool:
-        """Reap ended children; False if none is left. Orphans become children, so then no descendant is left either."""
+        """Reap children; False if none is left. Orphans become children, so then nothing runs."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -158,7 +157,7 @@ def main() -> None:
 
 
 def _wakeup() -> int:
-    """Return a descriptor that receives signals. exec resets handlers but not ignored signals, so the command inherits only the latter."""
+    """Return a descriptor that receives signals. exec resets handlers but keeps ignored signals, so the command inherits only those."""
     reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
@@ -199,7 +198,7 @@ def kill_remaining(processes: list[Process]) -> None:
 
 
 def shared_memory(processes: list[Process]) -> set[str]:
-    """Return files in /dev/shm, made by known libraries, that `processes` have mapped and that still exist."""
+    """Return known kinds of files in /dev/shm that `processes` have mapped and that still exist."""
     prefixes = tuple(MEMORY_FOLDER + name for name in MEMORY)
     found: set[str] = set()
     for process in processes:
@@ -209,7 +208,7 @@ def shared_memory(processes: list[Process]) -> set[str]:
 
 
 def session_folders(pids: set[int]) -> list[str]:
-    """Return the session folders that ended Open MPI launchers among `pids` left behind."""
+    """Return session folders of ended Open MPI launchers among `pids`."""
     place = os.environ.get("TMPDIR", "/tmp")
     gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # excludes reused PIDs
     names = [f"{place}/{name}" for pid in gone for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]

