@@ -348,7 +348,7 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     raise SystemExit(status)
 
 
-DEMO_REPETITIONS = 4  # per launch; confidence intervals need several launches
+DEMO_REPETITIONS = 4  # per launch; intervals need several launches
 HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
 GATHERS = (("int32", 1), ("float64", 8))
 CELLS = 200_000

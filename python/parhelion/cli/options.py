@@ -77,7 +77,7 @@ class Numbers(click.ParamType):
 
 
 class Names(click.ParamType):
-    """A list of names such as `auto,mpi`, all in `known` if that is given; errors call one `is_one`."""
+    """A list of names such as `auto,mpi`, all in `known` unless that is empty; `is_one`: noun for errors."""
 
     name = "names"
 

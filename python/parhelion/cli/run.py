@@ -14,7 +14,7 @@ from ..launch.builds import MOST_RANKS, launcher_named
 from ..launch.jobs import SlurmJob, by_srun
 from .options import SECONDS, PanelCommand, Real, Whole, options_of
 
-STOPPED = 124  # as GNU timeout
+STOPPED = 124  # exit status of GNU timeout
 RANKS, EXCHANGES, HOSTS, OUTPUT = map(options_of, ("Ranks", "Exchanges", "Simulated hosts", "Output"))
 OF_HOSTS = ("on_hosts", "once")
 

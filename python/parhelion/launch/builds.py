@@ -142,7 +142,7 @@ class Build:
         return str(self.mpiexec or f"the launcher of {self.library_version}")
 
     def _starter(self, env: Mapping[str, str], job: SlurmJob | None, request: Request) -> tuple[list[str] | None, list[str]]:
-        """Return the launcher's words (None: use ``mpiexec``) and notes for the user."""
+        """Return the launcher's command line (None: use ``mpiexec``) and notes for the user."""
         if env.get(LAUNCHER):
             try:
                 return shlex.split(env[LAUNCHER]), []

@@ -118,7 +118,7 @@ class SlurmJob:
         return max(1, int(self.cpus / threads)) if self.cpus else usable_cores()
 
     def srun(self, pmi: str | None, ranks: int, bind: bool) -> tuple[list[str] | None, list[str]]:
-        """Return the words of srun (None: use `mpiexec`) and notes for the user.
+        """Return the command line of srun (None: use `mpiexec`) and notes for the user.
 
         `pmi`: see `kinds.Kind`.
         """

@@ -71,7 +71,7 @@ def _route(names: list[str]) -> None:
 
 
 def _wait_for_cables(names: list[str]) -> None:
-    """Wait about 10 ms until the kernel reports the links up; before that, UCX considers the interface down."""
+    """Wait until the kernel reports the links up (about 10 ms); UCX ignores interfaces that are down."""
     for number, name in enumerate(names, start=1):
         words, ends = ["ip", "-n", name, "-brief", "link", "show", f"cable{number}"], time.monotonic() + LONGEST_WAIT
         while subprocess.check_output(words, text=True).split()[1] == "DOWN" and time.monotonic() < ends:

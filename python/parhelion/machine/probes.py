@@ -33,7 +33,7 @@ class Finding:
     needed_for: str = ""
 
 
-Told = tuple[bool, str, str | None]  # works; details; remedy
+Told = tuple[bool, str, str | None]  # whether it works, details, remedy
 
 
 def in_child(work: Callable[[], str]) -> str:
@@ -105,7 +105,7 @@ def huge_pages() -> Told:
 
 
 def process_vm_readv() -> Told:
-    """Probe process_vm_readv: a child reads its parent, which it did not start, as is the case among ranks."""
+    """Probe process_vm_readv: a child reads its parent; ranks, too, read processes that they did not start."""
     scope = read_text("/proc/sys/kernel/yama/ptrace_scope")
     buffer = ctypes.create_string_buffer(b"parhelion")
     try:
@@ -289,9 +289,9 @@ def _load(file: str) -> str:
 
 
 class Check(NamedTuple):
-    """A probe.
+    """A probe of the machine.
 
-    `needed_for`: what lacks it. `remedy`: used if the probe raises OSError. `missed`: priority of the remedy, 1 first, None for none; 7 and
+    `needed_for`: features that need it. `remedy`: used if the probe raises OSError. `missed`: priority of the remedy, 1 first, None for none; 7 and
     above are optional for exchanges.
     """
 

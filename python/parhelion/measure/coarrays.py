@@ -119,7 +119,7 @@ def job_of(record: Path, launch: int, case: CaseResult, build: CoarrayBuild, met
 BUDGET_S = 1.0
 LIMIT_S = 30.0
 MOST_STOPPED = 2  # skip a build's other methods on a case after so many were stopped
-END_S = 2.0  # for a regular exit
+END_S = 2.0  # wait for a regular exit
 
 
 @dataclass

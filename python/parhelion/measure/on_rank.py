@@ -17,7 +17,7 @@ from ..record.profile import INTERVAL_S
 
 MAPS_ALWAYS = 50  # ticks; most programs load their libraries early and may end soon
 MAPS_EVERY = 25  # ticks, after MAPS_ALWAYS
-WRITTEN_S = 0.5  # a killed watcher loses at most this much
+WRITTEN_S = 0.5  # interval; a killed watcher loses at most this much
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:

@@ -252,7 +252,7 @@ class SoftwareImage:
         return Launch([*self.words(binds), *launcher, *program, *arguments], _environment() | {"PARHELION_BUILD": self.build}, [note])
 
     def words(self, binds: Iterable[Path]) -> list[str]:
-        """Return the words before a command inside the image; --mount takes CSV fields, so paths may contain commas and colons."""
+        """Return the command line that runs a command inside the image; --mount takes CSV fields, so paths may contain commas and colons."""
         words = [self.runtime, "exec"]
         for folder in binds:
             line = io.StringIO()
