@@ -1,7 +1,7 @@
-"""What pip builds the package with: scikit-build-core, and the MPICH wheel where no MPI is here to build for.
+"""Build backend of the package: scikit-build-core, plus the MPICH wheel if there is no MPI to build for.
 
-An MPI is here when MPICXX or MPICC names its compiler, MPI_HOME its prefix, or an mpicxx that finds mpi.h is on PATH: distributions have the
-wrapper without the headers. cmake/ParhelionMpi.cmake looks in this order.
+As in cmake/ParhelionMpi.cmake, an MPI is given by MPICXX or MPICC, by MPI_HOME, or by an mpicxx on PATH that finds mpi.h (distributions may
+install the wrapper without headers).
 """
 
 import os
@@ -44,7 +44,7 @@ def get_requires_for_build_editable(config_settings=None):
 
 
 def mpi_to_fetch():
-    """The pin of the MPICH wheel, or nothing where an MPI is here."""
+    """Return the pinned MPICH wheel, or nothing if there is an MPI."""
     if any(map(os.environ.get, NAMED_BY)) or finds_its_header(shutil.which("mpicxx")):
         return []
     return re.findall(r"^mpich==.*", PINS.read_text(), re.MULTILINE)

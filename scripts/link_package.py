@@ -1,4 +1,4 @@
-"""Makes the source tree importable in the virtual environment and puts `parhelion` beside its Python, as an editable install does, without a build.
+"""Make the source tree importable and install `parhelion` in the virtual environment, like an editable install without a build.
 
 Usage: link_package.py. Runs on the virtual environment's Python.
 """
@@ -22,7 +22,7 @@ Summary: Halo exchange for structured grids and index maps
 site = Path(sysconfig.get_path("purelib"))
 (site / "parhelion.pth").write_text(f"{ROOT / 'python'}\n")
 version = re.search(r"project\(parhelion VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
-# So that `importlib.metadata` and `pip list` know the package.
+# For `importlib.metadata` and `pip list`.
 info = site / f"parhelion-{version}.dist-info"
 info.mkdir(exist_ok=True)
 (info / "METADATA").write_text(METADATA.format(version))

@@ -1,4 +1,4 @@
-"""Puts cmake, ctest and ninja into one directory: the system's where they will do, else those of wheels.
+"""Link cmake, ctest and ninja into one directory: the system's if recent enough, else from wheels.
 
 Usage: link_tools.py DIRECTORY REQUIREMENTS. Runs on the virtual environment's Python.
 """
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def cmake_version(cmake: str) -> tuple[int, ...]:
-    """(0,) when it does not run, as a forwarding script of a missing version does not."""
+    """Return (0,) if cmake does not run, as with a stale forwarding script."""
     said = subprocess.run([cmake, "--version"], capture_output=True, text=True).stdout
     version = re.search(r"version (\d+)\.(\d+)", said)
     return tuple(map(int, version.groups())) if version else (0,)

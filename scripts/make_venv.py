@@ -1,4 +1,4 @@
-"""Makes the project's virtual environment, and says what the Python lacks for it.
+"""Create the project's virtual environment, or tell what Python lacks.
 
 Usage: make_venv.py DIRECTORY. Runs on the bare system Python.
 """

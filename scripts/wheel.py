@@ -1,7 +1,7 @@
-"""Packs builds that are built into one wheel: `wheel.py [--python PYTHON] [--out DIRECTORY] BUILD…`. Runs on the virtual environment's Python.
+"""Pack finished builds into one wheel: `wheel.py [--python PYTHON] [--out DIRECTORY] BUILD…`.
 
-The libraries know nothing of Python, so that another Python than the environment's needs the extension modules alone, which are compiled
-here. One wheel per Python: nanobind's stable ABI needs 3.12, which Debian has not, and CMake 3.26.
+Runs on the virtual environment's Python. Only the extension modules depend on the Python version, so for another Python only they are
+compiled here. One wheel per Python: nanobind's stable ABI needs Python 3.12, newer than Debian's, and CMake 3.26.
 """
 
 import argparse
@@ -17,10 +17,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 BUILDS = ROOT / "python" / "parhelion" / "_builds"
 BIN = Path(sys.executable).parent
-# Six folders up from a build is the environment, in whose lib wheels put their MPI: launchers need to know nothing of it.
+# Six folders above a build is the environment, whose lib holds the MPI of wheels: launchers need no settings.
 RUN_PATH = "$ORIGIN:$ORIGIN/../../../../../../lib"
-KEPT = ("name", "library_version", "soname")  # the rest of build.json is about this machine
-# What is never copied into a wheel: the MPI, which is the user's; gfortran's library, which users of Fortran have.
+KEPT = ("name", "library_version", "soname")  # other keys of build.json describe this machine
+# Not packed: the user's MPI, and gfortran's libraries, which Fortran users have.
 EXCLUDED = ("libmpi.so.*", "libmpi_abi.so.*", "libgfortran.so.*", "libquadmath.so.*", "libparhelion*")
 
 
@@ -52,7 +52,7 @@ def look_at(path: str) -> Python:
 
 
 def put_build(name: str, python: Python, package: Path) -> None:
-    """A build's files, without symbols for debuggers and without folders of this machine."""
+    """Copy a build's files, stripped of symbols and of this machine's paths."""
     source, target = BUILDS / name, package / "_builds" / name
     target.mkdir(parents=True)
     core = source / f"_core{python.suffix}"
@@ -73,7 +73,7 @@ def put_build(name: str, python: Python, package: Path) -> None:
 
 
 def build_core(build: str, python: Python) -> Path:
-    """The extension module alone, against a build's library."""
+    """Compile only the extension module, against a build's library."""
     folder, out = ROOT / "build" / "wheel" / f"core-{python.tag}-{build}", ROOT / "build" / "wheel" / f"cores-{python.tag}" / build
     tools = ROOT / ".venv" / "tools"
     print(f"Compiling the module of {build} for {python.path}", flush=True)
@@ -86,7 +86,7 @@ def build_core(build: str, python: Python) -> Path:
 
 
 def pack(stage: Path, python: Python, out: Path) -> Path:
-    """The wheel, named for every Linux that it runs on."""
+    """Pack the wheel and tag it for all supported Linux versions."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'tools'}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}"}
         run(environment, BIN / "python", "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check", "--outdir", folder,
@@ -102,7 +102,7 @@ def pack(stage: Path, python: Python, out: Path) -> Path:
 
 
 def run(environment: dict[str, str], *words: str | Path) -> None:
-    """Say nothing, or all when it fails."""
+    """Run a command; print its output only if it fails."""
     done = subprocess.run(words, env=environment, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")

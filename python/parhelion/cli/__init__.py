@@ -1,1 +1,1 @@
-"""The commands of `parhelion`: options, and the order of what is done. What is measured, analyzed and shown is in the packages of those names."""
+"""Commands of `parhelion`: parse options and call the packages that measure, analyze and show."""

@@ -1,4 +1,4 @@
-"""`parhelion bench` and `parhelion demo`: options become one `Measurement`, which is measured, analyzed and shown."""
+"""`parhelion bench` and `parhelion demo`: build a `Measurement` from options, run, analyze and show it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ def element_option(usual: str) -> Callable[..., Any]:
 
 
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every measurement, which `command` gets as one dictionary, and its own ones by name."""
+    """Add the options of every measurement to `command`, which gets them as one dictionary in front of its own options."""
 
     @wraps(command)
     def packed(**given: Any) -> Any:
@@ -190,7 +190,7 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple
     if missing:
         text = f"not built for {build.name}, see docs/measuring.md: {', '.join(missing)}"
         Output(options["json_file"]).errors.print(text, style="dim", soft_wrap=True)
-    # A library requested by name stays: phl-bench reports it as missing.
+    # Pass on missing libraries that the user named, so that the measuring program reports them.
     plug_ins = [name for name in wanted if name != COARRAY and (libraries or name not in missing)]
     _measure("gather", groups, options, plug_ins, per_node=per_node, coarrays=Coarrays(builds) if builds else None)
 
@@ -247,7 +247,7 @@ def apps(options: dict[str, Any], apps: tuple[str, ...] | None, ranks: int | Non
 
 
 def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libraries: Sequence[str] = (), usual_repetitions: int = REPETITIONS, **special: Any) -> None:
-    """Measure the groups, print, write the document; leaves the process with the exit status."""
+    """Measure the groups, print the results, write the document, and exit with the status."""
     from ..analyze.document import bench_document, exit_status
     from ..measure.run import NAMES, measure
     from ..show.results import summary
@@ -279,7 +279,7 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libra
 
 
 def _compare(records: list[Record], status: int, output: Output) -> int:
-    """B against A, as `parhelion compare` says it with its usual options; the document of `--json` is that of the comparison."""
+    """Compare B with A like `parhelion compare` with default options; `--json` then writes the comparison."""
     first, second = (record.path.parent for record in records)
     output.console.print(f"parhelion compare {first} {second}", style="dim", markup=False, soft_wrap=True)
     try:
@@ -291,7 +291,7 @@ def _compare(records: list[Record], status: int, output: Output) -> int:
     except RecordError as error:
         if not status:
             raise
-        output.errors.print(str(error), markup=False, soft_wrap=True)  # ranks failed: nothing to compare
+        output.errors.print(str(error), markup=False, soft_wrap=True)  # the ranks failed before any comparison
     return 0
 
 
@@ -348,7 +348,7 @@ def image(name: str, out: Path | None, ranks: int | None, launches: int | None, 
     raise SystemExit(status)
 
 
-DEMO_REPETITIONS = 4  # per launch; several launches give better intervals than one
+DEMO_REPETITIONS = 4  # per launch; intervals need several launches
 HALO_WIDTHS, FIELDS = (1, 2, 5), (1, 8)
 GATHERS = (("int32", 1), ("float64", 8))
 CELLS = 200_000

@@ -1,4 +1,4 @@
-"""`parhelion report`, `compare` and `runs history`: what was measured as a page, two of a kind, and a store over time."""
+"""`parhelion report`, `parhelion compare` and `parhelion runs history`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def report(runs: tuple[Path, ...], html: Path, markdown: Path, figure: Path | No
 
 
 class Compared(click.ParamType):
-    """A run, a software image or a profile: by its path, its name, or a part of one."""
+    """A run, software image or profile, by path, name or part of a name."""
 
     name = "path"
 
@@ -136,7 +136,7 @@ def _images(a: Path, b: Path, how: How, output: Output) -> int:
 
 
 def _profiles(a: Path, b: Path, how: How, output: Output) -> int:
-    """What takes more or less of the time; differences that sampling alone can explain are left out."""
+    """Compare shares of the time in two profiles; omit differences within the sampling error."""
     from ..analyze.profile import compare_profiles, comparison_document
     from ..show import Page
     from ..show.compare import profiles

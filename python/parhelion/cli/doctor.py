@@ -1,4 +1,4 @@
-"""What is here. `parhelion doctor`: the machine; `config`: the installed headers, libraries, and files for CMake and pkg-config, which needs no package but click."""
+"""`parhelion doctor`, and `parhelion config`, which prints paths and flags for compilers and needs only click."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ def doctor(ranks: int | None, start: bool | None, json_file: str | None) -> None
     output.document(examination.document())
 
 
-# In the order of the output.
+# Order of the output.
 OPTIONS = {
     "cmake": "The folder to give as -Dparhelion_DIR=.",
     "pkgconfig": "The folder for PKG_CONFIG_PATH.",
@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def answer(asked: Sequence[str], build_name: str | None) -> str:
-    """One line with what is asked for, else a list of everything. Raises InputError in a checkout, which has to be installed first."""
+    """Return the requested facts on one line, else a list of all. Raises InputError if the headers are not installed, as in a checkout."""
     told = facts(find_build(build_name), "fflags" in asked)
     if asked:
         return " ".join(told[name] for name in OPTIONS if name in asked)
@@ -58,7 +58,7 @@ def facts(build: Build, fortran: bool = False) -> dict[str, str]:
     mpi = build.mpi_library if build.is_here else None
     if fortran:
         libraries = [*folder.glob("libparhelion_fortran.so.*"), *libraries]
-        # gfortran has no MPI of its own. Without an MPI here, the loader resolves its symbols at start.
+        # gfortran links no MPI; an MPI that is missing here may exist at run time.
         linker = ["-Wl,--allow-shlib-undefined", *(["-Wl,--no-as-needed", str(mpi), "-Wl,--as-needed"] if mpi else [])]
         if len(libraries) == 1:
             raise InputError(f"build {build.name} was built without a Fortran compiler; the sources of the interface are in its source package")
@@ -75,7 +75,7 @@ def facts(build: Build, fortran: bool = False) -> dict[str, str]:
 
 
 def _run_path(folder: Path, mpi: Path | None) -> list[str]:
-    """So that any launcher can start a program: libparhelion is found, and the MPI, which a compiler wrapper does not always name."""
+    """Return run paths of libparhelion and of the MPI, which compiler wrappers may omit, so that any launcher can start the program."""
     return [f"-Wl,-rpath,{each}" for each in (folder, mpi.parent if mpi else None) if each]
 
 

@@ -1,4 +1,4 @@
-"""The command line's root, the groups of verbs that stand in it, and a command from its beginning to its end: errors, signals, closed streams."""
+"""Root command, groups of verbs, and error handling of a whole command: exceptions, signals, closed streams."""
 
 import importlib
 import os
@@ -12,7 +12,7 @@ import click
 from ..errors import BAD_INPUT, InputError, RANKS_FAILED, RanksFailed, what_is_missing
 from ..launch.ending import ends_by_signals
 
-# Common commands first.
+# Most common first.
 COMMANDS = {
     "run": ("parhelion.cli.run", "run", "Start a program as ranks, under the MPI that it is built for; also on simulated hosts."),
     "bench": ("parhelion.cli.bench", "bench", "Measure: halo, gather, alltoall, apps, ghosts, a whole software image."),
@@ -49,7 +49,7 @@ MODEL_VERBS = {
 
 
 class LazyGroup(click.Group):
-    """`table` maps a command's name to its module, its attribute there, and its one-line help."""
+    """Group that imports commands on demand; `table`: name → module, attribute, one-line help."""
 
     def __init__(self, *args: Any, table: dict[str, tuple[str, str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
             return None
         module, attribute, _ = self.table[cmd_name]
         command: click.Command = getattr(importlib.import_module(module), attribute)
-        command.name = cmd_name  # the function may have another name
+        command.name = cmd_name  # the function's name may differ
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -90,7 +90,7 @@ class Root(LazyGroup):
         except MemoryError as error:
             raise BadInput(f"there is not enough memory for this{f' ({error})' if str(error) else ''}: ask for less") from None
         except BrokenPipeError:
-            raise  # click exits quietly on EPIPE
+            raise  # click exits silently on a broken pipe
         except OSError as error:
             raise BadInput(f"cannot use {error.filename or 'standard output or a temporary file'}: {error.strerror or error}") from None
 
@@ -104,7 +104,7 @@ class Failed(click.ClickException):
 
 
 def _missing_package(error: ModuleNotFoundError, command: str | None) -> click.ClickException:
-    """What to install, where a command needs a package that is not there; a missing part of our own is a fault."""
+    """Return an error that tells which package to install; re-raise if a module of Parhelion is missing."""
     told = what_is_missing(error, command)
     if told is None:
         raise error
@@ -137,14 +137,14 @@ def model() -> None:
 
 
 PROGRAM = "parhelion"
-READER_HAS_GONE = 1  # exit status of click on EPIPE
+READER_HAS_GONE = 1  # exit status of click on a broken pipe
 
 
 @contextmanager
 def whole_command() -> Iterator[None]:
-    """Around all that a command does. Ends the process, with status 2 where standard output has not taken everything.
+    """Context of a whole command; exits the process, with status 2 if standard output could not be written.
 
-    The interpreter writes what is still buffered when nobody can catch the error any more; here it is written before that.
+    Flushes here, because errors in the interpreter's final flush cannot be caught.
     """
     with ends_by_signals(PROGRAM):
         _open_closed_streams()
@@ -154,7 +154,7 @@ def whole_command() -> Iterator[None]:
             yield
         except SystemExit as end:
             status = end.code
-        except OSError as error:  # from `--help`, printed before any command runs
+        except OSError as error:  # raised by `--help`, which prints before any command runs
             failed = error
         unwritten = _flush()
         if failed := failed or unwritten:
@@ -174,7 +174,7 @@ def _flush() -> OSError | None:
 
 
 def _discard(number: int) -> None:
-    """What is still buffered: the interpreter would try once more, and end with a status of its own."""
+    """Discard buffered output, else the interpreter's final flush fails and changes the exit status."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
@@ -190,7 +190,7 @@ def _told(failed: OSError) -> int:
 
 
 def _open_closed_streams() -> None:
-    """A file that is opened later must not become one of these; ranks inherit them. Without a standard output nothing can be told."""
+    """Open /dev/null for closed standard streams, else a file opened later takes their descriptors, which ranks inherit. Exits without stdout."""
     closed = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream is None]
     for number in closed:
         opened = os.open(os.devnull, os.O_RDWR)

@@ -1,4 +1,4 @@
-"""Option types, headings of options in help texts, and the options that several commands share."""
+"""Option types, option panels in help texts, and shared options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..base.numbers import shortened, whole_number
 from ..launch.builds import MOST_RANKS, launcher_named
 from ..analyze.words import BYTES
 
-# Bounds of arguments: above any sensible value, below values that never finish.
+# Upper bounds of options: beyond realistic use, low enough to finish.
 LARGEST = 2**31 - 1
 MOST_PLACED_RANKS = 2**24  # most_ranks in placement/limits.hpp
 MOST_NODES = 2**20  # most_nodes there
@@ -32,7 +32,7 @@ MOST_SECONDS = 10_000_000.0
 
 
 class Whole(click.IntRange):
-    """A whole number in ASCII digits, from `min` to `max`; help tells both."""
+    """A whole number in ASCII digits from `min` to `max`."""
 
     def __init__(self, low: int, high: int) -> None:
         super().__init__(low, high)
@@ -47,7 +47,7 @@ class Whole(click.IntRange):
 
 
 class Real(click.FloatRange):
-    """A number within a range; neither infinite nor `nan`, which lies within every range as far as comparisons tell."""
+    """A finite number within a range; comparisons alone would accept `nan`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = super().convert(value, param, ctx)
@@ -57,7 +57,7 @@ class Real(click.FloatRange):
 
 
 class Numbers(click.ParamType):
-    """A list of whole numbers such as `1,2,4,5` or `2x1x1`, each from `low` to `high`."""
+    """A list of whole numbers from `low` to `high`, such as `1,2,4,5` or `2x1x1`."""
 
     name = "numbers"
 
@@ -77,7 +77,7 @@ class Numbers(click.ParamType):
 
 
 class Names(click.ParamType):
-    """A list of names such as `auto,mpi`; those that are `known`, where that is given, each of which `is_one` tells."""
+    """A list of names such as `auto,mpi`, all in `known` unless that is empty; `is_one`: noun for errors."""
 
     name = "names"
 
@@ -96,7 +96,7 @@ class Names(click.ParamType):
 
 
 class Sizes(click.ParamType):
-    """Sizes in bytes, such as `1,1000,64K`, or `1-4M` for every power of two in it."""
+    """A list of byte sizes such as `1,1000,64K`; `1-4M` means every power of two in the range."""
 
     name = "sizes"
 
@@ -125,7 +125,7 @@ class Sizes(click.ParamType):
 
 
 class Periodic(click.ParamType):
-    """Which dimensions are periodic, as `periodic=` of the library: `yes`, `no`, or one of both for each dimension."""
+    """Periodic dimensions: `yes`, `no`, or one of them per dimension."""
 
     name = "periodic"
     words: ClassVar = {"yes": True, "no": False}
@@ -141,7 +141,7 @@ class Periodic(click.ParamType):
 
 
 class Share(click.ParamType):
-    """A share between 0 and 1: `5%` or `0.05`."""
+    """A fraction between 0 and 1, such as `5%` or `0.05`."""
 
     name = "share"
 
@@ -160,7 +160,7 @@ LAST = ("Output", "Help")
 
 
 class PanelOption(click.Option):
-    """An option that stands under a heading of its own in the help of a `PanelCommand`, and among all others elsewhere."""
+    """An option with a panel in the help of a `PanelCommand`."""
 
     def __init__(self, *args: Any, panel: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -168,14 +168,14 @@ class PanelOption(click.Option):
 
 
 class PanelCommand(click.Command):
-    """Lists its options panel by panel, in the order in which they first occur; output and help come last. Those without a panel say what the cases are."""
+    """Command whose help lists options by panel, in order of first occurrence; Output and Help last. The default panel is Cases."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         help_option = self.get_help_option(ctx)
         panels: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record and record[1]:  # the usage line shows arguments
+            if record and record[1]:  # arguments appear in the usage line
                 panel = "Help" if param is help_option else getattr(param, "panel", "Cases")
                 panels.setdefault(panel, []).append(record)
         for panel in sorted(panels, key=lambda name: LAST.index(name) if name in LAST else -1):
@@ -207,19 +207,19 @@ labels_option = _kept("--label", "labels", multiple=True, metavar="KEY=VALUE", h
 
 
 def _take_launcher(ctx: click.Context, given: str | None) -> None:
-    """For all that this command starts; the root's context ends also where another option is refused."""
+    """Set the launcher until the root context closes, which also happens if another option is invalid."""
     ctx.find_root().with_resource(launcher_named(given))
 
 
 class Named(click.ParamType):
-    """What a store keeps, where a command takes it: a path, a name in the store, or a part of one. Completes names in a shell."""
+    """A run, image or profile by path, name or part of a name; completes names in a shell."""
 
     def __init__(self, module: str, what: str) -> None:
-        self.module, self.name = module, what  # in `record`, imported late: `parhelion run` must not need its packages
+        self.module, self.name = module, what  # imported lazily: needs packages that `parhelion run` must not need
 
     @property
     def file(self) -> str:
-        """The file in a folder of such."""
+        """Name of the main file in such a folder."""
         return str(self._kept().FILE_NAME)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:

@@ -1,4 +1,4 @@
-"""`parhelion place`, `parhelion partition`, and the verbs of `parhelion model`."""
+"""`parhelion place`, `parhelion partition` and the verbs of `parhelion model`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SHARED: dict[str, dict[str, Any]] = {
 
 
 def case_of(options: dict[str, Any]) -> Any:
-    """The case that options of these commands describe; those that are no part of it are left in `options`."""
+    """Take the options of a placement case out of `options` and return the case."""
     from ..place.case import Case
 
     names = {each.name for each in fields(Case)}

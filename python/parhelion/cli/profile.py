@@ -64,7 +64,7 @@ def run_profile(
     output = Output(json_file)
     count = ranks or max(2, usable_cores())
     request = Request(list(program), count, choose(program, build)[1], bind=not no_bind, labels=parse_labels(labels), **how)
-    # With `--json -` the document is on standard output.
+    # With --json -, standard output is reserved for the document.
     on_line = (lambda line: output.errors.print(line, markup=False, soft_wrap=True)) if json_file == "-" else None
     found, folder, completed = take_profile(request, on_line)
     output.show(profile_blocks(found))
@@ -103,7 +103,7 @@ def show_profile(
 
 
 def write_stacks(profiles: Sequence[Profile], file: Path) -> list[Path]:
-    """All ranks of the profiles in one file, each to be chosen by its name."""
+    """Write the stacks of all ranks to one file; viewers select a rank by name."""
     from msgspec import json
 
     from ..analyze.profile import stacks

@@ -1,4 +1,4 @@
-"""`parhelion run`, which needs no package but click beside the library's."""
+"""`parhelion run`, which needs only click and the library's dependencies."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from ..launch.builds import MOST_RANKS, launcher_named
 from ..launch.jobs import SlurmJob, by_srun
 from .options import SECONDS, PanelCommand, Real, Whole, options_of
 
-STOPPED = 124  # exit status of `timeout`
+STOPPED = 124  # exit status of GNU timeout
 RANKS, EXCHANGES, HOSTS, OUTPUT = map(options_of, ("Ranks", "Exchanges", "Simulated hosts", "Output"))
 OF_HOSTS = ("on_hosts", "once")
 
@@ -92,7 +92,7 @@ def _start(program: Sequence[str], how: Mapping[str, Any]) -> int:
     words, build, notes = choose(program, how["build"])
     variables = setting(how)
     launch = build.launch(ranks, words[0], words[1:], bind=not how["no_bind"], options=how["option"], setting=variables)
-    # Always prints notes on deviations from the request.
+    # Always report deviations from the request.
     notes += [note for note in launch.notes if how["verbose"] or "share" in note or "srun offers" in note]
     if how["verbose"]:
         settings = [f"{name}={value}" for name, value in variables.items()]
@@ -136,7 +136,7 @@ def _status(done: Completed, timeout: float | None) -> int:
 
 
 def _has_input() -> bool:
-    """A terminal stays with this process: ranks in a session of their own could not read it."""
+    """Whether to pass standard input on; ranks run in another session and cannot read a terminal."""
     try:
         return not os.isatty(0)
     except OSError:

@@ -1,4 +1,4 @@
-"""`parhelion runs list`, `show`, `tag`, `import` and `export`, and what all verbs of `parhelion runs` share."""
+"""`parhelion runs list`, `show`, `tag`, `import` and `export`, and helpers of all `runs` verbs."""
 
 import sys
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from ..record.folder import Stored, parse_labels, relabel, stored_runs
 from ..record.export import FORMATS, TABLES
 from ..analyze.trackers import TRACKERS, write_tracked
 
-# Eager: other parameters look runs up in it.
+# Eager: RUN arguments are looked up in the store.
 store_option = click.option("--store", is_eager=True, type=click.Path(path_type=Path), default=DEFAULT_STORE, show_default=True, metavar="FOLDER",
                             help="Folder of run folders.")
 labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY=VALUE", help="Only runs with this label; may be repeated.")
 
 
 def chosen(runs: Sequence[Path], store: Path, output: Output) -> list[Record]:
-    """The named runs, or every run of the store that can be read; the others are named."""
+    """Return the named runs, by default every readable run of the store; report the unreadable ones."""
     if runs:
         return [read_record(run) for run in runs]
     found = stored_runs(store)

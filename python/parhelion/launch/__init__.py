@@ -1,8 +1,7 @@
-"""Starting ranks: which builds there are, and how each MPI wants its ``mpiexec`` called.
+"""Launch MPI ranks: find builds of Parhelion and call each MPI's ``mpiexec``.
 
-Pure Python without heavy imports: neither MPI nor NumPy is loaded here. Every rank imports this to find its build.
-Another MPI's launcher or another network goes into `kinds`, a scheduler and variables by which a rank knows its place into `jobs`.
-Which cases run is not known here.
+Every rank imports this package, so it loads neither MPI nor NumPy. `kinds` lists MPIs and networks, `jobs` launchers' variables and
+schedulers.
 """
 
 from .builds import Build, BuildError, Launch, build_directory, default_build, find_build, installed_builds, load_build, run, usable_builds

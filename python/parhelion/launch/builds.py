@@ -1,4 +1,4 @@
-"""Builds: one build of Parhelion per MPI, each in a directory told by ``build.json``; and how ranks are started under one."""
+"""Builds of Parhelion, one per MPI, each described by a ``build.json``, and launches of ranks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .kinds import KINDS, Request
 from .mpi import Mpi, MpiMissing, bound_mpi, mpi_of
 from .process import Completed, run_command
 
-MOST_RANKS = 2**17  # launchers hang with more
+MOST_RANKS = 2**17  # launchers hang beyond this
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-LAUNCHER = "PARHELION_LAUNCHER"  # the launcher command, unchanged
+LAUNCHER = "PARHELION_LAUNCHER"  # the launcher's command line, used verbatim
 FOUND_LATER = ("kind", "mpi_home", "mpiexec", "library_dir")
 
 
 @contextmanager
 def launcher_named(words: str | None) -> Iterator[None]:
-    """What is started within has this launcher; None leaves it as it is."""
-    before = os.environ.get(LAUNCHER, "")  # empty: no launcher
+    """Use `words` as the launcher inside the context; None changes nothing."""
+    before = os.environ.get(LAUNCHER, "")  # an empty variable counts as unset
     os.environ[LAUNCHER] = words or before
     try:
         yield
@@ -37,11 +37,11 @@ def launcher_named(words: str | None) -> Iterator[None]:
 
 
 class BuildError(InputError, RuntimeError):
-    """A build is missing, or its description cannot be used."""
+    """A build is missing, or its ``build.json`` is invalid."""
 
 
 class Launch(NamedTuple):
-    """A command line for the launcher, the environment for it, what was decided on the way, and what it says at a false start."""
+    """Command line, environment and notes of a launch; `false_start`: see `kinds.Kind`."""
 
     argv: list[str]
     env: dict[str, str]
@@ -49,16 +49,16 @@ class Launch(NamedTuple):
     false_start: str | None = None
 
     def run(self, **how: Any) -> Completed:
-        """Start it and wait, see `run_command`."""
+        """Start the launch and wait for it, see `run_command`."""
         return run_command(self.argv, self.env, false_start=self.false_start, **how)
 
 
 @dataclass(frozen=True)
 class Build:
-    """A build against one MPI. Paths are absolute.
+    """A build of Parhelion against one MPI. All paths are absolute.
 
-    `kind` (a key of `KINDS`) says how `mpiexec` wants its options; None where that MPI has no launcher of its own.
-    `names_folder`: its programs do not find the MPI by themselves, so ranks are told its folder.
+    `kind`, a key of `KINDS`, selects the options of `mpiexec` (None if the MPI has no launcher). `names_folder`: programs need the MPI's
+    folder in LD_LIBRARY_PATH.
     """
 
     name: str
@@ -73,22 +73,22 @@ class Build:
 
     @property
     def program(self) -> Path:
-        """The measuring program ``phl-bench`` of this build."""
+        """Path of this build's measuring program ``phl-bench``."""
         return self.directory / "phl-bench"
 
     @property
     def library(self) -> Path:
-        """The C++ library, under the name that programs load."""
+        """Path of the C++ library, by its soname."""
         return next(iter(sorted(self.directory.glob("libparhelion.so.*"))), self.directory / "libparhelion.so")
 
     @property
     def is_here(self) -> bool:
-        """Whether the MPI that it runs on is here."""
+        """Whether the build's MPI is installed."""
         return True
 
     @property
     def mpi_library(self) -> Path:
-        """The MPI library that this build's programs load."""
+        """Path of the MPI library that the build's programs load."""
         return self.library_dir / self.soname
 
     def launch(
@@ -103,12 +103,14 @@ class Build:
         cores: int | None = None,
         setting: Mapping[str, str] | None = None,
     ) -> Launch:
-        """Command line and environment that start `ranks` ranks of `program`: with the launcher that PARHELION_LAUNCHER names, as it is; inside
-        a job with its scheduler's ``srun``; else with ``mpiexec``. Raises `BuildError` where there is none of them.
+        """Return the command line and environment that start `ranks` ranks of `program`.
 
-        `bind`: one rank on one core, where there are cores enough. `env` (``os.environ`` by default) is the environment to start from, and is
-        overruled by `setting` alone, which reaches ranks on other hosts too. `options` go to the launcher as they are. `cores`, of a host, defaults
-        to `usable_cores()`. A `program` in Python runs under this Python, see `program_words`.
+        The launcher is that of PARHELION_LAUNCHER, else ``srun`` in a Slurm job, else ``mpiexec``. Raises `BuildError` if there is none,
+        ValueError if `ranks` is out of range.
+
+        `bind` binds each rank to a core if cores suffice. `env` is the base environment, by default ``os.environ``; `setting` overrides it,
+        on other hosts too. `options` go to the launcher unchanged. `cores` per host defaults to `usable_cores()`. A Python `program` runs
+        under this interpreter.
         """
         if not 1 <= ranks <= MOST_RANKS:
             raise ValueError(f"ranks is {ranks}: give at least 1 and at most {MOST_RANKS}")
@@ -131,16 +133,16 @@ class Build:
         return Launch(argv, {**base, **added}, notes + told, kind.false_start)
 
     def environment(self) -> dict[str, str]:
-        """For a program of this build that is no rank."""
+        """Return the environment for a program of this build outside MPI ranks."""
         return {**os.environ, **self.mpi4py_environment(), **self._library_path(os.environ)}
 
     @property
     def launcher(self) -> str:
-        """Its ``mpiexec``, for messages."""
+        """Path of ``mpiexec``, or a description for messages."""
         return str(self.mpiexec or f"the launcher of {self.library_version}")
 
     def _starter(self, env: Mapping[str, str], job: SlurmJob | None, request: Request) -> tuple[list[str] | None, list[str]]:
-        """The words before the program, and what the user should know. None for the words where ``mpiexec`` has to start the ranks."""
+        """Return the launcher's command line (None: use ``mpiexec``) and notes for the user."""
         if env.get(LAUNCHER):
             try:
                 return shlex.split(env[LAUNCHER]), []
@@ -149,18 +151,18 @@ class Build:
         return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
 
     def mpi4py_environment(self) -> dict[str, str]:
-        """Makes mpi4py load this build's MPI: its wheels choose their build, too, by the library that this variable names."""
+        """Return the variable by which mpi4py chooses this build's MPI, and its wheels their ABI."""
         return {"MPI4PY_LIBMPI": str(self.mpi_library)}
 
     def _library_path(self, env: Mapping[str, str]) -> dict[str, str]:
-        """LD_LIBRARY_PATH beats what a binary says, so where one is set, this MPI comes first in it."""
+        """Put this MPI first in LD_LIBRARY_PATH if that is set, as it overrides RUNPATH."""
         inherited = env.get("LD_LIBRARY_PATH")
         folders = os.pathsep.join([str(self.library_dir), *filter(None, [inherited])])
         return {"LD_LIBRARY_PATH": folders} if inherited or self.names_folder else {}
 
 
 class WheelBuild(Build):
-    """A build for an ABI. Which MPI it runs on is looked for when it is first asked: ranks, which have one, never ask."""
+    """A wheel's build for an ABI. It searches for its MPI on first use; ranks never do, as they have loaded theirs."""
 
     def __init__(self, name: str, library_version: str, soname: str, directory: Path) -> None:
         vars(self).update(name=name, library_version=library_version, soname=soname, directory=directory)
@@ -190,17 +192,17 @@ class WheelBuild(Build):
 
     @property
     def names_folder(self) -> bool:
-        """What a wheel holds names no folder of an MPI."""
+        """True unless the dynamic linker finds the MPI: a wheel's binaries name no path to it."""
         return not self._mpi().by_linker
 
 
 def build_directory() -> Path:
-    """Where builds are: ``_builds`` in the package."""
+    """Return the folder of all builds: ``_builds`` in the package."""
     return Path(__file__).resolve().parent.parent / "_builds"
 
 
 def load_build(file: str | os.PathLike) -> Build:
-    """The build told by a ``build.json``. Relative paths in it are relative to its directory; one without paths is a wheel's."""
+    """Read a ``build.json``, whose paths are relative to its folder (a wheel's has none). Raises `BuildError` if it is invalid."""
     file = Path(file).resolve()
     try:
         text = json.loads(file.read_text())
@@ -217,20 +219,20 @@ def load_build(file: str | os.PathLike) -> Build:
 
 
 def installed_builds(directory: str | os.PathLike | None = None) -> dict[str, Build]:
-    """Every build, by name, also a wheel's whose MPI is not here. Ranks use this: nothing is looked for."""
+    """Return all builds by name, including those whose MPI is missing. Local; does not search for MPIs."""
     found = Path(directory or build_directory()).glob("*/build.json")
     return {build.name: build for build in map(load_build, sorted(found))}
 
 
 def usable_builds(directory: str | os.PathLike | None = None) -> dict[str, Build]:
-    """Every build whose MPI is here, by name; empty when none is."""
+    """Return the builds whose MPI is installed, by name; empty if there is none."""
     return {name: build for name, build in installed_builds(directory).items() if build.is_here}
 
 
 def find_build(name: str | None = None, directory: str | os.PathLike | None = None, *, measuring: bool = False) -> Build:
-    """The build of that name; without one, that of PARHELION_BUILD, else the one built last, else the only one there is.
+    """Return the build `name`; by default that of PARHELION_BUILD, else the last one built, else the only one.
 
-    With `measuring`, its measuring program must be there too.
+    With `measuring`, it must have its measuring program. Raises `BuildError` if it is missing.
     """
     directory = Path(directory or build_directory())
     built = installed_builds(directory)
@@ -244,7 +246,7 @@ def find_build(name: str | None = None, directory: str | os.PathLike | None = No
 
 
 def usual_name(directory: Path, built: Mapping[str, Build]) -> str | None:
-    """In a checkout the build built last; of a wheel the one that mpi4py's MPI can run."""
+    """Return the last build made in a checkout, or a wheel's build for mpi4py's MPI."""
     try:
         last = (directory / "default").read_text().strip()
     except OSError:
@@ -259,17 +261,17 @@ def usual_name(directory: Path, built: Mapping[str, Build]) -> str | None:
 
 
 def default_build(directory: str | os.PathLike | None = None) -> Build:
-    """The build that is used where none is named, see `find_build`."""
+    """Return the default build, see `find_build`. Raises `BuildError` if there is none."""
     return find_build(directory=directory)
 
 
 def _absolute(base: Path, text: str) -> Path:
-    # Keeps symbolic links: MPI finds its prefix from .venv/bin/mpiexec.
+    # Do not resolve links: MPI finds its prefix from .venv/bin/mpiexec.
     return Path(os.path.normpath(base / text))
 
 
 def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Variables to add so that each rank has one thread, and a note; those already set are kept."""
+    """Return variables for one thread per rank, and notes; keeps variables that are set."""
     added = {name: "1" for name in THREADS if name not in env}
     kept = [f"{name}={env[name]}" for name in THREADS if name in env]
     notes = [f"{', '.join(kept)} kept from the environment"] if kept else []
@@ -279,7 +281,7 @@ def single_threaded(env: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def program_words(words: Sequence[str]) -> list[str]:
-    """`words` as they are to be started: ``x.py``, and ``python`` without a path, mean this Python, which has the packages."""
+    """Return the command line to start: ``x.py`` and a bare ``python`` run under this interpreter."""
     if words[0] in ("python", "python3"):
         return [sys.executable, *words[1:]]
     return [sys.executable, *words] if words[0].endswith(".py") else list(words)
@@ -296,6 +298,9 @@ def run(
     on_line: Callable[[str], None] | None = None,
     **how: Any,
 ) -> Completed:
-    """Start `ranks` ranks of `program` under `build` (the default one), with `Build.launch`'s other options, and wait. After `timeout` seconds
-    every rank is ended. Output streams to ours, or line by line to `on_line`."""
+    """Start `ranks` ranks of `program` and wait; `how` goes to `Build.launch`.
+
+    `build` defaults to `default_build()`. After `timeout` seconds all ranks are terminated. Output goes to this process's streams, or by
+    lines to `on_line`. Raises `BuildError` if there is no build or launcher.
+    """
     return (build or default_build()).launch(ranks, program, args, **how).run(timeout=timeout, cwd=cwd, on_line=on_line)

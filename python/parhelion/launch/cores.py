@@ -1,6 +1,4 @@
-"""How many ranks can run at the same time without sharing a core. The library's own count is `src/core/cores.cpp`: both
-agree (`tests/python/launch/test_cores.py`).
-"""
+"""Count the cores that ranks can use without sharing; must agree with `src/core/cores.cpp` (`tests/python/launch/test_cores.py`)."""
 
 from __future__ import annotations
 
@@ -9,14 +7,14 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-SYSTEM = Path("/")  # parent of /proc and /sys
+SYSTEM = Path("/")  # root of /proc and /sys
 CPUS, GROUPS = "sys/devices/system/cpu", "sys/fs/cgroup"
 
 
 def usable_cores(cpus: Collection[int] | None = None, system: Path = SYSTEM) -> int:
-    """Cores that processes on these hardware threads (by default: on all that this process may use) can have at once, at least 1.
+    """Return the number of physical cores, at least 1, of the hardware threads `cpus` (default: this process's affinity mask).
 
-    No more than the control group grants time for.
+    The control group's CPU quota limits it. Local.
     """
     cores = physical_cores(os.sched_getaffinity(0) if cpus is None else cpus, system)
     quota = cpu_quota(system)
@@ -28,7 +26,7 @@ def physical_cores(cpus: Collection[int], system: Path = SYSTEM) -> int:
 
 
 def cpu_quota(system: Path = SYSTEM) -> float | None:
-    """How many processors' worth of time the control group of this process and those around it grant; None without a limit."""
+    """Return the lowest CPU quota of this process's control group and its ancestors, in processors; None if unlimited."""
     told = [_read(folder / "cpu.max") or _version_1(folder) for folder in _groups(system)]
     pairs = [text.split() for text in told if text]
     limits = [int(quota) / int(period) for quota, period in (pair for pair in pairs if len(pair) == 2) if quota.isdigit() and int(quota) > 0]
@@ -40,7 +38,7 @@ def _version_1(folder: Path) -> str:
 
 
 def _groups(system: Path) -> Iterator[Path]:
-    """Folders that may limit this process: its group's and all above. A container often sees its own group as the uppermost one."""
+    """Yield this process's control groups, innermost first; containers often see their own group as the root."""
     for line in _read(system / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")

@@ -1,9 +1,8 @@
-"""Signals that ask a command to end: one exception, raised once, and an end that shells understand.
+"""Termination signals: raise one exception, clean up, and exit by the same signal.
 
-The first SIGINT, SIGTERM, SIGHUP or SIGQUIT raises `Ended` wherever the main thread is, so that everything that is open is
-closed on the way out; those that follow are counted and raise nothing, so that closing is not interrupted. What was ignored
-when the process began stays ignored: SIGHUP under nohup, SIGINT in the background of a shell without job control. Nothing
-here ends ranks; their keepers do, even where this process is killed on the way.
+The first SIGINT, SIGTERM, SIGHUP or SIGQUIT raises `Ended` in the main thread; later ones are only counted, so that they do not interrupt
+the clean-up. Inherited ignored signals stay ignored (SIGHUP under nohup, SIGINT in background jobs). Keepers terminate the ranks, even if
+this process is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from contextlib import contextmanager, suppress
 from typing import Protocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-AGAIN_S = 0.5  # `timeout` signals a process, then its group
+AGAIN_S = 0.5  # `timeout` signals the process and then its group: not a second request
 
 
 class Ended(BaseException):
-    """A signal asks this process to end. No `Exception`, so that nobody takes it for a failure that can be passed over."""
+    """A signal asks this process to end. Not an `Exception`, so that handlers do not swallow it."""
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(f"ended by {number.name}")
@@ -29,7 +28,7 @@ class Ended(BaseException):
 
 
 class _State:
-    """What has come so far; of this process, as signals are."""
+    """Signals received so far by this process."""
 
     def __init__(self) -> None:
         self.ended: Ended | None = None
@@ -42,28 +41,28 @@ _state = _State()
 
 
 class Endable(Protocol):
-    """What runs beside this process, such as a job with ranks."""
+    """A running activity, such as a job of ranks."""
 
     def end(self) -> None: ...
 
 
-to_end: list[Endable] = []  # to end when a signal ends this process
+to_end: list[Endable] = []  # activities to end when a signal ends this process
 
 
 def check() -> None:
-    """Raise what has come and was lost: Python drops exceptions in callbacks of its own. For loops that wait."""
+    """Raise a pending `Ended`; for waiting loops, as Python drops exceptions inside its own callbacks."""
     if _state.ended and not _state.held:
         raise _state.ended
 
 
 def asked_again() -> bool:
-    """Whether a later signal says that it takes too long."""
+    """Whether a second signal asks for immediate termination."""
     return _state.again
 
 
 @contextmanager
 def held() -> Iterator[None]:
-    """What happens inside is not interrupted by a signal; one that has come meanwhile is raised afterwards."""
+    """Defer signals inside the context and raise a pending `Ended` on exit."""
     before = _state.ended
     _state.held += 1
     try:
@@ -76,7 +75,7 @@ def held() -> Iterator[None]:
 
 @contextmanager
 def ends_by_signals(program: str) -> Iterator[None]:
-    """For the whole of a command: after a signal, one line says so, and the process ends by that very signal."""
+    """Context of a whole command: after a signal, print one line and exit by the same signal."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:
@@ -87,20 +86,20 @@ def ends_by_signals(program: str) -> Iterator[None]:
     except BaseException as error:
         if _state.ended is None:
             raise
-        # The signal caused `error`, for example by a lost terminal: drop it.
+        # Whatever exception arrives here, the signal caused it (e.g. a lost terminal's OSError).
         del error
     finally:
         ended = _state.ended
         if ended is None:
             for number, handler in before.items():
-                if handler is not None:  # None: set by a C library, such as an MPI
+                if handler is not None:  # None: a C library's handler, such as an MPI's
                     signal.signal(number, handler)
     if ended is not None:
         _end(program, ended)
 
 
 def _forget() -> None:
-    """A forked child is to die of a signal, and not to go through what its parent has open."""
+    """Restore default handlers in a forked child, which must not run its parent's clean-up."""
     for number in SIGNALS:
         if signal.getsignal(number) is _note:
             signal.signal(number, signal.SIG_DFL)

@@ -1,6 +1,6 @@
-"""What launchers and schedulers tell by the environment: this process's rank, its job, the hosts given to it; and how Slurm starts ranks.
+"""Ranks, jobs and hosts as launchers and schedulers export them; the command line of ``srun``.
 
-Another launcher's variables are a line in `LAUNCHERS`, another scheduler is one in `SCHEDULERS`.
+`LAUNCHERS` and `SCHEDULERS` list the supported ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ANSWERS_S = 20.0
 
 
 class Rank(NamedTuple):
-    """This process's place in the job that a launcher started; `size` is None when it is not told."""
+    """This process's rank in its job; `size` is None if unknown."""
 
     rank: int
     size: int | None
@@ -41,7 +41,7 @@ LAUNCHERS = (
 )
 
 
-OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # variables of ranks, which interactive job steps also set in their shell
+OF_A_SHELL = ("PMI_", "PMI2_", "PMIX_")  # set by launchers for ranks, and by interactive steps for their shell
 
 
 def has_terminal() -> bool:
@@ -53,7 +53,7 @@ def has_terminal() -> bool:
 
 
 def inside_launcher(env: Mapping[str, str] | None = None, terminal: Callable[[], bool] = has_terminal) -> Rank | None:
-    """(rank, size, kind) of this process when a launcher started it, else None. Local."""
+    """Return (rank, size, kind) if a launcher started this process, else None. Local."""
     env = os.environ if env is None else env
     for kind, rank, size in LAUNCHERS:
         number = _integer(env.get(rank))
@@ -64,19 +64,19 @@ def inside_launcher(env: Mapping[str, str] | None = None, terminal: Callable[[],
 
 
 def without_shell(env: Mapping[str, str], terminal: Callable[[], bool] = has_terminal) -> dict[str, str]:
-    """The environment for a launcher: in a shell of an interactive step, without that step's connection for its one rank."""
+    """Return `env` for a launcher, without PMI variables of an interactive Slurm step's shell."""
     shell = "SLURM_PTY_PORT" in env and inside_launcher(env, terminal) is None
     return {name: value for name, value in env.items() if not (shell and name.startswith(OF_A_SHELL))}
 
 
 def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
-    """Whether srun itself has given out the ranks, and no other launcher that it started on each node."""
+    """Whether srun assigned this rank, not a launcher that srun started once per node."""
     env = os.environ if env is None else env
     return _is_slurm_step(env) and _in_step(env) == (here.rank, here.size)
 
 
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
-    """A batch script has SLURM_PROCID too, but is no rank."""
+    """Whether this is a Slurm step; batch scripts have SLURM_PROCID, too."""
     return ("SLURM_STEP_ID" in env or "SLURM_STEPID" in env) and "SLURM_STEP_NUM_TASKS" in env
 
 
@@ -85,7 +85,7 @@ def _in_step(env: Mapping[str, str]) -> tuple[int | None, int | None]:
 
 
 def _is_interactive(here: Rank, env: Mapping[str, str], terminal: Callable[[], bool]) -> bool:
-    """A shell from `srun --pty` is told to be a rank, and is none. Steps that it starts inherit the variable, but not the terminal."""
+    """Whether this is the shell of `srun --pty`, not a rank. Child steps inherit SLURM_PTY_PORT, but not the terminal."""
     rank, size = _in_step(env)
     return "SLURM_PTY_PORT" in env and here.rank == rank and here.size in (None, size) and terminal()
 
@@ -99,7 +99,7 @@ def _integer(text: str | None) -> int | None:
 
 @dataclass(frozen=True)
 class SlurmJob:
-    """An allocation: how many nodes it has, CPUs on all of them as Slurm counts them, tasks where they are told, and CPUs for each."""
+    """A Slurm allocation: nodes, CPUs of all nodes, and tasks and CPUs per task if set."""
 
     nodes: int
     cpus: int
@@ -118,9 +118,9 @@ class SlurmJob:
         return max(1, int(self.cpus / threads)) if self.cpus else usable_cores()
 
     def srun(self, pmi: str | None, ranks: int, bind: bool) -> tuple[list[str] | None, list[str]]:
-        """The words before the program, and what the user should know. None for the words where `mpiexec` has to start the ranks.
+        """Return the command line of srun (None: use `mpiexec`) and notes for the user.
 
-        `pmi`: how the MPI's ranks learn their places, see `kinds.Kind`.
+        `pmi`: see `kinds.Kind`.
         """
         if pmi is None:
             return None, []
@@ -129,21 +129,21 @@ class SlurmJob:
         each = self.cpus_per_task or 1
         crowded = ranks * each > self.cores()
         words = ["srun", "--overlap", "--export=ALL", f"--mpi={pmi}", f"--cpu-bind={'cores' if bind and not crowded else 'none'}"]
-        # Slurm rejects more nodes than tasks.
+        # Slurm rejects fewer tasks than nodes.
         words += [f"--nodes={min(ranks, self.nodes)}"] + ([f"--cpus-per-task={each}"] if each > 1 else []) + (["--overcommit"] if crowded else [])
         notes = [f"{ranks} ranks share {self.cores()} cores of the allocation and are not bound"] if crowded else []
         return words, notes
 
 
 def counted(text: str) -> int:
-    """The sum of a list such as `16(x2),8`, as Slurm writes numbers by node; 0 for anything else."""
+    """Sum a per-node list in Slurm's notation, such as `16(x2),8`; 0 for any other text."""
     parts = [re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part) for part in text.split(",")]
     return sum(int(part[1]) * int(part[2] or 1) for part in parts if part) if all(parts) else 0
 
 
 @functools.cache
 def offered() -> frozenset[str]:
-    """Kinds of MPI that this host's `srun` can start; none where it does not answer."""
+    """Return the PMI types that `srun` supports; empty if it does not answer."""
     try:
         done = ask(["srun", "--mpi=list"], seconds=ANSWERS_S)
     except (OSError, subprocess.SubprocessError):
@@ -152,13 +152,13 @@ def offered() -> frozenset[str]:
 
 
 def kinds_in(text: str) -> list[str]:
-    """The names in what `srun --mpi=list` prints: one a line, in older versions after `srun: `, in newer ones with versions further down."""
+    """Parse `srun --mpi=list`: one name a line, in old versions after `srun: `; new ones append plug-in versions."""
     words = [re.fullmatch(r"(?:srun: )?\s*([a-z]\w+)", line) for line in text.splitlines()]
     return [word[1] for word in words if word]
 
 
 class Given(NamedTuple):
-    """Hosts by name, each once; `scheduler` is empty where none has given any. `shell` starts a command on one of them."""
+    """A job's distinct hosts, and the command that starts a program on one; all empty without a scheduler."""
 
     scheduler: str = ""
     hosts: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class Given(NamedTuple):
 
 
 class Scheduler(NamedTuple):
-    """`variable` is set in its jobs, and tells `hosts`. `shell`: its program that starts a command on one of them, "" where it starts ranks."""
+    """A scheduler: `hosts` parses `variable`; `shell` starts a command on a host, "" if the scheduler starts ranks."""
 
     name: str
     variable: str
@@ -175,7 +175,7 @@ class Scheduler(NamedTuple):
 
 
 def given(env: Mapping[str, str], *, without_launcher: bool = False) -> Given:
-    """What the environment tells of a job's hosts; on demand only of schedulers that start no ranks: the MPI's own launcher has to be told."""
+    """Return the scheduler's hosts; `without_launcher` skips schedulers that start ranks themselves."""
     for each in SCHEDULERS:
         if (told := env.get(each.variable)) and not (without_launcher and not each.shell):
             return Given(each.name, tuple(dict.fromkeys(each.hosts(told))), shutil.which(each.shell) or "")
@@ -183,7 +183,7 @@ def given(env: Mapping[str, str], *, without_launcher: bool = False) -> Given:
 
 
 def _nodes(names: str) -> list[str]:
-    """Slurm's own expansion of its list of nodes; none where `scontrol` does not answer."""
+    """Expand Slurm's node list; empty if `scontrol` fails."""
     if not shutil.which("scontrol"):
         return []
     done = ask(["scontrol", "show", "hostnames", names], seconds=ANSWERS_S)
@@ -206,9 +206,11 @@ SCHEDULERS = (
 
 @dataclass(frozen=True)
 class Hosts:
-    """`shell` starts a command on a host as ssh does; empty for ssh itself. `subnet` is the one to use, or empty. `given`: by a scheduler,
-    so that their cores are this job's to bind ranks to. `room` is how many ranks each one was said to take, empty where it was not said.
-    `cores`: what all hosts have between them where they are one machine, else 0."""
+    """Hosts of a launch.
+
+    `shell` starts a command on a host as ssh does (empty: ssh). `subnet`: the one to use, or empty. `given`: assigned by a scheduler, so
+    ranks may be bound to cores. `room`: ranks per host, or empty. `cores`: total of hosts simulated on one machine, else 0.
+    """
 
     names: tuple[str, ...] = ()
     shell: str = ""
@@ -230,8 +232,7 @@ class Hosts:
         return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isdigit() else 0)
 
     def shares(self, ranks: int) -> dict[str, int]:
-        """How many ranks each host gets that gets any: as many as it was said to take where these are `ranks` in all, else evenly, the first
-        ones having one more."""
+        """Return ranks per host, without zeros: `room` if its sum is `ranks`, else even shares, the first hosts one more."""
         each, more = divmod(ranks, len(self.names))
         even = [each + (number < more) for number in range(len(self.names))]
         return {name: number for name, number in zip(self.names, self.room if sum(self.room) == ranks else even) if number}
@@ -240,5 +241,5 @@ class Hosts:
         return max(self.shares(ranks).values()) if self.names else ranks
 
     def crowded(self, ranks: int, cores: int) -> bool:
-        """Whether a host has more ranks than `cores`, or all hosts more than the machine that they are."""
+        """Whether a host has more ranks than `cores`, or simulated hosts more than their machine."""
         return self.fullest(ranks) > cores or ranks > (self.cores or ranks)

@@ -1,10 +1,8 @@
-"""Keeps one command and all that comes of it: `python keeper.py SOCKET GRACE WHOM COMMAND…`, a process beside the one that asked.
+"""Supervise one command and its descendants: `python keeper.py SOCKET GRACE WHOM COMMAND…`.
 
-Whatever ends the process that asked, SIGKILL included, closes the socket, and then everything that the command has started
-is ended: SIGTERM first, SIGKILL after GRACE seconds, or at once when the keeper itself is told to end meanwhile. Nothing
-escapes, for orphans come to the keeper (a subreaper), whatever session they have made for themselves; /proc tells of them.
-Reports over the socket how the command ended. Imports the standard library alone, and no other part of the package: it is
-started for every start of ranks.
+If the parent ends for any reason, SIGKILL included, its socket closes, and the keeper terminates all processes of the command: SIGTERM,
+then SIGKILL after GRACE seconds, or at once on a SIGTERM to the keeper. As a subreaper it adopts orphans of any session. It reports the
+exit status over the socket. Every launch starts a keeper, so it imports only the standard library.
 """
 
 import contextlib
@@ -23,18 +21,18 @@ import time
 from typing import NamedTuple
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-LINGER_S = 4.0  # for processes that may outlive the command, such as a watcher that writes its file
+LINGER_S = 4.0  # for descendants that end after the command, such as a watcher writing its file
 LOOK_S = 0.02
-FIRST_LOOK_S = 0.25  # doubles after each look: fifteen per hour
+FIRST_LOOK_S = 0.25  # doubled after each poll: 15 polls in an hour
 LOST_S = 10.0  # a process that survives SIGKILL sleeps in the kernel
-# Named shared memory that MPIs and networks unlink once all ranks mapped it; a rank killed earlier leaves it.
+# Named shared memory of MPIs and network libraries, which killed ranks leave behind.
 MEMORY = ("mpich_shm_", "ucx_shm_posix_", "sm_segment.", "vader_segment.", "Intel_MPI_", "psm2_shm.", "fi_shm_")
 MEMORY_FOLDER = "/dev/shm/"
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Process(NamedTuple):
-    """A process told apart from a later one with the same number by its start time."""
+    """A process, identified by PID and start time, as PIDs are reused."""
 
     pid: int
     parent: int
@@ -42,7 +40,7 @@ class Process(NamedTuple):
 
 
 class Keeper:
-    """The command, and what is known of its end."""
+    """The supervised command and its state."""
 
     root: subprocess.Popen
 
@@ -56,7 +54,7 @@ class Keeper:
         self.pids: set[int] = set()
 
     def start(self, argv: list[str]) -> bool:
-        """Start the command; the one who asked hears why when that is impossible."""
+        """Start the command; report failure to the parent."""
         try:
             self.root = subprocess.Popen(argv, start_new_session=not self.ask_all, preexec_fn=_end_with_parent)
         except OSError as error:
@@ -66,8 +64,8 @@ class Keeper:
         return True
 
     def keep(self) -> None:
-        """Returns when no process of the command is left."""
-        # MPICH's shared memory keeps its name while ranks run, and a crash leaves it: so look for it before.
+        """Return when no descendant of the command is left."""
+        # MPICH keeps its shared memory linked while ranks run: record the names before a crash.
         pause = FIRST_LOOK_S
         seen = time.monotonic() + pause
         while self._reap() and self.status is None and not self.ending:
@@ -85,7 +83,7 @@ class Keeper:
         self._tell(returncode=self.status, left=left)
 
     def _ask(self) -> None:
-        """Launchers know best how to end ranks, on other hosts too."""
+        """Send SIGTERM to the launcher, which ends ranks on all hosts, and wait."""
         family = self._family()
         _signal([process.pid for process in family] if self.ask_all else [self.root.pid], signal.SIGTERM)
         end = time.monotonic() + self.grace
@@ -99,7 +97,7 @@ class Keeper:
             self._look(LOOK_S)
 
     def _kill(self) -> list[int]:
-        """SIGKILL until nobody is left, for who is killed may have started somebody since; whoever is left after all."""
+        """Send SIGKILL until no descendant is left, as dying ones may have forked; return survivors."""
         end = time.monotonic() + LOST_S
         while self._reap() and time.monotonic() < end:
             kill_remaining(self._family())
@@ -107,7 +105,7 @@ class Keeper:
         return [process.pid for process in descendants(os.getpid())]
 
     def _family(self) -> list[Process]:
-        """Who there is now; what they would leave behind is noted."""
+        """Return all descendants; record their shared memory and PIDs for the clean-up."""
         family = descendants(os.getpid())
         self.memory |= shared_memory(family)
         self.pids |= {process.pid for process in family}
@@ -121,17 +119,17 @@ class Keeper:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _look(self, wait_s: float | None) -> None:
-        """Wait for the one who asked, for a signal or for a child's end."""
+        """Wait for the parent, a signal or the end of a child."""
         ready = select.select(self.watched, [], [], wait_s)[0]
         if self.wake in ready:
             if {signal.SIGTERM, signal.SIGHUP} & set(os.read(self.wake, 512)):
                 self.hurry, self.ending = self.ending, True
-        if self.control.fileno() in ready:  # readable only at end of file: nothing is written to it
+        if self.control.fileno() in ready:  # the parent closed it; it never writes
             self.watched.remove(self.control.fileno())
             self.ending = True
 
     def _reap(self) -> bool:
-        """False when no child is left; orphans become children, so then nothing at all is left."""
+        """Reap children; False if none is left. Orphans become children, so then nothing runs."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -143,7 +141,7 @@ class Keeper:
                 self.status = self.root.returncode = os.waitstatus_to_exitcode(status)
 
     def _tell(self, **what: object) -> None:
-        with contextlib.suppress(OSError):  # the reader may have exited
+        with contextlib.suppress(OSError):  # the parent may have ended
             self.control.sendall(json.dumps(what).encode() + b"\n")
 
 
@@ -159,7 +157,7 @@ def main() -> None:
 
 
 def _wakeup() -> int:
-    """A descriptor that signals write to. A handler goes with exec, an ignored signal stays ignored: so it is in the command."""
+    """Return a descriptor that receives signals. exec resets handlers but keeps ignored signals, so the command inherits only those."""
     reads, writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
@@ -179,7 +177,7 @@ def _signal(pids: list[int], number: int) -> None:
 
 
 def descendants(pid: int) -> list[Process]:
-    """Children, grandchildren, … of `pid` at this moment, without `pid` itself."""
+    """Return the current descendants of `pid`, without `pid` itself."""
     processes = list(filter(None, map(_read, _numbers())))
     family = {pid}
     found: list[Process] = []
@@ -200,7 +198,7 @@ def kill_remaining(processes: list[Process]) -> None:
 
 
 def shared_memory(processes: list[Process]) -> set[str]:
-    """Files of known makers in /dev/shm that `processes` have mapped at this moment and that still have their names."""
+    """Return known kinds of files in /dev/shm that `processes` have mapped and that still exist."""
     prefixes = tuple(MEMORY_FOLDER + name for name in MEMORY)
     found: set[str] = set()
     for process in processes:
@@ -210,15 +208,15 @@ def shared_memory(processes: list[Process]) -> set[str]:
 
 
 def session_folders(pids: set[int]) -> list[str]:
-    """Where Open MPI's launchers among `pids` kept their sockets and shared files; a killed one leaves its folder."""
+    """Return session folders of ended Open MPI launchers among `pids`."""
     place = os.environ.get("TMPDIR", "/tmp")
-    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # pids may be reused
+    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]  # excludes reused PIDs
     names = [f"{place}/{name}" for pid in gone for name in (f"ompi.{pid}", f"ompi.*/pid.{pid}", f"prte.*/dvm.{pid}")]
     return [folder for name in names for folder in glob.glob(name)]
 
 
 def marked(mark: str) -> list[Process]:
-    """Processes that have `mark`, as NAME=VALUE, in the environment that they were started with."""
+    """Return the processes with `mark` (NAME=VALUE) in their initial environment."""
     numbers = [pid for pid in _numbers() if mark in _text(f"/proc/{pid}/environ").split("\0")]
     return list(filter(None, map(_read, numbers)))
 

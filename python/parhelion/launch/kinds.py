@@ -1,6 +1,6 @@
-"""The kinds of MPI: how to know one, what its ``mpiexec`` and ``srun`` want to be told, and the networks that it can be made to use.
+"""Kinds of MPI: detection, options of ``mpiexec`` and ``srun``, networks.
 
-Another MPI is a line in `KINDS`, another network one in `NETWORKS`.
+`KINDS` lists the MPIs, `NETWORKS` the networks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .jobs import Hosts
 if TYPE_CHECKING:
     from .builds import Build
 
-# Open MPI 5 sometimes fails so before starting ranks (a known bug of its PMIx); a retry works.
+# Open MPI 5's launcher sometimes prints this before it starts anything (a known PMIx fault); a retry succeeds.
 FALSE_START = "The PMIx server's listener thread failed to start"
 
 
@@ -35,7 +35,7 @@ class Request:
         return self.bind and not self.oversubscribed and (self.hosts.given or not self.hosts.names)
 
     def notes(self) -> list[str]:
-        """What the user should know: ranks that share cores, and that they are not bound."""
+        """Return notes about oversubscription and binding."""
         if not self.oversubscribed:
             return [] if self.bound else ["the launcher does not bind ranks to cores"]
         if self.hosts.cores:
@@ -46,9 +46,9 @@ class Request:
 
 @dataclass
 class Form:
-    """Options of ``mpiexec`` before ``-n``, and variables. The user's own setting wins over `env`; nothing wins over `forced`.
+    """Options of ``mpiexec`` before ``-n``, and variables.
 
-    `exports`: other hosts get only the variables that options name.
+    The user's variables override `env`, but not `forced`. `exports`: options must name variables for other hosts.
     """
 
     options: list[str]
@@ -61,18 +61,18 @@ class Form:
 
 
 def _mpich(request: Request, build: Build) -> Form:
-    """Hydra passes the whole environment on by itself."""
+    """Hydra forwards the whole environment."""
     options = (["-bind-to", "core"] if request.bound else []) + _hydra_hosts(request)
-    # Shared-memory collectives spin: 30 times slower with oversubscribed cores.
+    # MPICH's shared-memory collectives busy-wait: 30 times slower on shared cores.
     return Form(options, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"} if request.oversubscribed else {})
 
 
 def _openmpi(request: Request, build: Build) -> Form:
-    """Open MPI 4 and 5. Counting slots is left to us: both count only what the node grants."""
+    """Open MPI 4 and 5, which count only the node's granted cores as slots: `Request` decides about oversubscription."""
     options = ["--map-by", ":OVERSUBSCRIBE"] if request.oversubscribed else ["--map-by", "core"]
     options += ["--bind-to", "core" if request.bound else "none", *_openmpi_hosts(request, build)]
     env = {"OMPI_MCA_mpi_yield_when_idle": "1"} if request.oversubscribed else {}
-    if os.geteuid() == 0:  # Open MPI refuses root, often the only user of a container, without two variables
+    if os.geteuid() == 0:  # containers run as root, which Open MPI refuses without both variables
         env |= {f"{part}_ALLOW_RUN_AS_ROOT{twice}": "1" for part in ("OMPI", "PRTE") for twice in ("", "_CONFIRM")}
     return Form(options, env, exports=True)
 
@@ -87,7 +87,7 @@ def _no_options(request: Request, build: Build) -> Form:
 
 
 def _hydra_hosts(request: Request) -> list[str]:
-    """MPICH and Intel MPI have the same launcher."""
+    """Host options of Hydra, the launcher of MPICH and Intel MPI."""
     hosts = request.hosts
     if not hosts.names:
         return []
@@ -99,7 +99,7 @@ def _hydra_hosts(request: Request) -> list[str]:
 
 
 def _openmpi_hosts(request: Request, build: Build) -> list[str]:
-    """Version 5 has its own name for the variables of the launcher, which version 4 takes with the others."""
+    """Host options of Open MPI; PRRTE's variables have their own option in version 5."""
     hosts = request.hosts
     if not hosts.names:
         return []
@@ -114,9 +114,11 @@ def _listed(shares: dict[str, int]) -> str:
 
 
 class Kind(NamedTuple):
-    """`told_by`: words in what the library says that it is. `launchers`: names of its ``mpiexec``, which Debian tells apart by a suffix.
-    `pmi`: how its ranks learn their places from ``srun``, None where its own launcher asks Slurm. `false_start`: what its launcher says when it
-    fails by its own fault before it starts anything."""
+    """A kind of MPI.
+
+    `told_by`: words of its version string. `launchers`: names of ``mpiexec``; Debian adds suffixes. `pmi`: PMI type for ``srun``, None if
+    its own launcher supports Slurm. `false_start`: the launcher's message when it fails spuriously before starting anything.
+    """
 
     form: Callable[[Request, Build], Form]
     told_by: tuple[str, ...] = ()
@@ -125,7 +127,7 @@ class Kind(NamedTuple):
     false_start: str | None = None
 
 
-# First match wins: Intel's and Cray's versions also say MPICH.
+# Order matters: the version strings of Intel and Cray contain MPICH, too.
 KINDS = {
     "openmpi": Kind(_openmpi, ("Open MPI", "Spectrum MPI"), ("mpiexec.openmpi", "mpiexec"), "pmix", FALSE_START),
     "impi": Kind(_impi, ("Intel",), ("mpiexec.hydra", "mpiexec")),
@@ -140,7 +142,7 @@ def kind_of(version: str) -> str:
 
 
 class Network(NamedTuple):
-    """For each kind of MPI the variables to set, or the reason why it does not have this network."""
+    """Variables that select a network, per kind of MPI, or why it lacks the network."""
 
     mpich: dict[str, str] | str
     openmpi: dict[str, str] | str
@@ -162,7 +164,7 @@ NETWORKS = {
     "default": Network({}, {}, {}),
     "shm": Network(
         "MPICH always brings a network up; inside a node ofi and ucx use its shared memory",
-        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # leaves sm, or vader in older versions
+        {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "^tcp,ofi,uct,openib,usnic"},  # leaves sm or vader, depending on the version
         {"I_MPI_FABRICS": "shm"},
     ),
     "ofi": Network(_MPICH_OFI, _OMPI_OFI, {"I_MPI_FABRICS": "shm:ofi"}),
@@ -182,6 +184,6 @@ NETWORKS = {
 
 
 def network_setting(network: str, kind: str) -> tuple[dict[str, str], str | None]:
-    """Variables for a kind of MPI, and why they cannot be had; raises KeyError for an unknown network."""
+    """Return the variables of a network for `kind`, and why there are none. Raises KeyError for an unknown network."""
     told = getattr(NETWORKS[network], kind, f"nothing is known about {kind} here")
     return ({}, told) if isinstance(told, str) else (dict(told), None)

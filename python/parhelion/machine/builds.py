@@ -1,4 +1,4 @@
-"""What a build tells of itself: its variants, whether mpi4py fits, and which channels its MPI, UCX and Open MPI's frameworks have chosen."""
+"""Properties of a build: variants, matching mpi4py, and the channels that its MPI, UCX and Open MPI's frameworks select."""
 
 import json
 import re
@@ -16,7 +16,7 @@ Listing = dict[str, list[dict[str, str]]]
 
 
 def built_variants(build: Build) -> Listing:
-    """Per benchmark, the variants that the build's measuring program knows; empty when it cannot tell."""
+    """Return the variants of the build's measuring program by benchmark; empty if it does not answer."""
     try:
         return json.loads(ask([str(build.program), "--list"], build.environment(), 30).stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
@@ -44,7 +44,7 @@ SHORTEST = ["alltoall", "--size=64", "--variants=mpi_alltoall", "--repetitions=1
 
 
 def network(build: Build, ranks: int = 2, bind: bool = False) -> dict[str, str]:
-    """The channels between ranks, by name; empty where the MPI does not tell, or no launcher is known."""
+    """Return the channels between ranks by name; empty if there is no launcher or the MPI prints none."""
     lines: list[str] = []
     try:
         build.launch(ranks, build.program, SHORTEST, bind=bind, setting=ASK).run(timeout=TIMEOUT_S, on_line=lines.append)
@@ -57,7 +57,7 @@ ON_DEVICE = ["halo", "--memory=device", "--variants=hand_device_mpi", "--extent=
 
 
 def device_memory(build: Build) -> str:
-    """Whether two ranks exchange right values through messages that MPI takes from, and puts into, a device's memory."""
+    """Try an exchange of device memory by MPI between two ranks; return the result as text."""
     lines: list[str] = []
     try:
         done = build.launch(2, build.program, ON_DEVICE, bind=False).run(timeout=TIMEOUT_S, on_line=lines.append)
@@ -80,7 +80,7 @@ def told(lines: Iterable[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Mpi4py:
-    """What mpi4py loads: its version, the MPI's, and the libraries; `error` when it cannot load any."""
+    """What mpi4py loads: versions of mpi4py and the MPI, and libraries; `error` if it loads none."""
 
     installed: str | None
     library_version: str | None = None
@@ -108,5 +108,5 @@ def mpi4py_matches(build: Build) -> tuple[bool, str]:
 
 
 def version_here(build: Build) -> str:
-    """What the MPI says that this build runs on here; of a wheel's build another one than it was made with."""
+    """Return the version of the MPI installed here; a wheel's build may have been made with another."""
     return name_of(asked_version(build.mpi_library)) or build.library_version

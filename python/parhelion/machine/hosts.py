@@ -1,4 +1,4 @@
-"""Starting a command in a sandbox of hosts, or saying why that cannot be done here."""
+"""Run a command on simulated hosts (network namespaces)."""
 
 import os
 import shutil
@@ -10,27 +10,27 @@ from ..errors import InputError
 from ..launch.process import ask, run_command
 
 TOOLS = {"unshare": "util-linux", "ip": "iproute2", "mount": "util-linux", "hostname": "hostname", "taskset": "util-linux"}
-# sbin is not on the PATH of all users.
+# Users' PATH often lacks administrators' tools.
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 OWN_USER = ["--user", "--map-root-user"]
 NAMESPACES = ["--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
 def run_on_hosts(count: int, command: Sequence[str]) -> int:
-    """Run `command` on the first of `count` hosts; returns its exit status. Raises `InputError`.
+    """Run `command` on the first of `count` simulated hosts; return its exit status. Raises `InputError` if tools or namespaces are missing.
 
-    PARHELION_HOSTS names the hosts to the command, PARHELION_REMOTE_SHELL starts something there; `launch` spreads ranks over all of them.
+    The command sees PARHELION_HOSTS and PARHELION_REMOTE_SHELL; `launch` spreads ranks over all hosts.
     """
     prefix = _prefix()
     with tempfile.TemporaryDirectory(prefix="parhelion-hosts-") as folder:
         inside = [sys.executable, "-m", "parhelion.machine.hosts_inside", folder, str(count), *command]
         done = run_command([*prefix, *inside], os.environ | {"PATH": PATH}, foreground=True)
-    assert done.returncode is not None  # without a time limit
+    assert done.returncode is not None  # no time limit was set
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
 def _prefix() -> list[str]:
-    """The command that makes the outer namespaces: with a user namespace, or by real root's rights where those are off."""
+    """Return the unshare command: with a user namespace, or as real root if those are disabled."""
     missing = {tool: package for tool, package in TOOLS.items() if not shutil.which(tool, path=PATH)}
     if missing:
         raise InputError(f"{', '.join(missing)} not found (Debian: apt install {' '.join(dict.fromkeys(missing.values()))})")

@@ -1,6 +1,6 @@
-"""Runs as root of fresh namespaces: makes the hosts, runs the command on the first, and ends.
+"""Create the simulated hosts as root of new namespaces, and run the command on the first.
 
-`python -m parhelion.machine.hosts_inside FOLDER COUNT COMMAND…`; nothing here is visible outside.
+`python -m parhelion.machine.hosts_inside FOLDER COUNT COMMAND…`; no effect outside the namespaces.
 """
 
 import os
@@ -36,7 +36,7 @@ def main() -> int:
         "PARHELION_HOSTS_FOLDER": str(folder),
         "PARHELION_HOSTS_CORES": str(usable_cores()),
     }
-    # A terminal interrupts this process and the command; the command cleans up, this process waits.
+    # Ctrl-C reaches this process and the command: the command cleans up, this process waits.
     signal.signal(signal.SIGINT, lambda number, frame: None)
     return subprocess.run([str(agent), names[0], shlex.join(command)], env=env).returncode
 
@@ -55,7 +55,7 @@ def _name_hosts(folder: Path, names: list[str]) -> None:
 
 
 def _route(names: list[str]) -> None:
-    """Every host's way to the others leads over the router, which is the network that this program is in."""
+    """Route all hosts through this program's network namespace."""
     for number, name in enumerate(names, start=1):
         port, cable = f"port{number}", f"cable{number}"
         _run("ip", "link", "add", "name", port, "type", "veth", "peer", "name", cable, "netns", name)
@@ -71,7 +71,7 @@ def _route(names: list[str]) -> None:
 
 
 def _wait_for_cables(names: list[str]) -> None:
-    """The kernel tells some ten milliseconds later that both ends are up; until then UCX takes the interface for dead."""
+    """Wait until the kernel reports the links up (about 10 ms); UCX ignores interfaces that are down."""
     for number, name in enumerate(names, start=1):
         words, ends = ["ip", "-n", name, "-brief", "link", "show", f"cable{number}"], time.monotonic() + LONGEST_WAIT
         while subprocess.check_output(words, text=True).split()[1] == "DOWN" and time.monotonic() < ends:
@@ -79,7 +79,7 @@ def _wait_for_cables(names: list[str]) -> None:
 
 
 def _share_cpus(folder: Path, names: list[str]) -> None:
-    """Each host has processors of its own, as long as there are enough; else hosts take turns, one processor each."""
+    """Assign disjoint processors to the hosts; with too few processors, one each in turn."""
     cpus = sorted(os.sched_getaffinity(0))
     for number, name in enumerate(names):
         mine = cpus[number % len(cpus) :: len(names)]
@@ -87,7 +87,7 @@ def _share_cpus(folder: Path, names: list[str]) -> None:
 
 
 def _write_agent(folder: Path) -> Path:
-    """The agent may come from an archive or a folder without execute rights: it runs from here."""
+    """Copy the agent: its source may be in an archive or not executable."""
     agent = folder / "agent"
     agent.write_text(AGENT.read_text())
     agent.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What starts ranks here: every `mpiexec` and `srun` on the path, whose it is, and how it speaks to an MPI."""
+"""Launchers on PATH: each `mpiexec` and `srun`, its MPI and process-management interfaces."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from ..launch.kinds import KINDS
 
 ANSWERS_S = 20.0
 SCHEDULERS = ("sbatch", "qsub", "bsub", "flux")
-# By output of `--version`: the launcher, the MPIs that it starts, and the PMIs that it offers.
+# Pattern in the output of `--version`, owner, kinds of MPI that it starts, interfaces.
 KNOWN = (
     (re.compile(r"Intel\(R\) MPI Library.*?Version (\S+)"), "Intel MPI", ("impi", "mpich"), "PMI, PMI-2 (Hydra)"),
     (re.compile(r"HYDRA build details:\s+Version:\s+(\S+)"), "MPICH", ("mpich", "impi"), "PMI, PMI-2 (Hydra)"),
@@ -26,7 +26,7 @@ KNOWN = (
 
 @dataclass(frozen=True)
 class Launcher:
-    """`starts`: kinds of MPI whose ranks it can start; `offers`: by what they learn of each other."""
+    """A launcher: `starts` lists kinds of MPI, `offers` its process-management interfaces."""
 
     path: str
     whose: str
@@ -40,7 +40,7 @@ class Launcher:
 def launchers() -> list[Launcher]:
     folders = os.environ.get("PATH", "").split(os.pathsep)
     places = [Path(folder) / name for folder in folders if folder for name in ("mpiexec", "srun")]
-    there = {place.resolve(): place for place in reversed(places) if os.access(place, os.X_OK)}  # /bin may be /usr/bin
+    there = {place.resolve(): place for place in reversed(places) if os.access(place, os.X_OK)}  # /bin may link to /usr/bin
     return [look_at(str(place)) for place in reversed(there.values())]
 
 
@@ -62,12 +62,12 @@ def scheduler() -> str:
 
 
 def on_login_node() -> bool:
-    """Whether a scheduler's commands are here, and this is no job of its."""
+    """Whether this is a login node: a scheduler is installed, but this process is not in a job."""
     return any(map(shutil.which, SCHEDULERS)) and not given(os.environ).scheduler
 
 
 def why_not(build: Build, found: Iterable[Launcher]) -> str | None:
-    """Where what comes first on the path starts ranks of this build alone each; None where it fits, or nothing is there."""
+    """Return why the first mpiexec on PATH would start this build's ranks as singletons; None if it fits or there is none."""
     first = next((each for each in found if Path(each.path).name == "mpiexec"), None)
     if first is None or build.kind in first.starts or not first.starts:
         return None

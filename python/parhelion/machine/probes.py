@@ -1,6 +1,6 @@
-"""What the machine offers, tried out: memory that processes share, reading each other's memory, and libraries that are loaded at run time.
+"""Probes of the machine: shared memory, access to another process's memory, run-time libraries, devices.
 
-A check is a line in `CHECKS`; which transports follow from them is told by `NEEDS`.
+`CHECKS` lists the probes, `NEEDS` the probe of each transport.
 """
 
 import ctypes
@@ -33,17 +33,17 @@ class Finding:
     needed_for: str = ""
 
 
-Told = tuple[bool, str, str | None]  # works, reason, remedy
+Told = tuple[bool, str, str | None]  # whether it works, details, remedy
 
 
 def in_child(work: Callable[[], str]) -> str:
-    """What `work` returns in a child process; an exception there, or the child's death, comes back as OSError."""
+    """Return the result of `work` in a child process; an exception or crash there raises OSError here."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.write(writer, f"+{work()}".encode())
-        except BaseException as error:  # the parent reports it; the child must not return
+        except BaseException as error:  # report anything: the child must not return
             os.write(writer, f"-{error}".encode())
         os._exit(0)
     os.close(writer)
@@ -56,7 +56,7 @@ def in_child(work: Callable[[], str]) -> str:
 
 
 def dev_shm() -> Told:
-    """POSIX shared memory: room in /dev/shm, and a file there that two processes map."""
+    """Probe POSIX shared memory: free space in /dev/shm, and a file that two processes map."""
     state = os.statvfs(DEV_SHM)
     with tempfile.NamedTemporaryFile(dir=DEV_SHM, prefix="parhelion-probe-") as file:
         works = _is_shared(file.fileno(), file.name)
@@ -66,14 +66,14 @@ def dev_shm() -> Told:
 
 
 def memfd() -> Told:
-    """Anonymous shared memory that a sibling opens through /proc."""
+    """Probe anonymous shared memory opened through /proc by a child."""
     with os.fdopen(os.memfd_create("parhelion-probe"), "r+b") as file:
         folder = f"/proc/{os.getpid()}/fd"
         return _is_shared(file.fileno(), f"{folder}/{file.fileno()}"), f"opened by a child through {folder}", None
 
 
 def _is_shared(file: int, path: str) -> bool:
-    """Whether this process sees what a child writes into the memory that it opens by this path."""
+    """Whether memory that a child opens as `path` and writes is shared with this process."""
     os.ftruncate(file, mmap.PAGESIZE)
 
     def write() -> str:
@@ -86,7 +86,7 @@ def _is_shared(file: int, path: str) -> bool:
 
 
 def locked_memory() -> Told:
-    """How much memory may be locked, as what a network card writes into has to be."""
+    """Probe the limit of locked memory, which RDMA network cards need."""
     soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if soft == resource.RLIM_INFINITY:
         return True, "no limit", None
@@ -105,7 +105,7 @@ def huge_pages() -> Told:
 
 
 def process_vm_readv() -> Told:
-    """A child reads this process's memory: of a process that it has not started, as ranks on a node would."""
+    """Probe process_vm_readv: a child reads its parent; ranks, too, read processes that they did not start."""
     scope = read_text("/proc/sys/kernel/yama/ptrace_scope")
     buffer = ctypes.create_string_buffer(b"parhelion")
     try:
@@ -150,7 +150,7 @@ def libfabric() -> Told:
 
 
 def cuda() -> Told:
-    """Devices, and whether this library's kernel loads there: in a child, with which its contexts go."""
+    """Probe devices and the library's kernel, in a child so that its contexts are freed."""
     told = in_child(_devices)
     return LOADS in told, told, None if LOADS in told else "use a newer driver: " + NEEDED
 
@@ -160,7 +160,7 @@ NEEDED = "arrays on a device need a driver of CUDA 10.0 or newer"
 
 
 def cuda_ipc() -> Told:
-    """Memory of the first device, which a process writes and another opens by its handle and reads."""
+    """Probe an IPC handle: one process writes memory of device 0, another opens and reads it."""
     try:
         return True, in_child(_read_memory_of_another), None
     except OSError as error:
@@ -264,7 +264,7 @@ def _device(call: Call, ordinal: int) -> str:
 
 
 def _kernel() -> bytes:
-    """The text that the library hands to the driver, read from its file: nothing of MPI is loaded."""
+    """Return the library's PTX from its file, without loading MPI."""
     for build in usable_builds().values():
         for text in build.library.read_bytes().split(b"\0"):
             if b".entry parhelion_copy(" in text:
@@ -273,7 +273,7 @@ def _kernel() -> bytes:
 
 
 def _library(candidates: Iterable[str]) -> Told:
-    """In a child: what is loaded for a look must not stay in this process."""
+    """Probe in a child: dlopen must not affect this process."""
     failed: list[OSError] = []
     for candidate in candidates:
         try:
@@ -289,9 +289,10 @@ def _load(file: str) -> str:
 
 
 class Check(NamedTuple):
-    """`needed_for`: who misses what does not work, containers above all. `remedy`: where the probe raises OSError.
+    """A probe of the machine.
 
-    `missed`: whose remedy is told first, 1 before 2; None for none. Exchanges do well without those from 7 on.
+    `needed_for`: features that need it. `remedy`: used if the probe raises OSError. `missed`: priority of the remedy, 1 first, None for none; 7 and
+    above are optional for exchanges.
     """
 
     name: str
@@ -320,7 +321,7 @@ CHECKS = (
     Check("CUDA", cuda, "arrays on a GPU", "install NVIDIA's driver, or give it to the container (--gpus all)"),
     Check("CUDA IPC", cuda_ipc, "device_ipc"),
 )
-# Transport: the probe that it needs; MPI needs only a build.
+# Probe of each transport; MPI transports need only a build.
 NEEDS = {"shared": "memfd", "staged_shared": "memfd", "xpmem": "XPMEM", "ucx": "UCX", "device_ipc": "CUDA IPC"}
 OVER_MPI = ("mpi", "mpi_neighbor")
 
@@ -330,7 +331,7 @@ def most_missed() -> list[str]:
 
 
 def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Finding]:
-    """What follows for each transport from the machine, and from the builds: name → why none can use it, or ""."""
+    """Combine machine findings with the builds' transports; `built`: name → "" or why no build can use it."""
     found, needed = [Finding(name, True, "needs nothing but MPI") for name in OVER_MPI], {finding.name: finding for finding in findings}
     for name, need in ((name, needed[need]) for name, need in NEEDS.items()):
         detail = f"{need.name} tried and found working" if need.works else f"{need.name}: {need.detail}"
@@ -341,9 +342,9 @@ def transports(findings: list[Finding], built: Mapping[str, str]) -> list[Findin
 
 def _if_built(finding: Finding, built: Mapping[str, str]) -> Finding:
     why_not = built.get(finding.name)
-    if finding.name == "ucx" and why_not == "":  # most MPIs bundle a UCX
+    if finding.name == "ucx" and why_not == "":  # most MPIs include UCX
         return Finding("ucx", True, "a build found its library")
-    if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # the reporting program uses no driver
+    if why_not == "" or not finding.works or (finding.name == "device_ipc" and why_not):  # phl-bench --list does not load the driver
         return finding
     if not built:
         return Finding(finding.name, False, f"no build is there ({finding.detail})", remedy_of_no_build())

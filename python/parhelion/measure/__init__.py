@@ -1,3 +1,3 @@
-"""A measurement, from its options to its records: `cases` are measured on `sides` (a build, builds × networks, two builds interleaved), `run` launches
-them, `ranks` follows what they write. The ranks time; nothing here does.
+"""Measurements, from options to records: `cases` × `sides` (builds, networks, interleaved A/B), launched by `run`, followed by `ranks`. The
+ranks do the timing.
 """

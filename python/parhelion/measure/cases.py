@@ -1,4 +1,4 @@
-"""The cases of each benchmark, checked before anything is started, and what is measured beside the library."""
+"""Cases of each benchmark, validated before any launch, and the variants of other libraries."""
 
 import math
 import os
@@ -17,7 +17,7 @@ from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
 ELEMENT_BYTES = {"float32": 4, "float64": 8, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "complex64": 8, "complex128": 16}
 IN_PYTHON = "parhelion.measure.programs"
 
-# Benchmark → library → variants of its plug-in for phl-bench, which `make libraries` builds.
+# Benchmark → other library → its variants in the measuring program's plug-in, built by `make libraries`.
 PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
     "halo": {"ghex": ("ghex", "ghex_staged")},
     "gather": {
@@ -33,7 +33,7 @@ def usual_ranks() -> int:
 
 
 def balanced_grid(ranks: int, dimensions: int) -> list[int]:
-    """The process grid whose sides differ least, longest first."""
+    """Return the process grid with the most similar sides, longest first."""
     if dimensions == 1:
         return [ranks]
     sides = [side for side in range(1, ranks + 1) if ranks % side == 0 and side**dimensions <= ranks]
@@ -48,7 +48,7 @@ def _ranks_on_grid(ranks: int | None, grid: tuple[int, ...] | None) -> int:
 
 
 def _check_memory(needed: int, what: str, remedy: str) -> None:
-    """Refuse cases beyond this host's memory, where the ranks have no other host."""
+    """Raise `InputError` if cases exceed this host's memory and there is no other host."""
     here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > here and not Hosts.told(os.environ).names:
         raise InputError(f"{what} {needed / 2**30:,.0f} GiB, this host has {here / 2**30:,.0f}: {remedy}")
@@ -72,7 +72,7 @@ def halo(
     cells: tuple[int, ...] | None = None,
     phases: bool = False,
 ) -> Group:
-    """One case per combination, with `seam` two: without it and with it. All on one process grid. `cells` are those of the whole grid."""
+    """Return one case per combination; `seam` adds each with a folded seam. All cases share a process grid. `cells`: of the global grid."""
     if cells:
         grid = grid or tuple(balanced_grid(ranks or usual_ranks(), len(cells) if len(cells) > 1 else 3))
         whole = cells if len(cells) > 1 else cells * len(grid)
@@ -108,7 +108,7 @@ def halo(
     ])
 
 
-BUFFERS = 4  # of all alltoall variants together, in multiples of the bytes that a rank sends
+BUFFERS = 4  # of all alltoall variants together, in units of one rank's send buffer
 
 
 def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Group]:
@@ -120,7 +120,7 @@ def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Grou
 
 
 def gather(datasets: Sequence[Path], ranks: int | None, element: tuple[str, ...], components: tuple[int, ...]) -> list[Group]:
-    """One group per rank count, the fewest ranks first; every data set is read and checked."""
+    """Return one group per rank count, ascending; reads and validates every data set."""
     from ..mesh.maps import read_index_maps
 
     groups: dict[int, list[dict[str, object]]] = {}
@@ -131,9 +131,9 @@ def gather(datasets: Sequence[Path], ranks: int | None, element: tuple[str, ...]
 
 
 def told_apart_by(datasets: Sequence[Path]) -> dict[Path, dict[str, str]]:
-    """Each data set once; those of one name with a parameter `from`, the folders in which they lie, as far as they differ.
+    """Map each data set to parameters that distinguish equal names: `from`, the differing parts of their folders.
 
-    Tables and comparisons know a data set by its name, since its place is another one on each machine.
+    Tables and comparisons identify a data set by its name, as its path differs between machines.
     """
     apart: dict[Path, dict[str, str]] = {}
     for dataset in datasets:
@@ -163,16 +163,16 @@ def ghosts(
 
 INDEXED, ON_GRIDS = ("hand_isend", "hand_persistent", "hand_neighbor_alltoallv"), ("hand_isend", "hand_sendrecv")
 BY_HAND = {"multigrid_cg": INDEXED, "finite_volume": INDEXED, "poisson": INDEXED, "shallow_water": ON_GRIDS, "hydrodynamics": ON_GRIDS}
-LIBRARIES = {"poisson": {"petsc", "dolfinx"}}  # vectors of other libraries, if `make libraries` built them
+LIBRARIES = {"poisson": {"petsc", "dolfinx"}}  # variants that need `make libraries`
 APPS = (*BY_HAND, "veros")
-# Bytes per matrix row with vectors on all levels, two triangles, node with elements, cell, cell with node.
+# Per matrix row with its vectors on all levels; per two triangles; per node with its elements; per cell; per cell with its node.
 BYTES = {"multigrid_cg": 27 * 12 * 2, "finite_volume": 2 * 300, "poisson": 7 * 20 + 100, "shallow_water": 13 * 8, "hydrodynamics": 26 * 8}
-AT_ONCE = 5  # variants, with the reference
+AT_ONCE = 5  # variants, including the reference
 MOST_MESH = 8192
 
 
 def apps(wanted: Sequence[str], ranks: int, extent: tuple[int, ...], mesh: int, variants: tuple[str, ...]) -> list[Group]:
-    """The compiled ones together, or where variants are named, one group for those that have the same of them; Veros is another program."""
+    """Return a group per set of variants that the compiled applications share, and one for Veros, which is another program."""
     every = set(names(VEROS)).union(*BY_HAND.values(), *LIBRARIES.values()) - {"auto", "planted_fault"}
     chosen: dict[tuple[str, ...], list[dict[str, object]]] = {}
     for app in (app for app in BY_HAND if app in wanted):
@@ -203,7 +203,7 @@ def _compiled(app: str, ranks: int, extent: tuple[int, ...], mesh: int) -> dict[
             raise InputError(f"--extent {'x'.join(map(str, sides))} has {len(sides)} numbers: give one, or three")
         cells, case = ranks * math.prod(sides), case | {"grid": balanced_grid(ranks, 3), "extent": sides}
     elif app == "shallow_water":
-        grid = balanced_grid(ranks, 2)[::-1]  # keeps the contiguous rows long
+        grid = balanced_grid(ranks, 2)[::-1]  # keep the contiguous rows long
         if mesh < 2 * max(grid):
             raise InputError(f"--mesh {mesh}: shallow_water needs two cells for each of {max(grid)} ranks side by side")
         cells, case = mesh * mesh, case | {"grid": grid, "extent": [mesh, mesh]}
@@ -211,6 +211,6 @@ def _compiled(app: str, ranks: int, extent: tuple[int, ...], mesh: int) -> dict[
         if mesh & (mesh - 1) or mesh * mesh < ranks:
             raise InputError(f"--mesh {mesh}: give a power of two from 4 to {MOST_MESH}, with a square for each of {ranks} ranks")
         cells, case = mesh * mesh, case | {"extent": [mesh, mesh]}
-    copies = AT_ONCE + ranks * (app == "shallow_water")  # its reference has the whole grid on every rank
+    copies = AT_ONCE + ranks * (app == "shallow_water")  # the reference holds the whole grid on every rank
     _check_memory(cells * BYTES[app] * copies, f"{app} takes", "use a smaller --extent or --mesh")
     return case

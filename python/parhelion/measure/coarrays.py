@@ -1,7 +1,6 @@
-"""The gather on coarrays: programs that `make libraries` built, the methods of each, their jobs (JSON), and their runs: after the other
-variants of a launch, into the same record.
+"""Gather with Fortran coarrays: builds, methods and runs of the programs from `make libraries`, appended to the same record.
 
-Each method has a launch of its own; one that crashes or hangs is stopped, reported and left out from then on.
+Each method has its own launch; if it crashes or hangs, it is stopped, reported and skipped from then on.
 """
 
 import json
@@ -29,7 +28,9 @@ WORD = 4
 
 
 class Method(NamedTuple):
-    """What crosses between images (numbers of the Fortran module), how long coarrays live, whom an image waits for."""
+    """A coarray method: `kind` of transfer (number in the Fortran module), whether coarrays are `kept`, whether `images` wait only for
+    their neighbors.
+    """
 
     name: str
     kind: int
@@ -37,7 +38,7 @@ class Method(NamedTuple):
     images: bool
 
 
-METHODS = (  # slow ones last
+METHODS = (  # methods that may take seconds come last
     Method("section-all", 3, kept=True, images=False),
     Method("section-images", 3, kept=True, images=True),
     Method("section-fresh", 3, kept=False, images=True),
@@ -52,13 +53,13 @@ METHODS = (  # slow ones last
 
 @dataclass(frozen=True)
 class CoarrayBuild:
-    """One compiler with one coarray library, and a setting of its MPI."""
+    """A compiler with a coarray library and MPI settings."""
 
     toolchain: str
     mpi: str
     directory: Path
-    build: Build | None  # None: the program starts its own images …
-    images_variable: str = ""  # … as many as this variable says
+    build: Build | None  # None: the program starts its own images,
+    images_variable: str = ""  # as many as this variable says
     setting: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -66,7 +67,7 @@ class CoarrayBuild:
         return f"{self.toolchain}-{self.mpi}"
 
     def variant(self, method: Method) -> str:
-        """Toolchain × variant × MPI, as the published table has its columns."""
+        """Name of the variant: toolchain/method/MPI, the columns of the published table."""
         return f"{self.toolchain}/{method.name}/{self.mpi}"
 
     def launch(self, images: int, job: Path, bind: bool) -> Launch:
@@ -78,8 +79,10 @@ class CoarrayBuild:
 
 
 def builds_here() -> list[CoarrayBuild]:
-    """All that is built. Under Debian's MPICH, gets and puts within a node bring old values unless it is told to take the
-    network there too: both settings are variants, so that the table shows it."""
+    """Return all coarray builds.
+
+    Debian's MPICH returns stale values from gets and puts within a node unless MPIR_CVAR_NOLOCAL is set: both settings are variants.
+    """
     builds = []
     for file in sorted(built.build_directory().glob("coarray/*/build.json")):
         if os.access(file.parent / PROGRAM, os.X_OK):
@@ -100,13 +103,13 @@ def _settings(file: Path) -> list[CoarrayBuild]:
 
 
 def words_of(case: dict[str, Any]) -> int | None:
-    """32-bit words per cell, or None where cells are not made of such."""
+    """Return the number of 32-bit words per cell, or None if cells are not whole words."""
     size = np.dtype(case["element"]).itemsize * int(case["components"])
     return size // WORD if size % WORD == 0 else None
 
 
 def job_of(record: Path, launch: int, case: CaseResult, build: CoarrayBuild, method: Method, what: Measurement) -> dict[str, Any]:
-    """One case by one method; `line` is what is known of its line before."""
+    """Return the job of one case and method; `line` holds the known fields of its record line."""
     line = {"type": "case", "launch": launch, "name": case.name, "params": case.params, "variant": build.variant(method), "role": "library"}
     return {"record": str(record), "repetitions": what.repetitions, "least_s": what.min_sample_s, "budget_s": BUDGET_S,
             "dataset": case.params["dataset"], "words": words_of(case.params), "kind": method.kind, "kept": method.kept,
@@ -115,19 +118,19 @@ def job_of(record: Path, launch: int, case: CaseResult, build: CoarrayBuild, met
 
 BUDGET_S = 1.0
 LIMIT_S = 30.0
-MOST_STOPPED = 2  # methods of a build that time out on a case, before skipping the build's others
-END_S = 2.0  # for a regular exit
+MOST_STOPPED = 2  # skip a build's other methods on a case after so many were stopped
+END_S = 2.0  # wait for a regular exit
 
 
 @dataclass
 class Coarrays:
-    """What `bench gather` starts beside its own measuring program, once per rank count."""
+    """Coarray programs that `bench gather` launches once per rank count."""
 
     builds: list[CoarrayBuild]
-    stopped: dict[str, str] = field(default_factory=dict)  # variant → why
+    stopped: dict[str, str] = field(default_factory=dict)  # variant → reason
 
     def run(self, folder: RunFolder, what: Measurement, launch: int, group: Group, progress: RunProgress) -> None:
-        """Append a case line for every case that the group's ranks have finished, every build and every method."""
+        """Append a case line for every build, method and case that the group's ranks have finished."""
         cases = in_order([case for case in results(read_record(folder.path).cases) if case.params["ranks"] == group.ranks])
         for build, case, method in product(self.builds, cases, METHODS):
             progress.starting(launch, group.ranks)
@@ -147,7 +150,7 @@ class Coarrays:
         return f"{len(ended)} other methods of {build.label} had to be stopped ({ended[-1]})" if len(ended) >= MOST_STOPPED else None
 
     def _launch(self, folder: RunFolder, what: Measurement, launch: int, case: CaseResult, build: CoarrayBuild, method: Method, progress: RunProgress) -> str | None:
-        """Why it gave no figures, or None."""
+        """Run one method; return why it gave no result, or None."""
         name = f"{launch}-{build.label}"
         job, log = folder.path / f"job-{name}.json", folder.path / f"launch-{name}.log"
         with writing(job):

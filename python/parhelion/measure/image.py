@@ -1,8 +1,7 @@
-"""A software image measured part by part, with what its loaded libraries hold; a part that cannot be had here is left out with its reason.
+"""Measure a software image part by part, with checksums of its libraries; parts that cannot run are skipped with a reason.
 
-Measured are the published alltoall, and enough of halo, gather and set-up to tell where a change comes from.
-Variants are MPI's calls and hand-written MPI, the library's own transports through MPI and past it, and copying alone: what became slower
-among these tells whether MPI or the machine is why.
+The parts are the published alltoall and selected cases of halo, gather and set-up. The variants are MPI calls, hand-written MPI, the
+library's transports with and without MPI, and plain copies; comparing them tells whether MPI or the machine causes a change.
 """
 
 import hashlib
@@ -40,7 +39,7 @@ VARIANTS = {
 CELLS = 50_000
 REPETITIONS = 10
 MEASURED = ("alltoall", "halo", "gather")
-# Profiled variants: none that spins outside MPI.
+# Profiled variants must not spin by themselves, and must run long enough for samples.
 PROFILED = {"alltoall": ("mpi_alltoall", "mpi_ialltoall"), "halo": ("mpi", "hand_packed", "hand_persistent")}
 PROFILE_REPETITIONS, QUICK_REPETITIONS, PROFILE_SAMPLE_S = 150, 60, 0.001
 PROFILE_TIMEOUT_S = 300.0
@@ -62,7 +61,7 @@ class ImageRequest:
     timeout: float = TIMEOUT_S
 
     def groups(self, benchmark: str) -> list[Group]:
-        """The cases of a benchmark; those of the gather need a mesh, which is made where none is named."""
+        """Return the benchmark's cases; the gather creates a demo mesh if no data set is named."""
         match benchmark:
             case "alltoall":
                 return [Group(self.ranks, [{"size": size} for size in SIZES])]
@@ -76,7 +75,7 @@ class ImageRequest:
             benchmark, self.groups(benchmark), repetitions=REPETITIONS, launches=self.launches, variants=VARIANTS.get(benchmark, ()),
             min_sample_s=QUICK_MIN_SAMPLE_S if self.quick else MIN_SAMPLE_S, bind=self.bind, build=self.build,
             out=self.folder / benchmark, timeout=self.timeout, labels=self.labels | {"image": self.name},
-            # Times the first call after MPI_Init, before any other message.
+            # This option times the first call after MPI_Init before any other message.
             program_options=(f"--first-size={SIZES[0]}",) if benchmark == "alltoall" else (),
         )
 
@@ -87,7 +86,7 @@ class ImageRequest:
 
 
 def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
-    """Measure all parts into the folder; returns what `image.json` says, and the worst exit status of a part."""
+    """Measure all parts into the folder; return the contents of `image.json` and the worst exit status."""
     build = find_build(request.build, measuring=True)
     folder = create_folder(request.folder)
     image = Image(
@@ -118,7 +117,7 @@ def take_image(request: ImageRequest, console: Console) -> tuple[Image, int]:
 
 
 def _profiled(benchmark: str, request: ImageRequest, build: Build) -> str:
-    """Samples of perf; where there is none, what the watcher sees of sleeping ranks. Returns `ran`, or why there is neither."""
+    """Profile with perf, else with the watcher. Returns `ran`, or the reason why samples or both are missing."""
     command = _command(request.profiled(benchmark), build)
     reason = None
     for tool in ("perf", "watch"):
@@ -133,12 +132,12 @@ def _profiled(benchmark: str, request: ImageRequest, build: Build) -> str:
 
 
 def _command(what: Measurement, build: Build) -> list[str]:
-    """One launch whose record nobody keeps."""
+    """Return the command line of one launch without a record."""
     return [str(build.program), *what.arguments(0, what.groups[0], {}), "--json=/dev/null"]
 
 
 def loaded_files(paths: Iterable[str]) -> dict[str, LoadedFile]:
-    """Size and checksum of every file that can be read on this host."""
+    """Return size and checksum of every readable file."""
     found = {}
     for path in sorted(set(paths)):
         with suppress(OSError), open(path, "rb") as file:

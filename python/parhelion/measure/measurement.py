@@ -1,4 +1,4 @@
-"""What is to be measured: one value, between the options of a command and the options of the ranks."""
+"""Description of a measurement: translates a command's options to the measuring program's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ TIMEOUT_S = 300.0
 
 @dataclass(frozen=True)
 class Group:
-    """Cases that run in one launch, because they need the same number of ranks."""
+    """Cases that share a launch because they have the same number of ranks."""
 
     ranks: int
     cases: list[dict[str, Any]]
-    module: str | None = None  # a Python program that measures; None: phl-bench
-    variants: tuple[str, ...] | None = None  # of these cases; None: the measurement's variants
+    module: str | None = None  # a Python program; None: phl-bench
+    variants: tuple[str, ...] | None = None  # of these cases; None: the measurement's
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A whole run: each group is launched `launches` times, on each side (see `sides`)."""
+    """A run: `launches` launches of each group on each side (see `sides`)."""
 
     benchmark: str
     groups: list[Group]
@@ -35,28 +35,28 @@ class Measurement:
     variants: tuple[str, ...] = ()
     seed: int = 1
     bind: bool = True
-    per_node: bool = False  # count messages by level of the machine
+    per_node: bool = False  # count messages by the machine level that they stay within
     build: str | None = None
-    against: str | None = None  # interleaved A/B: another build, a checkout or a software image
-    live: bool = False  # with `against`: alternate both of a pair sample by sample
-    builds: tuple[str, ...] = ()  # measure each with each of the networks
+    against: str | None = None  # interleaved A/B: another build, checkout or software image
+    live: bool = False  # with `against`: run both sides at once, alternating samples
+    builds: tuple[str, ...] = ()  # each under each of the networks
     networks: tuple[str, ...] = ()
     out: Path | None = None
     timeout: float = TIMEOUT_S
     labels: dict[str, str] = field(default_factory=dict)
     program_options: tuple[str, ...] = ()
-    coarrays: Any = None  # `coarrays.Coarrays`: separate programs, after the first launch of each group
+    coarrays: Any = None  # `coarrays.Coarrays`, run after the first launch of each group
 
     @property
     def combined(self) -> bool:
-        """Whether it runs under several combinations of MPI and network."""
+        """Whether the run covers combinations of builds and networks."""
         return bool(self.builds or self.networks)
 
     def variants_of(self, group: Group) -> tuple[str, ...]:
         return self.variants if group.variants is None else group.variants
 
     def arguments(self, launch: int, group: Group, params: dict[str, str]) -> list[str]:
-        """Benchmark and options of the measuring program for one launch; `params` are added to those of every case."""
+        """Return the measuring program's arguments for one launch; `params` are added to every case."""
         told: dict[str, Any] = {"ranks": group.ranks, "launch": launch, "seed": self.seed, "repetitions": self.repetitions,
                                 "min_sample_s": self.min_sample_s}
         if self.precision:
@@ -72,7 +72,7 @@ class Measurement:
 
 
 def _cases(cases: list[dict[str, Any]]) -> Iterator[str]:
-    """What all cases have in common, then each case's own options."""
+    """Yield the options that all cases share, then those of each case."""
     common = {key: value for key, value in cases[0].items() if all(case.get(key) == value for case in cases)}
     yield from _words(common)
     for case in cases if len(cases) > 1 else []:

@@ -1,9 +1,8 @@
-"""Runs beside each rank: `python -m parhelion.measure.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
+"""Wrapper of each profiled rank: `python -m parhelion.measure.on_rank FOLDER COMMAND -- TOOL... -- PROGRAM...`.
 
-This process becomes the tool (perf), whose child is the program, or the program itself where no tool is named, so that signals and the exit
-status take their usual way. A watcher, which belongs to nobody, writes down what samples of a core cannot show: where the rank sleeps, for
-how long, and which libraries it has mapped. Only /proc is read, about a hundred times a second; no privileges are needed for one's own
-processes.
+This process execs the tool (perf), or the program if there is no tool, so that signals and exit status need no forwarding. A detached
+watcher records what samples of a core cannot show: where and how long the rank sleeps, and its mapped libraries. It reads /proc about 100
+times a second and needs no privileges.
 """
 
 import json
@@ -16,13 +15,13 @@ import time
 from ..launch.jobs import inside_launcher
 from ..record.profile import INTERVAL_S
 
-MAPS_ALWAYS = 50  # ticks: programs load most libraries at the start, and may end soon
-MAPS_EVERY = 25  # ticks, after that
-WRITTEN_S = 0.5  # bound on the data lost if the watcher is killed
+MAPS_ALWAYS = 50  # ticks; most programs load their libraries early and may end soon
+MAPS_EVERY = 25  # ticks, after MAPS_ALWAYS
+WRITTEN_S = 0.5  # interval; a killed watcher loses at most this much
 
 
 def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
-    """Follow the processes below `root` until it is gone; what was seen lies in `file`, anew each half second. `becomes`: `root` is the rank itself."""
+    """Watch the processes below `root` until it ends; rewrite `file` each half second. `becomes`: `root` itself becomes the rank."""
     seen = Seen()
     written = last = time.monotonic()
     ticks = 0
@@ -35,7 +34,7 @@ def watch(root: int, command: str, file: str, becomes: bool = False) -> None:
             seen.write(file)
             written = now
         last = now
-        # Random steps: equal ones could alias with a rank that sleeps periodically.
+        # Random intervals avoid synchronizing with a rank that sleeps periodically.
         time.sleep(INTERVAL_S * random.uniform(0.5, 1.5))
     seen.write(file)
 
@@ -53,20 +52,20 @@ class Seen:
         if where := sleeps_in(process):
             self.looks[where] = self.looks.get(where, 0) + 1
         if now := scheduled(process):
-            # Excludes the time of an earlier program in this process, such as a shell.
+            # Exclude time before exec, such as a shell's.
             self.began.setdefault(process, now)
             self.ended[process] = now
         if maps:
             self.libraries |= mapped_files(process)
 
     def write(self, file: str) -> None:
-        """As a whole or not at all: the watcher may be killed with its rank."""
+        """Write atomically: the watcher may be killed with its rank."""
         with open(f"{file}.part", "w") as out:
             json.dump(self._document(), out)
         os.replace(f"{file}.part", file)
 
     def _document(self) -> dict[str, object]:
-        """Sleep is what the scheduler does not account for, divided as the looks found it."""
+        """Divide the time that the scheduler does not account for by the sampled kernel functions."""
         running, waiting = (sum(end[place] - self.began[rank][place] for rank, end in self.ended.items()) for place in (0, 1))
         looks = sum(self.looks.values())
         asleep = max(0.0, self.wall - running - waiting)
@@ -77,10 +76,10 @@ class Seen:
 
 
 def rank_process(root: int, command: str, becomes: bool = False) -> int | None:
-    """The process below `root` that has no children, which is the rank itself and no shell around it."""
+    """Return the process below `root` without children: the rank, not a shell around it."""
     tool, found = None if becomes else _program(root), None
     for process in [root, *_below(root)]:
-        # A forked child of the tool that has not called exec yet.
+        # A child that still runs the tool's binary has not yet called exec.
         if _program(process) == tool or (command and _read(f"/proc/{process}/comm").strip() != command):
             continue
         if command or not _children(process):
@@ -89,13 +88,13 @@ def rank_process(root: int, command: str, becomes: bool = False) -> int | None:
 
 
 def scheduled(process: int) -> tuple[float, float] | None:
-    """Seconds that the main thread ran, and that it wanted to run while the core was taken by others."""
+    """Return the seconds that the main thread ran and that it waited for a core."""
     words = _read(f"/proc/{process}/schedstat").split()
     return (int(words[0]) * 1e-9, int(words[1]) * 1e-9) if len(words) >= 2 else None
 
 
 def sleeps_in(process: int) -> str | None:
-    """The kernel function in which the main thread sleeps, `None` while it runs or wants to."""
+    """Return the kernel function in which the main thread sleeps, None if it is runnable."""
     asleep = _read(f"/proc/{process}/stat").rpartition(")")[2].split()[:1] in (["S"], ["D"])
     where = _read(f"/proc/{process}/wchan").strip()
     return where if asleep and where not in ("", "0") else None
@@ -149,7 +148,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _start_watcher(root: int, command: str, file: str, becomes: bool) -> None:
-    """In a grandchild: perf waits for any child, so the watcher must not be one."""
+    """Fork the watcher as a grandchild: perf waits for all its children."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -161,7 +160,7 @@ def _start_watcher(root: int, command: str, file: str, becomes: bool) -> None:
 
 
 def _leave_all_files() -> None:
-    """A launcher waits until nobody holds its pipes any more."""
+    """Close all descriptors: a launcher waits until its pipes are closed."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(nothing, number)

@@ -1,4 +1,4 @@
-"""Taking a profile: start the ranks under Linux perf, or under `watch`, which takes no samples; read what was written, keep one document."""
+"""Profile ranks under Linux perf, or under `watch`, which takes no samples; collect the results in one document."""
 
 import json
 import os
@@ -31,7 +31,7 @@ PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
 class Sample(NamedTuple):
-    """One sample: the command, its process, how long it stands for, and frames from the outermost caller inwards."""
+    """One sample: command, PID, the time that it represents, and frames, outermost first."""
 
     command: str
     process: int
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """What is to run, and how it is looked at. `command` keeps processes of that name alone; empty: all."""
+    """Program and tool of a profile. `command` restricts samples to processes of that name; empty: all."""
 
     program: list[str]
     ranks: int
@@ -57,12 +57,12 @@ class Request:
 
     @property
     def wanted(self) -> str:
-        """Under `parhelion bench …` the ranks are its measuring program; the command line around them is not of interest."""
+        """Name of the processes to keep: under `parhelion bench` the measuring program, without the command line around it."""
         return self.command or (OWN_BENCH if Path(self.program[0]).name == "parhelion" else "")
 
 
 def take_profile(request: Request, on_line: Callable[[str], None] | None = None) -> tuple[Profile, Path, Completed]:
-    """Run the program under the tool; returns the profile, its folder and how the program ended."""
+    """Run the program under the tool; return the profile, its folder and the program's result. Raises `ProfileError`."""
     perf = request.tool == "perf"
     version, tool = perf_words(request.frequency, request.call_graph) if perf else ("", [])
     profile_id, folder = create_folder(request.program[0], request.out)
@@ -93,14 +93,14 @@ def take_profile(request: Request, on_line: Callable[[str], None] | None = None)
 
 
 def rank_profile(rank: int, seen: dict[str, Any], stacks: list[Stack], frames: list[Frame]) -> RankProfile:
-    """What the watcher saw, and the libraries of the samples: one that was mapped between two looks is in these alone."""
+    """Combine the watcher's data with the libraries of the samples, as the watcher misses short-lived mappings."""
     sampled = {frames[number].library for stack in stacks for number in stack.frames}
     libraries = sorted({*seen["libraries"], *(each for each in sampled if each.startswith("/"))})
     return RankProfile(rank, stacks=stacks, **(seen | {"libraries": libraries}))
 
 
 def _seen(file: Path, rank: int) -> dict[str, Any]:
-    """What the watcher of a rank wrote; it ends shortly after its rank."""
+    """Read the watcher's file, which appears shortly after its rank ends. Raises `ProfileError` if there is none."""
     end = time.monotonic() + WATCHER_GRACE_S
     while time.monotonic() < end:
         try:
@@ -112,7 +112,7 @@ def _seen(file: Path, rank: int) -> dict[str, Any]:
 
 
 def _stacks(file: Path, command: str, numbers: dict[Frame, int], unread: list[str]) -> list[Stack]:
-    """Those of one rank; frames of all ranks are numbered in `numbers`."""
+    """Return one rank's stacks; `numbers` numbers the frames of all ranks."""
     if not file.exists():
         raise ProfileError(f"a rank left no samples: {file} is not there; see what the program printed above")
     found: dict[tuple[int, ...], Stack] = {}
@@ -127,7 +127,7 @@ def _stacks(file: Path, command: str, numbers: dict[Frame, int], unread: list[st
 
 
 def perf_words(frequency: int, call_graph: str) -> tuple[str, list[str]]:
-    """perf's version, and what each rank is started with; raises `ProfileError` with the reason when it cannot take samples here."""
+    """Return perf's version and command line. Raises `ProfileError` if perf cannot take samples here."""
     program = shutil.which("perf")
     if program is None:
         raise ProfileError("perf is not installed: install it (Debian: linux-perf; Ubuntu: linux-tools-generic), or use --tool watch")
@@ -142,7 +142,7 @@ def perf_words(frequency: int, call_graph: str) -> tuple[str, list[str]]:
         raise ProfileError(f"perf cannot take samples here: {told} (kernel.perf_event_paranoid is {level}: it must be 2 or less, "
                            "and a container must allow perf_event_open)")
     version = ask([program, "--version"], seconds=30).stdout.removeprefix("perf version").strip()
-    # cpu-clock, a kernel timer, also works in virtual machines without hardware counters.
+    # cpu-clock is a software event: virtual machines often lack hardware counters.
     options = ["record", "-q", "-e", "cpu-clock", "-F", str(frequency), *CALL_GRAPHS[call_graph]]
     return version, [program, *options, "-o", "{folder}/rank-{rank}.data", "--"]
 
@@ -153,8 +153,8 @@ READ_S = 600.0
 
 
 def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Iterator[Sample]:
-    """Every sample of one rank, each as soon as perf has told it. Where not all can be read, `notes` gets a line that says why."""
-    # --no-inline: inlined functions need debug information per address and do not change libraries.
+    """Yield one rank's samples while perf prints them; appends to `notes` if some cannot be read."""
+    # Resolving inlined functions is slow and does not change the library.
     words = [shutil.which("perf") or "perf", "script", "--no-inline", "-i", str(file), "-F", "comm,pid,tid,time,period,ip,sym,dso"]
     count = 0
     with tempfile.TemporaryFile("w+", errors="replace") as errors, child(words, stdout=subprocess.PIPE, stderr=errors) as perf:
@@ -178,7 +178,7 @@ def read_samples(file: Path, notes: list[str], limit_s: float = READ_S) -> Itera
 
 
 def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
-    """Samples out of the text of `perf script`; lines of other kinds are passed over."""
+    """Parse samples from the output of `perf script`; ignores other lines."""
     head, frames = None, list[Frame]()
     for line in lines:
         if found := FRAME.match(line):
@@ -195,7 +195,7 @@ def parse_script(lines: Iterable[str]) -> Iterator[Sample]:
 
 @lru_cache(maxsize=10_000)  # frames repeat
 def _frame(text: str) -> Frame:
-    """Of `operator()(int) (/a/b (1).so)`: the library stands in the last pair of parentheses. The kernel's many names are one."""
+    """Parse e.g. `operator()(int) (/a/b (1).so)`: the library is in the last parentheses. Merges the names of the kernel."""
     depth, place = 1, len(text) - 1
     while depth and place:
         place -= 1
@@ -205,7 +205,7 @@ def _frame(text: str) -> Frame:
         library = KERNEL
     elif library.startswith(("[", "//anon")) and library not in ("[vdso]", "[vsyscall]"):
         library = UNKNOWN  # callers guessed without unwind tables
-    # (deleted): the library was replaced or removed at run time.
+    # The kernel marks a library that was replaced or removed.
     return Frame(library.removesuffix(" (deleted)"), symbol.partition("+0x")[0] or UNKNOWN)
 
 

@@ -1,4 +1,4 @@
-"""The started ranks, which can always be stopped, and their record while it grows; what went wrong, out of what they printed."""
+"""Launched ranks, their growing record, and error messages from their output."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NOISE = re.compile(r"^[=\-|\s]*$|^\|?\s*(PID|=)\s")
 
 
 class Ranks:
-    """Ranks under a launcher; what they print goes to `log`. A context: leaving it stops what still runs."""
+    """Ranks under a launcher; their output goes to `log`. Leaving the context terminates them."""
 
     def __init__(self, launch: Launch, log: Path) -> None:
-        # Also kept here: on a full disk the log is empty.
+        # Also kept in memory: if the disk is full, the log is empty.
         self.said: deque[str] = deque(maxlen=LINES_KEPT)
         self.idle = False
         self._log: TextIO | None = None
@@ -48,13 +48,13 @@ class Ranks:
         self._job.end()
 
     def lines(self, record: Follower, quiet_s: float) -> Iterator[list[Line]]:
-        """What comes into their record until they end; after `quiet_s` without a line they are `idle`, and no longer waited for."""
+        """Yield new record lines until the ranks end, or become `idle`: no line for `quiet_s`."""
         while not self.idle and not self._job.wait(LOOK_EVERY_S):
             yield record.new_lines()
             self.idle = record.quiet_s > quiet_s
 
     def leave(self, wait_s: float) -> None:
-        """Have them end in order."""
+        """Wait for a regular exit."""
         self._job.wait(wait_s)
 
     @property
@@ -63,7 +63,7 @@ class Ranks:
 
     @property
     def message(self) -> str | None:
-        """Their own error, once; without one, the last distinct lines that were printed."""
+        """The ranks' own error messages, else the last distinct lines of output."""
         texts = [RANK_PREFIX.sub("", line).strip() for line in self.said if not NOISE.match(line)]
         own = [OWN_PREFIX.sub("", text) for text in texts if OWN_PREFIX.match(text)]
         return "\n".join([*dict.fromkeys(own or texts)][-LONGEST:]) or None
@@ -78,7 +78,7 @@ class Ranks:
 
 
 class Follower:
-    """Gives the lines that were finished since the last look; an unfinished one waits for its end."""
+    """Reads the complete lines that were appended to a record since the last call."""
 
     def __init__(self, record: Path) -> None:
         self.record = record
@@ -106,7 +106,7 @@ class Follower:
 
 
 class RunProgress:
-    """Counts finished case × variant lines over all launches; a launch that is still to come counts as the last plan."""
+    """Progress bar over the case × variant lines of all launches; estimates future launches from known plans."""
 
     def __init__(self, console: Console, benchmark: str, launches: int) -> None:
         self.launches = launches
@@ -120,7 +120,7 @@ class RunProgress:
         self.task = self.bar.add_task(f"bench {benchmark}", total=None, now="starting ranks")
 
     def starting(self, number: int, ranks: int, side: str = "") -> None:
-        """A launch begins, of all the one with this number."""
+        """Begin launch `number`, counted over all groups and sides."""
         self.now = number
         self.bar.update(self.task, now=f"launch {number + 1} of {self.launches}, {ranks} ranks{side and f', {side}'}")
 
@@ -143,7 +143,7 @@ class RunProgress:
 
 
 def first_words(message: str | None, most: int = 200) -> str:
-    """The beginning of a message as one line, up to the end of a sentence where there is one."""
+    """Return the beginning of a message on one line, cut behind a sentence if possible."""
     text = " ".join((message or "they said nothing").split())
     if len(text) <= most:
         return text

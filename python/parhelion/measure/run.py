@@ -1,8 +1,8 @@
-"""One measurement from its first launch to its last: ranks are started, their record is followed, what failed is not started again.
+"""Run one measurement: launch ranks, follow their records, skip what has failed before.
 
-Interleaved A/B takes turns launch by launch, so that whatever the machine does meanwhile meets both sides; with `live` both launches of a pair run at once,
-and of each core the ranks take turns sample by sample (bench/turns.hpp). Each side writes a run of its own; both have the same label `interleaved`, and
-launches of a pair the same number `pair`. All other sides write one run.
+Interleaved A/B alternates launches, so that both sides see the same drift of the machine; with `live`, both launches of a pair run at once
+and alternate sample by sample on each core (bench/turns.hpp). Each side of A/B writes its own run; the two runs share the label
+`interleaved`, and paired launches the number `pair`. Otherwise all sides write one run.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Turn(NamedTuple):
 
 
 def measure(what: Measurement, console: Console) -> list[Record]:
-    """Launch as often as asked; returns what has been recorded, whatever happened: with `against`, the records of A and B, else one.
+    """Run all launches; return the records: with `against` those of A and B, else one.
 
-    A signal passes through, with a note of where the finished cases are. Raises `InputError` for what cannot be measured so.
+    A signal propagates with a note about the finished cases. Raises `InputError` if the measurement is impossible here.
     """
     run = Run(what, sides_of(what), console)
     try:
@@ -61,7 +61,7 @@ def measure(what: Measurement, console: Console) -> list[Record]:
 
 
 class Run:
-    """A measurement under way. `failed`: how the ranks of a group ended on a side, where they are started no more."""
+    """A measurement in progress. `failed`: final status of a group's ranks on a side, which are not launched again."""
 
     def __init__(self, what: Measurement, sides: list[Side], console: Console) -> None:
         self.what, self.sides = what, sides
@@ -88,12 +88,12 @@ class Run:
         return [*named, *notes, *([pairs] if what.against else [])]
 
     def left_out(self, turn: Turn) -> bool:
-        """Ranks that failed once fail again, and a launch without its partner tells nothing."""
+        """Whether to skip a launch: its ranks, or its partner's, have failed before."""
         partners = range(len(self.sides)) if self.what.against else [turn.side]
         for side in partners:
             if failure := self.failed.get((turn.group, side)):
                 of = f" of {NAMES[side]}" if self.what.against else ""
-                if failure.status != UNAVAILABLE:  # its rows exist already
+                if failure.status != UNAVAILABLE:  # unavailable cases already have rows
                     self._append(turn, End(turn.launch, f"{LEFT_OUT}the same cases{of} failed in launch {failure.launch + 1}"))
                 return True
         if reason := self.sides[turn.side].reason:
@@ -122,7 +122,7 @@ class Run:
         return name if self.what.combined else f"{NAMES[turn.side]}: {name}" if self.what.against else ""
 
     def _close(self, turn: Turn, why: str, message: str | None, any_case: bool) -> End:
-        """Say how a launch ended; a combination that came to no case at all is one that this machine does not have."""
+        """Record how a launch ended; a combination without any finished case is unavailable on this machine."""
         if self.what.combined and not any_case:
             self.folders[turn.side].drop_unfinished_line()
             return self._unavailable(turn, f"the ranks did not start ({why}): {first_words(message)}")
@@ -134,11 +134,11 @@ class Run:
             folder.drop_unfinished_line()
             folder.append(end)
         except (OSError, RecordError):
-            self.lost.append((folder, end))  # disk full: the message about the end reports it
+            self.lost.append((folder, end))  # the disk is full
         return end
 
     def _unavailable(self, turn: Turn, reason: str) -> End:
-        """A row with the reason for every case and variant that cannot be measured; returns the end of the launch."""
+        """Append a skipped row with the reason for every case and variant; return the launch's end."""
         what, group, side, folder = self.what, self.what.groups[turn.group], self.sides[turn.side], self.folders[turn.side]
         for case, (variant, role) in product(group.cases, self._variants(turn)):
             params = {**case, "ranks": group.ranks, **side.params}
@@ -147,7 +147,7 @@ class Run:
         return end
 
     def _variants(self, turn: Turn) -> list[tuple[str, str]]:
-        """With their roles, as the first build tells that can."""
+        """Return (variant, role) pairs from the first build that can list them."""
         asked = self.what.variants_of(self.what.groups[turn.group])
         for side in (self.sides[turn.side], *self.sides):
             listed = built_variants(side.build).get(self.what.benchmark, []) if side.build else []
@@ -157,7 +157,7 @@ class Run:
 
 
 class Party:
-    """The ranks of one turn, and what they record. A context: leaving it stops what still runs."""
+    """Ranks and record of one turn. Leaving the context terminates the ranks."""
 
     def __init__(self, run: Run, turn: Turn, words: list[str]) -> None:
         self.run, self.turn, self.folder = run, turn, run.folders[turn.side]
@@ -177,13 +177,13 @@ class Party:
             self.run._append(self.turn, End(self.turn.launch, str(error), None))
 
     def lines(self) -> Iterator[list[Line]]:
-        """What comes while they run."""
+        """Yield new record lines while the ranks run."""
         for lines in self.ranks.lines(self.follower, self.run.what.timeout):
             self._note(lines)
             yield lines
 
     def close(self) -> bool:
-        """Whether they have finished; how they ended is written down where not."""
+        """Return whether the ranks finished; if not, record how they ended."""
         if not self.finished:
             why = f"no case finished for {self.run.what.timeout:g} s" if self.ranks.idle else self.ranks.ending
             any_case = self.run.progress.done > self.before
@@ -196,7 +196,7 @@ class Party:
 
 
 class Pipes:
-    """Named pipes over which the ranks of two launches hand each other their cores (bench/turns.hpp); for one launch there are none."""
+    """Named pipes through which two concurrent launches hand over cores (bench/turns.hpp); none for a single launch."""
 
     def __init__(self, together: Sequence[Turn], ranks: int) -> None:
         self.names = dict(zip(together, ("first", "second"))) if len(together) > 1 else {}
@@ -220,18 +220,18 @@ class Pipes:
         return [f"--turns={self.folder.name}/{self.names[turn]}"] if self.names else []
 
     def close(self) -> None:
-        """From now on who waits for a side that has ended gets its turn at once."""
+        """Close the pipes: ranks that wait for an ended side then continue at once."""
         while self.open:
             os.close(self.open.pop())
 
 
 def in_pairs(all_turns: Iterator[Turn]) -> list[list[Turn]]:
-    """Both sides of a launch together."""
+    """Pair both sides of each launch."""
     return [[turn, next(all_turns)] for turn in all_turns]
 
 
 def turns(what: Measurement, sides: int) -> Iterator[Turn]:
-    """Groups take turns, so that a drift meets all of them, and so do combinations, in an order drawn anew for each round."""
+    """Yield launches that alternate between groups, so that drift affects all equally; shuffles combinations in each round."""
     groups = range(len(what.groups))
     if what.against:
         for launch, group in enumerate([*groups] * what.launches):
@@ -249,12 +249,12 @@ def turns(what: Measurement, sides: int) -> Iterator[Turn]:
 
 
 def first_of_pair(launch: int, groups: int) -> int:
-    """Which side goes first: for each group of cases it changes from pair to pair, and with the groups."""
+    """Return the side that starts; alternates between pairs of a group, and between groups."""
     return (launch // groups + launch % groups) % 2
 
 
 def _folders(what: Measurement, sides: list[Side]) -> list[RunFolder]:
-    """All in one run; with `against` two runs, or none. A label `image` that was given is this side's."""
+    """Create one run for all sides, or with `against` both runs or none. A given label `image` applies to this side."""
     command = ["parhelion", *sys.argv[1:]]
     if not what.against:
         return [RunFolder.create(what.benchmark, command, collect(), what.out, what.labels)] * len(sides)

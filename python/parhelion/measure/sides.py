@@ -1,6 +1,6 @@
-"""What is measured side by side with the same cases: one build; builds × networks; or interleaved A/B, this build and another one.
+"""Sides of a comparison over the same cases: one build; builds × networks; or interleaved A/B against another build.
 
-The other build is one of this checkout, another checkout, or a software image of Apptainer, whose ranks are started inside it by its own MPI.
+The other build belongs to this checkout, another checkout, or an Apptainer image whose own MPI starts the ranks inside it.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ BUILDS = Path("python", "parhelion", "_builds")
 
 @dataclass(frozen=True)
 class Side:
-    """One of those that are compared. `params` tell its cases from those of other sides of the same run; with a `reason` it cannot be started."""
+    """One side of a comparison. `params` distinguish its cases within a run; with a `reason` it cannot be launched."""
 
     name: str = ""
     build: Build | None = None
     setting: dict[str, str] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     reason: str | None = None
-    environment: dict[str, Any] | None = None  # None: the environment here
-    package: Path | None = None  # the Python package of another checkout, for ranks in Python
+    environment: dict[str, Any] | None = None  # if different from this environment
+    package: Path | None = None  # for ranks in Python: another checkout's package
     image: SoftwareImage | None = None
 
     def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
@@ -59,8 +59,7 @@ class Side:
         return [] if self.reason else self.launch(what, what.groups[0], []).notes
 
     def check(self, what: Measurement) -> Side:
-        """Refuse before a run folder is made: unknown names (a build that cannot tell refuses them itself), and an MPI that has gone, which
-        every rank in Python would tell with a traceback."""
+        """Raise `InputError` before a run folder is created, for unknown variants (if the build lists them) or a missing MPI; return self."""
         build = self.build
         if not build:
             return self
@@ -74,7 +73,7 @@ class Side:
 
 
 def sides_of(what: Measurement) -> list[Side]:
-    """All sides; with `against`, the other build (A) and this one (B). Raises `InputError` for what cannot be measured here at all."""
+    """Return all sides; with `against`, the other build (A) and this one (B). Raises `InputError` if this is impossible here."""
     become_rank(what)
     if what.live and not what.against:
         raise InputError("--live: there is nobody to take turns with: add --against, or leave it out")
@@ -89,9 +88,9 @@ def sides_of(what: Measurement) -> list[Side]:
 
 
 def become_rank(what: Measurement) -> None:
-    """Where a launcher has started this as its ranks, each becomes the measuring program, which prints columns; with `out` rank 0 writes a record.
+    """If a launcher started this process as a rank, exec the measuring program, which prints columns; with `out` rank 0 writes a record.
 
-    What cannot be measured so is told by rank 0, and ends all.
+    Rank 0 raises `InputError` if the measurement is impossible; other ranks exit.
     """
     here = inside_launcher()
     if here is None or (here.size == 1 and by_srun(here)):
@@ -118,21 +117,21 @@ def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str,
     side = Side(build.name, build).check(what)
     program, setting = _program(build, group)
     program += what.arguments(0, group, side.params)
-    if what.out:  # phl-bench reports a write error
+    if what.out:  # if this fails, the measuring program reports it on every rank
         what.out.mkdir(parents=True, exist_ok=True)
         program.append(f"--json={what.out.resolve() / 'record.jsonl'}")
     return program, build.environment() | single_threaded(os.environ)[0] | setting
 
 
 def _program(build: Build, group: Group) -> tuple[list[str], dict[str, str]]:
-    """What measures, and a variable for Python: several builds may fit the MPI that such a rank loads."""
+    """Return the measuring program and variables; PARHELION_BUILD selects among builds that fit the MPI of a Python rank."""
     if group.module is None:
         return [str(build.program)], {}
     return [sys.executable, "-m", group.module], {"PARHELION_BUILD": build.name}
 
 
 def _combinations(what: Measurement) -> list[Side]:
-    """MPI by MPI, each with every network; those that cannot run carry the reason."""
+    """Return every network for each MPI; combinations that cannot run have a reason."""
     if what.against:
         raise InputError(f"--against {what.against}: a matrix compares its combinations by itself; leave out one of both")
     if what.build:
@@ -175,7 +174,7 @@ def _other(text: str, here: str) -> Side:
 
 
 def _checkout(path: Path, here: str) -> Side:
-    """The build that is measured here, or the one that the checkout has built last."""
+    """Return the checkout's build of the same name as this one, else the one built last."""
     folder = path / BUILDS
     built = usable_builds(folder) if folder.is_dir() else {}
     if not built:
@@ -186,12 +185,12 @@ def _checkout(path: Path, here: str) -> Side:
 
 
 RUNTIMES = ("apptainer", "singularity")
-PROBE_S = 300.0  # without mounts the image is unpacked first
-OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_BUILD", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # this installation's variables
+PROBE_S = 300.0  # Apptainer unpacks an image that it cannot mount
+OURS = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PARHELION_BUILD", "LD_LIBRARY_PATH", "MPI4PY_LIBMPI", "MPI4PY_MPIABI")  # specific to this installation
 SIF_AT, SIF, SQUASHED = 32, b"SIF_MAGIC", b"hsqs"
 
 ANSWER = "parhelion-image: "
-# The Python with Parhelion: of the command `parhelion`, else python3.
+# Find the Python of the command `parhelion`, else python3.
 FIND = """
 for python in "$(sed -n '1s/^#!//p' "$(command -v parhelion)" 2>/dev/null)" python3; do
   if [ -n "$python" ] && "$python" -c 'import parhelion.launch' 2>/dev/null; then exec "$python" -c "$1" "$2"; fi
@@ -218,7 +217,7 @@ print("{ANSWER}" + json.dumps(told))
 
 @dataclass(frozen=True)
 class SoftwareImage:
-    """An image of Apptainer (or Singularity) and what is in it; `environment` is `None` where its Python cannot tell."""
+    """An Apptainer (or Singularity) image and its build; `environment` is None if its Python cannot tell."""
 
     path: Path
     runtime: str
@@ -229,7 +228,7 @@ class SoftwareImage:
 
     @classmethod
     def open(cls, path: Path, wanted: str) -> SoftwareImage:
-        """The image with what is to be started in it: the `wanted` build where it has that. Raises `InputError`."""
+        """Probe the image for the build `wanted`, else its default. Raises `InputError`."""
         runtime = next(filter(None, map(shutil.which, RUNTIMES)), None)
         if runtime is None:
             raise InputError(f"--against {path}: it is an image, and neither {' nor '.join(RUNTIMES)} is on PATH: install one, or give a build or a checkout")
@@ -244,7 +243,7 @@ class SoftwareImage:
         return cls(path, runtime, **msgspec.json.decode(answer))
 
     def launch(self, what: Measurement, group: Group, arguments: list[str]) -> Launch:
-        """The ranks of this host inside the image; folders that `arguments` and cases name are seen there."""
+        """Return a launch inside the image, on this host; binds the folders that `arguments` and cases name."""
         files = [Path(word.partition("=")[2]).parent for word in arguments if word.startswith(("--json=", "--turns="))]
         binds = dict.fromkeys([*files, *(Path(case["dataset"]).resolve() for case in group.cases if "dataset" in case)])
         program = [self.program] if group.module is None else [self.python, "-m", group.module]
@@ -253,7 +252,7 @@ class SoftwareImage:
         return Launch([*self.words(binds), *launcher, *program, *arguments], _environment() | {"PARHELION_BUILD": self.build}, [note])
 
     def words(self, binds: Iterable[Path]) -> list[str]:
-        """What comes before a command that is to run inside, where these folders are to be seen: by fields of CSV, which may have commas and colons."""
+        """Return the command line that runs a command inside the image; --mount takes CSV fields, so paths may contain commas and colons."""
         words = [self.runtime, "exec"]
         for folder in binds:
             line = io.StringIO()
@@ -263,7 +262,7 @@ class SoftwareImage:
 
 
 def is_image(path: Path) -> bool:
-    """A file in a form in which images come, or a folder that Apptainer has made one."""
+    """Whether the path is an image file (SIF, SquashFS) or an Apptainer sandbox folder."""
     if not path.is_file():
         return (path / ".singularity.d").is_dir()
     try:
@@ -275,5 +274,5 @@ def is_image(path: Path) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    """Variables reach the inside of an image; those that tell where things are here would mislead it."""
+    """Return the environment without variables of this installation, which would mislead the image."""
     return {name: value for name, value in os.environ.items() if name not in OURS}

@@ -1,8 +1,7 @@
-"""Measuring programs that run on every rank in Python: `python -m parhelion.measure.programs ghosts|apps OPTIONS`, with phl-bench's options and
-record. `ghosts` exchanges row arrays as the published benchmark did; `apps` runs Veros (PyPI), a model of the ocean, with its own exchange of
-overlaps and with this library's put in its place from outside.
+"""Measuring programs in Python: `python -m parhelion.measure.programs ghosts|apps OPTIONS`, with phl-bench's options and record.
 
-Here is what the command line needs to know of them, without MPI.
+`ghosts` exchanges row arrays like the published benchmark; `apps` runs the ocean model Veros (PyPI) with its own halo exchange and with
+Parhelion's substituted. This module loads no MPI, for the command line.
 """
 
 # Variants by role.
@@ -14,8 +13,8 @@ GHOSTS = {
 VEROS = {"own": ["auto"], "baseline": ["hand_sendrecv", "planted_fault"]}
 ONLY_BY_NAME = {"planted_fault"}
 
-EXTENT = (30, 42, 15)  # of Veros's setup acc_basic: columns in x and y, layers
-OVERLAP = 2  # halo width in columns, also the least owned extent
+EXTENT = (30, 42, 15)  # columns in x and y, and layers, of Veros's setup acc_basic
+OVERLAP = 2  # halo width in columns; a rank owns at least as many
 
 
 def names(roles: dict[str, list[str]]) -> list[str]:
@@ -23,7 +22,7 @@ def names(roles: dict[str, list[str]]) -> list[str]:
 
 
 def process_grid(ranks: int) -> tuple[int, int] | None:
-    """Ranks of Veros in x and y, whose subdomains are as square as they get; None where the columns cannot be divided evenly."""
+    """Return Veros's ranks in x and y with the most nearly square subdomains; None if no grid divides the columns evenly."""
     fitting = [(x, ranks // x) for x in range(1, ranks + 1) if ranks % x == 0 and _fits(EXTENT[0], x) and _fits(EXTENT[1], ranks // x)]
     return min(fitting, key=lambda grid: abs(EXTENT[0] / grid[0] - EXTENT[1] / grid[1]), default=None)
 

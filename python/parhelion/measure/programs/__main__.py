@@ -1,15 +1,14 @@
-"""Measures what the options ask for. Exit status: 0; 1 when a value was wrong; 2 for bad input."""
+"""Run the measuring program. Exit status: 0; 1 if a value was wrong; 2 for bad input."""
 
 import importlib
 import sys
 import time
 
-BEFORE_S = time.process_time()  # interpreter and package only
+BEFORE_S = time.process_time()  # CPU time of the interpreter and the package
 
 
 def timed_imports() -> dict[str, float]:
-    """Seconds for NumPy, for mpi4py (which starts MPI) and for the first use of the package: hundreds of ranks import at once from a
-    cluster's file system before they can do anything."""
+    """Return the import times of NumPy, mpi4py (with MPI_Init) and Parhelion: on a cluster, hundreds of ranks import from one file system at once."""
     return {
         "interpreter_s": BEFORE_S,
         "numpy_s": _seconds("numpy"),
@@ -23,7 +22,7 @@ def _seconds(module: str, *names: str) -> float:
     start = time.perf_counter()
     imported = importlib.import_module(module)
     for name in names:
-        getattr(imported, name)  # loads the submodule
+        getattr(imported, name)  # the package imports names lazily
     return time.perf_counter() - start
 
 

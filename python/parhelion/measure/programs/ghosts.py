@@ -1,5 +1,6 @@
-"""Rows of cells with ghosts: blocks on a periodic process grid, the rows that each rank wants of the others, the check that they are right, and the
-variants: the library's arrays, mpi4py by hand, the published way among it, and copies alone as a floor."""
+"""Row arrays with ghosts: blocks on a periodic process grid, verification, and variants: the library, mpi4py (also as published), plain
+copies as a floor.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ FACES, ALL_FROM_ONE = "faces", "all-from-one"
 
 @dataclass(frozen=True)
 class Case:
-    """One case as the job tells it, seen from one rank. Rows are numbered block after block, in C order within a block."""
+    """One case on this rank. Row ids are block-major, C order within a block."""
 
     comm: MPI.Intracomm
     grid: tuple[int, ...]
@@ -52,7 +53,7 @@ class Case:
 
     @cached_property
     def claimed(self) -> np.ndarray:
-        """Global ids of the rows beyond the six faces, face after face, repeated where the periodic grid is small."""
+        """Global ids of the rows across the six faces, face by face; small periodic grids repeat ids."""
         return np.concatenate([self._face(axis, side) for axis in range(3) for side in (-1, 1)])
 
     @cached_property
@@ -61,17 +62,17 @@ class Case:
 
     @cached_property
     def wanted(self) -> np.ndarray:
-        """The rows that really move: each once, and only those of other ranks; ascending, hence owner after owner."""
+        """Global ids of the ghosts: unique, owned by other ranks, ascending and so grouped by owner."""
         return self.unique[self.unique // self.rows != self.comm.rank]
 
     @cached_property
     def map(self) -> "ph.IndexMap":
-        """Collective the first time."""
+        """Index map of the case. The first access is collective."""
         return ph.IndexMap.pull(self.rows, self.wanted, self.comm)
 
     @cached_property
     def sent(self) -> list[tuple[int, np.ndarray]]:
-        """Own rows that each other rank wants, in the order in which it wants them. Collective the first time."""
+        """Per destination, the owned rows to send, in the receiver's order. The first access is collective."""
         owners = self.wanted // self.rows
         asked = self.comm.alltoall([self.wanted[owners == rank] - rank * self.rows for rank in range(self.comm.size)])
         return [(rank, rows) for rank, rows in enumerate(asked) if len(rows)]
@@ -82,13 +83,13 @@ class Case:
 
     @cached_property
     def received(self) -> list[tuple[int, int, int]]:
-        """(owner, first row, rows): where the rows of each owner lie behind the own ones."""
+        """(owner, first row, rows) of the ghosts behind the owned rows."""
         owners, starts = np.unique(self.wanted // self.rows, return_index=True)
         ends = np.append(starts[1:], len(self.wanted)).tolist() if len(starts) else []
         return [(int(rank), self.rows + int(a), b - int(a)) for rank, a, b in zip(owners, starts, ends, strict=True)]
 
     def params(self) -> dict[str, Any]:
-        """Parameters of the case, and how many rows the rank with the most of them claims and moves. Collective."""
+        """Return the case's parameters, with the maximum numbers of claimed and moved rows over all ranks. Collective."""
         counts = np.array([len(self.claimed), len(self.unique), len(self.wanted)])
         most = np.empty_like(counts)
         self.comm.Allreduce(counts, most, MPI.MAX)
@@ -100,7 +101,7 @@ class Case:
         }
 
     def _face(self, axis: int, side: int) -> np.ndarray:
-        """Rows of the neighbor's block that touch this block's face. All from one: of rank 0's, whoever asks."""
+        """Return the neighbor's rows that touch this face; with all-from-one, rank 0's rows."""
         place = list(np.unravel_index(self.comm.rank, self.grid))
         place[axis] = (place[axis] + side) % self.grid[axis]
         owner = 0 if self.pattern == ALL_FROM_ONE else int(np.ravel_multi_index(place, self.grid))
@@ -110,7 +111,7 @@ class Case:
 
 
 class Rows:
-    """Owned rows, then ghosts, in `array` of shape (rows, vdim). Every value tells its row, its component and the round."""
+    """Owned rows, then ghosts, in `array` of shape (rows, vdim); values encode row, component and round."""
 
     def __init__(self, case: Case, array: np.ndarray, ghosts: np.ndarray | None = None) -> None:
         self.case, self.array = case, array
@@ -118,7 +119,7 @@ class Rows:
         self.ids = np.concatenate([np.arange(first, first + case.rows), case.wanted if ghosts is None else ghosts])
 
     def refresh(self, turn: int) -> None:
-        """This round's values into the owned rows, poison into the ghosts."""
+        """Set the owned rows for this round and poison the ghosts."""
         self.array[: self.case.rows] = self._expected(slice(0, self.case.rows), turn)
         self.array[self.case.rows :] = -1
 
@@ -135,7 +136,7 @@ def private_rows(case: Case) -> Rows:
 
 
 class Exchange(Variant):
-    """What the variants below share. `sent`: the rows of each message."""
+    """Common base of the variants. `sent`: (destination, rows) of each message."""
 
     bytes = messages = 0
     sent: list[tuple[int, np.ndarray]] = []
@@ -153,7 +154,7 @@ class ByHand(Exchange):
 
 
 class Hindexed(ByHand):
-    """The published way: one hindexed datatype per neighbor and side, a block for each row, in persistent requests."""
+    """Published method: an hindexed datatype per neighbor and direction, one block per row, persistent requests."""
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
@@ -164,7 +165,7 @@ class Hindexed(ByHand):
     def _request(self, init: Any, rank: int, rows: np.ndarray, row_bytes: int) -> MPI.Prequest:
         kind = MPI.BYTE.Create_hindexed([row_bytes] * len(rows), (rows * row_bytes).tolist()).Commit()
         request = init([self.array, 1, kind], rank)
-        kind.Free()  # the request keeps its own reference
+        kind.Free()  # the request keeps a reference
         return request
 
     def exchange(self) -> None:
@@ -173,7 +174,7 @@ class Hindexed(ByHand):
 
 
 class Packed(ByHand):
-    """In-place packing: rows into a buffer per neighbor, persistent requests, received straight among the ghosts."""
+    """Pack into a buffer per neighbor, use persistent requests, receive directly into the ghosts."""
 
     def __init__(self, case: Case) -> None:
         super().__init__(case)
@@ -185,13 +186,13 @@ class Packed(ByHand):
     def exchange(self) -> None:
         MPI.Prequest.Startall(self.receives)
         for buffer, (_, rows), send in zip(self.buffers, self.sent, self.sends):
-            np.take(self.array, rows, axis=0, out=buffer, mode="clip")  # clip: the only mode without a buffer
+            np.take(self.array, rows, axis=0, out=buffer, mode="clip")  # only mode="clip" writes to `out` without a temporary
             send.Start()
         MPI.Request.Waitall(self.receives + self.sends)
 
 
 class Plain(ByHand):
-    """What most write first: index, Isend, Irecv."""
+    """The straightforward code: index, Isend, Irecv."""
 
     def exchange(self) -> None:
         array, comm = self.array, self.comm
@@ -202,7 +203,7 @@ class Plain(ByHand):
 
 
 class PlantedFault(Plain):
-    """Right but for one value on the last rank: shows that the checks notice. It runs only by name."""
+    """Sets one wrong value on the last rank to test the verification. Runs only by name."""
 
     def exchange(self) -> None:
         super().exchange()
@@ -211,7 +212,7 @@ class PlantedFault(Plain):
 
 
 class Own(Exchange):
-    """`exchange()` from Python; with `native`, the same from C++, to see what Python costs."""
+    """The library's exchange, called from Python or, with `native`, from C++ to measure Python's overhead."""
 
     def __init__(self, case: Case, transport: str, native: bool = False) -> None:
         rows = case.map.zeros(case.dtype, case.vdim)
@@ -233,7 +234,7 @@ class Own(Exchange):
 
 
 class InProcess(Exchange):
-    """Compiled copies of as many own rows to own ghosts: no other rank, no other core, so that nothing may be faster."""
+    """Copies as many owned rows to ghosts within the process, in C++: a lower bound on any exchange."""
 
     def __init__(self, case: Case) -> None:
         rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in case.sent)])

@@ -1,7 +1,7 @@
-"""The protocol of phl-bench, which asks what it needs to know and calls the exchanges (bench/callback.hpp).
+"""Python side of phl-bench's callbacks (bench/callback.hpp).
 
-A program is a module with `Case` (`read(options, communicator)`, `params()`), `ROLES`, the names of its variants, and `VARIANTS`, how each is made
-for a case.
+A program is a module with `Case` (`read(options, communicator)`, `params()`), `ROLES` (names of variants) and `VARIANTS` (their factories
+for a case).
 """
 
 import ctypes
@@ -22,14 +22,14 @@ class Measured(ctypes.Structure):
 
 
 class Skipped(Exception):
-    """A variant cannot run here; says why, on every rank alike."""
+    """A variant cannot run here; all ranks raise it with the same reason."""
 
 
 class Variant:
-    """One method to exchange the values of `rows`, which has `refresh(round)` and `count_wrong(round)`. Making one is collective, and so is freeing it."""
+    """A method to exchange `rows`, which has `refresh(round)` and `count_wrong(round)`. Construction and `free` are collective."""
 
     rows: Any
-    setup_s: float | None = None  # of an application: of the exchange only
+    setup_s: float | None = None  # of the exchange alone, for whole applications
 
     def run(self, times: int) -> None:
         for _ in range(times):
@@ -39,16 +39,16 @@ class Variant:
         raise NotImplementedError
 
     def traffic(self) -> dict[str, Any] | None:
-        """Where it is known."""
+        """Return bytes and messages, if known."""
 
     def explain(self) -> str | None:
-        """Where there is something to say."""
+        """Return a description, if there is one."""
 
     def step_held(self) -> float | None:
-        """Of a whole application: one more step with the ranks brought together before each exchange; seconds inside exchanges."""
+        """Whole applications: run one more step with a barrier before each exchange; return the seconds inside exchanges."""
 
     def exchange_lines(self) -> int:
-        """Of a whole application: the lines of code that exchange."""
+        """Whole applications: return the lines of code of the exchange."""
         return 0
 
     def free(self) -> None:
@@ -56,7 +56,7 @@ class Variant:
 
 
 def main(imports: dict[str, float], program: Any) -> int:
-    """Collective over MPI.COMM_WORLD. Returns the exit status."""
+    """Run phl-bench. Collective over MPI.COMM_WORLD; returns the exit status."""
     library = ctypes.PyDLL(str(Path(str(_core.__file__)).with_name("libphl_measure.so")))
     answers = Answers(imports, program)
     measured = Measured(ANSWER(answers.answer), EXCHANGE(answers.exchange))
@@ -75,7 +75,7 @@ class Answers:
         self.error = ""
 
     def answer(self, question: bytes) -> int:
-        """The address of the answer, which stays until the next one."""
+        """Return the address of the JSON answer, valid until the next call."""
         asked = json.loads(question)
         variant, what = asked.pop("variant", None), asked.pop("what")
         try:

@@ -1,4 +1,4 @@
-"""Veros's setup acc_basic over its own exchange of overlaps and over this library's."""
+"""Veros's setup acc_basic with its own halo exchange and with Parhelion's."""
 
 import inspect
 import re
@@ -23,7 +23,7 @@ Overlap = Callable[[Any, Any, bool], Any]
 
 @cache
 def prepare() -> None:
-    """Veros, set to run on all ranks; a process can do that once. Collective."""
+    """Configure Veros for all ranks, once per process. Collective."""
     from veros import runtime_settings
 
     comm = MPI.COMM_WORLD.Dup()
@@ -48,7 +48,7 @@ class Case:
 
     @cached_property
     def untouched(self) -> tuple["Model", list[dict[str, Any]]]:
-        """Veros with its own exchange, and its states step by step, each of which is made once. Collective the first time."""
+        """Veros with its own exchange, and its states after each step so far. The first access is collective."""
         model = Model(self, _by_veros)
         return model, [model.beginning]
 
@@ -61,7 +61,7 @@ class Case:
 
 
 class Model(Variant):
-    """The model over one method to exchange. It is its own values, too; in round n it is looked at from step n on."""
+    """Veros with one exchange method; acts as its own `rows`. Round n is compared from step n on."""
 
     def __init__(self, case: Case, make_overlap: Callable[[], Any]) -> None:
         if find_spec("veros") is None:
@@ -77,7 +77,7 @@ class Model(Variant):
         self.setup_s = getattr(self.overlap, "setup_s", 0.0)
 
     def state(self) -> dict[str, Any]:
-        """All variables. Veros never writes into an array, so that keeping them is free."""
+        """Return all variables; Veros's arrays are immutable, so no copy is needed."""
         return {name: value for name, value in self.setup.state.variables.items() if value is not None}
 
     def refresh(self, turn: int) -> None:
@@ -89,7 +89,7 @@ class Model(Variant):
         self.run(turn)
 
     def count_wrong(self, turn: int) -> int:
-        """How many values differ in a bit; a NaN is right where it should be."""
+        """Count the values that differ bitwise, NaN included."""
         right, mine = self.case.state_after(self.steps), self.state()
         return sum(_differing(np.asarray(mine[name]), np.asarray(value)) for name, value in right.items())
 
@@ -116,7 +116,7 @@ class Model(Variant):
         return spent
 
     def exchange_lines(self) -> int:
-        """Of the code that exchanges, not of what this benchmark puts around it."""
+        """Count the exchange's lines, without the benchmark's own code."""
         from veros import distributed
 
         from . import with_parhelion
@@ -131,7 +131,7 @@ class Model(Variant):
 
     @contextmanager
     def _exchanging(self, overlap: Overlap | None = None) -> Iterator[None]:
-        """Veros looks its exchange up at every call, so that another can stand in its place."""
+        """Replace Veros's exchange inside the context; Veros looks it up at each call."""
         from veros import distributed
 
         own, distributed.exchange_overlap = distributed.exchange_overlap, overlap or self.overlap
@@ -177,12 +177,12 @@ def _by_veros() -> Any:
 
 
 def _with_a_fault() -> Any:
-    """Right but for one value on the last rank: shows that the comparison notices. It runs only by name."""
+    """Set one wrong value on the last rank to test the comparison. Runs only by name."""
     own = _by_veros()
 
     def overlap(arr: Any, var_grid: Any, cyclic: bool) -> Any:
         made = own(arr, var_grid, cyclic).copy()
-        if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1 and made.ndim == 4:  # temperature and other tracers
+        if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1 and made.ndim == 4:  # tracers such as temperature
             made[0, 2] += 1e-6
         return made
 

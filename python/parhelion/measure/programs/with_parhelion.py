@@ -1,4 +1,4 @@
-"""The library in place of `veros.distributed.exchange_overlap`: the whole of what a port of Veros takes."""
+"""Replacement of `veros.distributed.exchange_overlap` by Parhelion: all code that a port of Veros needs."""
 
 from itertools import zip_longest
 from typing import Any
@@ -13,7 +13,7 @@ OVERLAP = 2
 
 
 class WithParhelion:
-    """Called as Veros calls its own. Arrays of Veros are values: a new one is returned. One exchange for each kind of array is kept."""
+    """Has the signature of Veros's exchange and returns a new array, as Veros's are immutable. Keeps one exchange per kind of array."""
 
     def __init__(self, transport: str) -> None:
         self.transport = transport
@@ -21,7 +21,7 @@ class WithParhelion:
 
     def __call__(self, arr: Any, var_grid: Any, cyclic: bool) -> Any:
         if any(dim not in wanted for dim, wanted in zip_longest(var_grid[:2], SCATTERED_DIMENSIONS, fillvalue=())):
-            return exchange_overlap(arr, var_grid, cyclic)  # along one dimension: rare calls during set-up
+            return exchange_overlap(arr, var_grid, cyclic)  # along one dimension: only during set-up
         key = (arr.shape, arr.dtype, cyclic)
         if key not in self.kinds:
             self.kinds[key] = self._make(*key)
@@ -33,7 +33,7 @@ class WithParhelion:
     def _make(self, shape: tuple[int, ...], dtype: np.dtype, cyclic: bool) -> Any:
         ranks = runtime_settings.num_proc
         cells = tuple((shape[d] - 2 * OVERLAP) * ranks[d] for d in range(2))
-        # Ranks at a non-cyclic end own the layers beyond it, so that corners get their values from them.
+        # Outside non-periodic boundaries the rank owns the halo, so that corner values come from it.
         domain = ph.CartesianDomain(cells, halo=OVERLAP, periodic=(cyclic, False), boundary="owned", process_grid=ranks, rank_order="first",
                                     comm=runtime_settings.mpi_comm)
         array = domain.zeros(dtype, components=shape[2:] or None)
