@@ -99,7 +99,7 @@ class Fact(Change):
 class Cause:
     """A likely cause: `why` lists the evidence, `facts` the differences that it explains.
 
-    If only image `side` loads a library, `loaded` names it; `sleeps` if a rank sleeps only there.
+    `loaded` names a library, `sleeps` marks a sleeping rank, that only image `side` has.
     """
 
     title: str

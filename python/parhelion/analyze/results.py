@@ -67,7 +67,7 @@ class Entry:
 
     @property
     def median(self) -> float | None:
-        """Median in seconds; `None` if the variant failed."""
+        """Median in seconds; `None` if the variant failed or has no samples."""
         return self.summary.median if self.summary and not self.failed else None
 
     def first(self, name: str) -> Any:
@@ -200,7 +200,7 @@ def _fastest(entries: Iterable[Entry]) -> Entry | None:
 
 
 def results(cases: Iterable[Case]) -> list[CaseResult]:
-    """Join lines to cases and variants, in order of first occurrence."""
+    """Join lines into cases and variants, in order of first occurrence."""
     joined: dict[tuple[str, bytes], CaseResult] = {}
     for line in cases:
         key = (line.name, msgspec.json.encode(line.params, order="deterministic"))

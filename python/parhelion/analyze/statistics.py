@@ -337,15 +337,15 @@ def value_with_uncertainty(value: float, std: float) -> str:
     return f"{ufloat(value, std):.1ufS}"
 
 
-# Choosing by the other half correlates the halves, by at most 0.36 for (three) equal variants and more for uneven halves.
-# The t test ignores that correlation; this factor inflates its error.
+# Choosing by the other half correlates the halves: by at most 0.36 (three equal variants), by more if halves are uneven.
+# The t test ignores that correlation; this factor widens its error.
 HALVES_AGREE = math.sqrt(1.6)
 Samples = Mapping[Any, np.ndarray]  # of one variant, by launch number
 Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # variants above and below the fraction line; the fastest of each counts
 
 
 class Ratio(NamedTuple):
-    """A ratio with interval and method; without enough samples, both values are missing."""
+    """A ratio with its interval and method; `None` for too few samples."""
 
     value: float | None = None
     interval: Interval = NO_INTERVAL

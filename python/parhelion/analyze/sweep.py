@@ -237,7 +237,7 @@ def _knee(points: list[Point], sizes: np.ndarray, seconds: np.ndarray, first: in
 
 
 def _confirmed(points: list[Point], against: float) -> tuple[int, int]:
-    """Number of launches with the last point on the same side of the line through the others, and their total."""
+    """Number of launches with the last point on the same side of the line through the others, and of all launches."""
     launches = set.intersection(*(set(point.by_launch) for point in points))
     sizes, same = np.array([point.size for point in points], dtype=float), 0
     for launch in launches:
