@@ -55,7 +55,7 @@ Facts = dict[str, str]
 VOLATILE = ("load", "variables PMI", "variables MPI_LOCAL", "binding")
 OF_MACHINE = {"host": "host", "cpu model": "processor", "cpu usable cores": "usable cores"}
 CLEARLY = 1.25  # slow: above this multiple of the median rank's time; uneven core distances stay below
-AS_BEFORE = 1.1  # nearly slow
+AS_BEFORE = 1.1  # nearly slow: above this multiple
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str
     return f"{moved.mean():.4e} [{slowest * 1e3:.3g}ms]", spread, f"{total:.4e}", f"{claimed.mean():.4e}"
 
 
-STEPS = 1000  # that amortize the set-up
+STEPS = 1000  # steps that amortize the set-up
 
 CAPTION = (f"µs, medians; exchange: what all exchanges of a step take once the ranks have come together, mean over ranks; with set-up: and "
            f"1/{STEPS:,} of the set-up; over hand-written: that over that of the hand-written way in which it is least, and the step over the fastest hand-written one; "

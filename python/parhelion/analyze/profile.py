@@ -73,7 +73,7 @@ def naming(profile: Profile, words: int) -> Naming:
 
 
 def own_shares(profile: Profile, names: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
-    """Shares by innermost frame, and by function slept in."""
+    """Shares by innermost frame; sleep by kernel function."""
     return _shares(profile, names, lambda frames: frames[-1:], ranks)
 
 

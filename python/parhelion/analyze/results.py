@@ -358,7 +358,7 @@ def wording(benchmark: str) -> Wording:
 
 
 def told(summary: Summary | None) -> dict[str, Any]:
-    """Document a summary, in seconds; values are `None` without one."""
+    """Return a summary's values for a document, in seconds; each `None` without a summary."""
     names = {"p5_s": "p5", "median_s": "median", "ci95_s": "interval", "p95_s": "p95", "p99_s": "p99", "mean_s": "mean", "std_s": "std", "mean_std_us": "mean_std_us"}
     return {key: summary and getattr(summary, name) for key, name in names.items()}
 
@@ -393,7 +393,7 @@ def skew(entry: Entry) -> Skew | None:
     return Skew(float(np.median(apart)), float(np.median(np.maximum(whole - apart, 0))), rank, count / len(apart))
 
 
-WIDE = 0.25  # width of an interval that is too wide, relative to the median
+WIDE = 0.25  # relative width above which an interval is too wide
 MANY = 0.2
 MUCH = 1.5  # load per core that the previous run does not explain
 

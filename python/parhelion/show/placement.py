@@ -167,7 +167,7 @@ def draw_speed_ups(cells: Sequence[Cell], path: str | Path) -> None:
 def draw(placement: Placement, path: str | Path) -> str:
     """Draw all levels into an SVG, PNG or PDF file; raises `PlacementError`. Returns a note on omitted slices, or an empty string.
 
-    A level is a row; slices of three or four dimensions stand side by side. Neighboring units differ in color.
+    A level is a row; slices of three or four dimensions stand side by side. Neighboring units differ in color where possible.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure

@@ -219,7 +219,7 @@ def _probe(entry: Entry) -> np.ndarray | None:
     return known if len(known) == sum(map(len, entry.launches)) and np.isfinite(known).any() else None
 
 
-MOST_CASES = 24  # with plots
+MOST_CASES = 24  # most cases with plots
 
 
 def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:

@@ -258,7 +258,7 @@ def _of_combination(row: MatrixRow) -> list[Word]:
 
 
 def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -> list[Block]:
-    """Rows by image, network, reservation, notes and size; first call, later calls."""
+    """Published layout: a row per image, network, reservation, notes and size."""
     if not rows:
         return []
     caption = "µs, mean(std): the digits in brackets are the standard deviation in units of the last digits; first call: the very " \
