@@ -219,7 +219,7 @@ def _probes(side: Side) -> np.ndarray:
 
 
 def _like(mine: Typical, other: Typical) -> str | None:
-    """Return the state, of two, whose probe is like the other side's single state's, or `None`."""
+    """Return the state, of two, whose probe is similar to the other side's only probe, or `None`."""
     if len(mine) != 2 or len(other) != 1:
         return None
     distances = {state: abs(np.log(probe / other[None])) for state, probe in mine.items()}
@@ -464,7 +464,7 @@ def _paired_rows(first: Side, second: Side, a: np.ndarray, b: np.ndarray) -> tup
 
 
 def _batches(side: Side) -> np.ndarray:
-    """Batches of consecutive samples of a side's only launch, which are less correlated than samples; else its launches."""
+    """Batches of consecutive samples of a side's only launch (less correlated than single samples); else its launches."""
     if len(side) > 1:
         table = _table([side])
         return table[np.isfinite(table[:, 0])]
@@ -521,7 +521,7 @@ class Difference:
     """B against A; `ratio` above 1: B is slower. Without enough samples the numbers are `None`.
 
     `units` counts the values of `kind` on each side; `states` maps machine states to ratios. `judge` sets `p_adjusted` (for the
-    number of differences), `verdict`, and `why` there is no verdict although the interval excludes 1.
+    number of differences), `verdict`, and `why`, the reason for no verdict although the interval excludes 1.
     """
 
     ratio: float | None = None

@@ -9,7 +9,7 @@ Ends = tuple[float | None, float | None]  # of an interval; `None` if unknown
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Format with `digits` significant digits after rounding (9.999 is 10.0), all integer digits and no exponent."""
+    """Format with `digits` significant digits, counted after rounding (9.999 is 10.0), or all integer digits; no exponent."""
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # SI thousands separator
 
