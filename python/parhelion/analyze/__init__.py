@@ -1,1 +1,1 @@
-"""From records to findings: statistics, results per case, comparison, history, likely causes. Nothing here prints or starts ranks."""
+"""Analysis of records: statistics, results per case, comparison, history, likely causes. Does not print or start ranks."""

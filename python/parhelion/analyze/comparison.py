@@ -1,4 +1,4 @@
-"""Comparing all cases of two sets of runs, and what differs around them."""
+"""Comparison of all cases of two sets of runs and of their environments."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from .statistics import APART, DEFAULT_RULES, Difference, Launch, Rules, Verdict
 
 @dataclass(frozen=True)
 class RecordSet:
-    """One or more runs of the same thing; their launches count alike."""
+    """Runs of one configuration; all launches count equally."""
 
     name: str
     records: list[Record]
@@ -33,7 +33,7 @@ class RecordSet:
 
     @property
     def remarks(self) -> list[str]:
-        """What makes the figures of this side doubtful."""
+        """Warnings about this side's measurements."""
         return list(dict.fromkeys(note for record in self.records for note in remarks(record, results(record.cases))))
 
     @property
@@ -42,7 +42,7 @@ class RecordSet:
 
 
 def read_set(path: Path) -> RecordSet:
-    """The run at `path`, or all runs in the folders right below it; raises `RecordError`."""
+    """Read the run at `path`, or all runs in its subfolders; raises `RecordError`."""
     runs = [] if (path / FILE_NAME).exists() else folders_with(FILE_NAME, path)
     if runs:
         return RecordSet(path.name, [read_record(run) for run in runs])
@@ -51,16 +51,16 @@ def read_set(path: Path) -> RecordSet:
 
 
 Facts = dict[str, str]
-# Facts that differ between any two runs, without effect on times.
+# Prefixes of facts that differ between any two runs.
 VOLATILE = ("load", "variables PMI", "variables MPI_LOCAL", "binding")
 OF_MACHINE = {"host": "host", "cpu model": "processor", "cpu usable cores": "usable cores"}
-CLEARLY = 1.25  # times the median rank; above the effect of unequal core distances
-AS_BEFORE = 1.1  # times the median rank: a rank above this in the first run has not become slow
+CLEARLY = 1.25  # slow: above this multiple of the median rank's time; uneven core distances stay below
+AS_BEFORE = 1.1  # nearly slow: above this multiple
 
 
 @dataclass(frozen=True)
 class Change:
-    """One fact: its values on both sides, `None` where a side lacks it."""
+    """A fact's value on each side; `None` if a side lacks it."""
 
     name: str
     first: str | None
@@ -73,7 +73,7 @@ def differing(first: Facts, second: Facts) -> list[Change]:
 
 
 def gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
-    """Facts by name, several values of one joined; what differs between any two runs is left out."""
+    """Group facts by name and join several values; omits volatile facts."""
     values: dict[str, set[str]] = {}
     for name, value in pairs:
         values.setdefault(name, set()).add(value)
@@ -81,12 +81,12 @@ def gathered(pairs: Iterable[tuple[str, str]]) -> Facts:
 
 
 def library_name(path: str) -> str:
-    """Up to `.so`: wherever it is loaded from, whatever its number."""
+    """File name up to `.so`, without directory and version."""
     return PurePath(path).name.partition(".so")[0]
 
 
 def _facts(side: RecordSet) -> dict[str, Facts]:
-    """By kind, what was recorded around the figures; `machine` is what every figure depends on."""
+    """Recorded facts by kind; facts of kind `machine` affect all timings."""
     launches = [launch for record in side.records for launch in record.launches]
     environment = [fact for record in side.records for fact in flatten(record.run.environment)]
     ranks = ({"ranks": launch.ranks, "mpi": launch.mpi, "build": launch.build, "bound by": launch.bound_by, "hosts": len(set(map(str, launch.hosts))),
@@ -105,7 +105,7 @@ def _facts(side: RecordSet) -> dict[str, Facts]:
 
 
 def _behavior(cases: Sequence[CaseResult]) -> Iterable[tuple[str, str]]:
-    """Messages and bytes per exchange, what `auto` chose, and ranks that come so late that much of the time is the others' wait."""
+    """Yield late ranks, messages and bytes per exchange, and the choice of `auto`."""
     late: dict[str, set[int]] = {}
     for entry in entries(cases):
         if (told := skew(entry)) and told.matters:
@@ -114,7 +114,7 @@ def _behavior(cases: Sequence[CaseResult]) -> Iterable[tuple[str, str]]:
     yield from ((name, ", ".join(map(str, sorted(ranks)))) for name, ranks in late.items())
     for entry in entries(cases):
         line = entry.lines[0]
-        # The first clause of an explanation, without figures.
+        # The explanation's first clause, without measurements.
         choice = line.explain.partition("\n")[0].partition(";")[0].partition(" (")[0].strip() if isinstance(line.explain, str) else None
         for what, value in {"messages": line.messages, "bytes": line.bytes, "choice": choice or None}.items():
             if value is not None:
@@ -122,7 +122,7 @@ def _behavior(cases: Sequence[CaseResult]) -> Iterable[tuple[str, str]]:
 
 
 def changes(first: RecordSet, second: RecordSet) -> dict[str, list[Change]]:
-    """What both sides told and differs, by kind: environment, ranks, libraries, behavior; `machine` holds what every figure depends on."""
+    """Return the facts that differ, by kind: environment, ranks, libraries, behavior, and `machine`, which affects all timings."""
     sides = _facts(first), _facts(second)
     found = {kind: differing(facts, sides[1][kind]) for kind, facts in sides[0].items()}
     found["behavior"] = _slow_ranks(first, second) + found["behavior"]
@@ -131,7 +131,7 @@ def changes(first: RecordSet, second: RecordSet) -> dict[str, list[Change]]:
 
 
 def _slow_ranks(first: RecordSet, second: RecordSet) -> list[Change]:
-    """Ranks that are slow on one side, where they are others on the other side; not where one was nearly as slow there."""
+    """Return the slow ranks of both sides if one is slow on one side but not nearly slow on the other."""
     sides = [_above_the_median(side.lines) for side in (first, second)]
     found = []
     for name in dict.fromkeys([*sides[0], *sides[1]]):
@@ -143,7 +143,7 @@ def _slow_ranks(first: RecordSet, second: RecordSet) -> list[Change]:
 
 
 def _above_the_median(lines: Iterable[Case]) -> dict[str, np.ndarray]:
-    """By variant and number of ranks: each rank's time over that of the median rank, in the median over all samples."""
+    """By variant and rank count: each rank's time / the median rank's time, median over samples."""
     times: dict[str, list[list[list[float]]]] = {}
     for line in lines:
         if len(line.samples_by_rank) > 1 and line.samples:
@@ -152,14 +152,14 @@ def _above_the_median(lines: Iterable[Case]) -> dict[str, np.ndarray]:
 
 
 def _ratios(times: np.ndarray) -> np.ndarray:
-    # The lower median, so that of two ranks the slower one is compared with the other.
+    # The lower median: of two ranks, the faster one is the reference.
     usual = np.sort(times, axis=0)[(len(times) - 1) // 2]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nanmedian(np.where(usual > 0, times / usual, np.nan), axis=1)
 
 
 def _probes(*sets: RecordSet) -> list[Change]:
-    """The probe of each side by state, where they differ as states of one machine would."""
+    """Return each side's typical probe by state if they differ by a factor of exp(`APART`) or more."""
     sides = [typical_probes(all_probes(side.lines)) for side in sets]
     if sides[0].keys() == sides[1].keys() and all(abs(math.log(sides[0][state] / sides[1][state])) < APART for state in sides[0]):
         return []
@@ -181,7 +181,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """B against A; `only` lists what one side alone has measured, `failed` what gave wrong values or broke down."""
+    """B against A; `only` lists timings of one side, `failed` those with wrong values or errors."""
 
     sets: tuple[RecordSet, RecordSet]
     rows: list[Row]
@@ -200,18 +200,18 @@ Key = tuple[bytes, str]
 
 
 def compare(first: RecordSet, second: RecordSet, rules: Rules = DEFAULT_RULES) -> Comparison:
-    """Compare B (`second`) with A (`first`) case by case; raises `RecordError` when nothing can be compared."""
+    """Compare B (`second`) with A (`first`) case by case; raises `RecordError` without a common case."""
     return compare_all([match(first, second)], rules)[0]
 
 
 def compare_all(found: Sequence[Comparison], rules: Rules) -> list[Comparison]:
-    """The same with verdicts; the differences of all of them are one family of tests."""
+    """Add verdicts; all differences form one family of tests."""
     verdicts = iter(judge([row.difference for each in found for row in each.rows], rules))
     return [replace(each, rules=rules, rows=[replace(row, difference=next(verdicts)) for row in each.rows]) for each in found]
 
 
 def match(first: RecordSet, second: RecordSet) -> Comparison:
-    """The cases and variants of both, without verdicts; raises `RecordError` when there are none."""
+    """Pair the common cases and variants, without verdicts; raises `RecordError` if there are none."""
     sets = (first, second)
     benchmarks = {record.run.benchmark for each in sets for record in each.records}
     if len(benchmarks) > 1:
@@ -240,16 +240,16 @@ def _entries(records: RecordSet) -> dict[Key, Measured]:
 
 
 def identity(params: dict[str, Any]) -> bytes:
-    """The same for the same case on another machine, where data sets lie elsewhere."""
+    """Key of a case, independent of the data set's directory."""
     shown = {name: str(value).rpartition("/")[2] if name == "dataset" else value for name, value in params.items()}
     return msgspec.json.encode(shown, order="deterministic")
 
 
 def launches(records: RecordSet) -> dict[Key, list[Launch]]:
-    """Samples and probes of every launch that measured and whose values were right, by case and variant, in the order of time."""
+    """Return launches with samples and without wrong values, by case and variant, in order of time."""
     found: dict[Key, list[Launch]] = {}
     for number, record in enumerate(sorted(records.records, key=lambda record: record.run.created)):
-        # Both runs of an interleaved A/B have the same label and launch numbers.
+        # Both runs of an interleaved A/B have the same label and pair numbers.
         common = record.labels.get(INTERLEAVED)
         pairs = {launch.launch: (common, launch.pair) for launch in record.launches if common and launch.pair is not None}
         for line in filter(_counts, record.cases):
@@ -263,12 +263,12 @@ def _counts(line: Case) -> bool:
 
 
 def _samples(line: Case) -> np.ndarray:
-    """A clock of low resolution can give 0, which has no logarithm and tells nothing of a ratio."""
+    """Clamp samples to 1e-12 s: a low-resolution clock returns 0, which has no logarithm."""
     return np.maximum(line.samples, 1e-12)
 
 
 def comparison_document(found: Comparison) -> dict[str, Any]:
-    """The document of `parhelion compare --json`; ratios are B / A, so above 1 means slower."""
+    """Return the document of `parhelion compare --json`; a ratio B / A above 1 means B is slower."""
     sides = {name: {"name": side.name, "runs": [record.id for record in side.records], "launches": side.launches, "notes": side.remarks}
              for name, side in zip("AB", found.sets)}
     return {

@@ -1,4 +1,4 @@
-"""One run in the layouts in which such figures were published, and as the document of `parhelion bench --json`."""
+"""One run in published table layouts and as the document of `parhelion bench --json`."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,12 +12,12 @@ from .results import BASELINE, LIBRARY, CaseResult, Entry, variants, entries, in
 from .sweep import sweep, sweep_document
 from .words import microseconds, ratio
 
-EXCHANGES = 10_000  # the published halo figures are seconds per 10,000 exchanges
+EXCHANGES = 10_000  # published halo timings are seconds for this many exchanges
 NEEDED = ("vdim", "element", "pattern", "rows_moved", "rows_moved_total", "rows_claimed")
 
 
 class PublishedForm(NamedTuple):
-    """A table of words, whose first `names` columns say what a row is of."""
+    """A table of strings; the first `names` columns identify the row."""
 
     caption: str
     head: list[str]
@@ -26,7 +26,7 @@ class PublishedForm(NamedTuple):
 
 
 def published_form(benchmark: str, cases: Sequence[CaseResult]) -> PublishedForm | None:
-    """The table for a benchmark, or `None` where no other form than the results' own was published."""
+    """Return a benchmark's table in published layout, or `None` if there is none."""
     if benchmark == "halo":
         made: PublishedForm | None = _seconds(cases, f"seconds per {EXCHANGES:,} exchanges", ("halo", "fields"), EXCHANGES)
     elif benchmark == "gather":
@@ -44,7 +44,7 @@ def _seconds(cases: Sequence[CaseResult], caption: str, names: Sequence[str], fa
 
 
 def _scaled(entry: Entry | None, factor: float) -> str:
-    """The median times `factor`; `wrong` or `failed` where values were wrong or nothing came out."""
+    """Format median × `factor`, or `wrong` or `failed`."""
     if entry and entry.failed:
         return "wrong" if any("wrong" in (line.error or "") for line in entry.lines) else "failed"
     return f"{entry.median * factor:.4g}" if entry and entry.median else "–"
@@ -61,28 +61,28 @@ def _ghosts(cases: Sequence[CaseResult]) -> PublishedForm:
 
 
 def bandwidths(params: dict[str, Any], entry: Entry) -> tuple[str, str, str, str]:
-    """Bytes per second of one variant of `bench ghosts`: per rank, over ranks, of all ranks, and as they were counted before."""
-    unknown = ("–",) * 4  # the record lacks the traffic or its ranks
+    """Bytes per second of a `bench ghosts` variant: mean per rank, range over ranks, total, and by the published count of rows."""
+    unknown = ("–",) * 4  # the record lacks row counts or times by rank
     by_rank = [line.samples_by_rank for line in entry.lines if line.samples]
     if not by_rank[0] or any(len(each) != len(by_rank[0]) for each in by_rank) or any(name not in params for name in NEEDED):
         return unknown
     time = np.median(np.concatenate([np.asarray(each) for each in by_rank], axis=1), axis=1)
     try:
         size = params["vdim"] * np.dtype(params["element"]).itemsize
-    except TypeError:  # unknown to NumPy
+    except TypeError:  # not a NumPy type
         return unknown
     if not time.min() > 0:
         return unknown
     rows = np.full(len(time), params["rows_moved"])
     if params["pattern"] == "all-from-one":
-        rows[0] = 0  # rank 0 owns all rows that it reads
+        rows[0] = 0  # rank 0 owns all rows that it requests
     moved, claimed, slowest = rows * size / time, params["rows_claimed"] * size / time, entry.median or 0.0
     total = params["rows_moved_total"] * size / slowest
     spread = f"{moved.min():.4e} … {moved.max():.4e}"
     return f"{moved.mean():.4e} [{slowest * 1e3:.3g}ms]", spread, f"{total:.4e}", f"{claimed.mean():.4e}"
 
 
-STEPS = 1000  # steps over which the set-up is amortized
+STEPS = 1000  # steps that amortize the set-up
 
 CAPTION = (f"µs, medians; exchange: what all exchanges of a step take once the ranks have come together, mean over ranks; with set-up: and "
            f"1/{STEPS:,} of the set-up; over hand-written: that over that of the hand-written way in which it is least, and the step over the fastest hand-written one; "
@@ -92,7 +92,7 @@ HEAD = ["application", "ranks", "extent", "exchanged by", "step", "step over han
 
 
 class Share(NamedTuple):
-    """What the exchanges of one variant take of a step; seconds."""
+    """Time of a step and of its exchanges, in seconds."""
 
     step: float
     exchange: float
@@ -105,7 +105,7 @@ class Share(NamedTuple):
 
 
 def share(entry: Entry) -> Share | None:
-    """Nothing for what is no application, or was not verified. The set-up is spread over `STEPS` steps."""
+    """Return the share, or `None` for non-applications and failed variants; `STEPS` steps amortize the set-up."""
     told = [line.exchange_s for line in entry.lines if line.exchange_s]
     if not told or not entry.median:
         return None
@@ -115,14 +115,14 @@ def share(entry: Entry) -> Share | None:
 
 
 def over_hand_written(case: CaseResult, entry: Entry) -> float | None:
-    """The exchange's time with its set-up, over that of the hand-written way in which it is least."""
+    """Exchange time with set-up / the least such time of hand-written variants."""
     mine, others = share(entry), [found for found in map(share, case.of_role(BASELINE)) if found]
     least = min((found.with_setup for found in others), default=0.0)
     return mine.with_setup / least if mine and least > 0 else None
 
 
 def applications(cases: Sequence[CaseResult]) -> PublishedForm | None:
-    """A row per application and variant; nothing where no case is one."""
+    """Return a row per application and variant, or `None` without applications."""
     rows = [[*(text(case.params.get(name, "–")) for name in ("app", "ranks", "extent")), entry.variant,
              microseconds(found.step), ratio(case.relative(entry.variant)), microseconds(found.exchange), f"{found.of_step:.1%}",
              microseconds(found.with_setup), ratio(over_hand_written(case, entry)), str(found.lines or "–")]
@@ -148,9 +148,9 @@ def bench_document(record: Record) -> dict[str, Any]:
 
 
 def exit_status(record: Record) -> int:
-    """2 when the ranks refused their input, 3 when they failed otherwise, 1 when a value was wrong, else 0.
+    """Return 2 if the ranks rejected their input, 3 if they failed otherwise, 1 if a value was wrong, else 0.
 
-    Other libraries' wrong values are shown, but are no fault of what is measured here.
+    Wrong values of other libraries do not count.
     """
     statuses = {str(end.status) for end in failed(record)}
     if exit_text(BAD_INPUT) in statuses:
@@ -166,7 +166,7 @@ def _who(entry: Entry) -> dict[str, Any]:
 
 
 def _timing(case: CaseResult, entry: Entry) -> dict[str, Any]:
-    """One variant on one case. Keys of ranks that are apart, of applications and of levels are there where they are known."""
+    """Document one variant on one case, with skew, application, energy, phase and level keys if recorded."""
     apart, levels, exchange = skew(entry), by_level(entry), share(entry)
     return {
         **_who(entry),

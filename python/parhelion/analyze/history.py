@@ -1,4 +1,4 @@
-"""A store's history: series over time, change points by run, what else changed there, whether the last one is for the worse."""
+"""History of a store: time series, change points by run, environment changes, latest regressions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from .statistics import CONFIDENCE, Interval, Shift
 
 @dataclass(frozen=True)
 class Series:
-    """One figure over runs, the oldest first; `seconds` are the medians of runs whose values were right."""
+    """Medians in `seconds` of one variant on one case over the runs without wrong values, oldest first."""
 
     benchmark: str
     case: CaseResult
@@ -41,18 +41,18 @@ def series_of(records: Sequence[Record], wanted: Callable[[CaseResult, str], boo
     return list(found.values())
 
 
-LEAST_RUNS = 6  # per series, half of them on each side of a change
+LEAST_RUNS = 6  # minimum of a series; half of it on each side of a change
 SIDE = LEAST_RUNS // 2
-AROUND = 2  # runs on either side for the local median
-CLIP = 3.0  # in standard deviations: a single outlier is no change
-LEAST_NOISE = 1e-3  # relative: run-to-run reproducibility of figures
+AROUND = 2  # runs on either side in the median filter
+CLIP = 3.0  # in standard deviations; a single outlier is no change
+LEAST_NOISE = 1e-3  # lower bound of the relative noise between runs
 MAD_TO_SIGMA = 1.4826
 PENALTY = 3.0  # in units of log n; 2 is Schwarz's criterion
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """From run number `place` of its series on, times are `ratio` times what they were; `p` counts the places that were tried."""
+    """From run `place` on, times are `ratio` times the earlier ones; `p` is corrected for the number of places tried."""
 
     series: Series
     place: int
@@ -68,19 +68,19 @@ class ChangePoint:
 
 
 def change_points(listed: Sequence[Series], least: float, alpha: float) -> list[ChangePoint]:
-    """Those of all series that are at least `least` (a share), with at most a share `alpha` of them false (Benjamini & Hochberg 1995)."""
+    """Return changes by a factor of 1 + `least` or more at false discovery rate `alpha` (Benjamini & Hochberg 1995)."""
     from scipy import stats
 
     found = [point for series in listed for point in _of_series(series, least, alpha)]
     if not found:
         return []
-    # Series without a candidate count as tests with p = 1.
+    # Series without a candidate are tests with p = 1.
     p = [point.p for point in found] + [1.0] * (len(listed) - len({id(point.series) for point in found}))
     return [point for point, value in zip(found, stats.false_discovery_control(p)) if value <= alpha]
 
 
 def _of_series(series: Series, least: float, alpha: float) -> list[ChangePoint]:
-    """The segmentation whose changes all pass: the weakest that does not is taken out, and its two sides are joined."""
+    """Segment a series; remove the weakest insignificant change until all are significant."""
     if len(series.seconds) < LEAST_RUNS:
         return []
     values = _steady(np.log(np.maximum(series.seconds, 1e-12)))
@@ -95,7 +95,7 @@ def _of_series(series: Series, least: float, alpha: float) -> list[ChangePoint]:
 
 
 def _steady(logs: np.ndarray) -> np.ndarray:
-    """The series with runs that stand out from their neighbors pulled in to `CLIP` standard deviations."""
+    """Clip outliers to `CLIP` standard deviations from the median of their neighbors."""
     from scipy import ndimage
 
     usual = ndimage.median_filter(logs, size=2 * AROUND + 1, mode="nearest")
@@ -104,14 +104,14 @@ def _steady(logs: np.ndarray) -> np.ndarray:
 
 
 def _noise(logs: np.ndarray) -> float:
-    """Standard deviation from run to run, from differences of neighbors, in which a change counts once."""
+    """Robust standard deviation between runs, from successive differences, of which a change affects only one."""
     differences = np.diff(logs)
     spread = float(np.median(np.abs(differences - np.median(differences))))
     return max(LEAST_NOISE, MAD_TO_SIGMA * spread / math.sqrt(2))
 
 
 def _candidates(values: np.ndarray) -> list[int]:
-    """Where PELT cuts: the first run of each segment but the first."""
+    """Return the first run of each PELT segment but the first."""
     import ruptures
 
     scaled = (values / _noise(values))[:, None]
@@ -120,8 +120,7 @@ def _candidates(values: np.ndarray) -> list[int]:
 
 
 def _change_point(series: Series, values: np.ndarray, edges: tuple[int, int, int]) -> ChangePoint:
-    """Student's t test between the two sides, with one variance, for noise is the machine's, and runs that resemble their neighbors
-    counted as fewer; p is multiplied by the places tried."""
+    """Test with Student's t: pooled variance, corrected for autocorrelation; multiply p by the number of places tried."""
     first, place, last = edges
     before, after = values[first:place], values[place:last]
     freedom = len(before) + len(after) - 2
@@ -133,7 +132,7 @@ def _change_point(series: Series, values: np.ndarray, edges: tuple[int, int, int
 
 
 def _resemblance(*sides: np.ndarray) -> float:
-    """By how much means are less sure than those of independent runs, of an autoregression of order 1 (Bayley & Hammersley 1946)."""
+    """Inflation of the standard error of means by AR(1) autocorrelation (Bayley & Hammersley 1946)."""
     residuals = [side - side.mean() for side in sides]
     whole = sum(float(side @ side) for side in residuals)
     share = sum(float(side[1:] @ side[:-1]) for side in residuals) / whole if whole else 0.0
@@ -142,7 +141,7 @@ def _resemblance(*sides: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Turn:
-    """A run at which figures changed, the run before it in these series, and what was recorded that differs between the two."""
+    """A run at which timings changed, the run before it, and the recorded facts that differ."""
 
     record: Record
     before: Record
@@ -156,7 +155,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which runs and figures enter, and which changes count. `since`: changes before it are history."""
+    """Filters of runs, timings and changes; changes before `since` do not count."""
 
     benchmark: str | None = None
     labels: tuple[tuple[str, str], ...] = ()
@@ -180,13 +179,13 @@ class Wanted:
         try:
             made = datetime.fromisoformat(point.series.records[point.place].run.created)
         except ValueError:
-            return False  # records without a date sort first
+            return False  # a record without a time is the oldest
         return (made if made.tzinfo else made.replace(tzinfo=UTC)) >= self.since
 
 
 @dataclass(frozen=True)
 class History:
-    """`runs` have entered; `latest` is the last change of each series that counts; `turns` are in the order of time, the latest first."""
+    """`runs` counts the runs, `latest` holds the last change of each series; `turns` are sorted latest first."""
 
     runs: int
     series: list[Series]
@@ -206,7 +205,7 @@ def history(records: Sequence[Record], wanted: Wanted) -> History:
     for point in points:
         by_run.setdefault(point.series.records[point.place].id, []).append(point)
     turns = sorted(map(_turn, by_run.values()), key=lambda turn: turn.record.run.created, reverse=True)
-    latest = {id(point.series): point for point in points}  # points of a series are in order
+    latest = {id(point.series): point for point in points}  # the last point of a series wins
     return History(len(chosen), series, turns, list(latest.values()))
 
 
@@ -214,7 +213,7 @@ def _turn(points: list[ChangePoint]) -> Turn:
     series, place = points[0].series, points[0].place
     before, here = series.records[place - 1], series.records[place]
     found = changes(RecordSet("before", [before]), RecordSet("here", [here]))
-    # Facts that determine the library's choices.
+    # Without behavior, which follows from these.
     around = [*found["environment"], *found["ranks"], *found["libraries"]]
     return Turn(here, before, sorted(points, key=lambda point: -point.ratio), around)
 

@@ -1,7 +1,7 @@
-"""Two software images side by side: figures, profiles, what differs, and likely causes, most probable first.
+"""Comparison of two software images: timings, profiles, differences, and likely causes, most probable first.
 
-Weights are judgments, in points of a hundred: how often such a difference is why, where the figures changed. Signs in figures and
-profiles move them. Every difference belongs to one cause: what follows from another MPI or from a variable is told under it.
+Weights (about 0 to 100) are judgments of how often such a difference explains changed timings; evidence adjusts them.
+Each difference belongs to one cause, which includes the consequences of another MPI or variable.
 """
 
 import math
@@ -28,7 +28,7 @@ Images = tuple[MeasuredImage, MeasuredImage]
 
 GROUPS = {"through MPI": r"mpi_|hand_|pairwise|spread_out|bruck", "past MPI": r"(shared|staged_shared|xpmem|node_aware)$", "copying alone": r"floor"}
 SLOW_RANKS = re.compile(r"slow ranks of (\S+) on \d+ ranks$")
-CLEAR_SLEEP = 0.05  # share of a rank's time, above the same rank of the other image, relative to the other ranks
+CLEAR_SLEEP = 0.05  # least change of a rank's share of sleep between the images
 MUCH = math.log(1.2)
 MUCH_WAITING = 0.15  # share of the ranks' time
 PROBABLE, POSSIBLE = 65.0, 35.0
@@ -70,7 +70,7 @@ class Fact(Change):
 
     @property
     def variable(self) -> str | None:
-        """The environment variable that this tells of: of the command line, or of the ranks."""
+        """The environment variable, of the command line or of the ranks, that the fact describes."""
         found = re.match(r"(?:control variable|variables) (.*)", self.name)
         return found and found[1]
 
@@ -97,9 +97,9 @@ class Fact(Change):
 
 @dataclass(frozen=True)
 class Cause:
-    """`title` names it; `why` says what speaks for it; `facts` are the differences that it takes with it.
+    """A likely cause: `why` lists the evidence, `facts` the differences that it explains.
 
-    `loaded` names a library that one side alone has, `sleeps` a rank that sleeps there; `side` is that image.
+    `loaded` names a library, `sleeps` marks a sleeping rank, that only image `side` has.
     """
 
     title: str
@@ -117,7 +117,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class ImageComparison:
-    """B against A; `missing` says what cannot be compared and why."""
+    """B against A; `missing` lists comparisons not made, with reasons."""
 
     images: Images
     benchmarks: dict[str, Comparison]
@@ -137,20 +137,20 @@ class ImageComparison:
 
     @property
     def published(self) -> list[PublishedRow]:
-        """Both images in the layout of the published image test, size by size."""
+        """Rows of both images in the published layout, by ranks and size."""
         records = [image.records["alltoall"] for image in self.images if "alltoall" in image.records]
         rows = [row for record in records for row in published_rows(record, in_order(results(record.cases)))]
         return sorted(rows, key=lambda row: (row.ranks, row.size))  # stable: A before B
 
     @cached_property
     def changed(self) -> list[tuple[str, Row]]:
-        """Figures that differ, those first that changed most."""
+        """Timings that differ, largest change first."""
         rows = [each for each in self.rows if each[1].verdict in DIFFERENT]
         return sorted(rows, key=lambda each: -abs(math.log(each[1].difference.ratio or 1.0)))
 
     @cached_property
     def moved(self) -> dict[str, float]:
-        """Per group of variants, the typical ratio B / A over its figures."""
+        """Median ratio B / A of each group of variants."""
         logs: dict[str, list[float]] = {}
         for benchmark, row in self.rows:
             first, second = row.medians
@@ -164,28 +164,28 @@ class ImageComparison:
 
     @property
     def machine_moved(self) -> bool:
-        """Even what does nothing but copy took another time: then the machine is suspected before MPI."""
+        """Whether copying alone changed too, which suggests the machine rather than MPI."""
         return self._move("copying alone") > max(MUCH, self._move("through MPI") / 2)
 
     @property
     def mpi_moved(self) -> bool:
-        """What goes through MPI took another time, and what goes past it did not."""
+        """Whether variants through MPI changed and copying alone did not."""
         return self._move("through MPI") > MUCH and not self.machine_moved
 
     @cached_property
     def sleepers(self) -> list[tuple[str, ShareChange]]:
-        """By benchmark, ranks that sleep more in one image, and otherwise than the other ranks do; those first that sleep most."""
+        """Ranks whose sleep changed unlike the other ranks', with the benchmark; largest change first."""
         found = [(benchmark, each) for benchmark, profile in self.profiles.items() for each in profile.ranks
                  if each.key.part == ASLEEP and abs(each.change) > CLEAR_SLEEP]
         return sorted(found, key=lambda each: -abs(each[1].change))
 
     @property
     def waiting(self) -> ShareChange | None:
-        """How much the ranks waited for cores that others had, in the profile where that changed most."""
+        """Share of time waiting for busy cores, from the profile with the largest change."""
         return _most(each for profile in self.profiles.values() for each in profile.parts if each.key.part == WAITING)
 
     def library(self, name: str) -> ShareChange | None:
-        """The share of the time of a library, kernel and libc charged to it, in the profile where it changed most."""
+        """A library's share of time, with kernel and libc, from the profile with the largest change."""
         return _most(each for profile in self.profiles.values() for each in profile.charged if each.key.library and each.key.name == name)
 
     @cached_property
@@ -201,7 +201,7 @@ class ImageComparison:
         shared = [path for path in images[0].image.files if path in images[1].image.files]
         contents = [{path: f"{(file := each.image.files[path]).bytes} bytes, SHA-256 {file.sha256}…" for path in shared} for each in images]
         channels = [each.image.providers for each in images]
-        # No difference if an MPI prints nothing or a run ended early.
+        # A silent MPI or a truncated run is no change of channels.
         more = {"files": differing(*contents), "channels": differing(*channels) if all(channels) else []}
         kinds = {"environment": found["environment"], "ranks": found["ranks"] + differing(*bindings), "libraries": found["libraries"],
                  **more, "behavior": found["behavior"]}
@@ -209,12 +209,12 @@ class ImageComparison:
 
     @cached_property
     def causes(self) -> list[Cause]:
-        """None where no figure changed and no value is wrong: without that there is nothing to explain."""
+        """Likely causes; empty if no timing changed and no value is wrong."""
         return causes(self) if self.changed or self.failed else []
 
 
 def _bindings(image: MeasuredImage) -> str:
-    """The hardware threads of every rank, in each of the ways in which launches had them."""
+    """Distinct bindings of ranks to hardware threads over all launches."""
     bindings = [launch.binding for record in image.records.values() for launch in record.launches if launch.binding]
     return " | ".join(sorted({", ".join(f"{rank}: {each}" for rank, each in enumerate(binding)) for binding in bindings}))
 
@@ -224,9 +224,9 @@ def _most(shares: Iterable[ShareChange]) -> ShareChange | None:
 
 
 def causes(found: ImageComparison) -> list[Cause]:
-    """Every difference in one cause or another, the most probable cause first."""
+    """Assign each difference to a cause; return the most probable cause first."""
     listed = list(_Search(found).all())
-    # Pairs of a sleeping rank and a library that only its image loaded: the likeliest cause, in one line.
+    # Join a sleeping rank with a library that only the same image loads.
     pairs = [(sleeper, library) for sleeper in listed if sleeper.sleeps for library in listed if library.loaded and library.side == sleeper.side]
     for sleeper, library in pairs[:1]:
         both = Cause(f"{sleeper.title}, which alone has {library.loaded}", max(sleeper.weight, library.weight),
@@ -236,7 +236,7 @@ def causes(found: ImageComparison) -> list[Cause]:
 
 
 class _Search:
-    """`left` are differences that no cause has been found for yet."""
+    """Search for causes; `left` holds unexplained differences."""
 
     def __init__(self, signs: ImageComparison) -> None:
         self.signs = signs
@@ -247,7 +247,7 @@ class _Search:
             yield from rule()
 
     def _take(self, wanted: Callable[[Fact], object]) -> list[Fact]:
-        """Those that are `wanted`, which then belong to one cause and to no other."""
+        """Remove the `wanted` differences from `left` and return them."""
         taken = [each for each in self.left if wanted(each)]
         self.left = [each for each in self.left if each not in taken]
         return taken
@@ -292,7 +292,7 @@ class _Search:
         return 12 * min(1.0, abs(share.change) / 0.1), [f"{name} takes {percent(share.second)} of the sampled time in B, {percent(share.first)} in A"]
 
     def _variables(self) -> Iterator[Cause]:
-        """Each environment variable, with what MPI tells of its effect; what weighs most takes first."""
+        """Yield a cause per environment variable, highest weight first, with its effects on MPI."""
         names = dict.fromkeys(each.variable for each in self.left if each.variable and each.variable != LIBRARY_PATH)
         weighed = sorted(((self._weight(name), name) for name in names), key=lambda each: -each[0])
         yield from (self._set_variable(name, weight) for weight, name in weighed)
@@ -337,7 +337,7 @@ class _Search:
         return found
 
     def _channels(self) -> Iterator[Cause]:
-        """Values and channels of the MPI that changed though no variable that was recorded did."""
+        """Yield changed settings and channels of MPI that no recorded variable explains."""
         parts = self._take(_come_or_gone)
         for each in self._take(lambda each: each.name.startswith(OWN)):
             name = each.name.removeprefix(OWN).replace(" ", "_")
@@ -348,7 +348,7 @@ class _Search:
         yield from (Cause(f"the MPI chose another channel: {each.text}", 74, [], [each]) for each in self._kind("channels"))
 
     def _slow(self) -> Iterator[Cause]:
-        """One cause per rank that sleeps, or takes longer, apart from the others; and one for all that waited for cores."""
+        """Yield a cause per sleeping or slow rank, and one for waiting for cores."""
         slow = self._kind("behavior")
         first, second = ({rank for value in values for rank in _ranks(value)} for values in ([each.first for each in slow], [each.second for each in slow]))
         for rank in dict.fromkeys([*(each.rank for _, each in self.signs.sleepers), *sorted(first ^ second)]):
@@ -382,7 +382,7 @@ class _Search:
 
 
 def _of_mpi(each: Fact, asked: Collection[str]) -> bool:
-    """Whether it follows from another MPI: what nobody asked for in the environment of the command line, and no preloaded library."""
+    """Whether a difference follows from another MPI, not from the command line's variables (`asked`)."""
     if each.variable:
         return each.variable in ("PARHELION_BUILD", "PARHELION_FLAVOR") or each.variable not in asked
     if each.kind == "libraries":
@@ -391,12 +391,12 @@ def _of_mpi(each: Fact, asked: Collection[str]) -> bool:
 
 
 def _brought_along(each: Fact) -> bool:
-    """A library of the messaging software that one side alone has loaded."""
+    """Whether only one side loads this messaging library."""
     return each.kind == "libraries" and each.one_sided and (each.part in MESSAGING or bool(MESSAGING_LIBRARY.match(each.name)))
 
 
 def _come_or_gone(each: Fact) -> bool:
-    """A variable of a part of the MPI that one side alone has opened."""
+    """Whether an MPI control variable exists on one side only."""
     return each.name.startswith(OWN) and each.one_sided
 
 
@@ -410,10 +410,7 @@ def _asleep(benchmark: str, share: ShareChange) -> str:
 
 
 def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = IMAGE_RULES) -> ImageComparison:
-    """Compare B (`second`) with A (`first`); raises `ImageError` when they have no figure in common.
-
-    The figures of all benchmarks are one family: equal images have nothing that differs, whatever there is to be compared.
-    """
+    """Compare B (`second`) with A (`first`); all timings form one family of tests. Raises `ImageError` without a common timing."""
     images = (first, second)
     matched: dict[str, Comparison] = {}
     missing = [f"{side}: {part}: {why}" for side, image in zip("AB", images) for part, why in image.image.parts.items() if why != RAN]
@@ -431,7 +428,7 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = I
 
 
 def image_document(found: ImageComparison) -> dict[str, Any]:
-    """Causes first, the most probable one first; then every figure and every difference. Ratios are B / A."""
+    """Return the JSON document: causes (most probable first), timings, differences; ratios are B / A."""
     told = ("image", "created", "ranks", "build", "labels", "providers")
     return {
         "schema": SCHEMA,

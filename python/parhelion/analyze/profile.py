@@ -1,6 +1,6 @@
-"""Where the time of ranks went (by function, file and part of the software), and two profiles side by side.
+"""Shares of ranks' time by function, file and software part; comparison of two profiles.
 
-What ranks waited for a core is told by part alone, as a share of the wall-clock time, and counts in no other share.
+Waiting for a core appears only by part, as a share of wall-clock time; no other share includes it.
 """
 
 import math
@@ -20,7 +20,7 @@ from .comparison import Change, differing, gathered, library_name
 ASLEEP = "asleep"
 WAITING = "waiting for a core"
 OWN = "own code"
-SERVANTS = ("kernel", "libc", "unknown")  # count for their caller
+SERVANTS = ("kernel", "libc", "unknown")  # parts charged to their caller
 
 RULES = (
     ("libfabric", r"libfabric|lib\w+-fi\.so|libpsm|libopx"),
@@ -34,7 +34,7 @@ RULES = (
 
 
 def part_of(library: str, program: Sequence[str]) -> str:
-    """The part that a file belongs to; the program itself is own code, whatever is not known is `other libraries`."""
+    """Return a file's software part: `own code` for the program, `other libraries` if unknown."""
     return _part_of(library, tuple(program))
 
 
@@ -43,13 +43,13 @@ def _part_of(library: str, program: tuple[str, ...]) -> str:
     if library in (KERNEL, UNKNOWN, ASLEEP, WAITING):
         return library.strip("[]")
     name = PurePath(library).name
-    # A mapped file that is no shared library is the named program or one that it started.
+    # A mapped file that is no shared library is the program or one that it started.
     own = ".so" not in name or any(name == PurePath(word).name for word in program)
     return next((part for part, pattern in RULES if re.match(pattern, name)), OWN if own else "other libraries")
 
 
 class Key(NamedTuple):
-    """What is counted: a part, a library or a function."""
+    """Key of a share: a part, library or function."""
 
     part: str
     library: str = ""
@@ -68,23 +68,23 @@ Naming = Callable[[Frame], Key]
 
 
 def naming(profile: Profile, words: int) -> Naming:
-    """Counts by part of the software (1), by file (2) or by function (3)."""
+    """Return a key function: by part (`words` 1), file (2) or function (3)."""
     return lambda frame: Key(*(part_of(frame.library, profile.program), frame.library, frame.symbol)[:words])
 
 
 def own_shares(profile: Profile, names: Naming, ranks: Sequence[RankProfile] | None = None) -> Shares:
-    """Shares by where the ranks were themselves, and by what they slept in."""
+    """Shares by innermost frame; sleep by kernel function."""
     return _shares(profile, names, lambda frames: frames[-1:], ranks)
 
 
 def charged_shares(profile: Profile, names: Naming) -> Shares:
-    """The same, with the time of the kernel and of libc charged to whatever called them."""
+    """Shares by innermost frame, with kernel and libc charged to their callers."""
     served = [part_of(frame.library, profile.program) not in SERVANTS for frame in profile.frames]
     return _shares(profile, names, lambda frames: [next((number for number in reversed(frames) if served[number]), frames[-1])])
 
 
 def _shares(profile: Profile, names: Naming, counted: Callable[[list[int]], Iterable[int]], ranks: Sequence[RankProfile] | None = None) -> Shares:
-    """The largest first. `counted` tells which frames of a stack its time counts for."""
+    """Return shares, largest first; `counted` selects the frames that a stack's time counts for."""
     ranks = profile.ranks if ranks is None else ranks
     keys = [names(frame) for frame in profile.frames]
     spent = [(keys[number], stack.seconds) for rank in ranks for stack in rank.stacks if stack.frames for number in counted(stack.frames)]
@@ -113,18 +113,18 @@ def tables(profile: Profile) -> dict[str, Shares]:
 
 
 def waiting_share(ranks: Sequence[RankProfile]) -> float:
-    """What share of their wall-clock time ranks wanted to run while others had the core; it is no part of other shares."""
+    """Share of wall-clock time in which ranks waited for a busy core; no other share includes it."""
     return sum(rank.waiting_s for rank in ranks) / (sum(rank.wall_s for rank in ranks) or 1.0)
 
 
-LEAST = 0.01  # share of the time; ignore smaller differences
+LEAST = 0.01  # share of time; smaller differences are not shown
 ERRORS = 3.0
-ALONE = 0.05  # share of the time; name a rank that deviates by more
+ALONE = 0.05  # least deviation of a rank's change from the other ranks' changes
 
 
 @dataclass(frozen=True)
 class ShareChange:
-    """Shares of the time in A and B; `error` is the standard error of their difference as far as sampling goes."""
+    """Shares of time in A and B; `error` is the sampling standard error of their difference."""
 
     key: Key
     first: float
@@ -138,13 +138,13 @@ class ShareChange:
 
     @property
     def shown(self) -> bool:
-        """It is larger than what sampling explains, and not negligible."""
+        """Whether the change exceeds sampling error and `LEAST`."""
         return abs(self.change) > max(LEAST, ERRORS * self.error)
 
 
 @dataclass(frozen=True)
 class ProfileComparison:
-    """B against A. Libraries are told apart by their names, not by their places: those are under `changes`."""
+    """B against A; libraries match by name, `changes` lists different paths."""
 
     profiles: tuple[Profile, Profile]
     parts: list[ShareChange]
@@ -157,7 +157,7 @@ class ProfileComparison:
 
 
 def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
-    """Every table ranked by how much the share of the time changed."""
+    """Compare all tables; largest changes of share first."""
     pair = (first, second)
     ranks = [each.ranks for each in pair]
     found = {name: _changes([_by_name(shares(each)) for each in pair], ranks) for name, (_, shares) in TABLES.items()}
@@ -165,7 +165,7 @@ def compare_profiles(first: Profile, second: Profile) -> ProfileComparison:
 
 
 def comparison_document(found: ProfileComparison) -> dict[str, Any]:
-    """Differences of shares (B less A) by part, library and function, and for ranks that changed otherwise than the others."""
+    """Return differences of shares (B − A) by part, library and function, and of ranks that changed unlike the others."""
     first, second = found.profiles
     tables = {name: list(map(_told, getattr(found, name))) for name in (*TABLES, "ranks")}
     return {"schema": "parhelion.profile-compare/1", "A": first.profile, "B": second.profile, **tables, "changes": found.changes}
@@ -184,18 +184,18 @@ def _changes(shares: Sequence[Shares], ranks: Sequence[Sequence[RankProfile]], r
 
 
 def _looks(ranks: Iterable[RankProfile]) -> float:
-    """How many independent looks stand behind shares: samples of cores, and looks at sleeping ranks."""
+    """Number of independent observations: samples of cores and of sleeping ranks."""
     return max(1.0, sum(rank.samples + sum(rank.asleep.values()) / INTERVAL_S for rank in ranks))
 
 
 def _error(share: float, count: float) -> float:
-    """Of a binomial share, as if one look more had been taken, so that shares of 0 and 1 have an error, too."""
+    """Standard error of a binomial share, positive also for shares 0 and 1."""
     share = min(share, 1.0)
     return math.sqrt((share * (1 - share) + 1 / (count + 1)) / count)
 
 
 def _by_name(shares: Shares) -> Shares:
-    """A library keeps its share when it is loaded from elsewhere or has another number."""
+    """Merge shares of a library's paths and versions."""
     found: Shares = {}
     for key, share in shares.items():
         name = key._replace(library=library_name(key.library))
@@ -204,14 +204,14 @@ def _by_name(shares: Shares) -> Shares:
 
 
 def _lone_ranks(pair: tuple[Profile, Profile]) -> list[ShareChange]:
-    """Ranks that changed otherwise than most of them, by what they slept in and by part."""
+    """Return changes of single ranks unlike the others', by function slept in and by part."""
     first, second = (each.ranks for each in pair)
     if len(first) != len(second) or len(first) < 2:
         return []
     per_rank = [_changes([own_shares(profile, _by_sleep(profile), [rank]) for profile, rank in zip(pair, both)], [[rank] for rank in both], both[0].rank)
                 for both in zip(first, second)]
     changes = [{each.key: each.change for each in found} for found in per_rank]
-    # Per key the change closest to zero over the ranks: the change common to all.
+    # The smallest change of each key over the ranks is common to all of them.
     least = {key: min((found.get(key, 0.0) for found in changes), key=abs) for found in changes for key in found}
     lone = [each for found in per_rank for each in found if each.shown and abs(each.change - least[each.key]) > ALONE]
     return sorted(lone, key=lambda each: -abs(each.change))
@@ -247,7 +247,7 @@ def _objects(shares: Shares) -> list[dict[str, Any]]:
 
 
 def stacks(profiles: Sequence[Profile]) -> dict[str, Any]:
-    """A document for Speedscope: stacks of each rank with the seconds that it spent there, sleep included."""
+    """Return a Speedscope document: stacks of each rank with seconds, including sleep."""
     numbers: dict[Frame, int] = {}
     ranks = [_stacks_of(profile, rank, numbers) for profile in profiles for rank in profile.ranks]
     return {"$schema": "https://www.speedscope.app/file-format-schema.json", "exporter": "parhelion",

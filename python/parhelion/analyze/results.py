@@ -1,4 +1,4 @@
-"""The results of one run: case lines of several launches joined by case and variant, their figures, and what a reader should know of them."""
+"""Results of one run: case lines of all launches joined by case and variant, with summaries and warnings."""
 
 import re
 from collections import Counter
@@ -31,12 +31,12 @@ class Entry:
 
     @property
     def launches(self) -> list[np.ndarray]:
-        """Seconds per exchange, one array per launch that gave samples."""
+        """Seconds per exchange, one array per launch with samples."""
         return list(self.by_launch.values())
 
     @property
     def by_launch(self) -> dict[tuple[int, int], np.ndarray]:
-        """The same by the numbers of the launches; of several runs joined, each number is there several times, and counted."""
+        """Seconds per exchange by (launch, occurrence): joined runs repeat launch numbers."""
         seen: Counter[int] = Counter()
         found = {}
         for line in self.lines:
@@ -51,23 +51,23 @@ class Entry:
 
     @property
     def verified(self) -> bool:
-        """True when every launch that measured also verified every value."""
+        """Whether every launch that ran verified all values."""
         measured = [line.verified for line in self.lines if not line.skipped]
         return bool(measured) and all(verdict is True for verdict in measured)
 
     @property
     def failed(self) -> bool:
-        """A value was wrong, or the variant broke down, in at least one launch."""
+        """Whether a value was wrong or the variant failed in a launch."""
         return any(line.verified is False and not line.skipped for line in self.lines)
 
     @property
     def ran(self) -> bool:
-        """It gave samples, or it failed; one that was skipped did not run."""
+        """Whether the variant has samples or failed, that is, was not skipped."""
         return self.failed or any(line.samples for line in self.lines)
 
     @property
     def median(self) -> float | None:
-        """Of a verified variant; a timing of wrong values does not count."""
+        """Median in seconds; `None` if the variant failed or has no samples."""
         return self.summary.median if self.summary and not self.failed else None
 
     def first(self, name: str) -> Any:
@@ -83,13 +83,13 @@ class Entry:
 
     @property
     def energy_j(self) -> float | None:
-        """Joules of all processors per exchange, mean over the launches that told them."""
+        """Joules of all processors per exchange, mean over launches that recorded them."""
         told = [line.energy_j for line in self.lines if line.energy_j is not None]
         return float(np.mean(told)) if told else None
 
     @property
     def phases_s(self) -> dict[str, float]:
-        """Medians over the samples of those launches that told phases."""
+        """Median seconds by phase, over launches that recorded phases."""
         told = [line.phases_s for line in self.lines if line.phases_s]
         return {name: float(np.median(np.concatenate([each.get(name, []) for each in told]))) for name in (told[0] if told else ())}
 
@@ -105,12 +105,12 @@ class Entry:
 
 @dataclass
 class CaseResult:
-    """All variants on one case. Speeds are times the best baseline's: above 1 is faster than hand-written MPI."""
+    """All variants on one case; speeds are relative to the best baseline, above 1 is faster than hand-written MPI."""
 
     name: str
     params: dict[str, Any]
     entries: dict[str, Entry] = field(default_factory=dict)
-    _ratios: dict[str, Ratio] = field(default_factory=dict, repr=False, compare=False)  # cache for repeated tables
+    _ratios: dict[str, Ratio] = field(default_factory=dict, repr=False, compare=False)  # cache
 
     @cached_property
     def best_baseline(self) -> Entry | None:
@@ -118,11 +118,11 @@ class CaseResult:
 
     @cached_property
     def fastest(self) -> Entry | None:
-        """The fastest verified variant; a floor only tells what copying alone would take."""
+        """The fastest correct variant; floors (copying alone) do not count."""
         return _fastest(entry for entry in self.entries.values() if entry.role != "floor")
 
     def relative(self, variant: str) -> float | None:
-        """Time over that of the best baseline: below 1 is faster."""
+        """Time / the best baseline's time; below 1 is faster."""
         speed = self.speed(variant)
         return 1 / speed if speed else None
 
@@ -133,7 +133,7 @@ class CaseResult:
         return self.ratio(variant).interval
 
     def ratio(self, variant: str) -> Ratio:
-        """The speed with its interval. Where samples are too few for one, it is the ratio of the medians."""
+        """Speed with its interval; with too few samples, the ratio of the medians alone."""
         if variant not in self._ratios:
             self._ratios[variant] = self._ratio(self.entries.get(variant))
         return self._ratios[variant]
@@ -148,23 +148,23 @@ class CaseResult:
         return found if found.value else Ratio(best.median / entry.median)
 
     def of_role(self, role: str) -> list[Entry]:
-        """All variants of a role whose values were right."""
+        """All correct variants of a role."""
         return [entry for entry in self.entries.values() if entry.role == role and entry.median]
 
     def best(self, role: str) -> Entry | None:
         return _fastest(self.of_role(role))
 
 
-Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with its compared variants
+Speeds = Sequence[tuple[CaseResult, Sequence[Entry]]]  # cases, each with the variants to consider
 
 
 def _ratio_of(cases: Speeds) -> Ratio:
-    """The geometric mean over cases of the speed of the best of these variants."""
+    """Geometric mean over cases of the speed of the fastest given variant."""
     return ratio([([entry.by_launch for entry in case.of_role(BASELINE)], [entry.by_launch for entry in entries]) for case, entries in cases])
 
 
 def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
-    """That geometric mean with its 95 % interval; cases without a baseline or without such a variant do not count."""
+    """Geometric mean with 95 % interval of the fastest given variant's speed, over cases with a baseline and a variant."""
     counted = [(case, [entry for entry in entries if case.speed(entry.variant)]) for case, entries in cases]
     counted = [(case, entries) for case, entries in counted if entries]
     found = _ratio_of(counted)
@@ -174,18 +174,18 @@ def mean_speed(cases: Speeds) -> tuple[float | None, Interval]:
 
 
 def of_variant(cases: Iterable[CaseResult], name: str) -> Speeds:
-    """The cases with that variant alone."""
+    """Select one variant of each case that has it."""
     return [(case, [case.entries[name]]) for case in cases if name in case.entries]
 
 
 def over_floor(cases: Iterable[CaseResult], name: str) -> Ratio:
-    """How many times as long as copying alone that variant takes, geometric mean over the cases that have both."""
+    """A variant's time / time of copying alone (floor), geometric mean over the cases with both."""
     found = [(case.entries.get(name), case.of_role("floor")) for case in cases]
     return ratio([([entry.by_launch], [floor.by_launch for floor in floors]) for entry, floors in found if entry and entry.median and floors])
 
 
 def with_seam(cases: Sequence[CaseResult]) -> list[tuple[CaseResult, dict[str, Ratio]]]:
-    """Cases with a seam, and for each variant its time over that in the case which is alike but for the seam."""
+    """Cases with a seam, and each variant's time / its time in the same case without a seam."""
     found = []
     for case in in_order([case for case in cases if "seam" in case.params]):
         alike = {name: value for name, value in case.params.items() if name != "seam"}
@@ -200,7 +200,7 @@ def _fastest(entries: Iterable[Entry]) -> Entry | None:
 
 
 def results(cases: Iterable[Case]) -> list[CaseResult]:
-    """Cases in the order in which they were first measured, variants likewise."""
+    """Join lines into cases and variants, in order of first occurrence."""
     joined: dict[tuple[str, bytes], CaseResult] = {}
     for line in cases:
         key = (line.name, msgspec.json.encode(line.params, order="deterministic"))
@@ -210,13 +210,15 @@ def results(cases: Iterable[Case]) -> list[CaseResult]:
     return list(joined.values())
 
 
-RARE = 0.1  # share of the samples: rarer states get no tables
-LEAST_EACH = 6  # samples of a variant on a case: fewer give no interval
+RARE = 0.1  # least share of samples of a state with tables
+LEAST_EACH = 6  # samples of a variant on a case that an interval needs
 
 
 def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
-    """The results of each state of the cores, with words for it. Samples whose state is unknown are in none of two, those of a rare one nowhere;
-    where samples are too few to be told apart, all are together."""
+    """Split results by core state, with a description each; if samples are too few for that, do not split.
+
+    Splitting drops samples of unknown or rare state.
+    """
     cases, probes = results(record.cases), all_probes(record.cases)
     boundary, typical = state_boundary(probes), typical_probes(probes)
     if boundary is None:
@@ -231,7 +233,7 @@ def by_state(record: Record) -> list[tuple[str, list[CaseResult]]]:
 
 
 def _in_state(cases: Iterable[Case], boundary: float, far: bool) -> Iterator[Case]:
-    """Cases with those samples alone. Of those that have none only such as were not run stay."""
+    """Yield cases with the samples of one state; drop cases that lose all samples."""
     for case in cases:
         kept = np.flatnonzero(((case.probes > boundary) == far) & np.isfinite(case.probes))
         if len(kept):
@@ -243,13 +245,13 @@ def _in_state(cases: Iterable[Case], boundary: float, far: bool) -> Iterator[Cas
 
 
 def ours(case: CaseResult) -> Entry | None:
-    """What users get: `auto` where it ran, else the fastest of the library."""
+    """Return `auto` if it ran correctly, else the library's fastest variant."""
     entry = case.entries.get("auto")
     return entry if entry and entry.median else case.best(OWN)
 
 
 def variants(cases: Iterable[CaseResult]) -> list[str]:
-    """Every variant that occurs: the project's own first, then baselines, other libraries and floors."""
+    """Names of all variants: own first, then baselines, other libraries, floors."""
     order = (OWN, BASELINE, LIBRARY, "floor")
     roles = {entry.variant: entry.role for entry in entries(cases)}
     return sorted(roles, key=lambda name: order.index(roles[name]) if roles[name] in order else len(order))
@@ -260,12 +262,12 @@ def entries(cases: Iterable[CaseResult]) -> list[Entry]:
 
 
 def with_case(cases: Iterable[CaseResult]) -> list[tuple[CaseResult, Entry]]:
-    """The same, each beside its case."""
+    """All entries, each with its case."""
     return [(case, entry) for case in cases for entry in case.entries.values()]
 
 
 def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
-    """Why variants failed or were skipped, each reason once, with those that it met."""
+    """Map each kind and reason of failing or skipping to its variants."""
     met: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries(cases):
         for kind, why in (("failed", entry.error), ("skipped", entry.skipped)):
@@ -275,12 +277,12 @@ def reasons(cases: Iterable[CaseResult]) -> dict[tuple[str, str], list[str]]:
 
 
 T = TypeVar("T")
-# By importance to readers; others follow.
+# Display order; other parameters follow.
 FIRST = ("test", "app", "dataset", "ranks", "grid", "extent", "halo", "fields", "size", "vdim", "element", "components")
 
 
 def text(value: Any) -> str:
-    """A parameter's value as people write it: `64×64×64`, the last part of a path."""
+    """Format a parameter: `64×64×64`, the last part of a path."""
     if value is None:
         return "–"  # without this parameter
     if isinstance(value, bool):
@@ -291,7 +293,7 @@ def text(value: Any) -> str:
 
 
 def varying(cases: Sequence[CaseResult]) -> list[str]:
-    """The parameters in which the cases differ, or the first known one when there is but one case."""
+    """Names of the parameters that differ between cases; the first name if none differs."""
     names = _names(cases)
     differing = [name for name in names if len({text(case.params.get(name)) for case in cases}) > 1]
     return differing or names[:1]
@@ -305,7 +307,7 @@ def constant(cases: Sequence[CaseResult]) -> dict[str, str]:
 
 
 def in_order(cases: Sequence[CaseResult]) -> list[CaseResult]:
-    """Cases by their varying parameters, numbers as numbers, names with numbers in them likewise."""
+    """Sort cases by their varying parameters, numbers numerically."""
     names = varying(cases)
     return sorted(cases, key=lambda case: [_order_key(case.params.get(name)) for name in names])
 
@@ -325,7 +327,7 @@ def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:
 
 
 def some(values: Sequence[T], most: int) -> list[T]:
-    """At most `most` of the values, evenly spaced, the first and the last among them."""
+    """At most `most` values, evenly spaced, including the first and the last."""
     if len(values) <= most:
         return list(values)
     return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
@@ -356,19 +358,18 @@ def wording(benchmark: str) -> Wording:
 
 
 def told(summary: Summary | None) -> dict[str, Any]:
-    """The figures of a summary for a document, in seconds; each None without a summary."""
+    """Return a summary's values for a document, in seconds; each `None` without a summary."""
     names = {"p5_s": "p5", "median_s": "median", "ci95_s": "interval", "p95_s": "p95", "p99_s": "p99", "mean_s": "mean", "std_s": "std", "mean_std_us": "mean_std_us"}
     return {key: summary and getattr(summary, name) for key, name in names.items()}
 
 
 MUCH_APART = 0.25  # share of an exchange's time
-MOSTLY = 0.75  # share of the samples
+MOSTLY = 0.75  # share of samples
 MOST_TOLD = 3
 
 
 class Skew(NamedTuple):
-    """Medians over samples, in seconds per exchange: `apart` while some ranks are in the exchange and others are not, `together`
-    while all are in it. `rank` is last in a `share` of the samples."""
+    """Median seconds per exchange with some ranks (`apart`) and all ranks (`together`) in it; `rank` is last in a `share` of samples."""
 
     apart: float
     together: float
@@ -377,12 +378,12 @@ class Skew(NamedTuple):
 
     @property
     def matters(self) -> bool:
-        """One and the same rank takes much of the time."""
+        """Whether ranks wait long, mostly for the same rank."""
         return self.apart > MUCH_APART * (self.apart + self.together) and self.share >= MOSTLY
 
 
 def skew(entry: Entry) -> Skew | None:
-    """`None` where the record does not tell, as those of older builds, or where a value was wrong."""
+    """Return the skew; `None` if not recorded (older builds) or if the entry failed."""
     lines = [line for line in entry.lines if line.skew_s]
     if not lines or entry.failed:
         return None
@@ -392,26 +393,26 @@ def skew(entry: Entry) -> Skew | None:
     return Skew(float(np.median(apart)), float(np.median(np.maximum(whole - apart, 0))), rank, count / len(apart))
 
 
-WIDE = 0.25  # relative width of an uninformative interval
+WIDE = 0.25  # relative width above which an interval is too wide
 MANY = 0.2
-MUCH = 1.5  # load per core, above that of the previous launch
+MUCH = 1.5  # load per core that the previous run does not explain
 
 
 def remarks(record: Record, cases: Sequence[CaseResult]) -> list[str]:
-    """Notes of the reader, shared cores, a busy machine, two states of the cores, ranks that the others wait for."""
+    """Warnings: reader's notes, shared cores, busy machine, two core states, late ranks."""
     return [*record.notes, *_cores(record), *_busy(cases), *_states(record), *_skewed(cases)]
 
 
 def _cores(record: Record) -> Iterator[str]:
-    """Cores that ranks shared, or that were busy before the ranks were started."""
+    """Warn of cores shared by ranks or loaded before the launch."""
     environment, crowded = record.run.environment, set[tuple[int, int]]()
-    # The cores of the launching process; the binding of bound ranks is more precise.
+    # Cores of the launching process, or of a launch's bound ranks if more.
     most = [max(launch.cores.values()) for launch in record.launches if launch.cores]
     told = environment.get("cpu")
     usable = told.get("usable_cores") if isinstance(told, dict) else None
     all_cores = max([*most, usable] if isinstance(usable, int) else most, default=None)
     for launch in record.launches:
-        # Without host names, counts all ranks on one host.
+        # Without hosts in the record, count all ranks as on one host.
         hosts = Counter(map(str, launch.hosts)) if len(launch.hosts) == launch.ranks else {"": launch.ranks}
         by_host = [(ranks, (launch.cores or {}).get(host) or all_cores) for host, ranks in hosts.items()]
         crowded |= {(ranks, cores) for ranks, cores in by_host if cores is not None and ranks > cores}
@@ -457,7 +458,7 @@ def _told_apart(record: Record) -> str:
 
 
 def _skewed(cases: Sequence[CaseResult]) -> Iterator[str]:
-    """Ranks for which the others wait, those first for which they wait longest."""
+    """Warn of late ranks, longest wait first."""
     found = [(told, case, entry) for case, entry in with_case(cases)
              if entry.role != "floor" and (told := skew(entry)) and told.matters
              and sum(len(line.last_rank) for line in entry.lines) >= LEAST_SAMPLES]

@@ -1,6 +1,6 @@
-"""The statistics of timings: intervals and summaries of one side, ratios, states of the machine, and what may be said of B against A.
+"""Statistics of timings: intervals, summaries, ratios, machine states, and verdicts on B against A.
 
-The launch is the unit, because samples of one launch are not independent of each other.
+The statistical unit is the launch, because samples of one launch are correlated.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from ..record.model import Case
 
 CONFIDENCE = 0.95
-TRIM = 0.1  # of each end, from ten values on: with fewer, dropping a launch costs more than an outlier
+TRIM = 0.1  # share trimmed from each end, from ten values on: with fewer, losing a launch costs more than an outlier
 MOST_FREEDOM = 1.5
-BATCHES = 5  # per single launch: few, so that each is long and batches vary with the machine
-MIDDLE = 0.25  # share of a launch's samples: nearly as efficient as a mean, as robust as a median
+BATCHES = 5  # of a single launch's samples: few and long, so that they include slow changes of the machine
+MIDDLE = 0.25  # share trimmed from each end: nearly as efficient as a mean, nearly as robust as a median
 
 
 class Method(StrEnum):
-    """How an interval was found."""
+    """Method of computing an interval."""
 
     ORDER = "order statistics of the samples of one launch"
     LAUNCHES = "Student's t over the logarithms of the launches' medians"
@@ -35,7 +35,7 @@ class Method(StrEnum):
 
 
 class Interval(NamedTuple):
-    """Both ends of a confidence interval, in the unit of the samples; `None` where no interval can be given."""
+    """Ends of a confidence interval, in the unit of the samples; `None` if unknown."""
 
     low: float | None
     high: float | None
@@ -55,7 +55,7 @@ class Center(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """By how much the logarithms of B lie above those of A, as a t test sees it."""
+    """Mean difference of logarithms, B − A, with standard error and degrees of freedom."""
 
     shift: float
     error: float
@@ -63,14 +63,14 @@ class Shift(NamedTuple):
 
     @property
     def p(self) -> float:
-        """How probable a shift as large as this is where nothing differs."""
+        """Two-sided p value of the hypothesis of no shift."""
         return self.p_beyond(0.0)
 
     def p_beyond(self, most: float) -> float:
-        """The same where the sides differ by `most` at most, one way or the other."""
+        """p value of the hypothesis of a shift within ±`most`."""
         from scipy import special
 
-        if self.error == 0:  # no variance, as with a simulated clock
+        if self.error == 0:  # no variation, as with a simulated clock
             return float(abs(self.shift) <= most)
         ends = (most - abs(self.shift), -most - abs(self.shift))
         return min(1.0, float(sum(special.stdtr(self.freedom, end / self.error) for end in ends)))
@@ -83,7 +83,7 @@ class Shift(NamedTuple):
 
 
 def center(values: np.ndarray) -> Center:
-    """The trimmed mean of at least two values, with the error that follows from winsorized squares (Tukey and McLaughlin 1963)."""
+    """Trimmed mean of at least two values, with its error from winsorized squares (Tukey and McLaughlin 1963)."""
     count, cut = len(values), int(TRIM * len(values))
     kept = count - 2 * cut
     ordered = np.sort(values)
@@ -94,13 +94,15 @@ def center(values: np.ndarray) -> Center:
 
 
 def independent(first: np.ndarray, second: np.ndarray) -> Shift:
-    """The shift between two sides of at least two values each: Yuen's statistic for unequal variances (1974), untrimmed Welch's (1947)."""
+    """Shift between two sides of at least two values each: Yuen's test for unequal variances (1974); untrimmed, Welch's (1947)."""
     return _between(center(first), center(second))
 
 
 def _between(first: Center, second: Center) -> Shift:
-    """Welch's degrees of freedom alone call two launches against ten different in up to 12 % at 5 %. Those of the smaller side alone never
-    err (Mickey and Brown 1966), but cost much where variances are about equal: hence at most `MOST_FREEDOM` times those.
+    """Shift between two centers, with degrees of freedom of at most `MOST_FREEDOM` times the smaller side's.
+
+    Welch's alone give up to 12 % false positives at 5 % for 2 against 10 launches. The smaller side's never do (Mickey and
+    Brown 1966), but lose power for about equal variances.
     """
     squares = first.squared_error + second.squared_error
     least = min(first.freedom, second.freedom)
@@ -110,10 +112,10 @@ def _between(first: Center, second: Center) -> Shift:
 
 
 def stratified(first: np.ndarray, second: np.ndarray) -> Shift:
-    """The shift between two tables of launches × states, NaN where a launch saw too little of a state; each state needs two launches a side.
+    """Shift between two tables of launches × states, NaN for too few samples; each state needs two launches per side.
 
-    The mean over states, each by how many launches tell of it. The error is that of each launch's influence on the sum, so that what
-    states have in common within a launch is counted. With one state this is Welch's t, untrimmed.
+    Launch counts weight the mean over states. The error follows from each launch's influence on that mean and so includes the
+    correlation of states within a launch. With one state, this is Welch's t test, untrimmed.
     """
     counts = np.array([np.isfinite(side).sum(axis=0) for side in (first, second)])
     weights = 1 / (1 / counts).sum(axis=0)
@@ -129,27 +131,27 @@ def _sum_over_states(side: np.ndarray, weights: np.ndarray) -> Center:
 
 
 def paired(differences: np.ndarray) -> Shift:
-    """The shift from at least two differences of pairs: what met both of a pair has cancelled."""
+    """Shift from at least two paired differences, which cancel common disturbances."""
     found = center(differences)
     return Shift(found.mean, float(np.sqrt(found.squared_error)), found.freedom)
 
 
 def middle(values: np.ndarray) -> float:
-    """The mean of the middle half; scipy's trim_mean does the same, at forty times the cost."""
+    """Mean of the middle half (scipy's trim_mean takes forty times as long)."""
     cut = int(MIDDLE * len(values))
     return float(np.sort(values)[cut : len(values) - cut].mean())
 
 
-APART = np.log(1.6)  # log of the least ratio between the typical probes of two states
+APART = np.log(1.6)  # least log ratio of the typical probes of two states
 LEAST_SHARE = 0.05
 LEAST_SAMPLES = 5
 NEAR, FAR = "near", "far"
 
 
 class Launch(NamedTuple):
-    """Samples of one launch in seconds, and the probe beside each of them, or NaN, which tells no state.
+    """Samples of one launch in seconds, and the probe beside each in ns, NaN if unknown.
 
-    `run` is the run that it belongs to; `pair` the number that it shares with a launch of the other side, if any.
+    `run` numbers the run; `pair` identifies the interleaved launch of the other side, if any.
     """
 
     samples: np.ndarray
@@ -166,7 +168,7 @@ def all_probes(lines: Iterable[Case]) -> np.ndarray:
 
 
 def state_boundary(probe: np.ndarray) -> float | None:
-    """The probe value that parts two states best (Otsu 1979, on logarithms), or `None` when there is but one state."""
+    """Probe threshold between two states (Otsu 1979, on logarithms), or `None` for a single state."""
     logs = np.sort(np.log(probe[probe > 0]))
     count = len(logs)
     least = max(LEAST_SAMPLES, int(LEAST_SHARE * count))
@@ -175,7 +177,7 @@ def state_boundary(probe: np.ndarray) -> float | None:
     sums = np.cumsum(logs)
     left = np.arange(1, count)
     between = (sums[-1] * left / count - sums[:-1]) ** 2 / (left * (count - left))
-    between[np.diff(logs) == 0] = 0  # equal probes share a state
+    between[np.diff(logs) == 0] = 0  # equal probes belong to one state
     cut = least - 1 + int(np.argmax(between[least - 1 : count - least]))
     if logs[cut] == logs[cut + 1] or np.median(logs[cut + 1 :]) - np.median(logs[: cut + 1]) < APART:
         return None
@@ -186,7 +188,7 @@ Typical = dict[str | None, float]
 
 
 def typical_probes(probe: np.ndarray) -> Typical:
-    """The median probe in ns of each state that a side has; one that has but one state calls it `None`."""
+    """Median probe of each state in ns; the key of a single state is `None`."""
     known = probe[probe > 0]
     boundary = state_boundary(known)
     if boundary is None:
@@ -195,7 +197,7 @@ def typical_probes(probe: np.ndarray) -> Typical:
 
 
 class Matched(NamedTuple):
-    """The launches of both sides with the samples of one state alone; `state` is `None` where samples are taken as they are."""
+    """Launches of both sides with the samples of one state; `state` is `None` for all samples."""
 
     state: str | None
     first: list[Launch]
@@ -203,8 +205,9 @@ class Matched(NamedTuple):
 
 
 def by_state(first: Side, second: Side) -> list[Matched]:
-    """Near is compared with near and far with far where both sides have two states; a side of one state with that state of the other whose
-    probe is like its own; everything else as it is. Of launches that saw a state in fewer than five samples none are left.
+    """Match near with near and far with far if both sides have two states, or a single state with the other side's similar state.
+
+    Otherwise keep all samples. A launch with fewer than `LEAST_SAMPLES` samples of a state loses them.
     """
     a, b = (typical_probes(_probes(side)) for side in (first, second))
     both = [(NEAR, NEAR), (FAR, FAR)] if len(a) == len(b) == 2 else [(_like(a, b), _like(b, a))]
@@ -216,7 +219,7 @@ def _probes(side: Side) -> np.ndarray:
 
 
 def _like(mine: Typical, other: Typical) -> str | None:
-    """Of two states, that one whose probe is like the other side's only one."""
+    """Return the state, of two, whose probe is similar to the other side's only probe, or `None`."""
     if len(mine) != 2 or len(other) != 1:
         return None
     distances = {state: abs(np.log(probe / other[None])) for state, probe in mine.items()}
@@ -240,13 +243,13 @@ LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
 
 
 def median_interval(launches: Sequence[np.ndarray]) -> tuple[Interval, Method | None]:
-    """The interval of the median of all samples, widened where needed to hold it, and how it was found; none where samples are too few."""
+    """Return the interval of the median, extended to contain it, and the method; `NO_INTERVAL` if samples are too few."""
     if not enough(map(len, launches)):
         return NO_INTERVAL, None
     if len(launches) == 1:
         return _order_statistics(launches[0]), Method.ORDER
     medians = np.array([np.median(samples) for samples in launches])
-    if not medians.min() > 0:  # zeros of a coarse clock have no logarithm
+    if not medians.min() > 0:  # low-resolution clock: no logarithms
         return Interval(float(medians.min()), float(medians.max())), Method.RANGE
     low, high = paired(np.log(medians)).interval(CONFIDENCE)
     median = float(np.median(np.concatenate(launches)))
@@ -254,13 +257,13 @@ def median_interval(launches: Sequence[np.ndarray]) -> tuple[Interval, Method | 
 
 
 def enough(counts: Iterable[int]) -> bool:
-    """Whether so many independent samples could tell where their median lies: all lie on one side of it once in 2 ** (count - 1)."""
+    """Whether samples suffice for an interval: all lie on one side of the median with probability 2 ** (1 - count)."""
     count = sum(counts)
     return count > 1 and 0.5 ** (count - 1) <= 1 - CONFIDENCE
 
 
 def _order_statistics(samples: np.ndarray) -> Interval:
-    """Of a confidence the higher the more each sample resembles the one before it."""
+    """Interval from order statistics; autocorrelation raises the confidence level."""
     from scipy import stats
 
     wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + CONFIDENCE) / 2) * _inflation(samples))
@@ -269,7 +272,7 @@ def _order_statistics(samples: np.ndarray) -> Interval:
 
 
 def _inflation(samples: np.ndarray) -> float:
-    """By how much the error of a median grows because each sample resembles the one before it, as in a process AR(1); 1 where that may be chance."""
+    """Inflation of the median's error by AR(1) autocorrelation; 1 if that is not significant."""
     from scipy import stats
 
     before, after = samples[:-1], samples[1:]
@@ -284,7 +287,7 @@ def _inflation(samples: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """Figures in seconds; `count` samples from `launches` launches."""
+    """Summary in seconds of `count` samples from `launches` launches."""
 
     count: int
     launches: int
@@ -300,7 +303,7 @@ class Summary:
 
 
 def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | None:
-    """The summary of samples given launch by launch; `None` when there is no sample."""
+    """Summarize samples, one array per launch; `None` without samples."""
     arrays = [np.asarray(samples, dtype=float) for samples in launches if len(samples)]
     if not arrays:
         return None
@@ -313,9 +316,9 @@ def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | Non
 
 
 def mean_std(samples: Sequence[float]) -> str:
-    """`mean(std)`: the digits in brackets stand for the last digits of the mean (GUM 7.2.2); the standard deviation is that of one sample.
+    """Format `mean(std)`: std is that of one sample, in units of the mean's last digits (GUM 7.2.2).
 
-    One sample has none and is given without brackets, as the published tables do; samples that are all equal give `(0)`.
+    A single sample has no parentheses, as in the published tables; equal samples give `(0)`.
     """
     if not len(samples) or not all(map(math.isfinite, samples)):
         return "–"
@@ -324,7 +327,7 @@ def mean_std(samples: Sequence[float]) -> str:
 
 
 def value_with_uncertainty(value: float, std: float) -> str:
-    """`value(std)`, both given; the package `uncertainties` knows the rounding (9.96 and 0.095 give `10.0(1)`)."""
+    """Format `value(std)`; the package `uncertainties` rounds (9.96 and 0.095 give `10.0(1)`)."""
     from uncertainties import ufloat
 
     if not (math.isfinite(value) and math.isfinite(std)):
@@ -334,15 +337,15 @@ def value_with_uncertainty(value: float, std: float) -> str:
     return f"{ufloat(value, std):.1ufS}"
 
 
-# Cross-validation: both halves may choose a variant that is fast by chance. For equal variants their results correlate, by 0.36 at
-# most (three variants) and more with unequal halves, which a t test ignores.
+# Choosing by the other half correlates the halves: by at most 0.36 (three equal variants), by more if halves are uneven.
+# The t test ignores that correlation; this factor widens its error.
 HALVES_AGREE = math.sqrt(1.6)
 Samples = Mapping[Any, np.ndarray]  # of one variant, by launch number
-Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # fastest of the first variants over fastest of the second
+Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # variants above and below the fraction line; the fastest of each counts
 
 
 class Ratio(NamedTuple):
-    """Without enough samples there is neither a value nor an interval."""
+    """A ratio with its interval and method; `None` for too few samples."""
 
     value: float | None = None
     interval: Interval = NO_INTERVAL
@@ -350,16 +353,15 @@ class Ratio(NamedTuple):
 
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
-    """That of the positive ratios, or `None` when there is none."""
+    """Geometric mean of the positive finite ratios, or `None`."""
     values = [value for value in ratios if value and math.isfinite(value)]
     return statistics.geometric_mean(values) if values else None
 
 
 def ratio(cases: Sequence[Quotient]) -> Ratio:
-    """The geometric mean over cases of fastest of `above` / fastest of `below`, as `(above, below)` for each case.
+    """Geometric mean over cases `(above, below)` of the fastest `above` / the fastest `below`.
 
-    Only launches in which all were measured count, so that what a launch did to all alike cancels; of a single launch,
-    consecutive batches are compared.
+    Uses only launches with all variants, so that launch effects cancel; splits a single launch into consecutive batches.
     """
     variants = [samples for above, below in cases for samples in (*above, *below)]
     common = sorted(set.intersection(*map(set, variants))) if variants else []
@@ -375,9 +377,9 @@ def ratio(cases: Sequence[Quotient]) -> Ratio:
 
 
 def _fastest(side: Sequence[Samples], common: Sequence[int]) -> np.ndarray:
-    """Logarithms of the medians of the fastest variant, launch by launch, or batch by batch of the only launch.
+    """Log medians of the fastest variant by launch, or by batch of a single launch.
 
-    Which one that is, the other half of the launches tells: in the launches that chose it, the fastest of several is also the luckiest.
+    The other half of the launches selects the variant: selection and timing from the same launches would be biased.
     """
     parts = [[each[number] for number in common] if len(common) > 1 else np.array_split(each[common[0]], BATCHES) for each in side]
     logs = np.log(np.maximum([[np.median(samples) for samples in each] for each in parts], 1e-12))
@@ -387,12 +389,12 @@ def _fastest(side: Sequence[Samples], common: Sequence[int]) -> np.ndarray:
     return logs[chosen, launches]
 
 
-LEAST_OF_SINGLE = 3  # samples, if a side has one launch
-RUNS_DIFFER = 0.02  # p-value of an analysis of variance
+LEAST_OF_SINGLE = 3  # samples of a side's only launch
+RUNS_DIFFER = 0.02  # p value of the analysis of variance
 
 
 class Kind(StrEnum):
-    """What one value stands for."""
+    """Statistical unit of a comparison."""
 
     LAUNCHES = "launches"
     PAIRS = "pairs of launches"
@@ -401,7 +403,7 @@ class Kind(StrEnum):
 
 
 class Units(NamedTuple):
-    """Middles of logarithms, units × states; NaN where a unit saw too little of a state."""
+    """Interquartile means of logarithms, units × states; NaN for too few samples."""
 
     kind: Kind
     first: np.ndarray
@@ -413,7 +415,7 @@ class Units(NamedTuple):
         return len(self.first), len(self.second)
 
     def shift(self) -> Shift | None:
-        """B − A with its error; `None` with fewer than two units on a side."""
+        """Return the shift B − A; `None` with fewer than two units on a side."""
         if min(self.counts) < 2:
             return None
         if self.kind is Kind.PAIRS:
@@ -421,15 +423,16 @@ class Units(NamedTuple):
         return independent(self.first[:, 0], self.second[:, 0]) if len(self.states) == 1 else stratified(self.first, self.second)
 
     def ratios(self) -> dict[str, float]:
-        """B / A in each state that has a name."""
+        """Ratio B / A in each named state."""
         columns = zip(self.states, self.first.T, self.second.T)
         seen = [(state, a[np.isfinite(a)], b[np.isfinite(b)]) for state, a, b in columns if state]
         return {state: float(np.exp(b.mean() - a.mean())) for state, a, b in seen if len(a) and len(b)}
 
 
 def units(first: Side, second: Side) -> Units:
-    """Launches that were made in pairs stay together, if there are two pairs. A side with one launch is cut into batches. Runs are the units
-    where both sides have several and those of a side differ by more than their launches.
+    """Choose the units: interleaved pairs if there are two; batches if a side has one launch; else launches.
+
+    Runs are the units if both sides have several and a side's runs differ by more than its launches.
     """
     matched = by_state(first, second)
     states = [each.state for each in matched]
@@ -438,7 +441,7 @@ def units(first: Side, second: Side) -> Units:
     if len(pairs[0]) > 1:
         return Units(Kind.PAIRS, *pairs, states)
     if min(len(first), len(second)) == 1:
-        # The state with most samples on both sides.
+        # Use the state with most samples on both sides.
         most = max(matched, key=lambda each: min(sum(len(launch.samples) for launch in side) for side in (each.first, each.second)))
         return Units(Kind.BATCHES, _batches(most.first), _batches(most.second), [most.state])
     runs = [_by_run(side, table) for side, table in zip((first, second), tables)]
@@ -452,7 +455,7 @@ def _table(by_state: Sequence[Sequence[Launch]]) -> np.ndarray:
 
 
 def _paired_rows(first: Side, second: Side, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of those pairs that saw a common state, pair by pair."""
+    """Rows of the pairs with a common state, in pairs."""
     partners = {launch.pair: number for number, launch in enumerate(second) if launch.pair}
     found = [(number, partners[launch.pair]) for number, launch in enumerate(first) if launch.pair in partners]
     chosen = a[[number for number, _ in found]], b[[number for _, number in found]]
@@ -461,7 +464,7 @@ def _paired_rows(first: Side, second: Side, a: np.ndarray, b: np.ndarray) -> tup
 
 
 def _batches(side: Side) -> np.ndarray:
-    """Of the only launch, consecutive samples, so that batches resemble each other far less than neighboring samples do."""
+    """Batches of consecutive samples of a side's only launch (less correlated than single samples); else its launches."""
     if len(side) > 1:
         table = _table([side])
         return table[np.isfinite(table[:, 0])]
@@ -471,20 +474,20 @@ def _batches(side: Side) -> np.ndarray:
 
 
 def _by_run(side: Side, table: np.ndarray) -> list[np.ndarray]:
-    """The rows of each run that has any."""
+    """Rows of each run, without empty runs."""
     seen = np.isfinite(table).any(axis=1)
     numbers = np.array([launch.run for launch in side])
     return [table[(numbers == run) & seen] for run in dict.fromkeys(numbers[seen].tolist())]
 
 
 def _means(runs: Sequence[np.ndarray]) -> np.ndarray:
-    """One row per run; a state that none of its launches saw stays NaN."""
+    """One mean row per run; NaN for a state without samples."""
     rows = [[column[np.isfinite(column)] for column in run.T] for run in runs]
     return np.array([[column.mean() if len(column) else np.nan for column in row] for row in rows])
 
 
 def _differ(runs: Sequence[np.ndarray]) -> bool:
-    """Whether runs differ by more than their launches do: something drifted between them."""
+    """Whether runs differ by more than their launches do, as with drift."""
     from scipy import stats
 
     centers = np.nanmean(np.concatenate(runs), axis=0)
@@ -494,7 +497,7 @@ def _differ(runs: Sequence[np.ndarray]) -> bool:
 
 
 def _common(kind: Kind, first: np.ndarray, second: np.ndarray, states: Sequence[str | None]) -> Units:
-    """The states that at least two units of each side saw, and the units that saw one of them."""
+    """Keep the states with at least two units per side, and the units with such a state."""
     usable = np.all([np.isfinite(table).sum(axis=0) > 1 for table in (first, second)], axis=0)
     kept = [table[:, usable] for table in (first, second)]
     kept = [table[np.isfinite(table).any(axis=1)] for table in kept]
@@ -502,7 +505,7 @@ def _common(kind: Kind, first: np.ndarray, second: np.ndarray, states: Sequence[
 
 
 class Verdict(StrEnum):
-    """B against A."""
+    """Verdict on B against A."""
 
     FASTER = "faster"
     SLOWER = "slower"
@@ -515,10 +518,10 @@ DIFFERENT = (Verdict.SLOWER, Verdict.FASTER)
 
 @dataclass(frozen=True)
 class Difference:
-    """B against A. `ratio` above 1: B takes longer. Without enough samples the figures are `None`.
+    """B against A; `ratio` above 1: B is slower. Without enough samples the numbers are `None`.
 
-    `units` is how many values of which `kind` were compared on each side; `states` has the ratio in each state of the machine.
-    `judge` fills in the p value, adjusted for the number of differences, the verdict, and `why` the verdict is none although the interval excludes 1.
+    `units` counts the values of `kind` on each side; `states` maps machine states to ratios. `judge` sets `p_adjusted` (for the
+    number of differences), `verdict`, and `why`, the reason for no verdict although the interval excludes 1.
     """
 
     ratio: float | None = None
@@ -537,12 +540,12 @@ class Difference:
 
     @property
     def single_launch(self) -> bool:
-        """A side has but one launch, so that its samples had to be compared: another launch may have drawn others."""
+        """Whether a side has a single launch, so that batches are compared; another launch may differ."""
         return self.kind is Kind.BATCHES
 
 
 def difference(first: Side, second: Side) -> Difference:
-    """Compare two sides, given launch by launch in the order of time: the middle of each, on logarithms, is one value in a t test."""
+    """Compare two sides, given as launches in order of time, with a t test on logarithms."""
     if not (first and second):
         return Difference(units=(len(first), len(second)))
     found = units(first, second)
@@ -554,13 +557,12 @@ def difference(first: Side, second: Side) -> Difference:
 
 @dataclass(frozen=True)
 class Rules:
-    """When a difference counts.
+    """Thresholds of a verdict.
 
-    `alpha` bounds the share of false findings (Benjamini & Hochberg 1995), and where nothing has changed the chance that anything at
-    all is found: 3 %, so that it stays below 5 % where noise is not as normal as t tests assume. A difference below `least` is never
-    one; with one launch, which itself may make the difference, below `least_single`. Nothing found counts as "no difference beyond
-    the margin" only when the interval leaves no room for one of `margin`. A machine that drifts makes a shift of `drift` by itself
-    from one run to the next: only what is surely beyond that is a difference.
+    `alpha` bounds the false discovery rate (Benjamini & Hochberg 1995) and, if nothing changed, the chance of any finding: 3 %,
+    to stay below 5 % with noise that is not normal. A difference below `least`, or `least_single` with one launch, does not
+    count. "No difference beyond the margin" requires an interval within `margin`. `drift` is the machine's own shift between
+    runs; a difference must significantly exceed it.
     """
 
     alpha: float = 0.03
@@ -571,11 +573,11 @@ class Rules:
 
 
 DEFAULT_RULES = Rules()
-IMAGE_RULES = Rules(drift=0.03)  # two software images cannot run interleaved
+IMAGE_RULES = Rules(drift=0.03)  # launches of two software images cannot be interleaved
 
 
 def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> list[Difference]:
-    """The same with what may be said of each; all of them are one family of tests."""
+    """Add p values and verdicts; all differences form one family of tests."""
     from scipy import stats
 
     known = [each.shift.p_beyond(math.log1p(rules.drift)) for each in differences if each.shift]

@@ -1,8 +1,7 @@
-"""Times over sizes, where a sweep stops following one line, and the limits that the MPI itself tells beside them; MPIs × networks.
+"""Sweeps over message sizes: knees of the time curve, MPI's own limits near them, matrices of MPIs × networks.
 
-Within one algorithm a collective takes about a + b·size (Hockney, Parallel Computing 1994). A sweep is cut into as few such
-stretches as explain it: one more is worth its place only when it explains more than noise would (a penalty on the number of
-stretches, as in Killick, Fearnhead & Eckley, JASA 2012). Each cut is a knee.
+Within one algorithm a collective takes about a + b·size (Hockney, Parallel Computing 1994). A segmentation with a penalty
+per line (Killick, Fearnhead & Eckley, JASA 2012) cuts a sweep into as few lines as explain it; each cut is a knee.
 """
 
 import re
@@ -21,19 +20,19 @@ from .statistics import LEAST_SAMPLES, Summary, all_probes, mean_std, state_boun
 from .words import percent, size_text
 
 KNEE, NOT_MONOTONE = "knee", "not monotone"
-LEAST_SIGMA = 0.05  # no machine fits a line better
-UNKNOWN_SIGMA = 4 * LEAST_SIGMA  # for points with too few samples for an interval: shows large changes only
+LEAST_SIGMA = 0.05  # lower bound of relative deviations from a line
+UNKNOWN_SIGMA = 4 * LEAST_SIGMA  # of a point with too few samples for an interval
 LEAST_FALL = 0.95
-FAR = 4.0  # in sigma: clips the weight of outliers
-PENALTY = 14.0  # chi-square by which a cut, three more parameters, must improve the fit; 0.3 % of noise does
+FAR = 4.0  # sigmas: cap of a single point's misfit
+PENALTY = 14.0  # chi-square that a cut's three parameters must explain (p = 0.003)
 SHORTEST, SHORTEST_BENT = 2, 3
-LEAST_SIZES = 4  # fewer show no line
+LEAST_SIZES = 4  # minimum for knees
 BEND = 1.25
 
 
 @dataclass(frozen=True)
 class Point:
-    """One size: the samples that count, launch by launch, and what they say."""
+    """Samples of one size by launch, with their summary."""
 
     size: int
     by_launch: dict[int, np.ndarray]
@@ -42,11 +41,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """Between two neighboring sizes of a sweep.
+    """A change between two neighboring sizes.
 
-    `growth` is the time above over the time below. `against` is the time above over what the stretch below lets expect there:
-    more than 1, and what comes is slower than what went on. `ns_per_byte` is the slope below and above. `launches` tells in how
-    many of how many launches it was seen.
+    `growth` is time above / time below, `against` time above / prediction of the line below (above 1: slower than predicted),
+    `ns_per_byte` the slopes below and above. `launches` is the number of launches that show the change, and their total.
     """
 
     kind: str
@@ -75,7 +73,7 @@ class Change:
 LIMIT = re.compile(r"SIZE|LIMIT|_MSG|THRESHOLD|MAX_SZ", re.IGNORECASE)
 OTHER_CALLS = re.compile(r"NEIGHBOR|ALLTOALLW|SEGMENT|SEGSIZE|GPU|CTXID|BATCH|CH3|NEMESIS|IPC|^btl_self|^btl_vader", re.IGNORECASE)  # btl_vader: old name of btl_sm
 COLLECTIVE = re.compile(r"ALLTOALL", re.IGNORECASE)
-OF_CALL = {  # variant: names of variables for its MPI call
+OF_CALL = {  # variables of one collective that affect a variant
     "mpi_alltoall": re.compile(r"[^I]ALLTOALL(?!V)", re.IGNORECASE),
     "mpi_alltoall_init": re.compile(r"ALLTOALL(?!V)", re.IGNORECASE),
     "mpi_ialltoall": re.compile(r"IALLTOALL(?!V)", re.IGNORECASE),
@@ -85,7 +83,7 @@ OF_CALL = {  # variant: names of variables for its MPI call
 
 @dataclass(frozen=True)
 class Threshold:
-    """A control variable that holds a number of bytes, and the change of the curve that it may explain."""
+    """A control variable in bytes, and the change that it may explain."""
 
     name: str
     value: int
@@ -102,7 +100,7 @@ class Threshold:
 
 @dataclass
 class Curve:
-    """Entries of one variant in ascending order of size, all of them verified and timed."""
+    """Timed correct entries of one variant, by ascending size."""
 
     variant: str
     others: dict[str, Any]
@@ -115,7 +113,7 @@ class Curve:
 
     @cached_property
     def points(self) -> list[Point]:
-        """A point per entry that has samples of the state of the machine in which most entries were measured."""
+        """A point per entry with samples of the machine state that most entries have."""
         boundary = state_boundary(all_probes(line for entry in self.entries for line in entry.lines))
         sides = [None] if boundary is None else [False, True]
         found = [[point for entry in self.entries if (point := _point(entry, boundary, side))] for side in sides]
@@ -136,7 +134,7 @@ class Curve:
 
     @cached_property
     def limits(self) -> dict[str, int]:
-        """Limits in bytes that the MPI told in those launches that the curve comes from."""
+        """Limits in bytes that MPI reported in the curve's launches."""
         numbers = {line.launch for line in self.lines}
         told = [launch.mpi_cvars or {} for launch in self.record.launches if launch.launch in numbers]
         return {name: value for each in told for name, value in each.items() if self._is_limit(name, value)}
@@ -144,14 +142,14 @@ class Curve:
     def _is_limit(self, name: str, value: object) -> bool:
         if not isinstance(value, int) or isinstance(value, bool) or value <= 0 or not LIMIT.search(name) or OTHER_CALLS.search(name):
             return False
-        if not COLLECTIVE.search(name):  # a message limit, without effect if no messages were sent
+        if not COLLECTIVE.search(name):  # message limits, which shared memory does not use
             return any(line.messages != 0 for line in self.lines)
         call = OF_CALL.get(self.variant)
         return bool(call and call.search(name))
 
     @cached_property
     def thresholds(self) -> list[Threshold]:
-        """The limits within the sweep, in ascending order; several may explain the same change."""
+        """Limits within the sweep, ascending; several may explain one change."""
         if len(self.points) < LEAST_SIZES:
             return []
         least, most = (self.entries[place].params["size"] for place in (0, -1))
@@ -163,7 +161,7 @@ class Curve:
 
 
 def curves(record: Record, cases: Sequence[CaseResult]) -> list[Curve]:
-    """Every curve of at least two sizes; the calls of MPI first, for theirs are the algorithms that nobody sees."""
+    """All curves of at least two sizes, MPI calls first."""
     found: dict[tuple[str, str], Curve] = {}
     for name in sorted(variants(cases), key=lambda name: not name.startswith("mpi_")):
         for case in sorted((case for case in cases if _size(case)), key=_size):
@@ -194,7 +192,7 @@ def _of_state(line: Case, boundary: float | None, far: bool | None) -> np.ndarra
 
 
 def cuts(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> list[int]:
-    """The first point of every stretch but the first: the cheapest segmentation, by dynamic programming."""
+    """First points of all segments but the first, by dynamic programming with O(n²) line fits."""
     count = len(sizes)
     best = [0.0] + [np.inf] * count
     starts: list[list[int]] = [[] for _ in range(count + 1)]
@@ -207,9 +205,9 @@ def cuts(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> list[int]
 
 
 def line(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
-    """a and b of a + b·size for the least relative errors; no byte costs less than nothing.
+    """Fit a + b·size by least squares of relative errors, with b of at least 0.
 
-    Beyond a knee a may be negative: there the line of dearer bytes, carried on to size 0, passes below it.
+    a may be negative beyond a knee, where bytes cost more.
     """
     design = np.column_stack([1 / seconds, sizes / seconds])
     (a, b), *_ = np.linalg.lstsq(design, np.ones(len(sizes)), rcond=None)
@@ -221,7 +219,7 @@ def line(sizes: np.ndarray, seconds: np.ndarray) -> tuple[float, float]:
 def _misfit(sizes: np.ndarray, seconds: np.ndarray, sigma: np.ndarray) -> float:
     a, b = line(sizes, seconds)
     if a < 0 and len(sizes) < SHORTEST_BENT:
-        return np.inf  # two points beside a jump are no segment
+        return np.inf  # two points across a jump are no segment
     return float(np.minimum(((a + b * sizes) / seconds - 1) ** 2 / sigma**2, FAR**2).sum())
 
 
@@ -239,7 +237,7 @@ def _knee(points: list[Point], sizes: np.ndarray, seconds: np.ndarray, first: in
 
 
 def _confirmed(points: list[Point], against: float) -> tuple[int, int]:
-    """In how many launches the last point lies on the same side of the line through the others."""
+    """Number of launches with the last point on the same side of the line through the others, and of all launches."""
     launches = set.intersection(*(set(point.by_launch) for point in points))
     sizes, same = np.array([point.size for point in points], dtype=float), 0
     for launch in launches:
@@ -250,7 +248,7 @@ def _confirmed(points: list[Point], against: float) -> tuple[int, int]:
 
 
 def _falls(below: Summary, above: Summary) -> bool:
-    """More bytes take clearly less time: the intervals are known and do not touch."""
+    """Whether more bytes take clearly less time: the intervals are known and disjoint."""
     high, low = above.interval.high, below.interval.low
     return above.median < LEAST_FALL * below.median and high is not None and low is not None and high < low
 
@@ -267,10 +265,10 @@ FIGURES = ("ranks", "size", "first call", "first of this size", "later calls")
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One image on one network at one size; times in µs as `mean(std)`, empty where there is none.
+    """One image on one network at one size; times in µs as `mean(std)`, empty if unknown.
 
-    `first_call` is the very first collective call after MPI_Init, over launches; `first_of_size` the first with
-    this size in ranks that are connected already; `later_calls` all samples.
+    `first_call` is the first collective call after MPI_Init, over launches; `first_of_size` the first with this size on
+    connected ranks; `later_calls` all samples.
     """
 
     image: str
@@ -289,7 +287,7 @@ class PublishedRow:
 
 
 def published_rows(record: Record, cases: Sequence[CaseResult]) -> list[PublishedRow]:
-    """A row per case, by image, network, ranks and size; times of MPI's own call, or of the first variant there is."""
+    """A row per case, by image, network, ranks and size; times of `mpi_alltoall`, else of the first variant."""
     if record.run.benchmark != "alltoall":
         return []
     timed = [[entry for entry in entries([case]) if entry.median and "size" in entry.params] for case in cases]
@@ -301,7 +299,7 @@ def _published_row(record: Record, entry: Entry) -> PublishedRow:
     numbers, params, labels = {line.launch for line in entry.lines}, entry.params, record.labels
     launches = [launch for launch in record.launches if launch.launch in numbers]
     cold = [launch.cold_alltoall or {} for launch in launches]
-    # The user's label, else the MPI, in which images differ.
+    # The user's label, else the MPI.
     named = " ".join(str(name) for name in (labels.get("image"), params.get("mpi")) if name)
     return PublishedRow(
         image=named or (mpi_name(launches[0]) if launches else "unknown"),
@@ -333,7 +331,7 @@ LEADERS = ("mpi_alltoall", "auto", "mpi")
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One combination: the leading variant of each case, or the reason why there is none."""
+    """One combination: the shown variant of each case, or the reason for its absence."""
 
     mpi: str
     network: str
@@ -343,7 +341,7 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Combinations down, cases across; `variant` is the variant whose times are shown."""
+    """Combinations down, cases across; `variant` is the variant shown."""
 
     variant: str
     columns: list[str]
@@ -355,7 +353,7 @@ class Matrix:
 
 
 def matrix(cases: Sequence[CaseResult]) -> Matrix | None:
-    """Rows in the order of names, many cases thinned out to a few columns; `None` where cases do not tell MPI and network."""
+    """Rows sorted by name, at most `MOST_COLUMNS` cases; `None` if cases lack MPI and network."""
     if not any(all(name in case.params for name in OF_COMBINATION) for case in cases):
         return None
     names = variants(cases)
@@ -397,7 +395,7 @@ def sweep(record: Record, cases: Sequence[CaseResult]) -> Sweep:
 
 
 def sweep_document(found: Sweep) -> dict[str, Any]:
-    """`published`: the published layout, µs; `sweep`: changes and limits of each curve; `combinations` of a matrix."""
+    """Return `published` (published layout, µs), `sweep` (changes and limits by curve) and a matrix's `combinations`."""
     rows = found.matrix.rows if found.matrix else []
     combinations = [{"mpi": row.mpi, "network": row.network, "ran": row.reason is None, "reason": row.reason} for row in rows]
     return {**({"combinations": combinations} if found.matrix else {}), "published": found.published, "sweep": [_told(curve) for curve in found.curves]}

@@ -1,4 +1,4 @@
-"""Medians of runs in the formats of tools that follow figures over time: Bencher, OpenMetrics, Apache Otava."""
+"""Export of run medians to performance trackers: Bencher, OpenMetrics, Apache Otava."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from .statistics import Summary
 
 
 class Figure(NamedTuple):
-    """A variant on a case, without wrong values; times in seconds."""
+    """Summary of a variant without wrong values on a case, in seconds."""
 
     labels: dict[str, str]
     summary: Summary
@@ -29,7 +29,7 @@ class Figure(NamedTuple):
 
 
 def write_tracked(records: Sequence[Record], form: str, path: Path) -> int:
-    """Write the medians of runs in one of `TRACKERS`; returns how many. For Otava also FILE's .yaml, its configuration."""
+    """Write medians in a format of `TRACKERS`, for Otava with a .yaml configuration; returns their number, raises `RecordError`."""
     texts, count = TRACKERS[form](records, path)
     try:
         for file, content in texts.items():
@@ -58,7 +58,7 @@ def _bencher(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], in
 
 
 def _openmetrics(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
-    """https://prometheus.io/docs/specs/om/open_metrics_spec, version 1.0: a gauge for the median and for each end of its interval."""
+    """https://prometheus.io/docs/specs/om/open_metrics_spec, version 1.0: gauges for the median and the ends of its interval."""
     figures = [(record, figure) for record in records for figure in _figures(record)]
     lines = []
     for name, what in (("median", "Median time"), ("low", "Lower end of the 95 % interval of the median time"),
@@ -79,7 +79,7 @@ def _label(name: str, value: str) -> str:
 
 
 def _otava(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
-    """https://github.com/apache/otava: a row per run; Otava reads no empty cell, so figures that some run lacks are left out."""
+    """https://github.com/apache/otava: a row per run; Otava rejects empty cells, so only timings of all runs are written."""
     rows = []
     for record in records:
         try:

@@ -1,4 +1,4 @@
-"""Figures as people write them."""
+"""Formatting of numbers."""
 
 import math
 from collections.abc import Iterable
@@ -9,10 +9,7 @@ Ends = tuple[float | None, float | None]  # of an interval; `None` if unknown
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number with `digits` significant digits, or all before the point where these are more; never with an exponent.
-
-    Digits are counted after rounding: 9.999 is 10.0.
-    """
+    """Format with `digits` significant digits, counted after rounding (9.999 is 10.0), or all integer digits; no exponent."""
     exponent = int(f"{value:.{digits - 1}e}".partition("e")[2])
     return f"{value:,.{max(digits - 1 - exponent, 0)}f}".replace(",", "\N{NO-BREAK SPACE}")  # SI thousands separator
 
@@ -24,7 +21,7 @@ def microseconds(seconds: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A time in the unit that suits what is left of it when it is rounded."""
+    """Format a time in µs, ms or s, chosen by the rounded value."""
     if seconds is None or not math.isfinite(seconds):
         return "–"
     value, unit = seconds * 1e6, 0
@@ -50,7 +47,7 @@ def ratios(ends: Ends) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """A p value, small ones by their bound."""
+    """Format a p value, or its bound if small."""
     return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -70,7 +67,7 @@ def product(numbers: Iterable[object]) -> str:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """`0–3, 8` for 0, 1, 2, 3 and 8."""
+    """Format 0, 1, 2, 3 and 8 as `0–3, 8`."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][-1] + 1:
@@ -81,6 +78,6 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def pipes(value: object) -> str:
-    """A value inside a Markdown table: one line, nothing that Markdown or HTML would take for its own."""
+    """Escape a value for a one-line cell of a Markdown table."""
     escaped = str(value).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
     return " ".join(escaped.replace("`", "'").split())

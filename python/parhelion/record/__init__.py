@@ -1,1 +1,1 @@
-"""Records of runs, profiles and software images: written once, read back, exported; results of other benchmarks read in."""
+"""Writing, reading and export of records of runs, profiles and software images; import of other benchmarks' output."""

@@ -1,4 +1,4 @@
-"""Records as three flat tables (runs, cases by launch, samples), which DuckDB writes."""
+"""Export of records as three flat tables (runs, cases by launch, samples) through DuckDB."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS = {"csv": "FORMAT csv, HEADER", "parquet": "FORMAT parquet", "json": "FO
 
 
 def export(records: Sequence[Record], table: str, form: str, path: Path) -> int:
-    """Write one of the tables to a file; returns its number of rows."""
+    """Write one table to a file; returns its number of rows. Raises `RecordError`."""
     import duckdb
 
     with _connect(records) as connection:
@@ -33,11 +33,11 @@ def export(records: Sequence[Record], table: str, form: str, path: Path) -> int:
 
 
 def _connect(records: Sequence[Record]) -> DuckDBPyConnection:
-    """A database of the three tables; parameters of cases are columns, prefixed with `param_`."""
+    """Create a database of the three tables; case parameters become columns `param_…`."""
     import duckdb
 
     connection = duckdb.connect()
-    connection.execute("SET pandas_analyze_sample = 1000000000")  # infers types from all values
+    connection.execute("SET pandas_analyze_sample = 1000000000")  # infer a column's type from all of its values
     lines = [(record, line, _who(record, line)) for record in records for line in record.cases]
     _create(connection, "runs", [_run(record) for record in records])
     _create(connection, "cases", [who | _case(line) for _, line, who in lines])
@@ -58,7 +58,7 @@ def _create(connection: DuckDBPyConnection, name: str, rows: Sequence[dict[str, 
 
 
 def _column(values: list[Any]) -> np.ndarray:
-    """DuckDB finds the type, but of truth values among others, which become text."""
+    """Return a column; DuckDB infers its type. Booleans mixed with other types become text."""
     kinds = {type(value) for value in values if value is not None}
     if bool in kinds and len(kinds) > 1:
         values = [None if value is None else str(value) for value in values]

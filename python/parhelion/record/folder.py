@@ -1,4 +1,4 @@
-"""Run folders, `runs/<time>-<benchmark>-<id>/record.jsonl`, and stores, which are folders of them and nothing more."""
+"""Run folders, `runs/<time>-<benchmark>-<id>/record.jsonl`; a store is a folder of run folders."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 
 def new_id(name: str) -> str:
-    """A name for a folder, in the order of time."""
+    """Return a unique folder name; names sort by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{name}-{secrets.token_hex(3)}"
 
 
 def empty_folder(folder: Path, kind: type[InputError]) -> Path:
-    """A new, empty folder; raises an error of this kind."""
+    """Create `folder`, or accept an empty one; raises `kind`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
@@ -39,7 +39,7 @@ def empty_folder(folder: Path, kind: type[InputError]) -> Path:
 
 
 def write_document(document: msgspec.Struct, file: Path) -> Path:
-    """Write a JSON document, as a whole or not at all."""
+    """Write a JSON document atomically."""
     part = file.with_suffix(".part")
     with writing(part), part.open("wb") as out:
         out.write(msgspec.json.encode(document))
@@ -49,7 +49,7 @@ def write_document(document: msgspec.Struct, file: Path) -> Path:
 
 
 def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[InputError], what: str) -> T:
-    """A JSON document of at most `most` bytes; raises an error of this kind and changes nothing."""
+    """Read a JSON document of at most `most` bytes; raises `kind`."""
     try:
         found = msgspec.json.decode(renamed(read_bounded(file, most)), type=form)
     except OSError as error:
@@ -63,7 +63,7 @@ def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder that is a valid run from the moment it is made."""
+    """A run folder; its record is valid from creation on."""
 
     path: Path
 
@@ -80,7 +80,7 @@ class RunFolder:
         path: Path | None = None,
         labels: dict[str, str] | None = None,
     ) -> RunFolder:
-        """Make the folder (`path`, or a new one in `runs/`) with the first line of its record."""
+        """Create the folder (`path`, or a new one in `runs/`) with the record's first line; raises `RecordError`."""
         run_id, created = new_id(benchmark), datetime.now(UTC).isoformat(timespec="seconds")
         folder = cls(path or DEFAULT_STORE / run_id)
         run = Run(SCHEMA, run_id, benchmark, created, without_secrets(argv), labels or {}, environment)
@@ -102,20 +102,20 @@ class RunFolder:
         append_line(self.record, line)
 
     def drop_unfinished_line(self) -> None:
-        """Cut off a last line that killed ranks left without its end, so that the next launch starts on its own."""
+        """Truncate an unfinished last line of killed ranks, so that the next launch starts on a new line."""
         with self.record.open("rb+") as file:
             content = file.read()
             file.truncate(content.rfind(b"\n") + 1)
 
 
 def append_line(record: Path, line: Line) -> None:
-    """Append one line to a record and flush it to the disk, or none of it; raises `RecordError` when that cannot be done."""
+    """Append one line to a record and sync it to disk; on failure, restore the record and raise `RecordError`."""
     content = msgspec.json.encode(line) + b"\n"
     try:
         with record.open("ab", buffering=0) as file:
             before = file.tell()
             try:
-                while content:  # a full disk accepts a part, then raises
+                while content:  # a full disk may accept only the beginning
                     content = content[file.write(content) :]
             except OSError:
                 file.truncate(before)
@@ -127,7 +127,7 @@ def append_line(record: Path, line: Line) -> None:
 
 @dataclass(frozen=True)
 class Stored:
-    """A run in a store; either its record or what keeps it from being read."""
+    """A run in a store: its record, or the error of reading it."""
 
     path: Path
     record: Record | None
@@ -135,19 +135,19 @@ class Stored:
 
 
 def folders_with(file: str, store: Path) -> list[Path]:
-    """The folders of a store that hold such a file, the oldest first; none where there is no store."""
+    """Return the store's folders that contain `file`, oldest first; empty without a store."""
     return sorted(folder for folder in store.iterdir() if (folder / file).exists()) if store.is_dir() else []
 
 
 def stored_runs(store: Path) -> list[Stored]:
-    """Every run of the store, the oldest first; raises `RecordError` when there is no such folder."""
+    """Return all runs of a store, oldest first; raises `RecordError` if the store does not exist."""
     if not store.is_dir():
         raise RecordError(f"{store} is no store of runs: there is no such folder; measure something, or give --store")
     return [_stored(folder) for folder in folders_with(FILE_NAME, store)]
 
 
 def find_run(name: str, store: Path, file: str = FILE_NAME, what: str = "run") -> Path:
-    """A run by its path, by its name in the store, or by a part of its name that no other run has; so whatever a `file` tells."""
+    """Resolve `name`: a path, or the full or unique partial name of a store's folder with `file`; raises `RecordError`."""
     if Path(name).exists():
         return Path(name)
     matches = [folder for folder in folders_with(file, store) if name and name in folder.name]
@@ -159,7 +159,7 @@ def find_run(name: str, store: Path, file: str = FILE_NAME, what: str = "run") -
 
 
 def relabel(run: Path, changes: dict[str, str | None]) -> Record:
-    """Give labels to a run, or take those away whose value is `None`; returns the record as it is then."""
+    """Set labels of a run (`None` removes a label); returns the updated record. Raises `RecordError`."""
     record = read_record(run)
     if record.path.read_bytes()[-1:] != b"\n":
         raise RecordError(f"{record.path} ends in an unfinished line: wait for the run to end; a killed run cannot be labeled")

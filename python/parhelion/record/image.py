@@ -1,4 +1,4 @@
-"""An image's folder: `image.json`, a run folder per benchmark, and `profile-…`, a profile per benchmark that was sampled."""
+"""Folder of a software image: `image.json`, a run folder per benchmark, `profile-…` per profiled benchmark."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,22 +18,22 @@ FILE_NAME = "image.json"
 LARGEST = 2**26  # bytes of image.json
 DEFAULT_STORE = Path("images")
 RAN = "ran"
-BENCHMARKS = ("alltoall", "halo", "gather", "setup")  # "setup": in older images
+BENCHMARKS = ("alltoall", "halo", "gather", "setup")  # only older images have setup
 
 
 class ImageError(InputError):
-    """A folder is no image's, or cannot be written."""
+    """An image folder cannot be read or written."""
 
 
 class LoadedFile(msgspec.Struct, frozen=True):
-    """What a file held that the ranks had loaded: its size, and the beginning of its SHA-256."""
+    """Size and SHA-256 prefix of a file that the ranks loaded."""
 
     bytes: int
     sha256: str
 
 
 class Image(msgspec.Struct):
-    """What `image.json` says. `parts` maps what was to be measured to `ran`, or to why it was not."""
+    """Contents of `image.json`; `parts` maps each requested part to `ran` or to the reason why it did not run."""
 
     schema: str
     image: str
@@ -68,7 +68,7 @@ def write_image(image: Image, folder: Path) -> None:
 
 
 def read_image(folder: Path) -> MeasuredImage:
-    """An image's folder with all that lies in it; raises `ImageError`, or what is wrong with a record or a profile in it."""
+    """Read an image folder with its records and profiles; raises `ImageError`, `RecordError` or `ProfileError`."""
     image = read_document(folder / FILE_NAME, Image, SCHEMA, LARGEST, ImageError, "image")
     records = {name: read_record(folder / name) for name in BENCHMARKS if (folder / name / RECORD).exists()}
     profiles = {name: read_profile(place) for name in BENCHMARKS if ((place := profile_folder(folder, name)) / PROFILE).exists()}

@@ -1,7 +1,7 @@
-"""A run folder out of what the OSU Micro-Benchmarks (3 to 7), the Intel MPI Benchmarks (IMB) or Comb have printed.
+"""Import of output of the OSU Micro-Benchmarks (3 to 7), the Intel MPI Benchmarks (IMB) or Comb as a run folder.
 
-One file is one launch, one row of a table one case. The average over ranks is taken, because both tools always print it; the
-row's other columns are kept beside it.
+Each file becomes a launch, each table row a case. Its time is the average over ranks, which OSU and IMB always print;
+`explain` keeps the other columns.
 
     # OSU MPI All-to-All Personalized Exchange Latency Test v7.4
     # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
@@ -12,7 +12,7 @@ row's other columns are kept beside it.
            #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
                 0         1000         0.03         0.03         0.03
 
-Of Comb, the summary is read: each of its tests is one case, whose time is that of the four phases together.
+Each test in Comb's summary becomes a case; its time is the sum of the four phases.
 
     Starting test Comm mpi Mesh seq Host Buffers seq Host seq Host
     post-recv: num 200 avg 0.000001 s min 0.000001 s max 0.000004 s
@@ -32,14 +32,14 @@ from .model import Case, End, Launch, Plan, RecordError
 from .read import Record, read_record
 
 GREATEST = 2.0**62
-LARGEST = 64 * 2**20  # bytes; usual files have some hundred lines
+LARGEST = 64 * 2**20  # bytes
 
 Params = dict[str, int | str | list[int]]
 
 
 @dataclass
 class Table:
-    """One test. A row is numbers (and `Pass`, `Fail`) by column, with why the benchmark gave none."""
+    """One test; a row holds numbers, `Pass` or `Fail` by column, and the reason for missing values or `None`."""
 
     test: str
     params: Params = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Table:
 
 
 class Line(NamedTuple):
-    """A line with its place, for messages; the last one of a file may be cut short."""
+    """A line with its position for error messages; the last line of a file may be truncated."""
 
     file: Path
     number: int
@@ -59,7 +59,7 @@ class Line(NamedTuple):
         return RecordError(f"{self.file}, line {self.number}: {why}; nothing was imported")
 
 
-TITLES = (  # tool, first lines of its output or of a test
+TITLES = (  # tool, pattern of the lines that begin its output or a test
     ("OSU", re.compile(r"^#\s*OSU (?P<test>.+?)(?: Test)?\s+v(?P<version>[\w.]+)\s*$")),
     ("IMB", re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (?P<version>\S+?),? (?P<part>.*?)\s*$")),
     ("IMB", re.compile(r"^#\s*Benchmarking\s+(?P<test>\S.*?)\s*$")),
@@ -68,7 +68,7 @@ TITLES = (  # tool, first lines of its output or of a test
 )
 COMB_SETTING = re.compile(r"^(Num vars|ghost_widths|sizes|divisions|periodic)\s+(\d+)(?:\s+(\d+)\s+(\d+))?\s*$")
 COMB_PHASE = re.compile(r"^(?P<phase>[\w-]+):\s+num (?P<count>\d+) (?P<of>sum|avg) (?P<seconds>\d+\.?\d*(?:e-?\d+)?) s min \S+ s max \S+ s\s*$")
-COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo"}  # if equal in all directions
+COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo"}  # if equal in all dimensions
 COMB_PHASES = ("post-recv", "post-send", "wait-recv", "wait-send")
 BETWEEN_TWO = re.compile(r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
 ABOUT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
@@ -88,17 +88,17 @@ NO_FIGURES = re.compile(r"^\s*(?P<size>\d+)\s+(?P<why>out-of-mem|int-overflow|.*
 
 @dataclass
 class Output:
-    """What one file holds. `facts` are what it says about itself."""
+    """Parsed contents of one file; `facts` are its metadata."""
 
     tool: str = ""
     version: str = "unknown"
     tables: list[Table] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    settings: Params = field(default_factory=dict)  # of all later tables
+    settings: Params = field(default_factory=dict)  # parameters of all following tables
 
     def add(self, line: Line) -> None:
-        """Take from a line whatever it tells."""
+        """Parse one line."""
         text = line.text
         for tool, pattern in TITLES:
             if (found := pattern.match(text)) and self.tool in ("", tool):
@@ -148,7 +148,7 @@ class Output:
             table.rows = [({**(table.rows[0][0] if table.rows else {}), found["phase"]: mean}, None)]
 
     def _next(self, table: Table) -> Table:
-        """One-sided tests print a table for each mode under one heading."""
+        """Return the table for the next rows; one-sided tests print one table per mode."""
         if table.rows:
             self.tables.append(Table(table.test, {name: value for name, value in table.params.items() if name != "mode"}))
         return self.tables[-1]
@@ -166,7 +166,7 @@ class Output:
 
 
 def _columns(text: str) -> list[str]:
-    """The words of a heading: of IMB one each, of OSU with two or more blanks between them."""
+    """Split a table heading: IMB at blanks, OSU at two or more blanks."""
     if IMB_COLUMNS.match(text):
         return text.split()
     columns = [word for word in re.split(r"\s{2,}|\t+", text.lstrip("#").strip()) if word] if text.startswith("#") else []
@@ -200,7 +200,7 @@ BYTES_PER_MB = 1e6
 
 
 def _case(launch: int, output: Output, table: Table, values: dict[str, float | str], missing: str | None) -> Case:
-    """The row as a case, its time in seconds, or why it has none."""
+    """Convert a row to a case with its time in seconds, or the reason for its absence."""
     if output.tool == "Comb":
         return _comb_case(launch, table, values)
     size, count = (next((values[name] for name in names if name in values), None) for names in (SIZES, COUNTS))
@@ -212,7 +212,7 @@ def _case(launch: int, output: Output, table: Table, values: dict[str, float | s
     if seconds is None:
         return Case(**who, skipped=f"no column of {', '.join(table.columns)} tells a time")
     told = ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items())
-    # Result of the benchmark's own check, if any.
+    # Result of the benchmark's own validation, if any.
     verified = values["Validation"] == "Pass" if "Validation" in values else values["defects"] == 0 if "defects" in values else None
     return Case(**who, verified=verified, samples=[seconds], iterations=None if count is None else int(count), explain=f"{column}; {told}")
 
@@ -238,7 +238,7 @@ def _seconds(columns: Sequence[str], values: dict[str, float | str], size: float
 
 
 def import_files(files: Sequence[Path], out: Path | None, labels: dict[str, str], ranks: int | None, argv: list[str]) -> Record:
-    """Make a run of the files; raises `RecordError` and makes nothing when one of them cannot be used."""
+    """Create a run from the files; if one is invalid, raises `RecordError` and creates nothing."""
     outputs = [_parse(file, ranks) for file in files]
     tools = sorted({output.tool for output in outputs})
     if len(tools) > 1:
@@ -284,7 +284,7 @@ def _lines(number: int, output: Output) -> list[Launch | Plan | Case | End]:
 
 
 def _environment(files: Sequence[Path], outputs: Sequence[Output]) -> dict[str, Any]:
-    """What the files tell of themselves; of the machine that they were made on nothing else is known."""
+    """Return the files' metadata; they do not describe the machine."""
     written = [datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds") for file in files]
     facts = {name: value for output in outputs for name, value in output.facts.items()}
     return {"imported": {"tool": outputs[0].tool, "tool_version": ", ".join(dict.fromkeys(each.version for each in outputs)),

@@ -1,7 +1,7 @@
-"""The lines of a record, schema `parhelion.record/1`.
+"""Line types of a record, schema `parhelion.record/1`.
 
-These types are the schema: reading a line checks it against them, and `python -m parhelion.record.model > docs/record.schema.json`
-writes the published one. Keys that are not listed here are ignored, so that a newer writer can add some.
+Readers validate each line against these types and ignore unknown keys, so that newer writers can add keys.
+`python -m parhelion.record.model > docs/record.schema.json` writes the published schema.
 """
 
 import math
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 SCHEMA = "parhelion.record/1"
-FINISHED = ("ok", 0, 1)  # 1: all cases measured, some value wrong
-INTERLEAVED = "interleaved"  # label of two runs with alternating launches; its value identifies the pair
-LEFT_OUT = "not started, because "  # prefix of the status of launches skipped after a failure
-UNAVAILABLE = "unavailable"  # the request cannot run here; the rows state the reason
+FINISHED = ("ok", 0, 1)  # 1: all cases ran, a value was wrong
+INTERLEAVED = "interleaved"  # label of two runs with alternating launches; both have the same value
+LEFT_OUT = "not started, because "  # status prefix of launches skipped after a failed launch
+UNAVAILABLE = "unavailable"  # the request cannot run here; the cases give the reason
 
-MOST = 2**53  # floats are exact integers up to here
+MOST = 2**53  # floats represent all integers up to here
 MOST_SECONDS = 1e9  # 30 years
 
 Seconds = Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="seconds")]
@@ -125,7 +125,7 @@ class Case(Struct, tag="case"):
 
     @property
     def probes(self) -> "np.ndarray":
-        """The probe beside each sample in ns, NaN where it is not told."""
+        """Probe beside each sample in ns, NaN if unknown."""
         import numpy as np
 
         told = self.probe_ns or []
@@ -150,7 +150,7 @@ Line = Run | Launch | Plan | Case | Labels | End
 
 
 def exit_text(code: int) -> str:
-    """How a process ended, in words: launchers report a signal as 128 + its number."""
+    """Describe an exit code; launchers report a signal as 128 + its number."""
     number = -code if code < 0 else code - 128
     if code < 0 or 128 < code < 160:
         try:
@@ -169,7 +169,7 @@ MOST_DEPTH = 8
 
 
 class Params(Struct):
-    """Parameters of cases that commands calculate with; others may be anything flat."""
+    """Types of the case parameters that analyses use."""
 
     ranks: Count = 0
     grid: Sides = []
@@ -201,7 +201,7 @@ class Cold(Struct):
 
 
 def complaint(line: Any) -> str | None:
-    """What of a line no command could use, beyond the types of its keys; `None` when all is well."""
+    """Return the first violation of a constraint that the types do not express, or `None`."""
     if isinstance(line, Case):
         if any(len(samples) != len(line.samples) for samples in line.samples_by_rank):
             return "samples_by_rank and samples differ in length"
@@ -239,7 +239,7 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_|$)")  # UCX_TLS, OMPI_MCA_btl, PATH
 
 
 def flatten(value: Any, prefix: str = "") -> Facts:
-    """`{"cpu": {"model": "X"}}` as `("cpu model", "X")`; what is unknown or empty is left out."""
+    """Flatten `{"cpu": {"model": "X"}}` to `("cpu model", "X")`; omits unknown and empty values."""
     if isinstance(value, dict):
         return [fact for key, each in value.items() for fact in flatten(each, f"{prefix} {_word(key)}".strip())]
     if value is None or value in ([], ""):

@@ -1,7 +1,6 @@
-"""A profile as it lies on disk, one JSON document in `profiles/<time>-<program>-<id>/profile.json`.
+"""Profile format: one JSON document, `profiles/<time>-<program>-<id>/profile.json`.
 
-Time is counted once: a rank's wall-clock time is what it spent on a core (stacks, from samples), what it spent asleep (by
-the kernel function it slept in), and what it waited for a core that others had.
+A rank's wall-clock time is the sum of CPU time (sampled stacks), sleep (by kernel function) and waiting for a busy core.
 """
 
 import re
@@ -15,22 +14,22 @@ from ..errors import InputError
 from .folder import empty_folder, new_id, read_document, write_document
 
 SCHEMA = "parhelion.profile/1"
-INTERVAL_S = 0.01  # between samples of where a rank sleeps
-KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # for frames without a file
+INTERVAL_S = 0.01  # sampling interval of sleeping ranks
+KERNEL, UNKNOWN = "[kernel]", "[unknown]"  # placeholders for a missing file
 
 Seconds = Annotated[float, Meta(ge=0, description="seconds")]
 Count = Annotated[int, Meta(ge=0)]
 
 
 class Frame(Struct, frozen=True, array_like=True):
-    """A function and the file it lies in: a shared library, the program, or `[kernel]`."""
+    """A function and its file: a shared library, the program, or `[kernel]`."""
 
     library: str
     symbol: str
 
 
 class Stack(Struct):
-    """Frame numbers from the outermost caller to where the rank was, and the time it was seen there."""
+    """Frame indices from the outermost caller to the sampled function, with the time sampled there."""
 
     frames: list[Count]
     seconds: Seconds
@@ -38,7 +37,7 @@ class Stack(Struct):
 
 
 class RankProfile(Struct):
-    """One rank. `asleep` maps kernel functions to seconds of the main thread; `libraries` are the files it had mapped."""
+    """One rank; `asleep` maps kernel functions to seconds of the main thread, `libraries` lists mapped files."""
 
     rank: Count
     host: str = ""
@@ -50,12 +49,12 @@ class RankProfile(Struct):
 
     @property
     def cpu_s(self) -> float:
-        """Time on a core, all threads together."""
+        """CPU time of all threads."""
         return sum(stack.seconds for stack in self.stacks)
 
     @property
     def whole_s(self) -> float:
-        """What shares are shares of: time on a core and asleep. Waiting for a core tells of others, not of the program."""
+        """Denominator of shares: CPU time and sleep, without waiting for a core, which other programs cause."""
         return max(self.wall_s - self.waiting_s, self.cpu_s + sum(self.asleep.values()))
 
     @property
@@ -64,7 +63,7 @@ class RankProfile(Struct):
 
 
 class How(Struct):
-    """How samples were taken: `frequency` per second of time on a core; `command` names the only processes that count."""
+    """Sampler settings: `frequency` in samples per second of CPU time; `command` selects processes by name."""
 
     name: str
     version: str = ""
@@ -75,7 +74,7 @@ class How(Struct):
 
 
 class Profile(Struct, dict=True):
-    """A whole profile. `program` is what ran as a rank, `tool` how it was looked at."""
+    """A complete profile; `program` is a rank's command line, `tool` the sampler."""
 
     schema: str
     profile: str
@@ -92,12 +91,12 @@ class Profile(Struct, dict=True):
 
     @property
     def name(self) -> str:
-        """What people call it: its label `image`, or its id."""
+        """The label `image`, or the id."""
         return self.labels.get("image") or self.profile
 
     @cached_property
     def seconds(self) -> float:
-        """The time of all ranks together, without what they waited for a core."""
+        """Total time of all ranks, without waiting for a core."""
         return sum(rank.whole_s for rank in self.ranks)
 
     @cached_property
@@ -124,7 +123,7 @@ def write_profile(profile: Profile, folder: Path) -> Path:
 
 
 def read_profile(path: Path) -> Profile:
-    """The profile in a folder or a file; raises `ProfileError` and changes nothing."""
+    """Read a profile from a folder or a file; raises `ProfileError`."""
     file = path / FILE_NAME if path.is_dir() else path
     profile = read_document(file, Profile, SCHEMA, LARGEST, ProfileError, "profile")
     known = len(profile.frames)

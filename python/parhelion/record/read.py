@@ -1,4 +1,4 @@
-"""Reading records: a whole record, or one clear message."""
+"""Reading and validation of records."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ _tags = {kind.__struct_config__.tag for kind in (Run, Launch, Plan, Case, Labels
 
 @dataclass
 class Record:
-    """One run as it lies on disk. `notes` says what a reader should know: lines cut short or not understood."""
+    """One run; `notes` holds warnings, such as a truncated line."""
 
     path: Path
     run: Run
@@ -38,9 +38,9 @@ class Record:
 
 
 def read_record(path: str | Path) -> Record:
-    """The record in a run folder, or in the file itself; raises `RecordError` and changes nothing.
+    """Read a record from a run folder or a file; raises `RecordError`.
 
-    A last line without its end, as a killed run leaves it, is left out and noted; every finished case is kept.
+    Skips an unfinished last line of a killed run with a note and keeps all finished cases.
     """
     file = record_file(path)
     try:
@@ -60,13 +60,13 @@ def read_record(path: str | Path) -> Record:
 
 
 def failed(record: Record) -> list[End]:
-    """How those launches ended that did not get to the end of their cases; one end per launch."""
+    """Return the last end of each launch that failed."""
     last = {end.launch: end for end in record.ends}
     return [end for end in last.values() if end.status not in (*FINISHED, UNAVAILABLE)]
 
 
 def record_file(path: str | Path) -> Path:
-    """The record inside a run folder, or `path` itself when it is a file."""
+    """Return the record of a run folder, or `path` if it is a file; raises `RecordError`."""
     path = Path(path)
     file = path / FILE_NAME if path.is_dir() else path
     why = unfit(file)
@@ -77,14 +77,14 @@ def record_file(path: str | Path) -> Path:
 
 
 def renamed(text: bytes) -> bytes:
-    """Keys of JSON as older versions wrote them, by their names of today."""
+    """Replace JSON keys of older versions by today's."""
     for old, new in OLDER_KEYS.items():
         text = text.replace(old, new)
     return text
 
 
 def parse_line(line: bytes, file: Path, number: int) -> Any:
-    """One line as its type, or `None` for a blank line or a kind of line that this version does not know."""
+    """Decode a line; returns `None` for a blank line or an unknown type, raises `RecordError`."""
     if not line.strip():
         return None
     try:
@@ -135,7 +135,7 @@ def _add(record: Record, line: Line | None, number: int) -> None:
 
 
 def _number_pairs(record: Record) -> None:
-    """Builds that know of no pairs do not tell them: launches that took turns with another build's have that one's numbers."""
+    """Number the launches of an interleaved run: older builds do not record pairs."""
     if INTERLEAVED in record.labels:
         for launch in record.launches:
             launch.pair = launch.launch if launch.pair is None else launch.pair

@@ -1,4 +1,4 @@
-"""Which environment variables a record may hold, and what none may: variables.txt, and secrets.txt."""
+"""Environment variables to record (variables.txt) and patterns of secrets (secrets.txt)."""
 
 import os
 import re
@@ -12,17 +12,17 @@ LEFT_OUT = "(left out)"
 
 
 def variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Variables that are known to steer MPI, its networks, threads or memory; none that smells of a secret."""
+    """Return the variables that configure MPI, networks, threads or memory, without secrets."""
     return {name: environ[name] for name in sorted(environ) if known(name) and not secret_name(name) and not secret_value(environ[name])}
 
 
 def secret_name(name: str) -> bool:
-    """Whether what has this name is likely to be a secret."""
+    """Whether a name suggests a secret."""
     return any(pattern.search(name) for pattern in _secrets("name"))
 
 
 def secret_value(value: str) -> bool:
-    """Whether a value looks like a secret, or has one inside: `https://user:password@host`."""
+    """Whether a value resembles or contains a secret: `https://user:password@host`."""
     return any(pattern.search(value) for pattern in _secrets("value"))
 
 
@@ -31,7 +31,7 @@ def secret_labels(labels: Mapping[str, object]) -> list[str]:
 
 
 def without_secrets(words: Sequence[str]) -> list[str]:
-    """A command line with `(left out)` in place of what looks like a secret: `--token abc`, `KEY=abc`, `https://a:b@host`."""
+    """Replace secrets in a command line by `(left out)`: `--token abc`, `KEY=abc`, `https://a:b@host`."""
     shown: list[str] = []
     hidden = False
     for word in words:
@@ -48,7 +48,7 @@ def without_secrets(words: Sequence[str]) -> list[str]:
 
 @cache
 def known(name: str) -> bool:
-    """Whether variables.txt has a variable of this name, and does not take it out again."""
+    """Whether variables.txt lists a variable and does not exclude it."""
     words = [word for line in _lines("variables.txt") for word in line.split()]
     return any(fnmatchcase(name, word) for word in words) and not any(fnmatchcase(f"!{name}", word) for word in words)
 

@@ -1,6 +1,6 @@
-"""What commands show: a page of blocks, made once from an analysis, written to the terminal, as HTML or as Markdown.
+"""Pages of blocks, made from an analysis and written to the terminal, as HTML or as Markdown.
 
-`results`, `report` and `compare` make blocks, `terminal` and `files` write them, `plots` draws. Nothing is computed here that a script would want.
+`results`, `report` and `compare` build blocks, `terminal` and `files` write them, `plots` draws. Computations belong in `analyze`.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 
 class Cell(NamedTuple):
-    """A cell that is more than its text. `small` stands below or behind it; `kind` is good, bad, note, dim, slower, faster or a role;
-    `sort` is what columns are sorted by."""
+    """A table cell; `small` stands below or after `text`, `sort` is the sort key.
+
+    `kind` is good, bad, note, dim, slower, faster or a role.
+    """
 
     text: str
     small: str = ""
@@ -27,7 +29,7 @@ def text_of(word: Word) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """The first `words` columns name a row. HTML folds a table away where `fold` names it; `foot` are rows that are not sorted."""
+    """The first `words` columns name a row; HTML folds the table under the title `fold`; `foot` rows are not sorted."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[Word]]
@@ -39,25 +41,25 @@ class Table:
     foot: Sequence[Sequence[Word]] = ()
 
     def left(self, column: int) -> bool:
-        """Whether a column holds words, which stand to the left."""
+        """Whether a column holds words, which are left-aligned."""
         texts = [text for row in self.rows if (text := text_of(row[column])) not in ("", "–")]
         figures = sum(text[:1].isdigit() or (text[:1] in "<±×−+" and text[1:2].isdigit()) for text in texts)
         return column == self.words - 1 or 2 * figures <= len(texts)
 
     def only(self, columns: Sequence[int]) -> "Table":
-        """The same with these columns alone."""
+        """Return the table with these columns only."""
         rows, foot = ([[row[column] for column in columns] for row in each] for each in (self.rows, self.foot))
         return Table([self.head[column] for column in columns], rows, self.words, self.title, self.caption, self.fold, self.kind, foot)
 
 
 def facts(pairs: Sequence[Sequence[Word]], head: Sequence[str] = ("", ""), fold: str = "", title: str = "") -> Table:
-    """A table of names and what was recorded of each."""
+    """Return a table of names and recorded values."""
     return Table(head, pairs, title=title, fold=fold, kind="facts")
 
 
 @dataclass(frozen=True)
 class Text:
-    """A sentence; `lead` stands before it in the color of `kind`: good, bad, note, meta or bold."""
+    """A sentence after `lead`, which has the color of `kind`: good, bad, note, meta or bold."""
 
     text: str
     kind: str = ""
@@ -65,13 +67,13 @@ class Text:
 
 
 def note(text: str, of: str = "") -> Text:
-    """Something to know before the figures are believed."""
+    """Return a warning about measurements."""
     return Text(text, "note", f"note{of}:")
 
 
 @dataclass(frozen=True)
 class Items:
-    """A list; each item may have a list of its own below it."""
+    """A list; each item may have a sublist."""
 
     items: Sequence[tuple[Text, Sequence[str]]]
     ordered: bool = False
@@ -85,7 +87,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a title. HTML folds them away with `fold`: closed, or open."""
+    """Blocks under a title; HTML folds them if `fold` is `closed` or `open`."""
 
     title: str
     blocks: "Sequence[Block]" = field(default_factory=list)

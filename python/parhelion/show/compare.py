@@ -1,4 +1,4 @@
-"""Two sides as blocks: records, software images, profiles; and a store's history. Ratios are B / A: above 1, B is slower."""
+"""Blocks of comparisons (records, software images, profiles) and histories. Ratios are B / A: above 1, B is slower."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -191,7 +191,7 @@ def profiles(found: ProfileComparison, most: int) -> list[Block]:
 
 
 def profile_page(found: ProfileComparison) -> list[Block]:
-    """By library, what kernel and libc did charged to their callers; functions are in `parhelion compare` of the profiles themselves."""
+    """Shares by library, with kernel and libc charged to their callers; `parhelion compare` of the profiles shows functions."""
     return [_shares(found.charged[:MOST_PROFILE], ""), *_lone_ranks(found, 3)]
 
 

@@ -1,4 +1,4 @@
-"""What the doctor finds, as tables and lines."""
+"""Blocks of `parhelion doctor`."""
 
 from collections.abc import Iterable
 

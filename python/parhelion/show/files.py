@@ -1,4 +1,4 @@
-"""Blocks as one self-contained page of HTML, and as Markdown. Whatever they hold is escaped; a page asks for nothing outside itself."""
+"""Writing of pages as self-contained HTML and as Markdown; all text is escaped, HTML loads no other resource."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -10,7 +10,7 @@ from ..errors import why
 from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
 
-MOST_COLUMNS = 8  # of figures; splits wider tables, which 1280 pixels would cut off
+MOST_COLUMNS = 8  # of numbers; wider tables are split to fit a page of 1280 pixels
 
 
 def html(page: Page) -> str:
@@ -30,7 +30,7 @@ def html(page: Page) -> str:
 
 
 def figure(page: Page) -> str:
-    """The page's first drawing as a file, in the page's colors; empty where there is none."""
+    """Return the page's first drawing as SVG in the page's colors, or an empty string."""
     drawn = next((block.svg for block in page.blocks if isinstance(block, Drawing)), "")
     template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     colors = template[template.index(":root") : template.index("* {")]
@@ -157,7 +157,7 @@ def _plain(word: Word) -> str:
 
 def write(page: Page, html_file: Path | None, markdown_file: Path | None, problem: type[Exception],
           figure_file: Path | None = None) -> list[Path]:
-    """Write the files that are named; raises `problem`. What is no text is replaced."""
+    """Write the files given; raises `problem`. Replaces characters that UTF-8 cannot encode."""
     writers: list[tuple[Path | None, Callable[[Page], str]]] = [(html_file, html), (markdown_file, markdown), (figure_file, figure)]
     for path, writer in writers:
         if path:

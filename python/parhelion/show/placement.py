@@ -1,4 +1,4 @@
-"""Placements, index maps, the cost model and the simulation: tables, rank cubes level by level as hwcart published them, and pictures."""
+"""Placements, index maps, cost model and simulation as tables, pictures, and rank cubes in hwcart's published layout."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_NUMBERS = 128
 
 
 def placed_blocks(placed: Placed, wanted: str = "no") -> list[Block]:
-    """Scores of all that was tried, the placement itself last; notes; and rank cubes, where they are `wanted`: yes, no, auto or hwcart."""
+    """Scores of all candidates, the placement last; notes; rank cubes if `wanted` (yes, no, auto or hwcart)."""
     placement, machine = placed.placement, placed.placement.machine
     nodes = f"on {machine.nodes} node{'s' * (machine.nodes != 1)}. Jsum/Jmax by level:"
     notes = [_between(placed.pairs), f"Machine: {machine.source}", *placed.notes]
@@ -165,10 +165,9 @@ def draw_speed_ups(cells: Sequence[Cell], path: str | Path) -> None:
 
 
 def draw(placement: Placement, path: str | Path) -> str:
-    """Draw every level into an SVG, PNG or PDF file. Returns what was left out, or an empty string.
+    """Draw all levels into an SVG, PNG or PDF file; raises `PlacementError`. Returns a note on omitted slices, or an empty string.
 
-    Two dimensions are one picture per level; of three or four the slices along the last ones stand side by side.
-    Neighboring units have different colours; a colour may return farther away.
+    A level is a row; slices of three or four dimensions stand side by side. Neighboring units differ in color where possible.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
@@ -203,7 +202,7 @@ def draw(placement: Placement, path: str | Path) -> str:
 
 
 def _colours(units: np.ndarray) -> np.ndarray:
-    """A colour per unit: the next one in turn that none of its neighbors has, or that the fewest of them have."""
+    """Color units greedily: the next color in turn that the fewest neighbors have."""
     neighbors: list[set[int]] = [set() for _ in range(int(units.max()) + 1)]
     for axis in range(units.ndim):
         pairs = np.stack([np.take(units, range(1, units.shape[axis]), axis).ravel(),
@@ -232,10 +231,9 @@ HWCART_NAMES = {
 
 
 def cube(values: np.ndarray) -> str:
-    """Numbers of a grid: x to the right, y to the back, z upwards; a fourth dimension cube by cube.
+    """Format a grid of integers: x to the right, y to the back, z upwards; a fourth dimension as successive cubes.
 
-    Three dimensions are drawn slanted, with the column width that hwcart uses (4, from 1000 points on 5); one and two
-    dimensions are a plain table.
+    Three dimensions are slanted, with hwcart's column width (4, or 5 from 1000 points on); one or two are a plain table.
     """
     if values.ndim <= 2:
         return _table(values)
@@ -246,9 +244,9 @@ def cube(values: np.ndarray) -> str:
 
 
 def layers(placement: Placement, numbering: str = "", names: dict[str, str] | None = None) -> str:
-    """All levels from the innermost out, then the rank of every grid point.
+    """Format the units of all levels, innermost first, then the rank of each grid point.
 
-    Units inside a node are counted within it, as published. `names` replaces level names in the headings.
+    Units inside a node are numbered per node, as in hwcart's layout. `names` replaces level names in headings.
     """
     parts = []
     for index, level in enumerate(reversed(placement.machine.levels)):

@@ -1,6 +1,6 @@
-"""Drawings as SVG inside a page, in the page's own colors, so that light and dark both work; and the colors of drawings in files.
+"""SVG drawings inside a page, in the page's light or dark colors; the palette of drawings in files.
 
-A color is drawn as a key (a hex value that nothing else uses) and becomes a CSS variable in the text of the SVG.
+Drawings use key colors (hex values with no other use), which `inline` replaces by CSS variables.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# For files, which have no theme: Okabe and Ito's palette, safe for colour-blind readers, with lighter tints.
+# Palette for files: Okabe and Ito's, safe for colour-blind readers, with lighter tints of the same hues.
 BLUE, GREY = "#0072B2", "#999999"
 PALETTE = (BLUE, "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", GREY,
            "#7FB8D8", "#F2CF7F", "#7FCEB9", "#E5BCD3", "#EAAE7F")
 
-# For drawings in a page: unique hex values, replaced by the theme's variables.
+# Key colors of drawings inside a page.
 INK, MUTED, GRID = "#010101", "#010102", "#010103"
 ROLES = {"own": "#010104", "baseline": "#010105", "library": "#010106", "floor": "#010107"}
 VARIABLES = {INK: "ink", MUTED: "muted", GRID: "grid", **{key: role for role, key in ROLES.items()}}
 
-WIDTH, BAND = 5.4, 0.28  # inches; half the height of the jitter
+WIDTH, BAND = 5.4, 0.28  # inches; half the height of scattered points
 MOST_POINTS, BINS = 200, 150
 DASHED = (0, (3, 3))
 STYLE = {
@@ -52,7 +52,7 @@ def of_role(role: str) -> str:
 
 @contextmanager
 def figure(width: float, height: float) -> Iterator[Figure]:
-    """A figure of `width` × `height` inches in the page's style, without any window system."""
+    """A figure of `width` × `height` inches in the page's style; needs no window system."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -63,7 +63,7 @@ def figure(width: float, height: float) -> Iterator[Figure]:
 def inline(drawing: Figure, prefix: str, description: str) -> str:
     buffer = io.StringIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the page renders text in its fonts
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the page renders text in its own fonts
         drawing.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     made = buffer.getvalue()
     made = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", made[made.index("<svg") :], flags=re.DOTALL)
@@ -94,14 +94,14 @@ def _plain_log(axis: Axis) -> None:
 
 
 def spread(samples: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
-    """At most about `most` samples that keep the shape: evenly spaced in rank, both extremes among them."""
+    """Thin to about `most` samples, evenly spaced in rank, including both extremes."""
     if len(samples) <= most:
         return np.sort(samples)
     return np.quantile(samples, np.linspace(0, 1, most), method="nearest")
 
 
 def envelope(samples: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Positions, and the least, median and greatest of the samples in each of `bins` stretches of time."""
+    """Positions, minima, medians and maxima of the samples in `bins` bins of time."""
     edges = np.linspace(0, len(samples), min(bins, len(samples)) + 1).astype(int)
     parts = [samples[first:last] for first, last in zip(edges[:-1], edges[1:], strict=True)]
     figures = np.array([(part.min(), np.median(part), part.max()) for part in parts])
@@ -110,7 +110,7 @@ def envelope(samples: np.ndarray, bins: int = BINS) -> tuple[np.ndarray, np.ndar
 
 NAMES = {"floor": "floor: copying alone", OWN: "ours", BASELINE: "fastest by hand", "library": "fastest other library"}
 MOST_ROWS = 12
-WIDEST = 3.0  # times the hand-written time; larger ratios are drawn at the edge
+WIDEST = 3.0  # times hand-written MPI; larger values are drawn at the edge
 
 
 def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
@@ -118,7 +118,7 @@ def compared(cases: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def opening(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
-    """Per case the best of each role as a share of the fastest time by hand; nothing where no case has both one of ours and one by hand."""
+    """Draw each role's fastest variant over hand-written MPI, case by case; empty if no case has an own and a hand-written variant."""
     found = compared(cases)
     shown = some(found, MOST_ROWS)
     if not shown:
@@ -185,7 +185,7 @@ def _distribution(case: CaseResult, prefix: str) -> str:
 
 
 def _timeline(case: CaseResult, prefix: str) -> str | None:
-    """The library's fastest variant and the best baseline, sample by sample; beneath, the probe of the machine."""
+    """Draw samples over time of the library's fastest variant and the best baseline, with the probe below."""
     chosen = [entry for entry in (case.best(OWN), case.best(BASELINE)) if entry]
     if not chosen:
         return None
@@ -219,7 +219,7 @@ def _probe(entry: Entry) -> np.ndarray | None:
     return known if len(known) == sum(map(len, entry.launches)) and np.isfinite(known).any() else None
 
 
-MOST_CASES = 24  # more plots make a page unreadable
+MOST_CASES = 24  # most cases with plots
 
 
 def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
@@ -235,7 +235,7 @@ AXES = {
     "size": ("Message size", "bytes"), "ranks": ("Scaling", "ranks"), "vdim": ("Components", "components per row"),
     "components": ("Components", "components"), "extent": ("Extent", "cells per rank"),
 }
-LEAST = {"ranks": 2}  # points per curve; default three
+LEAST = {"ranks": 2}  # minimum points of a curve, by default three
 MOST_PLOTS, MOST_LINES = 12, 9
 MARKS = "osD^vP*Xh"
 LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
@@ -260,7 +260,7 @@ def _curves_over(cases: Sequence[CaseResult], axis: str, prefix: str) -> Section
 
 
 def _others(case: CaseResult, cases: Sequence[CaseResult], axis: str) -> dict[str, str]:
-    """What tells a curve from others. A data set or a process grid goes with its number of ranks."""
+    """Parameters that identify a curve; over ranks, without the process grid and the data set's rank count."""
     told = {name: text(case.params.get(name)) for name in varying(cases) if name != axis}
     if axis == "ranks":
         told.pop("grid", None)
@@ -272,7 +272,7 @@ def _others(case: CaseResult, cases: Sequence[CaseResult], axis: str) -> dict[st
 def _place(case: CaseResult, axis: str) -> float | None:
     value: Any = case.params.get(axis)
     if isinstance(value, list) and value and len(set(map(str, value))) == 1:
-        value = value[0]  # equal in each dimension
+        value = value[0]  # equal extents
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
@@ -311,7 +311,7 @@ def _finish(axes: Axes, axis: str, left_out: int) -> None:
         axes.set_xscale("symlog", base=2, linthresh=1)
         axes.set_xlim(-0.5, places[-1] * 1.6)
     axes.set_xlabel(AXES[axis][1] + (f" ({left_out} variants more in the table)" if left_out > 0 else ""))
-    shown = places[:: max(1, -(-len(places) // 8))]  # ticks at measured points
+    shown = places[:: max(1, -(-len(places) // 8))]  # ticks at measured values
     axes.set_xticks(shown, [size_text(int(place)).removesuffix("B").strip() if axis == "size" else f"{place:g}" for place in shown], parse_math=False)
     axes.xaxis.set_minor_locator(NullLocator())
     _plain_log(axes.yaxis)

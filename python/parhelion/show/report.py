@@ -1,4 +1,4 @@
-"""The page of `parhelion report`: one figure and the verdicts first, then run by run results, drawings, verification, method, machine."""
+"""Page of `parhelion report`: drawing and verdicts, then for each run results, plots, verification, method, machine."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from .results import breaks, energy, every_result, form_table, matrix, phases, p
 
 def write_report(records: Sequence[Record], html: Path | None, markdown: Path | None, with_published: bool = False,
                  figure: Path | None = None) -> list[Path]:
-    """Write the report of `records` to the files that are named; raises `RecordError` when a file cannot be written, or nothing can be drawn in `figure`."""
+    """Write the report to the files given; raises `RecordError` if a file cannot be written or there is nothing to draw in `figure`."""
     made = page(records, with_published)
     if figure and not any(isinstance(block, Drawing) for block in made.blocks):
         raise RecordError("there is nothing to draw: no case has a verified timing of the library and of hand-written MPI; measure without --variants")
@@ -84,7 +84,7 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
 
 @dataclass(frozen=True)
 class Headline:
-    """The library's leading variant against the best baseline of each case; speeds are baseline / own."""
+    """The library's leading variant against each case's best baseline; speeds are baseline time / own time."""
 
     variant: str | None
     mean: float | None
@@ -260,7 +260,7 @@ HAND_WRITTEN = "mpi_comm"
 
 
 def published(benchmark: str) -> list[Block]:
-    """The published tables of a benchmark, from other machines, so that ratios are what can be compared; nothing when there are none."""
+    """Published tables of a benchmark, if any; other machines measured them, so compare ratios only."""
     tables = {"halo": (_halo, _placement), "gather": (_gather,), "alltoall": (_alltoall,), "ghosts": (_ghosts,)}
     return [table() for table in tables.get(benchmark, ())]
 
@@ -277,7 +277,7 @@ def _placement() -> Table:
 
 
 def _exchanges(title: str, rows: Sequence[Row], names: tuple[str, ...]) -> Table:
-    """Halo width × fields down, whatever `names` tell apart across; small: against hand-written MPI of the same toolchain."""
+    """Rows: halo width × fields; columns: values of `names`; small: speed-up over hand-written MPI of the same toolchain."""
     told = {((str(row.halo), str(row.fields)), tuple(str(getattr(row, name)) for name in names)): row.seconds for row in rows}
     runtime = names.index("runtime")
     cells: dict[tuple[tuple[str, ...], str], Word] = {}

@@ -1,4 +1,4 @@
-"""What a record tells, as blocks: results by case and variant, sweeps, tables in published forms, and what went wrong."""
+"""Blocks of a record: results by case and variant, sweeps, published layouts, failures; blocks of a profile."""
 
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
@@ -23,7 +23,7 @@ FAILED = Cell("FAILED", kind="bad")
 
 
 def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
-    """What a measurement ends with: one row per case, in tables that fit; then what is known beside it."""
+    """Blocks at the end of a benchmark: one row per case, in tables that fit, then notes and failures."""
     cases = results(record.cases)
     found = sweep(record, cases)
     made: list[Block] = []
@@ -84,7 +84,7 @@ def by_case(benchmark: str, cases: Sequence[CaseResult], fits: Fits, state: str 
 
 
 def _in_tables(names: Sequence[str], table: Callable[[Sequence[str]], Table], fits: Fits) -> list[Table]:
-    """As few tables of all variants as fit; none where that would be too many."""
+    """Split variants into as few tables as fit; empty if more than `MOST_TABLES`."""
     for count in range(1, MOST_TABLES + 1):
         size = -(-len(names) // count)
         parts = [table(names[first : first + size]) for first in range(0, len(names), size)]
@@ -128,7 +128,7 @@ def short_table(benchmark: str, cases: Sequence[CaseResult], state: str = "") ->
 
 
 def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[Table]:
-    """Of cases with a seam (`--seam`): what it costs each variant, or `auto` alone where all would be too wide."""
+    """Cost of the seam (`--seam`) by variant, or of `auto` alone if tables are too wide."""
     found = with_seam(cases)
     names = [name for name in variants(cases) if any(name in ratios for _, ratios in found)]
     parameters = [name for name in varying(cases) if name != "seam"]
@@ -142,7 +142,7 @@ def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[
 
 
 def energy(cases: Sequence[CaseResult]) -> list[Table]:
-    """What the processors use, where the machine tells it; where not, the facts of the launches say why."""
+    """Energy of the processors, if recorded; otherwise the launch facts give the reason."""
     found = [(case, entry) for case in in_order(cases) for entry in case.entries.values() if entry.energy_j is not None and not entry.failed]
     parameters = varying(cases)
     rows = [[*values(case, parameters), entry.variant, microseconds(entry.energy_j), f"{entry.energy_j / entry.median:.1f}" if entry.energy_j and entry.median else "–"]
@@ -152,7 +152,7 @@ def energy(cases: Sequence[CaseResult]) -> list[Table]:
 
 
 def phases(cases: Sequence[CaseResult], state: str = "") -> list[Table]:
-    """What each phase of an exchange takes, by Comb's names for them, where they were timed (`--case comb`, imported runs)."""
+    """Time of each exchange phase by Comb's names, if recorded (`--case comb`, imported runs)."""
     found = [(case, entry, told) for case in in_order(cases) for entry in case.entries.values() if not entry.failed and (told := entry.phases_s)]
     names, parameters = list(dict.fromkeys(name for _, _, told in found for name in told)), varying(cases)
     rows = [[*values(case, parameters), entry.variant, *(microseconds(told.get(name)) for name in names), microseconds(sum(told.values()))]
@@ -182,7 +182,7 @@ WIDEST = 100.0
 
 
 def telling(interval: Interval) -> Interval:
-    """The interval, or none where its ends are so far apart that it tells nothing, as of two launches that differ much."""
+    """Return the interval, or none if its ends differ by more than a factor of `WIDEST`."""
     low, high = interval
     return interval if low is not None and high is not None and high <= WIDEST * low else NO_INTERVAL
 
@@ -195,7 +195,7 @@ def _speed(ratio: float | None, interval: Interval = NO_INTERVAL) -> Cell:
 
 
 def _over(found: Ratio) -> Cell:
-    """Time over the floor's."""
+    """Time / floor time."""
     low, high = telling(found.interval)
     return Cell(f"{found.value:.2f}" if found.value else "–", "" if low is None or high is None else f"{low:.2f}–{high:.2f}")
 
@@ -258,7 +258,7 @@ def _of_combination(row: MatrixRow) -> list[Word]:
 
 
 def published_layout(rows: Sequence[PublishedRow], count: int, fold: str = "") -> list[Block]:
-    """Image, network, reservation, notes, size, first call, later calls."""
+    """Published layout: a row per image, network, reservation, notes and size."""
     if not rows:
         return []
     caption = "µs, mean(std): the digits in brackets are the standard deviation in units of the last digits; first call: the very " \

@@ -1,4 +1,4 @@
-"""Where a command writes: blocks on the terminal for people, one JSON document for scripts."""
+"""Output of commands: blocks on the terminal, a JSON document for scripts."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ UNLIMITED = 10_000
 
 
 def console(stream: Any) -> Console:
-    """Where a command prints. A pipe or a file has the width that COLUMNS says; else 80 columns would fold most tables."""
+    """Return a console; pipes and files have the width COLUMNS or `PIPE_WIDTH`, because 80 columns fold most tables."""
     known = stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     return Console(file=stream, width=None if known else PIPE_WIDTH, highlight=False, soft_wrap=False, theme=THEME)
 
@@ -93,7 +93,7 @@ def parts(where: Console, table: Table) -> list[Table]:
 
 
 class Output:
-    """With `--json -` the document owns standard output, and everything for people goes to standard error."""
+    """Output of a command; `--json -` sends the document to standard output, all blocks to standard error."""
 
     def __init__(self, json_file: str | None) -> None:
         self.json_file = json_file
@@ -133,6 +133,6 @@ class Output:
         try:
             file.open("ab").close()
             if new:
-                file.resolve().unlink()  # later failures then leave no empty document
+                file.resolve().unlink()  # a later failure leaves no empty document
         except OSError as error:
             raise InputError(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None
