@@ -33,7 +33,7 @@ Count = Annotated[int, Meta(ge=0, le=MOST)]
 
 
 class Run(Struct, tag="run"):
-    """First line of a record: what was asked for, and on which machine."""
+    """First line of a record: the request and the machine."""
 
     schema: str
     run: str
@@ -45,19 +45,18 @@ class Run(Struct, tag="run"):
 
 
 class OfRanks(TypedDict):
-    """One figure over all ranks."""
+    """A time over all ranks."""
 
     mean: NotRequired[Seconds]
     max: Seconds
 
 
 class Launch(Struct, tag="launch"):
-    """One launch: the MPI that ran, the libraries that were loaded, where the ranks were bound.
+    """One launch: MPI, loaded libraries, binding of ranks.
 
-    `cvars` are environment variables; `mpi_cvars` are what MPI's tool interface tells of alltoall, eager and rendezvous
-    messages; `cold_alltoall` holds the first collective call after MPI_Init and the nine after it. `cores` tells, by host, how many
-    cores its ranks have between them. `pair` numbers a launch that took turns with one of another build: that one's run has
-    the same label `interleaved`, and its launch the same number.
+    `cvars` are environment variables; `mpi_cvars` are MPI's control variables of alltoall, eager and rendezvous messages, from its tool
+    interface. `cold_alltoall` holds the first collective call after MPI_Init and the next nine. `cores` maps each host to the number of
+    its ranks' cores. `pair` numbers the pairs of interleaved launches; both runs of a pair have the same label `interleaved`.
     """
 
     launch: Count
@@ -79,7 +78,7 @@ class Launch(Struct, tag="launch"):
 
 
 class Plan(Struct, tag="plan"):
-    """How many case × variant lines follow in this launch."""
+    """Number of case × variant lines that follow in this launch."""
 
     launch: Count
     cases: Count
@@ -88,15 +87,15 @@ class Plan(Struct, tag="plan"):
 class Case(Struct, tag="case"):
     """One variant on one case in one launch.
 
-    `samples` are seconds per exchange, the maximum over ranks; `samples_by_rank` holds every rank's own. A line
-    without samples says in `error` or `skipped` why. `skew_s` is the part of each sample in which ranks were apart, some in
-    an exchange and others not yet or no longer, and `last_rank` the one that the others waited for most of that.
-    Of whole applications `samples` are seconds per step, `exchange_s` what the exchanges of a step took beside each sample (mean
-    over ranks, which came together before each exchange), and `exchange_lines` their lines of code.
-    `phases_s` has, by phase, the seconds per exchange of `post_recv`, `post_send`, `wait_recv` and `wait_send`, mean over ranks, one beside each sample.
-    `energy_j` is what the processors of all nodes used per exchange, in joules, mean over the samples, idle parts included.
+    `samples` are seconds per exchange, maximum over ranks; `samples_by_rank` holds each rank's. Without samples, `error` or `skipped`
+    gives the reason. `skew_s` is the part of each sample with only some ranks in the exchange; `last_rank` is the rank that the others
+    wait for most.
+    For whole applications, `samples` are seconds per step, `exchange_s` the time of a step's exchanges beside each sample (mean over
+    ranks, which synchronize before each exchange), `exchange_lines` their lines of code.
+    `phases_s` maps `post_recv`, `post_send`, `wait_recv` and `wait_send` to seconds per exchange beside each sample, mean over ranks.
+    `energy_j` is the energy of all nodes' processors per exchange in joules, mean over samples, including idle parts.
     `traffic_by_level` holds messages and bytes of all ranks by the innermost level that sender and receiver share: `own_rank` (copies),
-    the machine's levels, `other_node`, and, of the node that sends most to others, `busiest_node`.
+    the machine's levels, `other_node`; `busiest_node` holds the outgoing traffic of the node that sends most.
     """
 
     launch: Count
@@ -133,13 +132,13 @@ class Case(Struct, tag="case"):
 
 
 class Labels(Struct, tag="labels"):
-    """Labels given to a run after it was made; a later line wins over an earlier one."""
+    """Changes of a run's labels; later lines win."""
 
     labels: dict[str, str | None]
 
 
 class End(Struct, tag="end"):
-    """The end of a launch; `status` is `ok`, or says how the ranks ended and `message` why."""
+    """End of a launch: `status` is `ok` or the ranks' exit status, `message` the reason."""
 
     launch: Count
     status: str | int
