@@ -1,1 +1,1 @@
-"""What every part of the library uses: arguments checked on one rank, errors raised on all. Knows no domain and no exchange."""
+"""Checks of arguments on one rank, errors raised on all ranks, and other helpers of every module."""

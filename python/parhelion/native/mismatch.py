@@ -1,5 +1,5 @@
-"""What is said where the build, mpi4py's MPI and this Python do not fit each other, with the remedy. Ranks that are each alone: `alone`;
-compiled programs: `launch.program`; builds that are missing: `launch.builds`.
+"""Messages with remedies where the build, mpi4py's MPI and Python do not match. Others: ranks without each other in `alone`,
+compiled programs in `launch.program`, missing builds in `launch.builds`.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def no_mpi(error: Exception) -> str:
 
 
 def no_build(version: str, address: int | None, built: Sequence[Build]) -> str:
-    """None is for the MPI that mpi4py is bound to, whose library has a function at `address`."""
+    """No build fits mpi4py's MPI, which has a function at `address`."""
     library = file_of(address) if address else None
     bound = f"mpi4py is bound to {name_of(version)}{f' ({library})' if library else ''}"
     remedy = build_for(name_to_build(version, library))
