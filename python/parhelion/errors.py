@@ -1,4 +1,4 @@
-"""Exceptions of Parhelion, and the remedies that messages name, both for a checkout and for an installed package."""
+"""Exceptions of Parhelion, and the remedies in messages, for checkouts and installed packages."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ExchangeTimeoutError(Error, TimeoutError):
 
 
 class LostPeerError(Error, ConnectionError):
-    """A neighbor process has ended."""
+    """A neighbor has ended."""
 
 
 class ResourceError(Error, OSError):
-    """The operating system refused memory, a file or a system call."""
+    """The system refused memory, a file or a system call."""
 
 
 class MpiMismatchError(Error, ImportError):
@@ -141,7 +141,7 @@ def need(*modules: str) -> None:
 
 
 def what_is_missing(error: ModuleNotFoundError, command: str | None = None) -> str | None:
-    """Name the missing package and the install command for all needs of `command`; None for a module of Parhelion itself."""
+    """The missing package and the install command for all needs of `command`; None for Parhelion's own modules."""
     module = (error.name or "").partition(".")[0]
     if module in ("", "parhelion"):
         return None
@@ -172,7 +172,7 @@ def install_extra(extra: str, package: str) -> str:
 
 
 def _brought_by(extra: str) -> list[str]:
-    """List the packages of an extra one by one: on the public index, the name "parhelion" belongs to another project."""
+    """Packages of an extra: on the public index, "parhelion" is another project."""
     from importlib import metadata  # slow to import, and every rank imports this module
 
     try:
@@ -188,7 +188,7 @@ def _brought_by(extra: str) -> list[str]:
 
 
 def pip_install() -> str:
-    """Return the install command for the running Python: pip on PATH may serve another one, and uv environments have no pip."""
+    """Install command for the running Python; uv environments have no pip."""
     python = shlex.quote(sys.executable)
     return f"{python} -m pip install" if importlib.util.find_spec("pip") else f"uv pip install --python {python}"
 
@@ -201,5 +201,5 @@ def remedy_of_no_mpi(extra: str) -> str:
 
 
 def remedy_of_no_build() -> str:
-    """Return the remedy where no build is usable: a checkout lacks a build, an installed package lacks an MPI."""
+    """Remedy without a usable build: a checkout lacks a build, an installed package an MPI."""
     return build_for("mpich") if in_checkout() else remedy_of_no_mpi("mpich")

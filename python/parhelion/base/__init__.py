@@ -1,1 +1,1 @@
-"""Checks of arguments on one rank, errors raised on all ranks, and other helpers of every module."""
+"""Helpers of all modules: checks of arguments, errors raised on all ranks."""

@@ -1,4 +1,4 @@
-"""Reading of files that users name: regular files only, because devices and pipes may have no end."""
+"""Reading user files: regular ones only, because devices and pipes may have no end."""
 
 from pathlib import Path
 

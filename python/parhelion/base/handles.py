@@ -1,4 +1,4 @@
-"""Handles of mpi4py communicators; importing this module does not load the C++ library."""
+"""Handles of mpi4py communicators, without the C++ library."""
 
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def not_pickled(self: object) -> "NoReturn":
-    """`__reduce__` of objects that ranks construct collectively: raises TypeError."""
+    """`__reduce__` of objects constructed collectively."""
     raise TypeError(f"{type(self).__name__} cannot be pickled: it belongs to its ranks; pickle arrays and what it was made from, and make it again on all ranks")
 
 
 def handle_of(comm: "Comm") -> int:
-    """Fortran handle of a communicator. CommunicationError unless MPI is running: MPIs abort a process that asks after MPI_Finalize."""
+    """Fortran handle of a communicator. CommunicationError unless MPI is running: after MPI_Finalize MPIs abort."""
     from mpi4py import MPI
 
     if not MPI.Is_initialized() or MPI.Is_finalized():

@@ -1,4 +1,4 @@
-"""Land masks: arrays, functions or .npy files."""
+"""Land masks."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 def whole_number(text: str, low: int, high: int) -> int:
-    """Parse `text` as a whole number from `low` to `high` in ASCII digits; ValueError names the fault.
+    """Parse `text` as a whole number from `low` to `high`. ValueError names the fault.
 
-    Python's `int` also accepts digits of other scripts, underscores and spaces; `isdigit` accepts superscripts.
+    Unlike `int` and `isdigit`, takes ASCII digits only: no other scripts, underscores, spaces or superscripts.
     """
     if not _WHOLE.fullmatch(text):
         raise ValueError(f"{shortened(text)} is not a whole number from {low} to {high}")

@@ -1,4 +1,4 @@
-"""Collective error handling: all ranks raise, or none."""
+"""Collective errors: all ranks raise, or none."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
-    """Return the mpi4py communicator (MPI.COMM_WORLD for None) and the library's duplicate of it.
+    """The mpi4py communicator (MPI.COMM_WORLD for None) and the library's duplicate.
 
     Collective on the first call for a communicator, local afterwards.
     """
@@ -58,8 +58,8 @@ def _caller() -> str:
 def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:
     """Return the result of `local`, which must not communicate. Collective: one reduction.
 
-    If `local` raises on any rank, every rank raises the error of the lowest such rank. Ranks in different calls get an error that names them.
-    `timeout_s` limits the wait; 0 means PARHELION_TIMEOUT.
+    If `local` raises, every rank raises the error of the lowest such rank. Ranks in different calls raise, too. `timeout_s` limits the wait; 0:
+    PARHELION_TIMEOUT.
     """
     call = _caller()
     try:

@@ -14,7 +14,7 @@ from ..errors import ResourceError
 
 @dataclass(frozen=True)
 class Place:
-    """Location of an array's cells in a domain: extents with halo, and the owned cells."""
+    """Extents with halo, and owned cells, of an array in a domain."""
 
     domain: Any
     shape: tuple[int, ...]
@@ -47,7 +47,7 @@ class HaloArray(np.ndarray):
 
     @property
     def _place(self) -> Place | None:
-        """Place of this array, None if unknown. Computed at each access: NumPy swaps a view's axes after `__array_finalize__`."""
+        """Place of this array, if still known. Computed at access: NumPy swaps a view's axes after `__array_finalize__`."""
         if self._made is None:
             return None
         place, strides = self._made
@@ -71,7 +71,7 @@ class HaloArray(np.ndarray):
 
     @property
     def ghosts(self) -> np.ndarray:
-        """Plain NumPy view of the ghosts of an indexed domain, in the order of the domain's `ghosts`. AttributeError for a Cartesian array."""
+        """Plain view of an indexed domain's ghosts, in the order of its `ghosts`. AttributeError for a Cartesian array."""
         ghosts = self._known_place().ghosts
         if ghosts is None:
             raise AttributeError("the ghosts of a Cartesian array are not one view: index the array around `owned`")
@@ -97,7 +97,7 @@ class HaloArray(np.ndarray):
 
     @property
     def stagger(self) -> tuple[int, ...] | None:
-        """Stagger per dimension: 1 or -1 where values are on points, 0 where they are on cells; None for an indexed domain."""
+        """Stagger per dimension: 0 on cells, 1 or -1 on points; None for an indexed domain."""
         place = self._place
         return None if place is None else place.stagger
 
@@ -128,7 +128,7 @@ class HaloArray(np.ndarray):
 
 
 def restored(values: np.ndarray, place: Place) -> HaloArray:
-    """Unpickle an array, without its domain, which belongs to a communicator."""
+    """Unpickle an array, without its domain."""
     array = values.view(HaloArray)
     array._made = (place, array.strides)
     return array

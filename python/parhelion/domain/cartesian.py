@@ -1,4 +1,4 @@
-"""Structured grids, decomposed over a process grid."""
+"""Structured grids on a process grid."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Side = tuple[int, SideName] | tuple[int, int, SideName]
 
 
 class Seam(NamedTuple):
-    """Two joined sides of a grid, made by `seam` or `fold`. A side is (axis, "lower" or "upper", tile or -1)."""
+    """Two joined sides, from `seam` or `fold`. A side is (axis, "lower" or "upper", tile or -1)."""
 
     start: tuple[int, str, int]
     end: tuple[int, str, int]
@@ -247,7 +247,7 @@ class CartesianDomain:
 
     @property
     def stagger(self) -> tuple[int, ...]:
-        """Stagger per dimension: not 0 in a domain of points, 0 along cells."""
+        """Stagger per dimension; 0 in a domain of cells."""
         return self._stagger
 
     @property
@@ -262,17 +262,17 @@ class CartesianDomain:
 
     @property
     def boundary(self) -> str:
-        """Layers beyond non-periodic ends: "open" or "owned"."""
+        """Boundary layers: "open" or "owned"."""
         return self._boundary
 
     @property
     def neighbors(self) -> str:
-        """Neighbors that exchange: "full" or "faces"."""
+        """Neighbors: "full" or "faces"."""
         return self._neighbors
 
     @property
     def algorithm(self) -> str:
-        """Message algorithm: "standard" or "staged"."""
+        """"standard" or "staged" messages."""
         return self._algorithm
 
     @property
@@ -298,7 +298,7 @@ class CartesianDomain:
 
     @property
     def blocks(self) -> tuple[Slices, ...]:
-        """Global cells that this rank owns, as slices of the whole grid, for each of its blocks."""
+        """Owned global cells of each block of this rank, as slices of the whole grid."""
         return self._blocks
 
     @property

@@ -54,7 +54,7 @@ def to_star_forest(domain: IndexedDomain, forest: Any) -> Any:
 
 
 def from_local_to_global(mapping: Any, owned: int, comm: "Intracomm | None" = None) -> IndexedDomain:
-    """The domain whose local cells have the global ids of `mapping`; this rank owns the first `owned`. Collective.
+    """The domain with the global ids of `mapping`; this rank owns the first `owned`. Collective.
 
     `mapping` has `getIndices()`, or is an array of ids. If all ranks own contiguous blocks in rank order, so does the domain.
     """
@@ -103,7 +103,7 @@ def _comm_of(other: Any, comm: "Intracomm | None") -> "Intracomm | None":
 
 
 def _narrow(numbers: np.ndarray) -> np.ndarray:
-    """Convert to 32 bits if all numbers fit: petsc4py widens integers, but does not narrow them."""
+    """Use 32 bits if all numbers fit: petsc4py widens integers only."""
     return numbers.astype(np.int64 if numbers.size and numbers.max() > np.iinfo(np.int32).max else np.int32)
 
 

@@ -89,7 +89,7 @@ def _read_arrays(source: "CartesianDomain | _core.Pattern", entries: Sequence[An
 
 
 def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Parts]]") -> "list[list[list[Parts]]]":
-    """Split each array of each group into one or several fields. Collective: all ranks agree on the number of fields.
+    """Split each array into one or several fields. Collective: ranks agree on their number.
 
     Strides determine the number, and may differ between ranks; a rank without cells has none.
     """
@@ -133,7 +133,7 @@ Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
 
 
 def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
-    """Locate each native field in the passed arrays: (array number, byte offset of the first owned cell) for each."""
+    """(array number, byte offset of the first owned cell) of each native field."""
     entries, number = [], 0
     for fields in split:
         entry: Passed = [(callable_array(array, fields[0].name), []) for array in fields[0].passed]
@@ -175,7 +175,7 @@ def as_array(value: Any, name: str) -> np.ndarray:
 
 
 class DeviceArray(np.ndarray):
-    """Address, shape and strides of a device array, as a NumPy array; the host must not access its values."""
+    """Layout of a device array for NumPy; the host must not access its values."""
 
     def __repr__(self) -> str:
         return f"<array of shape {self.shape} and dtype {self.dtype} on a device>"
@@ -200,7 +200,7 @@ _CUDA = (2, 13)  # DLPack device types: device and managed memory
 
 
 class _Located:
-    """Exposes another library's array through `__array_interface__` and keeps it alive."""
+    """Layout of another library's array, which it keeps alive."""
 
     def __init__(self, value: Any, told: dict[str, Any]) -> None:
         self.value = value
@@ -236,7 +236,7 @@ def _from_buffer(value: Any, name: str) -> np.ndarray:
 
 
 def element_name(dtype: np.dtype) -> str:
-    """Return the C++ name of the element type; types other than native numbers are opaque bytes."""
+    """C++ name of the element type, or that of opaque bytes."""
     return dtype.name if dtype.isnative and dtype.name in _core.elements else f"bytes{dtype.itemsize}"
 
 
@@ -285,7 +285,7 @@ class Parts:
 
     @cached_property
     def depth(self) -> int:
-        """Number of leading component axes to split off, so that the remaining axes are contiguous as one."""
+        """Number of leading component axes to split off; the others are contiguous as one."""
         axes = [list(zip(array.shape, array.strides, strict=True))[self.dimensions :] for array in self.arrays if array.size > 0]
         return next(depth for depth in range(len(self.components) + 1) if all(_joint(each[depth:]) for each in axes))
 
@@ -406,7 +406,7 @@ def _find_halo(grid: Grid, array: np.ndarray, held: list[int], told: Any, name: 
 
 
 def _lost_halo(array: np.ndarray, sides: Sides, grid: Grid) -> bool:
-    """Return whether the array lacks a halo that this domain needs in a dimension where its own domain had none."""
+    """Whether the array lacks a halo where this domain has one and its own domain none."""
     if not isinstance(array, HaloArray) or array.domain is None or array.halo != sides:
         return False
     widths = zip(sides, grid.halo, array.domain.halo, strict=True)
@@ -418,10 +418,7 @@ def _extents(owned: Sequence[int], sides: Sides) -> tuple[int, ...]:
 
 
 def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
-    """Infer the halo of a narrower array: equal on both sides if the domain's halo is.
-
-    An array without halo is ambiguous, for it may hold owned cells only: the user must pass its halo in a Field.
-    """
+    """Conversion of user arrays to native fields, without copies."""
     if widest[0] == widest[1] and extra % 2 == 0 and 0 < extra < sum(widest):
         return extra // 2, extra // 2
     return widest

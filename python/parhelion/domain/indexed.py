@@ -1,4 +1,4 @@
-"""Domains of cells with global ids: unstructured meshes, graphs, matrices."""
+"""Domains of cells with global ids: meshes, graphs, matrices."""
 
 import os
 from collections.abc import Callable
@@ -86,7 +86,7 @@ class IndexedDomain:
 
     @property
     def size(self) -> int:
-        """Number of owned cells and ghosts of this rank."""
+        """Number of local cells, owned and ghost."""
         return self.owned + self.ghosts
 
     @property
@@ -115,7 +115,7 @@ class IndexedDomain:
         return _mapped(self._native.global_of, cells, "cells")
 
     def local_of(self, ids: "ArrayLike") -> np.ndarray:
-        """Local index of each global id: the owned cell, or its first ghost, or −1; any shape. Local."""
+        """Local index of each global id: owned cell, first ghost, or −1; any shape. Local."""
         return _mapped(self._native.local_of, ids, "ids")
 
     def owners_of(self, ids: "ArrayLike") -> np.ndarray:
@@ -134,8 +134,8 @@ class IndexedDomain:
     ) -> HaloArray:
         """Allocate a zeroed array of owned cells, then ghosts, in node-shared memory. Local.
 
-        `components` adds axes after the first; in Fortran order each component is contiguous. The array owns its memory. Raises ValueError or
-        TypeError for wrong arguments, ResourceError when memory is short.
+        `components` adds axes; in Fortran order each component is contiguous. The array owns its memory. Raises ValueError or TypeError for wrong
+        arguments, ResourceError when memory is short.
         """
         return make_array(self._place(), dtype, components, order)
 

@@ -23,7 +23,7 @@ def html(array: Any, place: Any) -> str:
 
 
 def _side(extent: int, owned: slice) -> tuple[float, float, float]:
-    """Begin and end of the owned cells along a dimension, and its length, in pixels."""
+    """Begin and end of the owned cells, and the length, in pixels."""
     first, last = owned.start or 0, extent if owned.stop is None else owned.stop
     size = min(CELL, LONGEST / max(extent, 1))
     below, above = (max(LEAST, count * size) if count else 0.0 for count in (first, extent - last))

@@ -1,4 +1,4 @@
-"""Gather and scatter of fields between all ranks and one array on the root."""
+"""Gather and scatter between all ranks and the root."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Make = Callable[[tuple[int, ...], np.dtype], np.ndarray]
 
 
 def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make) -> tuple[Parts, Parts]:
-    """Return the parts of `u`, and on the root those of a whole array from `make(shape, dtype)`, elsewhere of `u` again. Local."""
+    """Parts of `u`, and on the root of a whole array from `make(shape, dtype)`, elsewhere of `u` again. Local."""
     [[parts]] = read_groups([domain], [[u]])
     if domain._native_comm.rank != integer(root, "root"):
         return parts, parts
@@ -36,7 +36,7 @@ def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make
 
 
 def move_whole(move: Callable[..., None], domain: CartesianDomain, parts: Parts, whole: Parts, root: int) -> None:
-    """Call `move`, `_core.gather` or `_core.scatter`, for each field. Collective."""
+    """Gather or scatter each field by `move`. Collective."""
     comm, call = domain._native_comm, "a grid in one place"
     depth = comm.largest([max(parts.depth, whole.depth)], call)[0]
     if depth > 0:

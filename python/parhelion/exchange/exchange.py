@@ -173,16 +173,16 @@ class Exchange(_core.Exchange):
         return callable_on_device if self._split[0][0].on_device else callable_array
 
     def stale(self, *arrays: Any) -> StaleGhosts:
-        """Find this rank's ghosts that differ bytewise from their owners' values, among all that a call would fill. Collective.
+        """This rank's ghosts that differ bytewise from their owners' values, of all that a call would fill. Collective.
 
-        `arrays` as in a call, only read. The first call allocates memory of the arrays' size and sets up an exchange over MPI. The result is false if
+        `arrays` as in a call, only read. The first call allocates memory of their size and sets up an exchange over MPI. The result is false if
         there are none: `if exchange.stale(): …`. Raises ValueError while the exchange is in progress.
         """
         return stale_from(self._stale(*arrays), [number for number, fields in enumerate(self._split) for _ in fields])
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """The arrays as passed to the constructor, group by group."""
+        """The constructor's arrays, group by group."""
         passed: tuple[Any, ...] = self.kept_alive[0]
         return passed
 
@@ -212,7 +212,7 @@ def _groups(source: Any, arrays: tuple[Any, ...]) -> tuple[list[Any], list[tuple
 
 
 def _limit(timeout: Any, check: Any) -> float:
-    """Time limit of waits before ranks have agreed on the options; invalid timeouts raise later, on every rank."""
+    """Time limit until ranks agree on the options; invalid timeouts raise later, on every rank."""
     known = isinstance(timeout, (int, float)) and timeout > 0
     return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
 

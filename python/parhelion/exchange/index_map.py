@@ -155,26 +155,26 @@ class IndexMap(IndexedDomain):
         return self._map.places()
 
     def ragged(self, counts: "ArrayLike") -> "RaggedMap":
-        """The map of the entries of rows of any length: owned row `i` of this map has `counts[i]` entries. Collective.
+        """The map of the entries of rows of any length: `counts[i]` for owned row `i` of this map. Collective.
 
         Raises ValueError or TypeError on every rank unless there is one count, 0 or more, for each owned row.
         """
         return RaggedMap(self, counts)
 
     def prepare(self, *arrays: Any) -> None:
-        """Set up `forward` and `reverse` for arrays like these ahead of the first call. Collective; no effect afterwards."""
+        """Do the set-up of the first `forward` or `reverse` of such arrays; no effect afterwards. Collective."""
         self._map.prepare(arrays, callable_array)
 
     def prepare_shared(self, *arrays: Any) -> None:
-        """As `prepare`, for `sum_shared`, `reduce_shared` and `begin_reduce_shared`."""
+        """As `prepare`, for sums and reductions of shared points."""
         self._map.prepare_shared(arrays, callable_array)
 
     def forward(self, *arrays: Any) -> None:
-        """Send owners' values to the ghosts, of all arrays in one message per neighbor; each call may pass other arrays, and mix dtypes.
+        """Send owners' values to the ghosts, all arrays in one message per neighbor; arrays may differ between calls, and in dtype.
 
         An array has owned cells, then ghosts along its first axis, and components last; or is a pair (owned, ghosts). Components of a cell are
-        contiguous. The first call for a list of dtypes and components is collective; later ones wait only for neighbors. Exchanges work in place for
-        arrays with contiguous cells, and take the direct path for arrays of `zeros`.
+        contiguous. The first call for a list of dtypes and components is collective; later ones wait only for neighbors. Exchanges are direct for
+        arrays of `zeros`, and in place for others with contiguous cells.
 
         Raises ValueError or TypeError for arrays that do not fit or share memory, on the rank that passes them; the first call needs arrays that fit
         on every rank.
@@ -190,11 +190,11 @@ class IndexMap(IndexedDomain):
         self._map.reverse(reduction, arrays, callable_array)
 
     def begin_forward(self, *arrays: Any) -> "_core.Step":
-        """Start `forward`. The program may change owned values; the end of the step writes the ghosts."""
+        """Start `forward`. Owned values may change; the end of the step writes the ghosts."""
         return self._map.begin_forward("replace", arrays, callable_array)
 
     def begin_reverse(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
-        """Start `reverse`. The program may change ghosts; the end of the step writes owned values."""
+        """Start `reverse`. Ghosts may change; the end of the step writes owned values."""
         return self._map.begin_reverse(reduction, arrays, callable_array)
 
     def sum_shared(self, *arrays: Any) -> None:
@@ -213,7 +213,7 @@ class IndexMap(IndexedDomain):
         self._map.reduce_shared(reduction, arrays, callable_array)
 
     def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
-        """Start `reduce_shared`. Until the step ends, the program must not write shared points; it may write others.
+        """Start `reduce_shared`. Until the step ends, the program must not write shared points.
 
             with nodes.begin_reduce_shared("sum", force):
                 update_elsewhere()
@@ -221,7 +221,7 @@ class IndexMap(IndexedDomain):
         return self._map.begin_reduce_shared(reduction, arrays, callable_array)
 
     def explain_shared(self, *arrays: Any) -> str:
-        """Describe the sums of such arrays, after their first call: points, holders, messages, and the cost of reverse and forward instead."""
+        """Points, holders and messages of sums of such arrays, and the cost of reverse and forward instead. After the first call."""
         return self._map.explain_shared(arrays, callable_array)
 
     def _place(self) -> Place:
@@ -274,7 +274,7 @@ class RaggedMap(IndexMap):
 
     @property
     def counts(self) -> np.ndarray:
-        """Number of entries of each row, owned rows then ghosts, int64."""
+        """Entries of each row, owned rows then ghosts, int64."""
         return np.diff(self._offsets)
 
     def row(self, row: int) -> slice:
@@ -285,7 +285,7 @@ class RaggedMap(IndexMap):
 
 
 def _extents(shape: "Sequence[int] | None", components_axis: int | None) -> tuple[list[int], int]:
-    """Extents, fastest axis first, and the axis before which components stand."""
+    """Extents, fastest axis first, and the axis after the components."""
     extents = [integer(extent, "shape", 64) for extent in shape or ()]
     axes = max(len(extents), 1)
     before = axes if components_axis is None else integer(components_axis, "components_axis", 32)
@@ -295,7 +295,7 @@ def _extents(shape: "Sequence[int] | None", components_axis: int | None) -> tupl
 
 
 def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:
-    """Domain of blocks or of ids; all ranks must pass the same kind."""
+    """Domain of blocks or ids, alike on all ranks."""
     comm, native = resolve(comm)
     by_count = np.ndim(owned) == 0
     if 0 < total(native, by_count)[0] < native.size:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Migration:
-    """Send each row of arrays to a given rank; receivers need not know the senders or the counts.
+    """Send rows of arrays to given ranks; receivers need not know senders or counts.
 
     Construction is collective the first time for a communicator; `comm` is one of mpi4py, MPI.COMM_WORLD by default.
 

@@ -1,4 +1,4 @@
-"""Exchange patterns: the cells to send and receive, per neighbor."""
+"""Patterns: the cells to send and receive."""
 
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ class Link(NamedTuple):
 
 
 class Pattern:
-    """The cells that each rank sends to and receives from each neighbor, without arrays or types: exchanges can share it.
+    """The cells that each rank sends to and receives from each neighbor; exchanges can share it.
 
     `build_pattern` constructs it. `print(pattern)` shows this rank's part.
     """
@@ -47,7 +47,7 @@ class Pattern:
 
     @property
     def cells_sent(self) -> int:
-        """Number of cells that this rank sends to others in a forward exchange."""
+        """Cells that this rank sends to others in a forward exchange."""
         return self._native.cells_sent()
 
     def stages(self) -> list[list[Link]]:
@@ -74,7 +74,7 @@ class Pattern:
 
 
 def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
-    """Construct the pattern of a domain. Collective for an indexed domain (owners learn their cells' readers), else local."""
+    """Pattern of a domain. Collective for an indexed domain (owners learn their cells' readers), else local."""
     if not isinstance(domain, (CartesianDomain, IndexedDomain)):
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
     if isinstance(domain, IndexedDomain):

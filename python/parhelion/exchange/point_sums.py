@@ -16,11 +16,11 @@ from .reduction import Reduction
 class PointSums(_core.PointSums):
     """Sum each point of a staggered field over all ranks that hold it; each gets the sum. Construction is collective.
 
-    Neighboring blocks both hold the plane of points between them. Where a rank's values are its own cells' contributions (forces on nodes, fluxes
-    through faces), every holder needs the sum: one round of messages, added in ascending order of rank, with the same bits everywhere. A rank
-    first adds up points that it holds twice, at both ends of a periodic dimension or in two blocks. Halo layers around the points are neither read
-    nor written. With seams, sums take two rounds, to the first holder of a point and back; fields may have different staggers, or be cells on the
-    line of a center pivot; `Field(u, sign=-1)` and `Field(u, vector=1, along=0)` are as for an Exchange.
+    Neighboring blocks both hold the points between them. Where a rank's values are its own cells' contributions (forces on nodes, fluxes through
+    faces), every holder needs the sum: one round of messages, added in ascending order of rank, with the same bits everywhere. A rank first adds
+    up points that it holds twice, at both ends of a periodic dimension or in two blocks. Halos are neither read nor written. With seams, sums take
+    two rounds, to the first holder of a point and back; fields may have different staggers, or be cells on the line of a center pivot;
+    `Field(u, sign=-1)` and `Field(u, vector=1, along=0)` are as for an Exchange.
 
     Args:
         domain: a CartesianDomain of cells.
@@ -46,14 +46,13 @@ class PointSums(_core.PointSums):
         super().__init__(domain._native, *fields, options)
 
     def __call__(self, *arrays: Any) -> None:
-        """Sum the points of these arrays, with layouts as at construction; by default of the constructor's arrays."""
+        """Sum the points of these arrays, of the constructor's layouts; by default the constructor's arrays."""
         self.reduce("sum", *arrays)
 
     def reduce(self, reduction: "str | Reduction", *arrays: Any) -> None:
-        """As a call, with another reduction, a name or a `Reduction`; "replace" takes the value of the highest rank that holds a point.
+        """As a call, with another reduction, a name or a `Reduction`; "replace" takes the highest holder's value.
 
-        If a `Reduction` raises while a rank combines points that it holds twice, that rank gets the exception, and the ranks that share the points get a
-        ValueError.
+        If a `Reduction` raises for points that a rank holds twice, that rank gets the exception, and other holders a ValueError.
         """
         self._reduce_fields(reduction, *self._read(arrays))
 
@@ -69,7 +68,7 @@ class PointSums(_core.PointSums):
         return self._fields(arrays) if arrays else ([], [])
 
     def _fields(self, arrays: tuple[Any, ...]) -> "tuple[list[_core.Field], list[np.ndarray]]":
-        """Fields, and their arrays, which keep memory alive even if a passed list changes."""
+        """Fields and their arrays, alive even if the user's list changes."""
         fields = read_groups([self._domain], [arrays])[0]
         if any(parts.depth for parts in fields):
             raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")

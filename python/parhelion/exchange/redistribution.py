@@ -1,4 +1,4 @@
-"""Redistribution of owned values between domains of the same cells."""
+"""Redistribution between domains of the same cells."""
 
 import math
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ class Redistribution:
         self._called = True
 
     def prepare(self, *pairs: tuple[Any, Any]) -> None:
-        """Set up moves of arrays like these ahead of the first call. Collective; no effect afterwards."""
+        """Do the set-up of the first move of such arrays; no effect afterwards. Collective."""
         self._native.prepare(*self._read(pairs))
         self._called = True
 
@@ -90,7 +90,7 @@ class Redistribution:
         self._called = True
 
     def explain(self) -> str:
-        """Number of cells that stay, and that go to each rank, in a few lines."""
+        """Numbers of cells that stay, and that go to each rank."""
         return self._native.explain()
 
     def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:

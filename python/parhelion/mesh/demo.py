@@ -24,7 +24,7 @@ _MOST_BEFORE_REFINEMENT = 30_000
 def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
     """Create a VTU file of a casting with about `cells` tetrahedra (at least 4,800 or so). Local.
 
-    The first use takes a few seconds; later ones reuse the file in `folder`.
+    The first use takes seconds; later ones reuse the file in `folder`.
     """
     if cells < 1:
         raise MeshError(f"{cells} cells: give at least 1")

@@ -73,7 +73,7 @@ def check_maps(maps: IndexMaps) -> None:
 
 
 def _check_ghosts(where: object, ghosts: np.ndarray, rank: int, starts: np.ndarray, base: int) -> None:
-    """Check that ghosts (from 0) ascend strictly, lie in 0 … size-1 and have other owners; messages count ids from `base`."""
+    """Check that ghosts (from 0) ascend and lie in 0 … size-1 outside the rank's block; messages count ids from `base`."""
     first, end, size = int(starts[rank]), int(starts[rank + 1]), int(starts[-1])
 
     def named(at: int) -> str:

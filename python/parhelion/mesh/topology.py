@@ -26,7 +26,7 @@ class Incidence:
 def incidence(mesh: Mesh, entities: str) -> Incidence:
     """Cells × entities of `mesh`, for `entities` one of cells, faces, edges, nodes.
 
-    Faces are facets, shared by two neighbors (edges in 2-D, points in 1-D). Nodes are all points of a cell, including those on curved edges.
+    Faces are facets (edges in 2-D, points in 1-D). Nodes are all points of a cell, including those on curved edges.
     """
     if entities not in ENTITIES:
         raise MeshError(f"entities {entities!r} are unknown: use one of {', '.join(ENTITIES)}")

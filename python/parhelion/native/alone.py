@@ -1,4 +1,4 @@
-"""Check that the launcher and MPI of this process agree; src/core/launched.cpp does the same for other languages."""
+"""Check that launcher and MPI agree; src/core/launched.cpp does so for other languages."""
 
 import os
 import shlex
@@ -30,7 +30,7 @@ def refuse_to_be_alone(MPI: ModuleType) -> None:
 
 
 def import_mpi() -> ModuleType:
-    """Import mpi4py.MPI and start MPI as mpi4py does. MpiMismatchError beforehand if MPI is known not to start under this launcher."""
+    """Import mpi4py.MPI and start MPI. MpiMismatchError beforehand if it cannot start under this launcher."""
     import mpi4py
 
     here = _one_of_several()

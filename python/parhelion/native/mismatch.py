@@ -1,6 +1,4 @@
-"""Messages with remedies where the build, mpi4py's MPI and Python do not match. Others: ranks without each other in `alone`,
-compiled programs in `launch.program`, missing builds in `launch.builds`.
-"""
+"""Messages where the build, mpi4py's MPI and Python do not match. Others are in `alone`, `launch.program` and `launch.builds`."""
 
 from collections.abc import Sequence
 from pathlib import Path

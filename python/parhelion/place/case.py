@@ -248,7 +248,7 @@ class Placed:
 
     @property
     def scores(self) -> dict[str, dict[str, Score]]:
-        """Scores by level: of the placement first, then of every member that applies, or of parts in order."""
+        """Scores by level of the placement, then of every member that applies, or of parts in order."""
         placement = self.placement
         others = {"blocked": self.blocked} if self.blocked else {each.name: each.scores for each in placement.members if not each.reason}
         return {placement.name if placement.by_name else "automatic": placement.scores} | others
@@ -270,8 +270,7 @@ class Placed:
     def document(self) -> dict[str, Any]:
         """JSON document: grid or parts, node of every grid point (last dimension fastest) or part, scores by level, messages between nodes.
 
-        In `scores`, the entry "automatic" (or "by_hand", or the requested method) is the placement itself; `not_applicable` holds the other members,
-        with reasons.
+        In `scores`, "automatic" (or "by_hand", or the method) is the placement itself; `not_applicable` holds the other members, with reasons.
         """
         placement, machine, scores = self.placement, self.placement.machine, self.scores
         own = next(iter(scores))

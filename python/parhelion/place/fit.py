@@ -34,9 +34,9 @@ class Fit:
 
 
 def fit(name: str, traffics: Sequence[Traffic], seconds: Sequence[float]) -> Fit:
-    """Non-negative least squares on relative errors, so that small and large exchanges have equal weight.
+    """Non-negative least squares on relative errors, which weight small and large exchanges equally.
 
-    Levels whose cost the points do not show get no parameter. Source: Lawson, Hanson: Solving Least Squares Problems, 1974, chapter 23.
+    Levels without visible cost get no parameter. Source: Lawson, Hanson: Solving Least Squares Problems, 1974, chapter 23.
     """
     if not traffics or len(traffics) != len(seconds):
         raise PlacementError(f"{len(traffics)} exchanges with {len(seconds)} times cannot be fitted: give both for each")
@@ -59,8 +59,8 @@ Cause = Callable[[Traffic], float]
 def _causes(traffics: Sequence[Traffic]) -> dict[tuple[str, str], Cause]:
     """Terms of the model.
 
-    Few runs cannot distinguish all levels. So all messages inside a node have one latency; bytes have a cost at the node (its network interface),
-    at the memory domain, and when copied. Other levels need parameters from the user.
+    Few runs cannot distinguish all levels. So messages inside a node share one latency, and bytes cost at the node (its network interface), at
+    the memory domain, and when copied. Other levels need parameters from the user.
     """
     node, memory = next(iter(traffics[0].leaving)), memory_level(traffics[0].leaving)
     causes: dict[tuple[str, str], Cause] = {

@@ -98,7 +98,7 @@ class Schedule:
         return told
 
     def lines(self) -> Iterator[str]:
-        """Lines of the file, rank by rank. Ranks with the same kinds of neighbors share a template."""
+        """Lines of the file. Ranks with the same kinds of neighbors share a template."""
         yield f"num_ranks {self.ranks}\n"
         templates: dict[bytes, _Template] = {}
         for rank, ranks in enumerate(np.stack(self.neighbors(), axis=1)):

@@ -18,8 +18,8 @@ class Exchange:
     """An exchange with halo width `halo` around `cells` per rank, of `fields` fields with `bytes_per_cell`.
 
     ``standard`` sends one message to each of the 3^d − 1 neighbors (2·d with `faces_only`); ``staged`` sends dimension by dimension, 2·d messages
-    that include the corners; ``node_aware`` is standard inside nodes and sends one aggregated message between two nodes, each cell once.
-    `field_by_field` sends separate messages for every field, one after another.
+    that include the corners; ``node_aware`` is standard inside nodes and aggregates between nodes, each cell once. `field_by_field` sends separate
+    messages for every field, one after another.
     """
 
     cells: tuple[int, ...]

@@ -93,7 +93,7 @@ class PlacedComm:
         return MPI.Cartcomm(MPI.Comm.f2py(*received(1, "phl_placed_to_cart", self)))
 
     def sub(self, remain: Sequence[bool]) -> MPI.Comm:
-        """Create the communicator of ranks that differ only in the remaining dimensions; the caller frees it. Collective."""
+        """Create a communicator of the ranks that differ in the remaining dimensions; the caller frees it. Collective."""
         from mpi4py import MPI
 
         if len(remain) != len(self.grid):
@@ -105,7 +105,7 @@ class PlacedComm:
         return by_level([level.decode() for level in self._facts.level[: self._facts.levels]], self._facts.scores[blocked])
 
     def between_nodes(self, blocked: bool = False) -> BetweenNodes:
-        """Messages and bytes between nodes, pairwise and aggregated, of the placement or of blocked ranks."""
+        """Messages and bytes between nodes, pairwise and aggregated; or of blocked ranks."""
         return BetweenNodes.from_library(self._facts.between_nodes[blocked])
 
     def describe(self) -> str:

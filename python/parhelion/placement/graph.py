@@ -35,7 +35,7 @@ class GraphPlacement:
 
     @property
     def grid(self) -> tuple[int]:
-        """Number of parts, as a grid of one dimension."""
+        """(number of parts,)."""
         return (self.machine.size,)
 
     def units(self, level: str, within_node: bool = False) -> np.ndarray:

@@ -45,7 +45,7 @@ class LandGrid:
         return int(self.wet.sum())
 
     def edges(self, stencil: Stencil, periodic: Sequence[bool], halo: int, bytes_per_cell: int) -> list[dict[int, int]]:
-        """Bytes from each rank to each other in an exchange of that halo width, for `place_graph`; within tiles only."""
+        """Bytes from each rank to each other at that halo width, within tiles, for `place_graph`."""
         ranks = np.full(self.grid, -1)
         ranks[self.wet] = np.arange(self.ranks)
         edges: list[dict[int, int]] = [{} for _ in range(self.ranks)]

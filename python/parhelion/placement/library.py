@@ -20,7 +20,7 @@ from ..launch.builds import WheelBuild
 def library() -> ctypes.CDLL:
     """Load the library: of the build for mpi4py's MPI, if loaded, else of the newest build.
 
-    The environment variable PARHELION_LIBRARY names another file. Raises for two MPIs in one process.
+    PARHELION_LIBRARY names another file. Two MPIs in one process are an error.
     """
     path = os.environ.get("PARHELION_LIBRARY") or _own_library()
     if not Path(path).exists():
@@ -39,14 +39,14 @@ def call(function: str, *arguments: object) -> None:
 
 
 def described(structure: Any, function: str, *arguments: object) -> Any:
-    """Call a C function that fills a structure, its last argument; return that. Raises PlacementError."""
+    """Call a C function that fills a structure, its last argument. Raises PlacementError."""
     facts = structure()
     call(function, *arguments, ctypes.byref(facts))
     return facts
 
 
 def received(count: int, function: str, *arguments: object, kind: Any = ctypes.c_int) -> tuple:
-    """Call a C function that fills `count` numbers, its last argument; return them. Raises PlacementError."""
+    """Call a C function that fills `count` numbers, its last argument. Raises PlacementError."""
     numbers = (kind * max(1, count))()
     call(function, *arguments, numbers)
     return tuple(numbers[:count])
@@ -57,7 +57,7 @@ def pointer_to(numbers: np.ndarray) -> Any:
 
 
 def made(owner: object, kind: str, function: str, *arguments: object) -> ctypes.c_void_p:
-    """Call a C function that creates a handle; `owner` frees it. Raises PlacementError."""
+    """Create a handle that `owner` frees. Raises PlacementError."""
     handle = ctypes.c_void_p()
     call(function, *arguments, ctypes.byref(handle))
     weakref.finalize(owner, getattr(library(), f"phl_{kind}_free"), handle)
@@ -80,7 +80,7 @@ class CGrid(ctypes.Structure):
 
 
 def c_grid(extents: Sequence[int] | None, periodic: Sequence[bool] = (), dimensions: int = 0) -> Any:
-    """C structure of a process grid; `dimensions` if there are no extents."""
+    """C structure of a process grid."""
     arrays = [integers(each) if each else None for each in (extents, periodic)]
     grid = CGrid(len(extents) if extents else dimensions, *(array and ctypes.addressof(array) for array in arrays))
     grid.arrays = arrays  # keeps them alive
@@ -104,7 +104,7 @@ def _own_library() -> str:
 
         return str(choose_build(mpi).library)
     build = find_build()
-    if isinstance(build, WheelBuild):  # serves any MPI that is loaded
+    if isinstance(build, WheelBuild):  # its library uses the MPI that is loaded
         ctypes.CDLL(str(build.mpi_library))
     return str(build.library)
 

@@ -19,11 +19,11 @@ ABOVE_ZERO = math.ulp(0.0)
 
 @dataclass(frozen=True)
 class Traffic:
-    """Messages and bytes of an exchange that determine its time.
+    """Messages and bytes of an exchange.
 
     By level, outermost first: `messages`, the mean number per rank whose outermost boundary is that level's, and `leaving`, the bytes out of the
-    level's busiest unit. With aggregation between nodes, messages of the outermost level are those of the busiest node, which share its network
-    interface. `copied`: bytes that the ranks of one memory domain send; packing and unpacking share its bandwidth.
+    level's busiest unit. With aggregation, messages of the outermost level are the busiest node's. `copied`: bytes that the ranks of one memory
+    domain send; packing and unpacking share its bandwidth.
     """
 
     messages: dict[str, float]

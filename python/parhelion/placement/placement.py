@@ -98,7 +98,7 @@ class BetweenNodes:
 
 
 class Placement:
-    """A bijection between grid points and the ranks of a machine, from `place` or `place_by_hand`."""
+    """A placement of a process grid, from `place` or `place_by_hand`."""
 
     def __init__(self, machine: Machine, stencil: Stencil, periodic: list[bool], timed: bool, function: str, *arguments: object) -> None:
         self._handle = made(self, "placement", function, *arguments)
@@ -143,13 +143,13 @@ class Placement:
         return by_level(self.machine.levels, scores)
 
     def node_pairs(self, blocked: bool = False) -> np.ndarray:
-        """Messages and bytes from node to node (NODE_PAIR), pairwise and aggregated, of the placement or in blocked order."""
+        """Messages and bytes between nodes (NODE_PAIR), pairwise and aggregated; or in blocked order."""
         nodes = self.units("node")
         return node_pairs(np.sort(nodes, axis=None).reshape(self.grid) if blocked else nodes, self.stencil, self.periodic)
 
     @property
     def between_nodes(self) -> BetweenNodes:
-        """Messages and bytes between nodes, in total and of the busiest."""
+        """Totals over all nodes, and the busiest."""
         return BetweenNodes.of(self.node_pairs())
 
     @functools.cached_property
@@ -179,7 +179,7 @@ def place(
     method: str = "",
     parameters: Parameters | None = None,
 ) -> Placement:
-    """Place a process grid automatically: improve the best of a portfolio by local search; never worse than any member.
+    """Improve the best placement of a portfolio by local search; never worse than any member.
 
     `objective`: ``jsum`` or ``jmax``; both count the stencil's bytes, level by level from the node inwards. `method` takes one member as it is
     (``blocked``, …). `parameters` minimizes the predicted time with aggregation between nodes; it needs a stencil `with_halo`. Local and
@@ -200,9 +200,9 @@ def place_by_hand(
     stencil: Stencil | str = "faces",
     periodic: bool | Sequence[bool] = False,
 ) -> Placement:
-    """Place a process grid by blocks, level by level, as published: ``{"core": (4, 1, 1), "l3": (1, 2, 2), …, "node": (16, 8, 8)}``.
+    """Place by blocks, level by level, as published: ``{"core": (4, 1, 1), "l3": (1, 2, 2), …, "node": (16, 8, 8)}``.
 
-    A level's block arranges its units inside the unit around them. Raises PlacementError if the blocks do not fit the machine.
+    A level's block arranges its units in the unit around them. Raises PlacementError if the blocks do not fit the machine.
     """
     if not blocks:
         raise PlacementError("no blocks are given: say how the units of each level are arranged, such as node:3x3x3")

@@ -44,7 +44,7 @@ class Row:
 
     @property
     def calibrates(self) -> bool:
-        """Whether the fit uses the row: 64 ranks per node, numbering XYZ, extreme halo widths and numbers of fields. Others are held out."""
+        """Whether the fit uses the row: 64 ranks per node, numbering XYZ, extreme halo widths and numbers of fields."""
         return self.ranks_per_node == 64 and self.numbering == "XYZ" and self.halo in (1, 5) and self.fields in (1, 8)
 
     @property
