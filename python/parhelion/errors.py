@@ -188,7 +188,7 @@ def _brought_by(extra: str) -> list[str]:
 
 
 def pip_install() -> str:
-    """Install command for the running Python; uv environments have no pip."""
+    """Install command for the running Python: pip on PATH may serve another one, and uv environments have no pip."""
     python = shlex.quote(sys.executable)
     return f"{python} -m pip install" if importlib.util.find_spec("pip") else f"uv pip install --python {python}"
 

@@ -121,7 +121,7 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def exchange_options(transport: Any, timeout: Any, **flags: Any) -> _core.ExchangeOptions:
-    """None leaves the choice to the environment or the library."""
+    """Options of an exchange; None leaves a choice to the environment or the library."""
     options = _core.ExchangeOptions()
     if transport is not None and not isinstance(transport, str):
         raise TypeError(f"transport is {transport!r}: pass the name of one, see ph.transports()")

@@ -16,7 +16,7 @@ def not_pickled(self: object) -> "NoReturn":
 
 
 def handle_of(comm: "Comm") -> int:
-    """Fortran handle of a communicator. CommunicationError unless MPI is running: after MPI_Finalize MPIs abort."""
+    """Fortran handle of a communicator. CommunicationError unless MPI is running: MPIs abort on calls after MPI_Finalize."""
     from mpi4py import MPI
 
     if not MPI.Is_initialized() or MPI.Is_finalized():

@@ -1,4 +1,4 @@
-"""Convert user arrays to native fields: pointers, strides, element types. Copies no data."""
+"""Conversion of user arrays to native fields, without copies."""
 
 import math
 from collections.abc import Sequence
@@ -250,7 +250,7 @@ class Parts:
     passed: list[np.ndarray]
     arrays: list[np.ndarray]
     dimensions: int
-    halo: Sides | None  # halo of the arrays
+    halo: Sides | None
     name: str
     depth_of_halo: Sides = ()
     stagger: tuple[int, ...] = ()
@@ -418,7 +418,10 @@ def _extents(owned: Sequence[int], sides: Sides) -> tuple[int, ...]:
 
 
 def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
-    """Conversion of user arrays to native fields, without copies."""
+    """Infer a narrower halo: symmetric if the domain's is.
+
+    An array without halo may hold owned cells only: the user must say so in a Field.
+    """
     if widest[0] == widest[1] and extra % 2 == 0 and 0 < extra < sum(widest):
         return extra // 2, extra // 2
     return widest

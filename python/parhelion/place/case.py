@@ -270,7 +270,7 @@ class Placed:
     def document(self) -> dict[str, Any]:
         """JSON document: grid or parts, node of every grid point (last dimension fastest) or part, scores by level, messages between nodes.
 
-        In `scores`, "automatic" (or "by_hand", or the method) is the placement itself; `not_applicable` holds the other members, with reasons.
+        In `scores`, "automatic" (or "by_hand", or the method) is the placement itself; `not_applicable` has members that do not apply.
         """
         placement, machine, scores = self.placement, self.placement.machine, self.scores
         own = next(iter(scores))

@@ -59,7 +59,7 @@ class Schedule:
 
     @cached_property
     def messages(self) -> list[Message]:
-        """Messages, stage by stage, one per neighbor, even if that is on two sides. A single rank copies its ghosts."""
+        """Messages, stage by stage; offsets to the same neighbor share one. In a dimension of one rank, ghosts are local copies."""
         merged: dict[tuple[int, tuple[int, ...]], int] = {}
         wraps = each_periodic(self.periodic, len(self.grid))
         for step, size in self.exchange.offsets():

@@ -11,7 +11,7 @@ from ..launch import BuildError, find_build
 from ..launch.kinds import KINDS
 from ..placement import GraphPlacement, Numbering, Placement, PlacementError
 
-# Launch command with a file, with the option that binds a node's ranks in turn. `{mpi}`: srun's interface to the MPI.
+# Option that binds a node's ranks in turn, and launch command with a file. `{mpi}`: srun's interface to the MPI.
 LAUNCHERS = {
     "mpich": ("-bind-to user:{}", "mpiexec -f {file}{binding} -n {ranks} PROGRAM"),
     "intel": ("-genv I_MPI_PIN_PROCESSOR_LIST={}", "mpiexec -machinefile {file}{binding} -n {ranks} PROGRAM"),

@@ -80,7 +80,7 @@ def default_grid(topology: str, ranks_per_node: int) -> tuple[int, ...]:
 def run_study(
     simulation: Simulation, cases: Iterable[Case], numberings: Sequence[str], transports: Sequence[str], say: Callable[[str], None]
 ) -> Study:
-    """Simulate every case in blocked order, as of MPI_Cart, and placed with each numbering.
+    """Simulate every case in blocked order (MPI_Cart, last dimension fastest), and placed with each numbering.
 
     Raises SimulationError, PlacementError.
     """

@@ -93,7 +93,7 @@ class PlacedComm:
         return MPI.Cartcomm(MPI.Comm.f2py(*received(1, "phl_placed_to_cart", self)))
 
     def sub(self, remain: Sequence[bool]) -> MPI.Comm:
-        """Create a communicator of the ranks that differ in the remaining dimensions; the caller frees it. Collective."""
+        """Create a communicator of the ranks that differ only in the remaining dimensions; the caller frees it. Collective."""
         from mpi4py import MPI
 
         if len(remain) != len(self.grid):
