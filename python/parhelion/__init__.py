@@ -7,7 +7,7 @@
     exchange = ph.Exchange(domain, u)
     exchange()                             # every ghost now holds its owner's value
 
-The first use of any of these names imports mpi4py, which starts MPI; importing the package alone does not.
+Importing the package does not start MPI; the first use of any of these names imports mpi4py, which does.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""`python -m parhelion` is the command `parhelion`."""
+"""Run the command `parhelion` as `python -m parhelion`."""
 
 from .cli.main import main
 

@@ -1,7 +1,4 @@
-"""The native module, built against the MPI that mpi4py is bound to. Importing it starts MPI through mpi4py.
-
-This file stands in for it: when it has run, `parhelion._core` is the extension module of the right build.
-"""
+"""Stand-in for the native module: importing it starts MPI through mpi4py and loads the build for mpi4py's MPI."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What Parhelion raises besides ValueError and TypeError; and the remedies that messages name, right for a checkout and an installed package."""
+"""Exceptions of Parhelion, and the remedies in messages, for checkouts and installed packages."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pathlib import Path
 
 
 class Error(Exception):
-    """Something that is neither a wrong value nor a wrong type; base of the others here."""
+    """Base class of Parhelion's exceptions other than ValueError and TypeError."""
 
 
 class CommunicationError(Error):
-    """MPI is not running or one of its calls failed, or an exchange is used after it failed."""
+    """MPI is not running, an MPI call failed, or the program uses an exchange that has failed."""
 
 
 class ExchangeTimeoutError(Error, TimeoutError):
-    """A neighbor did not answer within the time limit; the message says which one."""
+    """A neighbor did not answer within the time limit; the message names it."""
 
 
 class LostPeerError(Error, ConnectionError):
@@ -31,25 +31,25 @@ class LostPeerError(Error, ConnectionError):
 
 
 class ResourceError(Error, OSError):
-    """The machine refused: memory, files, system calls."""
+    """The system refused memory, a file or a system call."""
 
 
 class MpiMismatchError(Error, ImportError):
-    """Parhelion is not built for the MPI that mpi4py is bound to, or two MPIs are in this process."""
+    """No build of Parhelion fits mpi4py's MPI, or the process has loaded two MPIs."""
 
 
 class InputError(ValueError):
-    """A file, option or build that a user named cannot be used; says what, where, and the remedy. Commands end by it with status 2."""
+    """A file, option or build from the user is unusable; the message names the fault and the remedy. Commands exit with status 2."""
 
 
 class RanksFailed(Error):
-    """The ranks of a command crashed or were stopped; finished cases are kept. Commands end by it with status 3."""
+    """The ranks of a command crashed or were stopped; finished cases are kept. Commands exit with status 3."""
 
 
 OK, WRONG_VALUE, BAD_INPUT, RANKS_FAILED = range(4)  # exit statuses of commands
 
 
-# In the order of ErrorKind in C++, which counts from 1.
+# In the order of ErrorKind in C++, which starts at 1.
 CLASSES: tuple[type[Exception], ...] = (
     ValueError,
     TypeError,
@@ -61,12 +61,12 @@ CLASSES: tuple[type[Exception], ...] = (
 
 
 def class_of(kind: int) -> type[Exception]:
-    """The exception for a kind of C++ error. Local."""
+    """Exception class of a C++ ErrorKind."""
     return CLASSES[kind - 1] if 1 <= kind <= len(CLASSES) else Error
 
 
 def kind_of(error: BaseException) -> int:
-    """The kind by which other ranks are told about `error`. Local."""
+    """ErrorKind of `error`."""
     for kind, known in enumerate(CLASSES, start=1):
         if isinstance(error, known):
             return kind
@@ -76,7 +76,7 @@ def kind_of(error: BaseException) -> int:
 
 @contextmanager
 def writing(path: str | os.PathLike) -> Iterator[None]:
-    """What fails inside names the file: the system does so only when a file is opened, not when it is written to."""
+    """Name `path` in an OSError raised inside: the system names the file only when opening fails."""
     try:
         yield
     except OSError as error:
@@ -84,7 +84,7 @@ def writing(path: str | os.PathLike) -> Iterator[None]:
 
 
 def why(error: OSError, path: str | os.PathLike) -> str:
-    """The system's own words, and for a full disk what is free there."""
+    """Return the system's message; for a full disk, add the free space."""
     said = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{said}{_free(Path(path))}; make room, or name a folder on another disk"
@@ -109,7 +109,7 @@ def _limit() -> str:
 
 
 def amount(size: float) -> str:
-    """Bytes in the largest unit that they fill."""
+    """Format bytes in the largest fitting unit."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
             return f"{size:.0f} {unit}"
@@ -119,7 +119,7 @@ def amount(size: float) -> str:
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Module: extra of pyproject.toml that installs it.
+# Extra in pyproject.toml that installs each module.
 EXTRAS = {
     "msgspec": "bench", "rich": "bench", "scipy": "bench", "uncertainties": "bench",
     "matplotlib": "report",
@@ -127,21 +127,21 @@ EXTRAS = {
     "duckdb": "query", "ruptures": "query",
     "netgen": "demo",
 }
-# Module: package, if their names differ.
+# Modules whose package has another name.
 PACKAGES = {"netgen": "netgen-mesher", "yaml": "pyyaml", "PIL": "pillow"}
-# Command: extra with all of its packages, so that one install suffices.
+# Extras that cover all needs of a command, so that one installation suffices.
 EXTRAS_OF_COMMANDS = {"demo": "demo", "report": "report", "partition": "mesh"}
 
 
 def need(*modules: str) -> None:
-    """Fail now where a module is missing that would be wanted after minutes of work."""
+    """Raise ModuleNotFoundError now rather than after minutes of work."""
     for module in modules:
         if importlib.util.find_spec(module) is None:
             raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def what_is_missing(error: ModuleNotFoundError, command: str | None = None) -> str | None:
-    """The package that is missing and the one line that installs what `command` needs; None for a part of our own."""
+    """The missing package and the install command for all needs of `command`; None for Parhelion's own modules."""
     module = (error.name or "").partition(".")[0]
     if module in ("", "parhelion"):
         return None
@@ -151,12 +151,12 @@ def what_is_missing(error: ModuleNotFoundError, command: str | None = None) -> s
 
 
 def in_checkout() -> bool:
-    """Whether this package is a checkout's own, which `make` builds."""
+    """Whether this package lies in a source checkout."""
     return (ROOT / "Makefile").is_file() and (ROOT / "CMakeLists.txt").is_file()
 
 
 def build_for(mpi: str, *, again: bool = False, bench: bool = False) -> str:
-    """How to get a build for `mpi`: a name that make knows, a prefix, or words that stand for one."""
+    """How to get a build for `mpi`: a name that make knows, a prefix, or a placeholder."""
     if in_checkout():
         return f"run `make build MPI={mpi}`{' again' if again else ''}"
     option = " -C cmake.define.PARHELION_BUILD_BENCH=ON" if bench else ""
@@ -165,15 +165,15 @@ def build_for(mpi: str, *, again: bool = False, bench: bool = False) -> str:
 
 
 def install_extra(extra: str, package: str) -> str:
-    """The one line that brings `package`, which is in an extra."""
+    """Command that installs `package`, with its extra."""
     if extra and in_checkout():
         return f"{pip_install()} -r {shlex.quote(str(ROOT / 'requirements' / 'run.txt'))}"
     return f"{pip_install()} {shlex.join(_brought_by(extra) or [package])}"
 
 
 def _brought_by(extra: str) -> list[str]:
-    """The packages of an extra, each by its own name: in the public index the name of this package is not this project's."""
-    from importlib import metadata  # slow, and ranks import this module
+    """Packages of an extra: on the public index, "parhelion" is another project."""
+    from importlib import metadata  # slow to import, and every rank imports this module
 
     try:
         requirements = metadata.requires("parhelion") or []
@@ -188,18 +188,18 @@ def _brought_by(extra: str) -> list[str]:
 
 
 def pip_install() -> str:
-    """Installs for the Python that runs here: another one's pip on PATH would install elsewhere. Environments of uv have no pip."""
+    """Install command for the running Python: pip on PATH may serve another one, and uv environments have no pip."""
     python = shlex.quote(sys.executable)
     return f"{python} -m pip install" if importlib.util.find_spec("pip") else f"uv pip install --python {python}"
 
 
 def remedy_of_no_mpi(extra: str) -> str:
-    """What brings an MPI to where there is none."""
+    """How to install an MPI."""
     if in_checkout():
         return f"`make build MPI={extra}` brings one"
     return f"{install_extra(extra, extra)} brings one"
 
 
 def remedy_of_no_build() -> str:
-    """Where no build can be used: a checkout has none yet, an installed package has those whose MPI is missing."""
+    """Remedy without a usable build: a checkout lacks a build, an installed package an MPI."""
     return build_for("mpich") if in_checkout() else remedy_of_no_mpi("mpich")

@@ -1,1 +1,1 @@
-"""What every part of the library uses: arguments checked on one rank, errors raised on all. Knows no domain and no exchange."""
+"""Helpers of all modules: checks of arguments, errors raised on all ranks."""

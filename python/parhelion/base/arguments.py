@@ -1,4 +1,4 @@
-"""The forms in which arguments may be given. All of it is local."""
+"""Conversion and checks of arguments. All functions are local."""
 
 import operator
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ MOST_DIMENSIONS = 4
 
 
 def integer(value: Any, name: str, bits: int = 32) -> int:
-    """`value` as an int. TypeError for anything that is not a whole number, ValueError when it is too large."""
+    """`value` as an int. TypeError unless it is a whole number, ValueError if it exceeds `bits`."""
     if isinstance(value, bool):
         raise TypeError(f"{name} is {value}: pass a whole number")
     try:
@@ -26,7 +26,7 @@ def integer(value: Any, name: str, bits: int = 32) -> int:
 
 
 def sequence(value: Any, name: str) -> list[Any]:
-    """`value` as a list. TypeError for what is no sequence."""
+    """`value` as a list."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise TypeError(f"{name} is {value!r}, a {type(value).__name__}: pass one value per dimension")
     return list(value)
@@ -37,7 +37,7 @@ def integers(value: Any, name: str, bits: int = 32) -> list[int]:
 
 
 def extents_of(value: Any) -> list[int]:
-    """Cells per dimension; one number is a domain of one dimension."""
+    """Cells per dimension; one number means one dimension."""
     extents = [value] if hasattr(value, "__index__") else sequence(value, "extents")
     if not 1 <= len(extents) <= MOST_DIMENSIONS:
         raise ValueError(f"extents has {len(extents)} dimensions: pass 1 to {MOST_DIMENSIONS}, cells in each")
@@ -45,7 +45,7 @@ def extents_of(value: Any) -> list[int]:
 
 
 def per_dimension(value: Any, dimensions: int, name: str) -> list[Any]:
-    """`value` as one item per dimension. ValueError when their number is wrong."""
+    """`value` as a list of one item per dimension."""
     items = sequence(value, name)
     if len(items) != dimensions:
         raise ValueError(f"{name} has {len(items)} items and the domain {dimensions} dimensions: pass one per dimension")
@@ -53,7 +53,7 @@ def per_dimension(value: Any, dimensions: int, name: str) -> list[Any]:
 
 
 def halo_sides(halo: Any, dimensions: int) -> Sides:
-    """((lower, upper), …) from one width, one per dimension, or a pair for the sides of each."""
+    """((lower, upper), …) from one width, one per dimension, or a pair per dimension."""
     if hasattr(halo, "__index__") or isinstance(halo, bool):
         width = integer(halo, "halo")
         return ((width, width),) * dimensions
@@ -61,7 +61,7 @@ def halo_sides(halo: Any, dimensions: int) -> Sides:
 
 
 def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
-    """Layers that are exchanged: by default what the array's halo and the domain's both have. ValueError for more."""
+    """Layers to exchange: by default the smaller of both halos. ValueError for more."""
     most = tuple((min(a[0], b[0]), min(a[1], b[1])) for a, b in zip(array, domain, strict=True))
     if depth is None:
         return most
@@ -78,7 +78,7 @@ def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
 
 
 def stagger_of(stagger: Any, dimensions: int) -> list[int]:
-    """1, 0 or -1 per dimension, from one for all or one each."""
+    """1, 0 or -1 per dimension."""
     one = hasattr(stagger, "__index__")
     along = [stagger] * dimensions if one else per_dimension(stagger, dimensions, "stagger")
     values = [integer(each, "stagger") for each in along]
@@ -98,7 +98,7 @@ def _both_sides(item: Any) -> tuple[int, int]:
 
 
 def periodicity(value: Any, dimensions: int) -> list[bool]:
-    """One flag per dimension, from one for all or one each."""
+    """One flag per dimension."""
     flags = [value] * dimensions if _is_flag(value) else per_dimension(value, dimensions, "periodic")
     for flag in flags:
         if not _is_flag(flag):
@@ -111,7 +111,7 @@ def _is_flag(value: Any) -> bool:
 
 
 def choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    """`value` if it is one of `choices`. TypeError when it is no text."""
+    """Raise unless `value` is one of `choices`."""
     choices = list(choices)
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}: use {' or '.join(map(repr, choices))}")
@@ -121,7 +121,7 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
 
 
 def exchange_options(transport: Any, timeout: Any, **flags: Any) -> _core.ExchangeOptions:
-    """How an exchange moves its data and how long it waits; None for what the environment or the library shall choose."""
+    """Options of an exchange; None leaves a choice to the environment or the library."""
     options = _core.ExchangeOptions()
     if transport is not None and not isinstance(transport, str):
         raise TypeError(f"transport is {transport!r}: pass the name of one, see ph.transports()")

@@ -1,4 +1,4 @@
-"""Communicators of mpi4py as the C++ library takes them; without loading it, for placement does without."""
+"""Handles of mpi4py communicators, without the C++ library."""
 
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def not_pickled(self: object) -> "NoReturn":
-    """`__reduce__` of what belongs to the ranks that made it together."""
+    """`__reduce__` of objects constructed collectively."""
     raise TypeError(f"{type(self).__name__} cannot be pickled: it belongs to its ranks; pickle arrays and what it was made from, and make it again on all ranks")
 
 
 def handle_of(comm: "Comm") -> int:
-    """The Fortran handle of a communicator. CommunicationError after MPI_Finalize, where MPIs end the process that asks them."""
+    """Fortran handle of a communicator. CommunicationError unless MPI is running: MPIs abort on calls after MPI_Finalize."""
     from mpi4py import MPI
 
     if not MPI.Is_initialized() or MPI.Is_finalized():

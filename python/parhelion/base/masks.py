@@ -1,4 +1,4 @@
-"""Masks of land, as programs have them."""
+"""Land masks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def read_mask(mask: ArrayLike | str | os.PathLike[str]) -> np.ndarray:
-    """An array, or that of a .npy file, which is not read yet."""
+    """The mask as an array; a .npy file is memory-mapped."""
     return np.load(mask, mmap_mode="r") if isinstance(mask, (str, os.PathLike)) else np.asarray(mask)
 
 
 def wet_bytes(mask: Mask, extents: Sequence[int]) -> np.ndarray:
-    """A byte for each cell, not 0 where it is wet, with 1 cell in dimensions along which all are alike."""
+    """One byte per cell, nonzero where wet, with extent 1 along dimensions that the mask broadcasts over."""
     if callable(mask):
         mask = mask(*np.ogrid[tuple(map(slice, extents))])
     cells = read_mask(mask)

@@ -1,4 +1,4 @@
-"""Whole numbers in text that users give."""
+"""Whole numbers in user input."""
 
 import re
 
@@ -6,9 +6,9 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 def whole_number(text: str, low: int, high: int) -> int:
-    """The number that `text` writes in ASCII digits, from `low` to `high`; ValueError says what is wrong with it.
+    """Parse `text` as a whole number from `low` to `high`. ValueError names the fault.
 
-    Python's own `int` also takes digits of other scripts, underscores and spaces, and `isdigit` takes superscripts.
+    Unlike `int` and `isdigit`, takes ASCII digits only: no other scripts, underscores, spaces or superscripts.
     """
     if not _WHOLE.fullmatch(text):
         raise ValueError(f"{shortened(text)} is not a whole number from {low} to {high}")
@@ -19,6 +19,6 @@ def whole_number(text: str, low: int, high: int) -> int:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """What a user wrote, in quotes, fit for a message of one line."""
+    """Quote user input for a message."""
     shown = repr(text)
     return shown if len(shown) <= most else shown[: most - 1] + "…"

@@ -1,4 +1,4 @@
-"""Collective calls: every rank raises, or none."""
+"""Collective errors: all ranks raise, or none."""
 
 import sys
 from collections.abc import Callable
@@ -17,15 +17,15 @@ Result = TypeVar("Result")
 
 
 def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
-    """The mpi4py communicator (MPI.COMM_WORLD for None) and the library's duplicate of it.
+    """The mpi4py communicator (MPI.COMM_WORLD for None) and the library's duplicate.
 
-    Collective the first time for a communicator, local afterwards.
+    Collective on the first call for a communicator, local afterwards.
     """
     from mpi4py import MPI
 
     if comm is None:
         comm = MPI.COMM_WORLD
-    elif hasattr(comm, "tompi4py"):  # petsc4py
+    elif hasattr(comm, "tompi4py"):  # petsc4py communicator
         comm = comm.tompi4py()
     if not isinstance(comm, MPI.Intracomm) and comm != MPI.COMM_NULL:
         raise TypeError(f"comm is a {type(comm).__name__}: pass an intracommunicator of mpi4py, or None for MPI.COMM_WORLD")
@@ -33,22 +33,22 @@ def resolve(comm: "Intracomm | None") -> "tuple[Intracomm, _core.Communicator]":
 
 
 def total(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
-    """Collective. The sum of each number over all ranks."""
+    """Sum of each number over all ranks. Collective."""
     return np.array(comm.total([int(number) for number in numbers], _caller()), np.int64)
 
 
 def total_before(comm: "_core.Communicator", *numbers: int) -> np.ndarray:
-    """Collective. The sum of each number over the ranks before this one."""
+    """Sum of each number over the lower ranks. Collective."""
     return np.array(comm.total_before([int(number) for number in numbers], _caller()), np.int64)
 
 
 def of_all(comm: "_core.Communicator", number: int) -> np.ndarray:
-    """Collective. The number of each rank, by rank."""
+    """The number of each rank, by rank. Collective."""
     return np.array(comm.of_all([int(number)], _caller()), np.int64)
 
 
 def _caller() -> str:
-    """The function that users call, of those that have called the one that asks, for messages: a class where it makes one."""
+    """Name of the public function or class on the call stack."""
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_name.startswith("_") and not frame.f_code.co_name.startswith("__"):
         frame = frame.f_back
@@ -56,10 +56,10 @@ def _caller() -> str:
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:
-    """Collective, one reduction. What `local` returns; it must not communicate.
+    """Return the result of `local`, which must not communicate. Collective: one reduction.
 
-    When it raises on any rank, every rank raises what the lowest of them had to say. Ranks that are in other functions are told so.
-    `timeout_s`: of the wait; 0: PARHELION_TIMEOUT.
+    If `local` raises, every rank raises the error of the lowest such rank. Ranks in different calls raise, too. `timeout_s` limits the wait; 0:
+    PARHELION_TIMEOUT.
     """
     call = _caller()
     try:

@@ -1,1 +1,1 @@
-"""Who owns what, and arrays that lie so: Cartesian and indexed domains, conversion from other libraries' index maps. Sends no ghosts."""
+"""Cartesian and indexed domains, their arrays, and conversion from other libraries' index maps."""

@@ -1,4 +1,4 @@
-"""NumPy arrays with a halo, in memory that the ranks of a node share."""
+"""NumPy arrays with a halo, in node-shared memory."""
 
 import math
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from ..errors import ResourceError
 
 @dataclass(frozen=True)
 class Place:
-    """Where an array's cells stand in a domain: extents with halo, and which of them are owned."""
+    """Extents with halo, and owned cells, of an array in a domain."""
 
     domain: Any
     shape: tuple[int, ...]
@@ -28,26 +28,26 @@ class Place:
 
 
 class HaloArray(np.ndarray):
-    """A NumPy array that knows which of its cells are owned and which are ghosts.
+    """A NumPy array that knows its owned cells and its ghosts.
 
-    Domains make it (`domain.zeros`, …) in node-shared memory, which lives as long as any view of it. Results of
-    arithmetic and copies of the same shape know their halo too, but are ordinary memory; other views do not know it.
-    Reductions give NumPy's scalars. A pickled array keeps values and halo, in ordinary memory, without its domain.
+    `domain.zeros` and the like allocate it in node-shared memory, which lives as long as any view of it. Copies and results of
+    arithmetic of the same shape keep the halo information, in ordinary memory; other views lose it. Reductions return NumPy
+    scalars. A pickled array keeps values and halo, in ordinary memory, without its domain.
     """
 
-    _made: "tuple[Place, tuple[int, ...]] | None" = None  # and the strides of the array at that time
+    _made: "tuple[Place, tuple[int, ...]] | None" = None  # place, and strides at allocation
 
     def __array_finalize__(self, source: Any) -> None:
         made = getattr(source, "_made", None)
         if made is None:
             return
-        # Copies and arithmetic results may have other strides. A view must keep them, or its cells are elsewhere.
+        # Copies and results of arithmetic may have other strides; views with other strides hold other cells.
         place, strides = made
         self._made = (place, self.strides if self.base is None else strides)
 
     @property
     def _place(self) -> Place | None:
-        """What is known about this array. NumPy swaps a view's axes after it has made it: hence the look at them now."""
+        """Place of this array, if still known. Computed at access: NumPy swaps a view's axes after `__array_finalize__`."""
         if self._made is None:
             return None
         place, strides = self._made
@@ -57,21 +57,21 @@ class HaloArray(np.ndarray):
 
     @property
     def owned(self) -> np.ndarray:
-        """View of the cells that this rank owns, without the halo; a plain NumPy array."""
+        """Plain NumPy view of the cells that this rank owns, without the halo."""
         return self.view(np.ndarray)[self._known_place().owned]
 
     @property
     def held(self) -> np.ndarray:
-        """View of what every rank's array has without its halo: `owned`, and of a staggered field the points behind the last cells, too.
+        """Plain NumPy view of the array without its halo: `owned`, and in a staggered field the points behind the last cells.
 
-        The next block owns those, and an exchange overwrites them. A plain NumPy array.
+        The next block owns those points, and an exchange overwrites them.
         """
         place = self._known_place()
         return self.view(np.ndarray)[place.owned if place.held is None else place.held]
 
     @property
     def ghosts(self) -> np.ndarray:
-        """View of the ghosts of an indexed domain, in the order in which they were asked for."""
+        """Plain view of an indexed domain's ghosts, in the order of its `ghosts`. AttributeError for a Cartesian array."""
         ghosts = self._known_place().ghosts
         if ghosts is None:
             raise AttributeError("the ghosts of a Cartesian array are not one view: index the array around `owned`")
@@ -79,31 +79,31 @@ class HaloArray(np.ndarray):
 
     @property
     def domain(self) -> Any:
-        """The domain that the array was made for; None for a view that does not know its halo."""
+        """Domain of the array; None for a view that has lost its halo."""
         place = self._place
         return None if place is None else place.domain
 
     @property
     def halo(self) -> tuple[tuple[int, int], ...] | None:
-        """((lower, upper), …) widths around the cells, or the points, that the array is for; None for an indexed domain."""
+        """((lower, upper), …) halo widths in memory; None for an indexed domain."""
         place = self._place
         return None if place is None else place.halo
 
     @property
     def depth(self) -> tuple[tuple[int, int], ...] | None:
-        """((lower, upper), …) layers of the halo that exchanges fill; None for an indexed domain."""
+        """((lower, upper), …) halo layers that exchanges fill; None for an indexed domain."""
         place = self._place
         return None if place is None else place.depth
 
     @property
     def stagger(self) -> tuple[int, ...] | None:
-        """Per dimension 1 where the array lives on points, else 0; None for an indexed domain."""
+        """Stagger per dimension: 0 on cells, 1 or -1 on points; None for an indexed domain."""
         place = self._place
         return None if place is None else place.stagger
 
     @property
     def block(self) -> int:
-        """Number of this rank's block that the array is for."""
+        """Index of this rank's block that the array holds."""
         return self._known_place().block
 
     def _known_place(self) -> Place:
@@ -112,11 +112,11 @@ class HaloArray(np.ndarray):
         return self._place
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """What NumPy makes of a result: a scalar where nothing is left of the cells."""
+        """Return a NumPy scalar for a result without dimensions."""
         return array[()] if array.ndim == 0 else super().__array_wrap__(array, context)
 
     def _repr_html_(self) -> str:
-        """For notebooks: a drawing of owned cells and ghosts."""
+        """Draw owned cells and ghosts in a notebook."""
         from .showing import html
 
         place = self._place
@@ -128,14 +128,14 @@ class HaloArray(np.ndarray):
 
 
 def restored(values: np.ndarray, place: Place) -> HaloArray:
-    """The array that was pickled: its domain, which belongs to a communicator, has stayed behind."""
+    """Unpickle an array, without its domain."""
     array = values.view(HaloArray)
     array._made = (place, array.strides)
     return array
 
 
 def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any = None) -> HaloArray:
-    """An array for `place` in node-shared memory, zero or filled with `value`. Local."""
+    """Allocate an array for `place` in node-shared memory. Local."""
     kind = element_type(dtype)
     shape = place.shape + component_shape(components)
     size = math.prod(shape) * kind.itemsize
@@ -151,7 +151,7 @@ def make_array(place: Place, dtype: Any, components: Any, order: str, value: Any
 
 
 def element_type(dtype: Any) -> np.dtype:
-    """`dtype` as NumPy's, if its values can be sent."""
+    """`dtype` as NumPy's. TypeError if its values cannot be sent."""
     kind = np.dtype(dtype)
     if kind.hasobject:
         raise TypeError(f"dtype {kind} holds Python objects, which cannot be sent: use numbers or structures of numbers")
@@ -161,7 +161,7 @@ def element_type(dtype: Any) -> np.dtype:
 
 
 def component_shape(components: Any) -> tuple[int, ...]:
-    """Axes after those of the domain: none, one, or those of a tensor."""
+    """Extents of the component axes."""
     if components is None:
         return ()
     counts = [components] if hasattr(components, "__index__") else components

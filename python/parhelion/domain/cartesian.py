@@ -1,4 +1,4 @@
-"""Structured grids, split over a process grid."""
+"""Structured grids on a process grid."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Side = tuple[int, SideName] | tuple[int, int, SideName]
 
 
 class Seam(NamedTuple):
-    """See `seam` and `fold`. Sides are (axis, "lower" or "upper", tile or -1)."""
+    """Two joined sides, from `seam` or `fold`. A side is (axis, "lower" or "upper", tile or -1)."""
 
     start: tuple[int, str, int]
     end: tuple[int, str, int]
@@ -42,17 +42,15 @@ class Seam(NamedTuple):
 
 
 def seam(start: Side, end: Side, *, axes: Sequence[int] | None = None, backward: int | Sequence[int] = ()) -> Seam:
-    """Two sides of a grid, or of its tiles, that are joined: for `seams` of a CartesianDomain.
-
-    Who leaves the grid through `start` enters it through `end`, and the other way.
+    """Join two sides of a grid or of its tiles, for `seams` of a CartesianDomain: leaving through `start` enters through `end`, and vice versa.
 
     Args:
-        start: (axis, "lower" or "upper"), in a grid of tiles (tile, axis, "lower" or "upper").
-        end: likewise; the start itself: a side that is joined to itself, mirrored.
-        axes: for each axis of the start, the axis of the end that it becomes. None: the axes of the two sides change places.
-        backward: axes of the start that run backward at the end, others than that of the side.
+        start: (axis, "lower" or "upper"); in a grid of tiles (tile, axis, "lower" or "upper").
+        end: likewise. Equal to `start`: the side is joined to itself, mirrored.
+        axes: the axis of the end that continues each axis of the start. None: the axes of the two sides change places.
+        backward: axes of the start, other than the side's, that run backward at the end.
 
-    Raises ValueError or TypeError for what is no side or no axis; what does not fit a grid is told by the domain. Local.
+    Raises ValueError or TypeError for an invalid side or axis; the domain reports a seam that does not fit its grid. Local.
 
         moebius = ph.CartesianDomain((40, 8), seams=[ph.seam((0, "lower"), (0, "upper"), backward=1)])
     """
@@ -80,18 +78,18 @@ def fold(
     *,
     mirrored: int | None = None,
 ) -> Seam:
-    """A side of a grid that is joined to itself, mirrored, as the north of a tripolar ocean grid is: for `seams` of a CartesianDomain.
+    """Join a side of a grid to itself, mirrored, as at the north of a tripolar ocean grid; for `seams` of a CartesianDomain.
 
-    With n cells along the mirrored axis and m along the folded one, whose upper side is folded, the ghost (i, m - 1 + k) holds cell
-    (n - 1 - i, m - k) for "corner" (NEMO's F pivot), and cell ((n - i) % n, m - 1 - k) for "center" (NEMO's T pivot), where cells of the
-    last row are points that two cells hold: both have the value of the one with the smaller i after an exchange. Points of staggered
-    fields are mirrored about the same place.
+    Take n cells along the mirrored axis and m along the folded one, with its upper side folded. For "corner" (NEMO's F pivot), ghost
+    (i, m - 1 + k) holds cell (n - 1 - i, m - k). For "center" (NEMO's T pivot), it holds cell ((n - i) % n, m - 1 - k); each point of the last
+    row is then held by two cells, and an exchange gives both the value of the cell with the smaller i. Points of staggered fields are mirrored
+    about the same line.
 
     Args:
-        axis: the folded one.
-        side: which of its sides.
-        pivot: where the line of the fold lies: "corner", beyond the last row of cells, or "center", through their centers.
-        mirrored: the axis along which the other half is found backward. None: the axis before, behind axis 0 axis 1.
+        axis: the folded axis.
+        side: the folded side of it.
+        pivot: line of the fold: "corner", beyond the last row of cells, or "center", through their centers.
+        mirrored: the axis that runs backward beyond the fold. None: the axis before `axis`; for axis 0, axis 1.
 
     Raises ValueError or TypeError for other values. Local.
 
@@ -105,10 +103,10 @@ def fold(
 
 
 class CartesianDomain:
-    """Who owns which cell of a structured grid of 1 to 4 dimensions.
+    """Decomposition of a structured grid of 1 to 4 dimensions over the ranks of a communicator.
 
-    Construction is collective over `comm`; every rank passes the same arguments. Ranks fill the process grid with the
-    last dimension fastest, or as `rank_order` says. Extents that do not divide give the first ranks one cell more.
+    Construction is collective over `comm`; every rank passes the same arguments. If an extent does not divide evenly, the first ranks get one
+    cell more.
 
     Args:
         extents: cells of the whole grid in each dimension.
@@ -116,23 +114,22 @@ class CartesianDomain:
         periodic: whether opposite ends are neighbors, for all dimensions or for each.
         process_grid: ranks in each dimension; by default the grid with the least halo.
         splits: per dimension None (even), or the cells of each process coordinate.
-        blocks_per_rank: blocks that each rank holds in each dimension; by default one.
-        neighbors: "full" fills edges and corners too, "faces" only what lies straight across a face.
-        algorithm: "standard" sends one message to each neighbor, "staged" goes dimension by dimension with fewer messages.
-        rank_order: how ranks fill the process grid: "last" or "first" dimension fastest; the rank at each place, places counted with the
-            last dimension fastest, without those of land; or "communicator": as MPI_Cart_create has numbered them, with its grid and periodicity.
-        boundary: the layers of an array beyond an end that is not periodic. "open": left alone. "owned": the rank at that end owns as
-            many of them as the array's depth, so that they travel to its neighbors, too.
-        seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary nor with the staged algorithm.
-        tile_axis: the axis that counts tiles: grids of their own, which seams alone join. It has no halo and is not periodic.
-        mask: which cells are wet (not 0), so that blocks of land get no rank: an array of the grid's extents, or of less that broadcasts
-            to them; a function of the index arrays of all dimensions (np.ogrid) that returns one; or the path of a .npy file. Given on
-            every rank, read on rank 0 alone (others may pass []), and not kept. Places of the process grid without a wet cell are left
-            out; the others are as many as there are ranks. Without `process_grid` one is chosen for which that is so.
+        blocks_per_rank: blocks of each rank in each dimension; by default one.
+        neighbors: "full" includes ghosts beyond edges and corners, "faces" only those straight across a face.
+        algorithm: "standard" sends one message to each neighbor; "staged" exchanges dimension by dimension, with fewer messages.
+        rank_order: "last" or "first" dimension fastest; or the rank at each wet place, counted with the last dimension fastest; or
+            "communicator": the numbering, grid and periodicity of a communicator from MPI_Cart_create.
+        boundary: layers of an array beyond a non-periodic end. "open": exchanges ignore them. "owned": the rank at that end owns as many
+            of them as the array's depth, and sends them to its neighbors, too.
+        seams: sides that are joined (`seam`) or folded (`fold`), each once. Not with an owned boundary or the staged algorithm.
+        tile_axis: the axis that counts tiles: separate grids that only seams join. It has no halo and is not periodic.
+        mask: wet cells (not 0); blocks of land get no rank. An array that broadcasts to the grid's extents; a function of the index arrays
+            of all dimensions (np.ogrid) that returns one; or the path of a .npy file. Every rank passes a mask; only rank 0 reads it (others
+            may pass []). The number of ranks must equal that of places with a wet cell; without `process_grid`, the constructor finds such a
+            grid. The domain does not keep the mask.
         comm: an mpi4py communicator; MPI.COMM_WORLD by default.
 
-    Raises ValueError or TypeError on every rank when an argument is wrong or differs between ranks, and where the process grid has
-    another number of places with a wet cell than there are ranks.
+    Raises ValueError or TypeError on every rank if an argument is wrong or differs between ranks.
 
         domain = ph.CartesianDomain((768, 768, 768), halo=2, periodic=True)
         u = domain.zeros(dtype="float32")
@@ -204,11 +201,11 @@ class CartesianDomain:
         self._held = tuple(tuple(map(slice, *box)) for box in native.held)
 
     def staggered(self, stagger: Stagger) -> "CartesianDomain":
-        """The domain of the points of a staggered field, with the same communicator, process grid and cuts. Local.
+        """The domain of a staggered field's points, with the same communicator, process grid and decomposition. Local.
 
-        `stagger`: 1 in dimensions in which it has one point more than there are cells, one number for all or one for each. The lower
-        face of cell i is point i and belongs to the cell's block; the last point belongs to the last block of its row, and is point 0
-        where it is periodic. -1: the upper face of each cell. ValueError for other numbers, and where the domain is staggered already.
+        `stagger`, one number or one per dimension: 1 where the field has one point more than there are cells. Point i is the lower face of cell i
+        and belongs to that cell's block; the last point belongs to the last block, or is point 0 in a periodic dimension. -1: the upper face of
+        each cell. Raises ValueError for other numbers, or if the domain is staggered already.
 
             faces = domain.staggered((1, 0))
             x = faces.global_indices()[0]
@@ -225,7 +222,7 @@ class CartesianDomain:
 
     @property
     def comm(self) -> "Intracomm":
-        """The communicator that was passed."""
+        """The communicator of the domain."""
         return self._comm
 
     @property
@@ -250,32 +247,32 @@ class CartesianDomain:
 
     @property
     def stagger(self) -> tuple[int, ...]:
-        """Per dimension 1 where it is a domain of points, else 0."""
+        """Stagger per dimension; 0 in a domain of cells."""
         return self._stagger
 
     @property
     def seams(self) -> tuple[Seam, ...]:
-        """Sides that are joined, as they were passed."""
+        """The joined sides."""
         return self._seams
 
     @property
     def tile_axis(self) -> int | None:
-        """The axis that counts tiles, None where there are none."""
+        """The axis that counts tiles; None without tiles."""
         return self._tile_axis
 
     @property
     def boundary(self) -> str:
-        """ "open" or "owned"."""
+        """Boundary layers: "open" or "owned"."""
         return self._boundary
 
     @property
     def neighbors(self) -> str:
-        """ "full" or "faces"."""
+        """Neighbors: "full" or "faces"."""
         return self._neighbors
 
     @property
     def algorithm(self) -> str:
-        """ "standard" or "staged"."""
+        """"standard" or "staged" messages."""
         return self._algorithm
 
     @property
@@ -296,32 +293,32 @@ class CartesianDomain:
 
     @property
     def starts(self) -> tuple[tuple[int, ...], ...]:
-        """Per dimension, the first cell of each block along it, and at the end the extent."""
+        """Per dimension, the first cell of each block, then the extent."""
         return tuple(map(tuple, self._native.starts))
 
     @property
     def blocks(self) -> tuple[Slices, ...]:
-        """Per block of this rank, the global cells that it owns, as slices of the whole grid."""
+        """Owned global cells of each block of this rank, as slices of the whole grid."""
         return self._blocks
 
     @property
     def owned(self) -> Slices:
-        """The global cells that this rank owns, as slices of the whole grid.
+        """Global cells that this rank owns, as slices of the whole grid.
 
-        Raises ValueError where the rank has several blocks: use `blocks`.
+        Raises ValueError if the rank has several blocks: use `blocks`.
         """
         if len(self._blocks) > 1:
             raise ValueError(f"this rank has {len(self._blocks)} blocks: use `blocks`, which has the slices of each")
         return self._blocks[0]
 
     def array_shape(self, halo: Halo | None = None, block: int = 0, stagger: Stagger = 0) -> tuple[int, ...]:
-        """Extents of an array for a block: owned cells, stagger, and the halo (the domain's, or `halo`). Local."""
+        """Extents of a block's array: owned cells, stagger, and `halo` (by default the domain's). Local."""
         return self._place(block, self._sides(halo), self._halo, stagger).shape
 
     def global_indices(self, block: int = 0) -> tuple[np.ndarray, ...]:
-        """Global index of the owned cells (points, in a domain of them), one array per dimension, shaped to broadcast against `array.owned`. Local.
+        """Global indices of the owned cells or points, one array per dimension, shaped to broadcast against `array.owned`. Local.
 
-        u.owned[:] = np.sin(domain.global_indices()[0])
+            u.owned[:] = np.sin(domain.global_indices()[0])
         """
         return tuple(np.ogrid[self._block(block)])
 
@@ -334,16 +331,14 @@ class CartesianDomain:
         stagger: Stagger = 0,
         depth: Halo | None = None,
     ) -> HaloArray:
-        """A zeroed array for the owned cells and the halo around them, in node-shared memory. Local.
+        """Allocate a zeroed array of owned cells and halo in node-shared memory. Local.
 
-        `components` adds axes after those of the domain: C order keeps a cell's components together, Fortran order puts
-        the first dimension closest together and components farthest apart. `halo`: layers around the cells in memory, by default the
-        domain's. `depth`: how many of them exchanges fill, by default as many as the array and the domain both have; equal on all
-        ranks. `stagger`: 1 in dimensions in which it lives on points, as faces across them do; there it has one value more on every
-        rank. -1 where it has the point at the upper face of each cell, which seams alone tell from cells.
-        Where ranks have several blocks, a list with one array per block (though typed as the array that nearly all
-        programs get). The array owns its memory.
-        Raises ValueError or TypeError for wrong arguments, ResourceError when memory is short.
+        `components` adds axes after those of the domain: C order keeps a cell's components contiguous, Fortran order the first dimension. `halo`:
+        layers in memory, by default the domain's. `depth`: layers that exchanges fill, equal on all ranks; by default the smaller of both halos.
+        `stagger`: 1 in dimensions with values on points, such as the faces across them; each rank's array then has one value more. -1: values on
+        upper faces of cells, which only seams distinguish from cells. A rank with several blocks gets a list with one array per block (the
+        annotation names the common case). The array owns its memory. Raises ValueError or TypeError for wrong arguments, ResourceError when memory
+        is short.
 
             u = domain.zeros(stagger=(1, 0), halo=2, depth=1)
         """
@@ -358,7 +353,7 @@ class CartesianDomain:
         stagger: Stagger = 0,
         depth: Halo | None = None,
     ) -> HaloArray:
-        """As `zeros`; what is in it is not promised."""
+        """As `zeros`, with unspecified values."""
         return self._make(dtype, components, order, halo, stagger, depth)
 
     def full(
@@ -371,24 +366,24 @@ class CartesianDomain:
         stagger: Stagger = 0,
         depth: Halo | None = None,
     ) -> HaloArray:
-        """As `zeros`, with `fill_value` in owned cells and halo; `dtype` is by default that of the value."""
+        """As `zeros`, with `fill_value` in owned cells and halo; `dtype` defaults to that of the value."""
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
         return self._make(kind, components, order, halo, stagger, depth, fill_value)
 
     def gather(self, u: Any, root: int = 0, out: Any = None) -> np.ndarray | None:
-        """All cells of a field in one array on `root`, for plots and files; None on other ranks. Collective.
+        """Collect all cells of a field in one array on `root`; return None on other ranks. Collective.
 
-        Each cell, or point, comes from its owner: ghosts and layers beyond an end are not in it. It has the extents of the grid, one
-        point more along a staggered axis that is not periodic, and components behind. Blocks of land are 0, or as `out` has them. At most two
-        messages of 32 MiB are under way, so that no rank needs more memory beside these arrays.
+        The array has the grid's extents, one point more along a staggered axis that is not periodic, and the component axes last. Each value comes
+        from its owner; ghosts and layers beyond an end are left out. Blocks of land are 0, or keep the values of `out`. At most two messages of
+        32 MiB are in flight.
 
         Args:
-            u: an array, a list of them for several blocks, or a Field, as for an Exchange of this domain.
-            root: the rank that gets the values.
-            out: an array on the root, of that shape and the dtype of `u`, to write to and to return; others pass anything. By default a new one.
+            u: an array, a list of arrays for several blocks, or a Field, as for an Exchange of this domain.
+            root: the rank that receives the values.
+            out: on the root, an array of that shape and the dtype of `u`, to fill and return; ignored elsewhere. By default a new one.
 
-        Raises ValueError, TypeError or ResourceError on every rank for arrays that do not fit, that differ between ranks or that share memory, a
-        root that does not exist, and where memory is short on one. Other ranks wait for their turn, as long as the time limit lets them.
+        Raises ValueError, TypeError or ResourceError on every rank for arrays that do not fit, differ between ranks or share memory, for a root
+        that does not exist, and when memory is short on any rank. Ranks wait for their turn up to the time limit.
 
             whole = domain.gather(u)
             if domain.comm.rank == 0:
@@ -405,11 +400,11 @@ class CartesianDomain:
         return whole.arrays[0] if self._native_comm.rank == root else None
 
     def scatter(self, whole: Any, u: Any, root: int = 0) -> None:
-        """What every rank owns of a field, from an array of all cells on `root`. Collective; the other way of `gather`.
+        """Distribute an array of all cells on `root` to the owners: the inverse of `gather`. Collective.
 
         Args:
-            whole: on the root, an array as `gather` gives it, which may be read-only (also a file that NumPy maps); others pass anything.
-            u: as for `gather`. Ghosts, and layers beyond an end, are not written.
+            whole: on the root, an array as from `gather`, also read-only or memory-mapped; ignored elsewhere.
+            u: as for `gather`. Ghosts and layers beyond an end keep their values.
             root: the rank that has the values.
 
         Raises the errors of `gather`.
@@ -461,7 +456,7 @@ class CartesianDomain:
 
 
 def choose_process_grid(ranks: int, extents: Sequence[int], halo: Halo = 1) -> tuple[int, ...]:
-    """The process grid with the least halo surface; among equals the one that cuts the slowest dimension most. Local."""
+    """The process grid with the smallest halo; among equals, the one that cuts the slowest dimension most. Local."""
     sizes = extents_of(extents)
     sides = halo_sides(halo, len(sizes))
     if integer(ranks, "ranks") < 1:
@@ -488,15 +483,15 @@ def _parse_splits(splits: Any, dimensions: int) -> list[list[int]]:
 
 
 def CubedSphere(cells: int, levels: Sequence[int] = (), **options: Any) -> CartesianDomain:
-    """The domain of a cubed sphere: 6 tiles of cells × cells, which have the axes (tile, x, y) and those of `levels`. Collective.
+    """The domain of a cubed sphere: 6 tiles of cells × cells, with axes (tile, x, y) and those of `levels`. Collective.
 
-    Tiles 0 to 3 go around the equator, each beyond the upper end of x of the one before it. Tile 4 lies beyond their upper ends of y and
-    continues tile 0, tile 5 beyond the lower ones. Where three tiles meet, ghosts beyond both sides of a corner keep their values.
+    Tiles 0 to 3 go around the equator, each beyond the upper end of x of the previous one. Tile 4 lies beyond their upper ends of y and
+    continues tile 0; tile 5 lies beyond the lower ones. Where three tiles meet, exchanges leave the ghosts beyond both sides unchanged.
 
     Args:
         cells: along each side of a tile.
-        levels: extents of further axes, such as of vertical levels, which have no halo where `halo` is one number.
-        options: of CartesianDomain. A `process_grid` has one entry for each axis: (6, 2, 2) are 4 ranks for each tile.
+        levels: extents of further axes, such as vertical levels; they have no halo if `halo` is one number.
+        options: of CartesianDomain. A `process_grid` has one entry per axis: (6, 2, 2) puts 4 ranks on each tile.
 
     Raises ValueError or TypeError as CartesianDomain does.
 

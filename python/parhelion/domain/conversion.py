@@ -1,4 +1,4 @@
-"""From and to the index maps of other libraries, by what they can do and not by what they are: none of them is imported.
+"""Conversion from and to the index maps of other libraries, by duck typing: this module imports none of them.
 
 PETSc (petsc4py): star forests `PETSc.SF`, local-to-global mappings `PETSc.LGMap`. DOLFINx: `dolfinx.common.IndexMap`.
 """
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def from_star_forest(forest: Any, comm: "Intracomm | None" = None) -> tuple[IndexedDomain, np.ndarray]:
-    """The domain whose owned cells are the forest's roots and whose ghosts are its leaves, in the forest's order. Collective.
+    """The domain of a star forest, and the places of its leaves. Collective.
 
-    Also returns where each leaf lies in the forest's leaf array. `forest` has `getGraph()`, giving the number of roots,
-    the places of the leaves (or None) and pairs of rank and root; its `comm` is used unless another one is passed.
-    A broadcast of the forest is an `Exchange` forwards, a reduction one backwards.
+    Owned cells are the roots, ghosts the leaves, in the forest's order; the places index its leaf data. `forest.getGraph()` returns the number
+    of roots, the places (or None) and pairs of rank and root; `comm` defaults to `forest.comm`. A forward `Exchange` is the forest's
+    broadcast, a reverse one its reduction.
 
         domain, leaves = ph.from_star_forest(sf)
         x = domain.zeros()                     # roots, then leaves
@@ -37,10 +37,10 @@ def from_star_forest(forest: Any, comm: "Intracomm | None" = None) -> tuple[Inde
 
 
 def to_star_forest(domain: IndexedDomain, forest: Any) -> Any:
-    """Gives `forest`, made by the caller on the domain's ranks, the domain's graph, and returns it. Collective.
+    """Set the graph of `forest`, a new star forest on the domain's ranks, from the domain; return `forest`. Collective.
 
-    Roots are the owned cells; leaves are the ghosts, placed behind the owned cells, so that one array serves as root and as
-    leaf data. `forest` has `setGraph(roots, places, pairs)`. Raises ValueError where ownership is not by blocks.
+    Roots are the owned cells; leaves are the ghosts, placed after them, so that one array serves as root and leaf data. `forest` has
+    `setGraph(roots, places, pairs)`. Raises ValueError unless ranks own contiguous blocks of ids.
 
         sf = ph.to_star_forest(domain, PETSc.SF().create(domain.comm))
     """
@@ -54,9 +54,9 @@ def to_star_forest(domain: IndexedDomain, forest: Any) -> Any:
 
 
 def from_local_to_global(mapping: Any, owned: int, comm: "Intracomm | None" = None) -> IndexedDomain:
-    """The domain whose local cells have the global ids of `mapping`: the first `owned` are this rank's own. Collective.
+    """The domain with the global ids of `mapping`; this rank owns the first `owned`. Collective.
 
-    `mapping` has `getIndices()`, or is an array of ids. Ids that are blocks in rank order make a domain with blocks.
+    `mapping` has `getIndices()`, or is an array of ids. If all ranks own contiguous blocks in rank order, so does the domain.
     """
     comm, native = resolve(_comm_of(mapping, comm))
     ids, count = together(native, lambda: _split(mapping, owned))
@@ -66,7 +66,7 @@ def from_local_to_global(mapping: Any, owned: int, comm: "Intracomm | None" = No
 
 
 def to_local_to_global(domain: IndexedDomain, mapping: Any) -> Any:
-    """Makes `mapping`, not yet created, that of the domain's local cells, and returns it. Collective, as its `create` is.
+    """Create `mapping`, a new local-to-global mapping, from the domain's local cells; return it. Collective, like its `create`.
 
         lgmap = ph.to_local_to_global(domain, PETSc.LGMap())
     """
@@ -76,10 +76,10 @@ def to_local_to_global(domain: IndexedDomain, mapping: Any) -> Any:
 
 
 def from_index_map(index_map: Any, comm: "Intracomm | None" = None) -> IndexedDomain:
-    """The domain with the blocks and ghosts of `index_map`, in its local numbering. Collective.
+    """The domain with the blocks, ghosts and local numbering of `index_map`. Collective.
 
-    `index_map` has `size_local`, `local_range`, `ghosts` and `owners` (or `ghost_owners`), values or methods. Raises
-    ValueError on every rank where its owners are not those that its blocks say.
+    `index_map` has `size_local`, `local_range`, `ghosts` and `owners` (or `ghost_owners`), as values or methods. Raises ValueError on every
+    rank if its owners contradict its blocks.
     """
     comm, native = resolve(_comm_of(index_map, comm))
     count, ids, first, owners = together(native, lambda: _parts(index_map))
@@ -89,7 +89,7 @@ def from_index_map(index_map: Any, comm: "Intracomm | None" = None) -> IndexedDo
 
 
 def to_index_map(domain: IndexedDomain, make: Callable[..., Any]) -> Any:
-    """What `make(comm, owned, ghosts, owners)` returns for the domain. Collective. ValueError where ownership is not by blocks.
+    """Return `make(comm, owned, ghosts, owners)` for the domain. Collective. ValueError unless ranks own contiguous blocks of ids.
 
         index_map = ph.to_index_map(domain, dolfinx.common.IndexMap)
     """
@@ -103,7 +103,7 @@ def _comm_of(other: Any, comm: "Intracomm | None") -> "Intracomm | None":
 
 
 def _narrow(numbers: np.ndarray) -> np.ndarray:
-    """In 32 bits where they fit: petsc4py widens integers to its own, and narrows none."""
+    """Use 32 bits if all numbers fit: petsc4py widens integers only."""
     return numbers.astype(np.int64 if numbers.size and numbers.max() > np.iinfo(np.int32).max else np.int32)
 
 

@@ -1,4 +1,4 @@
-"""From what users pass to fields: pointers, strides, element types. Nothing is copied."""
+"""Conversion of user arrays to native fields, without copies."""
 
 import math
 from collections.abc import Sequence
@@ -17,12 +17,11 @@ from .cartesian import CartesianDomain
 
 @dataclass(frozen=True)
 class Field:
-    """An array (a list of them for several blocks) told with what does not follow from its shape.
+    """An array, or a list with one per block, with properties that its shape does not tell.
 
-    An array of another library whose halo differs between the sides of a dimension and from the domain's (`halo`), that lives on
-    points (`stagger`: 1, one value more on every rank in these dimensions, or -1, on the upper faces of cells), of which fewer layers are exchanged than it has (`depth`),
-    whose values change sign beyond a fold (`sign=-1`), or that is the component along an axis (`along`) of the vector of a number from 1
-    (`vector`), which seams turn.
+    `halo`: the array's own widths, where they differ between sides or from the domain's. `stagger`: 1 in dimensions with values on points (one
+    value more on every rank), -1 on upper faces of cells. `depth`: layers that exchanges fill, if fewer than the halo. `sign=-1`: values change
+    sign beyond a fold. `vector`, a number from 1, and `along`: the array is that vector's component along an axis; seams rotate vectors.
 
         exchange = ph.Exchange(domain, ph.Field(array, halo=((2, 1), (0, 0))), ph.Field(faces, stagger=(1, 0), depth=1))
     """
@@ -38,14 +37,14 @@ class Field:
 
 @dataclass(frozen=True)
 class Grid:
-    """What of a Cartesian domain, or of a pattern, says where the cells of an array are."""
+    """Geometry of a Cartesian domain or pattern."""
 
-    held: list[list[int]]  # extents of this rank's blocks without halo
+    held: list[list[int]]  # extents of this rank's blocks, without halo
     halo: Sides
-    stagger: tuple[int, ...]  # of a staggered domain
-    lowest: list[tuple[bool, ...]]  # blocks at lower ends that ranks own
+    stagger: tuple[int, ...]
+    lowest: list[tuple[bool, ...]]  # blocks at lower ends whose boundary layers their rank owns
     owns_ends: bool = False
-    for_points: bool = False  # of a pattern: arrays must state their stagger
+    for_points: bool = False  # from a pattern: arrays must specify their stagger
 
     @property
     def dimensions(self) -> int:
@@ -70,7 +69,7 @@ def _extents_of(boxes: Any) -> list[list[int]]:
 
 
 def read_groups(sources: "Sequence[CartesianDomain | _core.Pattern]", groups: Sequence[Sequence[Any]]) -> "list[list[Parts]]":
-    """What was passed for each domain or pattern, checked. Local. ValueError or TypeError for what cannot be exchanged."""
+    """Check and convert the arrays for each domain or pattern. Local."""
     of_group = [f" of group {number}" if len(groups) > 1 else "" for number in range(len(groups))]
     return [_read_arrays(*group) for group in zip(sources, groups, of_group, strict=True)]
 
@@ -90,9 +89,9 @@ def _read_arrays(source: "CartesianDomain | _core.Pattern", entries: Sequence[An
 
 
 def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Parts]]") -> "list[list[list[Parts]]]":
-    """Each array of each group as one or several fields. Collective: an array becomes as many fields on all ranks.
+    """Split each array into one or several fields. Collective: ranks agree on their number.
 
-    How many, its strides tell, and those of ranks may differ; a rank without cells has none to tell.
+    Strides determine the number, and may differ between ranks; a rank without cells has none.
     """
     arrays = list(chain(*groups))
     depths = [parts.depth for parts in arrays]
@@ -101,7 +100,7 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
         depths = comm.largest(depths, "Exchange")
     next_depth = iter(depths)
     split = [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
-    # Each field split from an array gets its own vector number.
+    # If an array becomes several fields, each belongs to its own vector.
     numbers: dict[tuple[int, int], int] = {}
     return [
         [
@@ -114,7 +113,7 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
 
 
 def components_of(source: Any, vectors: Any) -> list[Field]:
-    """The arrays of vectors, each along its axis: those in which the seams of the domain lie, in their order."""
+    """Assign the vectors' components to the axes with seams."""
     axes = sorted({axis for seam in source.seams for axis in (seam.start[0], seam.end[0], *seam.backward)}) if isinstance(source, CartesianDomain) else []
     told = vectors if isinstance(vectors, list) else [vectors]
     for vector in told:
@@ -134,8 +133,7 @@ Passed = list[tuple[np.ndarray, list[tuple[int, int]]]]
 
 
 def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
-    """Where the native arrays lie in those that were passed, each of which was split into some: (its number, bytes from the start to
-    the first owned cell) of each."""
+    """(array number, byte offset of the first owned cell) of each native field."""
     entries, number = [], 0
     for fields in split:
         entry: Passed = [(callable_array(array, fields[0].name), []) for array in fields[0].passed]
@@ -149,7 +147,7 @@ def passed_places(split: "Sequence[Sequence[Parts]]") -> list[Passed]:
 
 
 def callable_array(value: Any, name: str) -> np.ndarray:
-    """As `as_array`, but of elements that have a buffer, which times do not."""
+    """As `as_array`; elements without a buffer format, such as datetimes, become bytes."""
     array: np.ndarray = as_array(value, name).view(np.ndarray)
     return array if _has_buffer(array) else array.view(f"V{array.dtype.itemsize}")
 
@@ -166,7 +164,7 @@ def _has_buffer(array: np.ndarray) -> bool:
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
-    """`value` as a NumPy array on the same memory. TypeError when that cannot be had, ValueError when it is read-only."""
+    """View `value` as a NumPy array. TypeError if that needs a copy, ValueError if it is read-only."""
     if isinstance(value, np.ndarray):
         array = value
     elif hasattr(value, "__dlpack__"):
@@ -177,14 +175,14 @@ def as_array(value: Any, name: str) -> np.ndarray:
 
 
 class DeviceArray(np.ndarray):
-    """Where an array on a device lies, for NumPy: its values must not be touched here."""
+    """Layout of a device array for NumPy; the host must not access its values."""
 
     def __repr__(self) -> str:
         return f"<array of shape {self.shape} and dtype {self.dtype} on a device>"
 
 
 def any_array(value: Any, name: str) -> np.ndarray:
-    """As `as_array`, but of an array on a device a DeviceArray, which keeps it alive."""
+    """As `as_array`; for a device array return a DeviceArray, which keeps it alive."""
     if isinstance(value, np.ndarray):
         return as_array(value, name)
     if hasattr(value, "__cuda_array_interface__"):
@@ -192,17 +190,17 @@ def any_array(value: Any, name: str) -> np.ndarray:
         if told.get("mask") is not None:
             raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
     elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
-        told = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization, exchanges order streams themselves
+        told = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization; exchanges order themselves by streams
     else:
         return as_array(value, name)
     return _exchangeable(np.asarray(_Located(value, told)).view(DeviceArray), name)
 
 
-_CUDA = (2, 13)  # DLPack codes: device and managed memory
+_CUDA = (2, 13)  # DLPack device types: device and managed memory
 
 
 class _Located:
-    """Tells NumPy where the array of another library lies, and keeps that alive."""
+    """Layout of another library's array, which it keeps alive."""
 
     def __init__(self, value: Any, told: dict[str, Any]) -> None:
         self.value = value
@@ -238,21 +236,21 @@ def _from_buffer(value: Any, name: str) -> np.ndarray:
 
 
 def element_name(dtype: np.dtype) -> str:
-    """Name of the element in C++; whatever is no native number is opaque bytes."""
+    """C++ name of the element type, or that of opaque bytes."""
     return dtype.name if dtype.isnative and dtype.name in _core.elements else f"bytes{dtype.itemsize}"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The arrays of one field: one per block, or owned cells and ghosts; component axes behind those of the domain.
+    """Arrays of one field: one per block, or owned cells and ghosts; component axes last.
 
-    `passed` are the arrays that the user has passed: these, or a single one that holds owned cells and ghosts.
+    `passed` holds the user's arrays: the same ones, or a single array of owned cells and ghosts.
     """
 
     passed: list[np.ndarray]
     arrays: list[np.ndarray]
     dimensions: int
-    halo: Sides | None  # of the arrays
+    halo: Sides | None
     name: str
     depth_of_halo: Sides = ()
     stagger: tuple[int, ...] = ()
@@ -263,14 +261,14 @@ class Parts:
     along: int = 0
 
     def layers(self, position: int) -> list[int] | None:
-        """Per dimension, how many layers of array number `position` come before the first that this rank owns."""
+        """Layers per dimension before the first owned cell of array `position`."""
         if self.halo is None:
             return None
         ends = zip(self.halo, self.depth_of_halo, self.lowest[position], strict=True)
         return [array[0] - (depth[0] if owned else 0) for array, depth, owned in ends]
 
     def check(self) -> None:
-        """ValueError when the arrays differ in dtype, components or memory, or have no components."""
+        """Raise ValueError if the arrays do not match."""
         if len({(array.dtype, array.shape[self.dimensions :], isinstance(array, DeviceArray)) for array in self.arrays}) > 1:
             raise ValueError(f"the parts of {self.name} differ in dtype or components, or one is on a device: make them equal")
         if 0 in self.components:
@@ -287,7 +285,7 @@ class Parts:
 
     @cached_property
     def depth(self) -> int:
-        """How many of the component axes, first to last, are to be split off, so that the others are as good as one axis."""
+        """Number of leading component axes to split off; the others are contiguous as one."""
         axes = [list(zip(array.shape, array.strides, strict=True))[self.dimensions :] for array in self.arrays if array.size > 0]
         return next(depth for depth in range(len(self.components) + 1) if all(_joint(each[depth:]) for each in axes))
 
@@ -309,7 +307,7 @@ def split_field(parts: Parts, depth: int) -> list[Parts]:
 
 
 def _joint(axes: list[tuple[int, int]]) -> bool:
-    """Whether axes (extent, stride) lie in memory as one axis in C order would."""
+    """Whether axes (extent, stride) are contiguous in C order."""
     longer = [axis for axis in axes if axis[0] > 1]
     return all(outer == extent * inner for (_, outer), (extent, inner) in pairwise(longer))
 
@@ -408,7 +406,7 @@ def _find_halo(grid: Grid, array: np.ndarray, held: list[int], told: Any, name: 
 
 
 def _lost_halo(array: np.ndarray, sides: Sides, grid: Grid) -> bool:
-    """Whether an array has no halo in a dimension in which this domain has one and its own had none to leave out."""
+    """Whether the array lacks a halo where this domain has one and its own domain none."""
     if not isinstance(array, HaloArray) or array.domain is None or array.halo != sides:
         return False
     widths = zip(sides, grid.halo, array.domain.halo, strict=True)
@@ -420,9 +418,9 @@ def _extents(owned: Sequence[int], sides: Sides) -> tuple[int, ...]:
 
 
 def _infer(extra: int, widest: tuple[int, int]) -> tuple[int, int]:
-    """Where the domain has one width on both sides, a narrower array has, too.
+    """Infer a narrower halo: symmetric if the domain's is.
 
-    An array without any halo may as well be one of owned cells, into which nothing would move: that has to be told.
+    An array without halo may hold owned cells only: the user must say so in a Field.
     """
     if widest[0] == widest[1] and extra % 2 == 0 and 0 < extra < sum(widest):
         return extra // 2, extra // 2

@@ -1,4 +1,4 @@
-"""Cells known by global ids: unstructured meshes, graphs, matrices."""
+"""Domains of cells with global ids: meshes, graphs, matrices."""
 
 import os
 from collections.abc import Callable
@@ -20,19 +20,18 @@ if TYPE_CHECKING:
 
 
 class IndexedDomain:
-    """Who owns which global id, and which ghosts this rank wants.
+    """Ownership of global ids, and the ghosts of this rank.
 
-    Local numbering: owned cells 0 … owned−1, then ghosts in the order given (duplicates allowed). Ranks own blocks of
-    ids in rank order: rank r owns the `owned` ids that follow those of rank r − 1. `with_owned_ids` makes a domain with
-    any other ownership. Construction is collective over `comm`; a rank may own nothing and may have no ghosts.
+    Local numbering: owned cells 0 … owned−1, then ghosts in the given order, duplicates allowed. Ranks own contiguous blocks of ids in rank
+    order; `with_owned_ids` allows any other ownership. Construction is collective over `comm`; a rank may have no owned cells or no ghosts.
 
     Args:
         owned: number of cells that this rank owns.
         ghosts: global ids of cells of other ranks that this rank needs.
         comm: an mpi4py communicator; MPI.COMM_WORLD by default.
-        self_ghosts: whether a ghost may be a cell that this rank owns itself; it is then copied locally.
+        self_ghosts: whether a ghost may be a cell of this rank, which exchanges then copy locally.
 
-    Raises ValueError on every rank for a ghost that is out of range, owned by nobody, or owned by its reader.
+    Raises ValueError on every rank for a ghost that is out of range, has no owner, or is owned by its own rank.
 
         domain = ph.IndexedDomain(1000, ghosts=[2005, 17])
         x = domain.zeros(dtype="float64")      # 1000 owned values, then 2 ghosts
@@ -59,9 +58,9 @@ class IndexedDomain:
         comm: "Intracomm | None" = None,
         self_ghosts: bool = False,
     ) -> "IndexedDomain":
-        """A domain in which this rank owns `owned_ids`, in that local order; ids need not be contiguous. Collective.
+        """A domain in which this rank owns `owned_ids`, in that local order; they need not be contiguous. Collective.
 
-        Raises ValueError on every rank for an id that is owned twice, and as the class does.
+        Raises ValueError on every rank for an id with two owners, and as the constructor does.
         """
         domain = cls.__new__(cls)
         domain._comm, domain._native_comm = resolve(comm)
@@ -72,7 +71,7 @@ class IndexedDomain:
 
     @property
     def comm(self) -> "Intracomm":
-        """The communicator that was passed."""
+        """The communicator of the domain."""
         return self._comm
 
     @property
@@ -87,17 +86,17 @@ class IndexedDomain:
 
     @property
     def size(self) -> int:
-        """Owned cells and ghosts of this rank."""
+        """Number of local cells, owned and ghost."""
         return self.owned + self.ghosts
 
     @property
     def global_size(self) -> int:
-        """Owned cells of all ranks."""
+        """Number of cells of all ranks."""
         return self._native.global_size
 
     @property
     def first(self) -> int | None:
-        """First owned id where ranks own blocks of ids; None where ownership is arbitrary."""
+        """First owned id if ranks own contiguous blocks; None for other ownership."""
         first = self._native.first
         return None if first < 0 else first
 
@@ -116,13 +115,13 @@ class IndexedDomain:
         return _mapped(self._native.global_of, cells, "cells")
 
     def local_of(self, ids: "ArrayLike") -> np.ndarray:
-        """Local index of each global id: owned, or its first ghost, or −1; any shape. Local."""
+        """Local index of each global id: owned cell, first ghost, or −1; any shape. Local."""
         return _mapped(self._native.local_of, ids, "ids")
 
     def owners_of(self, ids: "ArrayLike") -> np.ndarray:
-        """Rank that owns each global id; any shape, each rank asks for its own. Collective.
+        """Rank that owns each global id; any shape. Each rank passes its own ids. Collective.
 
-        Raises ValueError on every rank when an id has no owner.
+        Raises ValueError on every rank if an id has no owner.
         """
         flat = together(self._native_comm, lambda: to_ids(np.ravel(ids), "ids"))
         return self._native.owners_of(flat).reshape(np.shape(ids))
@@ -133,10 +132,10 @@ class IndexedDomain:
         components: "int | Sequence[int] | None" = None,
         order: Literal["C", "F"] = "C",
     ) -> HaloArray:
-        """A zeroed array of owned cells, then ghosts, in node-shared memory. Local.
+        """Allocate a zeroed array of owned cells, then ghosts, in node-shared memory. Local.
 
-        `components` adds axes after the first; in Fortran order each component is a row of its own. The array owns its
-        memory. Raises ValueError or TypeError for wrong arguments, ResourceError when memory is short.
+        `components` adds axes; in Fortran order each component is contiguous. The array owns its memory. Raises ValueError or TypeError for wrong
+        arguments, ResourceError when memory is short.
         """
         return make_array(self._place(), dtype, components, order)
 
@@ -146,7 +145,7 @@ class IndexedDomain:
         components: "int | Sequence[int] | None" = None,
         order: Literal["C", "F"] = "C",
     ) -> HaloArray:
-        """As `zeros`; what is in it is not promised."""
+        """As `zeros`, with unspecified values."""
         return make_array(self._place(), dtype, components, order)
 
     def full(
@@ -156,7 +155,7 @@ class IndexedDomain:
         components: "int | Sequence[int] | None" = None,
         order: Literal["C", "F"] = "C",
     ) -> HaloArray:
-        """As `zeros`, with `fill_value` in owned cells and ghosts; `dtype` is by default that of the value."""
+        """As `zeros`, with `fill_value` in owned cells and ghosts; `dtype` defaults to that of the value."""
         kind = np.asarray(fill_value).dtype if dtype is None else dtype
         return make_array(self._place(), kind, components, order, fill_value)
 
@@ -171,10 +170,10 @@ class IndexedDomain:
 
 
 def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> tuple[int, np.ndarray]:
-    """This rank's part of a partition: number of owned cells, and ghost ids from 0. Collective.
+    """Read this rank's part of a partition: number of owned cells, and ghost ids from 0. Collective.
 
-    Every rank reads its own file of the folder (`data001` for rank 0, …), as `parhelion partition` writes it. Raises
-    ValueError on every rank when a file is missing, damaged, or for another number of ranks.
+    Every rank reads its own file in the folder (`data001` for rank 0, …), as written by `parhelion partition`. Raises ValueError on every
+    rank if a file is missing, damaged, or for another number of ranks.
 
         domain = ph.IndexedDomain(*ph.read_partition("opencalc-B0-2"))
     """
@@ -183,11 +182,10 @@ def read_partition(folder: str | os.PathLike[str], comm: "Intracomm | None" = No
 
 
 def read_partition_keys(folder: str | os.PathLike[str], comm: "Intracomm | None" = None) -> np.ndarray:
-    """What this rank's owned ids are in the mesh file: an int64 array with a row for each. Collective.
+    """Read the mesh-file numbers of this rank's owned ids: an int64 array with one row per id. Collective.
 
-    Of a folder that `parhelion partition` has written. Cells and nodes have one column, their number in the file from 0;
-    edges and faces the numbers of their points, where short ones are filled up with -1. Raises ValueError on every rank as
-    `read_partition`, and for a folder without keys.
+    `folder` comes from `parhelion partition`. Cells and nodes have one column, their number in the file from 0; edges and faces have the
+    numbers of their points, padded with -1. Raises ValueError on every rank as `read_partition` does, and for a folder without keys.
 
         mine = values_of_the_file[ph.read_partition_keys("maps/casting-12")[:, 0]]
     """
@@ -197,7 +195,7 @@ def read_partition_keys(folder: str | os.PathLike[str], comm: "Intracomm | None"
 
 
 def to_ids(values: "ArrayLike", name: str) -> np.ndarray:
-    """Whole numbers as a contiguous row of int64. TypeError for others, ValueError for any other shape."""
+    """Convert integers to a contiguous int64 row."""
     ids = np.asarray(values)
     if ids.size == 0:
         return np.empty(0, np.int64)

@@ -1,14 +1,14 @@
-"""How an array with a halo shows itself in a notebook: owned cells and ghosts, drawn to scale, in light and dark."""
+"""Drawing of an array with a halo in a notebook: owned cells and ghosts to scale, in light and dark themes."""
 
 from html import escape
 from typing import Any
 
-LONGEST, LEAST, CELL = 220.0, 4.0, 18.0  # pixels: longer side; least width of a ghost layer; width of a cell if few
-OWNED, GHOST = "#d98324", "#5b8db8"  # readable on white and on black
+LONGEST, LEAST, CELL = 220.0, 4.0, 18.0  # pixels: longest side, least width of a halo, largest cell
+OWNED, GHOST = "#d98324", "#5b8db8"  # visible on white and on black
 
 
 def html(array: Any, place: Any) -> str:
-    """A line that says what the array is, and a drawing of its first two dimensions: down and to the right, as NumPy prints."""
+    """A description, and a drawing of the first two dimensions."""
     owned = array.owned.shape[: len(place.shape)]
     halo = "" if place.halo is None else ", halo " + ", ".join(str(low) if low == high else f"{low}+{high}" for low, high in place.halo)
     ghosts = "" if place.ghosts is None else f", {array.ghosts.shape[0]} ghosts"
@@ -23,7 +23,7 @@ def html(array: Any, place: Any) -> str:
 
 
 def _side(extent: int, owned: slice) -> tuple[float, float, float]:
-    """Where along a dimension the owned cells begin and end, and where all do."""
+    """Begin and end of the owned cells, and the length, in pixels."""
     first, last = owned.start or 0, extent if owned.stop is None else owned.stop
     size = min(CELL, LONGEST / max(extent, 1))
     below, above = (max(LEAST, count * size) if count else 0.0 for count in (first, extent - last))

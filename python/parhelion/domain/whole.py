@@ -1,4 +1,4 @@
-"""A grid in one place: fields, and on one rank an array of all cells."""
+"""Gather and scatter between all ranks and the root."""
 
 import math
 from collections.abc import Callable
@@ -16,10 +16,7 @@ Make = Callable[[tuple[int, ...], np.dtype], np.ndarray]
 
 
 def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make) -> tuple[Parts, Parts]:
-    """`u`, and the array of all cells that `make` gives on the root for its shape and dtype, elsewhere `u` again. Local.
-
-    ValueError or TypeError for arrays that do not fit.
-    """
+    """Parts of `u`, and on the root of a whole array from `make(shape, dtype)`, elsewhere of `u` again. Local."""
     [[parts]] = read_groups([domain], [[u]])
     if domain._native_comm.rank != integer(root, "root"):
         return parts, parts
@@ -39,7 +36,7 @@ def read_whole(domain: CartesianDomain, u: Any, root: int, name: str, make: Make
 
 
 def move_whole(move: Callable[..., None], domain: CartesianDomain, parts: Parts, whole: Parts, root: int) -> None:
-    """Collective. Between the two by `_core.gather` or `_core.scatter`."""
+    """Gather or scatter each field by `move`. Collective."""
     comm, call = domain._native_comm, "a grid in one place"
     depth = comm.largest([max(parts.depth, whole.depth)], call)[0]
     if depth > 0:

@@ -1,5 +1,1 @@
-"""Who sends what to whom, and doing it: patterns, fields of NumPy arrays, exchanges, index maps, sums of shared
-points, moves between domains, names of transports.
-
-Row arrays are in `ghosts`.
-"""
+"""Patterns, exchanges, transports, index maps, sums of shared points, and moves between domains. Row arrays are in `ghosts`."""

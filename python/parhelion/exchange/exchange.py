@@ -1,4 +1,4 @@
-"""The halo exchange itself, and what can move the data."""
+"""Halo exchange and its transports."""
 
 import os
 from collections.abc import Sequence
@@ -19,8 +19,11 @@ from .stale import StaleGhosts, stale_from
 
 
 class Transport(NamedTuple):
-    """A transport that this build knows. `reach` is "anywhere", "node" (neighbors on the own node) or "rank" (a rank's own
-    periodic images); `unavailable` is empty where it works, else why it does not."""
+    """A transport of this build.
+
+    `reach`: "anywhere", "node" (neighbors on the same node) or "rank" (a rank's own periodic copies). `unavailable`: empty, or why this process
+    cannot use it.
+    """
 
     name: str
     description: str
@@ -29,7 +32,7 @@ class Transport(NamedTuple):
 
 
 def transports() -> list[Transport]:
-    """All transports, those that can be used here and the others. Local."""
+    """All transports of this build, usable here or not. Local."""
     return [Transport(*entry) for entry in _core.transports()]
 
 
@@ -38,44 +41,39 @@ Depth = int | Sequence[int | tuple[int, int]]
 
 
 class Exchange(_core.Exchange):
-    """Refreshes the ghosts of arrays, or gives the ghosts' contributions back to the owners.
+    """Halo exchange of arrays, and its adjoint: `reverse` returns the ghosts' contributions to the owners.
 
-    Construction is collective: it checks that all ranks agree, compiles the copies, and sets up transports. Then
-    `exchange()` fills every ghost with its owner's value; a rank waits for its neighbors only. `exchange(u2, v2)` does so for
-    other arrays of the same shapes, strides and dtypes, without further set-up; arrays of groups are named one after another.
-    Every rank begins and ends an exchange the same number of times; different exchanges may be under way at once. Other Python
-    threads run while it waits.
+    Construction is collective: it checks that all ranks agree, compiles the copies, and sets up transports. `exchange()` fills every ghost with
+    its owner's value; a rank waits only for its neighbors. `exchange(u2, v2)` exchanges other arrays of the same shapes, strides and dtypes
+    without set-up; arrays of groups follow one after another. Every rank begins and ends an exchange equally often; different exchanges may be
+    in progress at once. Waiting releases the GIL.
 
     Args:
-        source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share. Or a list of groups, each a tuple
-            (source, *arrays): their arrays travel together, one message for each neighbor. All sources have one communicator.
-        arrays: NumPy arrays or objects with DLPack or a buffer, any strides, writable. Or arrays on a GPU, by the CUDA Array Interface or
-            DLPack, all of them on one device; calls order themselves with a `stream`, without which they wait for the device. Their memory is
-            used in place; the exchange keeps them alive. `u = u + 1` makes another array, which it does not know: write
-            `u[...] = u + 1`, or name the array at the call. Cartesian: cells with halo in the first axes, components after them;
-            a list of arrays where ranks have several blocks; narrower halos than the domain's are allowed, none at all has
-            to be told by a Field. They may differ in stagger and depth, which arrays of `domain.zeros` know and a Field tells. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts). Different
-            arrays share no cells. All fields for a neighbor travel together.
-        transport: "auto", a name that `ph.transports()` lists, or "NEAR+FAR" for neighbors on the own node and others.
+        source: a CartesianDomain, an IndexedDomain, or a Pattern, which several exchanges can share. Or a list of groups, tuples (source, *arrays)
+            on one communicator: their arrays travel together, in one message per neighbor.
+        arrays: writable NumPy arrays or objects with DLPack or a buffer, of any strides, or GPU arrays with the CUDA Array Interface or DLPack,
+            all on one device; a call with a `stream` is ordered in it, one without waits for the device. The exchange uses their memory
+            in place and keeps it alive. It does not see rebinding such as `u = u + 1`: write `u[...] = u + 1`, or pass the new array to the call.
+            Cartesian: cells with halo in the first axes, then components; a list of arrays if ranks have several blocks. Halos may be narrower
+            than the domain's; an array without halo needs a Field. Stagger and depth may differ between arrays: those of `domain.zeros` know
+            theirs, a Field specifies them for others. Indexed: owned cells, then ghosts along the first axis, or a pair (owned, ghosts).
+            Arrays must not share cells. One message per neighbor carries all fields.
+        transport: "auto", a name from `ph.transports()`, or "NEAR+FAR" for neighbors on the same node and on others.
             None: the environment variable PARHELION_TRANSPORT, else "auto".
-        timeout: seconds after which waiting is an error that says who did not answer. None: PARHELION_TIMEOUT, else never.
-        check: checked mode. A rank that makes another call than its neighbor (direction, reduction, fields, depth) gets an Error that
-            says who asked for what, as does the neighbor, instead of both waiting. Ghosts hold signalling NaNs, or bytes of 0xdb, while
-            an exchange that fills them is under way, and owned cells that are written meanwhile (reverse: ghosts) are a ValueError of this
-            rank at the end. Without `timeout` there is one of 30 s. Takes some messages and copies for each call. Equal on all ranks.
-            False: as the environment variable PARHELION_CHECK says (1: yes).
-        overlap: the exchange will be begun and ended around work, and "auto" measures it so. Equal on all ranks. False: as
-            PARHELION_OVERLAP says (1: yes).
-        at_once: a promise that the exchange is called only, never begun, by all ranks, none of which waits for another one's call to
-            return before its own: then "auto" tries to go dimension by dimension and node by node, too. Equal on all ranks. `begin` raises
-            ValueError.
+        timeout: seconds to wait before an error that names the missing ranks. None: PARHELION_TIMEOUT, else no limit.
+        check: checked mode, equal on all ranks; False reads PARHELION_CHECK (1: yes). If a rank and its neighbor make different calls (direction,
+            reduction, fields, depth), both get an Error that names the two calls, instead of waiting. During an exchange the ghosts to fill hold
+            signalling NaNs, or bytes of 0xdb; if the program writes owned cells meanwhile (reverse: ghosts), its rank gets a ValueError at the
+            end. `timeout` defaults to 30 s. Each call costs additional messages and copies.
+        overlap: work will run between begin and end, and "auto" benchmarks that. Equal on all ranks. False: PARHELION_OVERLAP (1: yes).
+        at_once: promise that all ranks only call the exchange, never begin it, and that none waits for another rank's call to return before its
+            own. "auto" then also tries dimension by dimension and node-aware exchange. Equal on all ranks. `begin` raises ValueError.
+        vector: a tuple of arrays, the components of a vector along the axes with seams, in the order of the axes; or a list of such tuples.
+            Beyond a seam that rotates axes, each component takes the values of the component along the axis there, with its sign. They follow
+            the other arrays. In groups, pass Field(u, vector=1, along=0).
 
-        vector: the components of a vector along the axes in which the domain's seams lie, in the order of the axes, a tuple of arrays as
-            those above; or a list of such tuples, for several vectors. Beyond a seam that turns axes each component has the values of
-            the one along the axis there, with its sign. They come behind the other arrays. In groups, pass Field(u, vector=1, along=0).
-
-    Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number,
-    dtype, components or halo. ExchangeTimeoutError after the time limit; the exchange cannot be used any more then.
+    Raises ValueError or TypeError on every rank for arrays that do not fit, that share cells, or differ between ranks in number, dtype,
+    components or halo. Raises ExchangeTimeoutError after the time limit; the exchange is unusable afterwards.
 
         exchange = ph.Exchange(domain, u, v)
         with exchange.begin():
@@ -105,7 +103,7 @@ class Exchange(_core.Exchange):
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources], limit)
         self._sources = tuple(build_pattern(each) if isinstance(each, IndexedDomain) else each for each in sources)
-        self._patterns: list[Pattern] = []  # filled on first access
+        self._patterns: list[Pattern] = []  # built on first access
         natives = [each._native for each in self._sources]
         read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
 
@@ -125,22 +123,22 @@ class Exchange(_core.Exchange):
     def only(
         self, fields: Sequence[int] | None = None, depth: Depth | None = None, neighbors: Literal["full", "faces"] = "full"
     ) -> "Exchange":
-        """The exchange of a subset: some of the arrays, ghosts less deep or of some sides, or across faces alone.
+        """The exchange of a subset: some of the arrays, a smaller depth, some sides, or faces only.
 
-        It is called, begun and reversed as any other, with arrays for those that it names, in that order, and may be under way
-        beside the whole and other subsets that share no cells with it. Local, and equal subsets are one exchange. Its first use is
-        collective, for then its transports are made (`prepare` makes that where it suits): those of the whole, without measuring.
+        It works like any other exchange, with arrays in the order of `fields`, and may be in progress beside the full exchange and other subsets
+        that share no cells with it. This call is local; equal subsets return the same object. The first exchange (or `prepare`) is collective: it
+        sets up the full exchange's transports, without benchmarks.
 
         Args:
-            fields: numbers of the arrays, from 0, in the order in which they were passed, group after group. None: all.
-            depth: how many of the ghosts next to the owned cells are filled (reverse: given back), as a halo is told: one number, one
-                per dimension, or pairs of both sides. At most the widest halo; narrower arrays stay as they are. None: as made.
-            neighbors: "faces" leaves out ghosts beyond two sides or more. Arrays on points have no faces.
+            fields: numbers of the arrays, from 0, in the order of the constructor, group after group. None: all.
+            depth: ghost layers to fill (reverse: to return), counted from the owned cells: one number, one per dimension, or (lower, upper) pairs. At
+                most the widest halo; narrower arrays use their own. None: the depth of the full exchange.
+            neighbors: "faces" excludes ghosts beyond two sides or more. Not for arrays on points.
 
-        ValueError or TypeError for arrays that there are not, or are named twice, for depths beyond the halos, and for faces of points.
+        Raises ValueError or TypeError for arrays that do not exist or are named twice, for depths beyond the halos, and for faces of points.
 
             exchange.only(fields=[0, 2], depth=1)(u, w)
-            exchange.only(depth=((1, 0), 0))()      # what lies below, along the first axis
+            exchange.only(depth=((1, 0), 0))()      # ghosts at the lower end of the first axis
         """
         numbers = tuple(range(len(self._split))) if fields is None else _numbers(fields, len(self._split))
         sides = () if depth is None else halo_sides(depth, self._dimensions(numbers))
@@ -175,22 +173,22 @@ class Exchange(_core.Exchange):
         return callable_on_device if self._split[0][0].on_device else callable_array
 
     def stale(self, *arrays: Any) -> StaleGhosts:
-        """Which ghosts of this rank differ from their owners' values, byte by byte, of all that a call would fill. Collective.
+        """This rank's ghosts that differ bytewise from their owners' values, of all that a call would fill. Collective.
 
-        `arrays` as in a call; they are read only. The first call takes as much memory as they have, and sets up an exchange over MPI.
-        False where there is none: `if exchange.stale(): …`. ValueError while the exchange is under way.
+        `arrays` as in a call, only read. The first call allocates memory of their size and sets up an exchange over MPI. The result is false if
+        there are none: `if exchange.stale(): …`. Raises ValueError while the exchange is in progress.
         """
         return stale_from(self._stale(*arrays), [number for number, fields in enumerate(self._split) for _ in fields])
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """The arrays as they were passed, group by group."""
+        """The constructor's arrays, group by group."""
         passed: tuple[Any, ...] = self.kept_alive[0]
         return passed
 
     @property
     def pattern(self) -> Pattern:
-        """The pattern that it follows; of the first group, where there are several, and of cells, where arrays live on points, too."""
+        """The pattern of the first group; also for arrays on points, the pattern of cells."""
         return self.patterns[0]
 
     @property
@@ -205,7 +203,7 @@ class Exchange(_core.Exchange):
 
 
 def _groups(source: Any, arrays: tuple[Any, ...]) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """The sources of the groups and the arrays of each."""
+    """Sources and arrays of the groups."""
     if not isinstance(source, (list, tuple)):
         return [source], [arrays]
     if arrays or not source or not all(isinstance(group, (list, tuple)) and group for group in source):
@@ -214,7 +212,7 @@ def _groups(source: Any, arrays: tuple[Any, ...]) -> tuple[list[Any], list[tuple
 
 
 def _limit(timeout: Any, check: Any) -> float:
-    """Of waits for other ranks before they have agreed on the options: what is no time limit is told later, on every rank."""
+    """Time limit until ranks agree on the options; invalid timeouts raise later, on every rank."""
     known = isinstance(timeout, (int, float)) and timeout > 0
     return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
 

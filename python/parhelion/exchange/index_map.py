@@ -1,4 +1,4 @@
-"""Which cells a rank owns, which ghosts it has, also from ids of nodes in cells, and exchanges of whatever arrays are named at a call."""
+"""Index maps: owned cells and ghosts, also from the node ids of cells, and exchanges of arrays passed at each call."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 
 class IndexMap(IndexedDomain):
-    """An indexed domain together with its pattern, and exchanges of any arrays of its cells.
+    """An indexed domain with its pattern, and exchanges of any arrays of its cells.
 
-    Local numbering: owned cells, then ghosts. A ghost may be a cell that this rank owns itself, and may be asked for twice.
-    `pull` and `push` make one; both are collective. All that an `IndexedDomain` tells (`global_of`, `local_of`,
-    `owners_of`, `ghost_ids`, …) a map tells too.
+    Local numbering: owned cells, then ghosts. Ghosts may repeat and may be cells of this rank itself. `pull` and `push` construct a map
+    collectively. A map has all methods of an `IndexedDomain` (`global_of`, `local_of`, `owners_of`, `ghost_ids`, …).
 
         cells = ph.IndexMap.pull(1000, [2005, 17])       # these global cells become ghosts, in this order
         cells = ph.IndexMap.push(1000, [0, 0], [1, 2])   # owned cell 0 becomes a ghost on ranks 1 and 2
@@ -40,10 +39,10 @@ class IndexMap(IndexedDomain):
 
     @classmethod
     def pull(cls, owned: "int | ArrayLike", ghosts: "ArrayLike" = (), comm: "Intracomm | None" = None) -> "IndexMap":
-        """The reader decides: these global cells become its ghosts, in this order, duplicates allowed. Collective.
+        """Construct a map from each reader's ghosts: global ids in the given order, duplicates allowed. Collective.
 
-        `owned` is how many cells this rank owns, where ranks own blocks in rank order, or the global ids of its cells.
-        Raises ValueError or TypeError on every rank for a ghost that does not exist, or a cell that two ranks own.
+        `owned` is this rank's number of cells, if ranks own contiguous blocks in rank order, or the global ids of its cells. Raises ValueError or
+        TypeError on every rank for a ghost that does not exist, or a cell with two owners.
         """
         return cls(_domain(owned, ghosts, comm))
 
@@ -51,11 +50,10 @@ class IndexMap(IndexedDomain):
     def push(
         cls, owned: "int | ArrayLike", rows: "ArrayLike", ranks: "ArrayLike", comm: "Intracomm | None" = None
     ) -> "IndexMap":
-        """The owner decides: its owned cell `rows[i]` (a local number) becomes a ghost on `ranks[i]`. Collective.
+        """Construct a map from the owners' lists: owned cell `rows[i]` (a local number) becomes a ghost on `ranks[i]`. Collective.
 
-        A cell may go to several ranks. Ghosts stand in the order of the ranks that sent them, those of one rank as it named
-        them; `ghost_ids` tells which came. `owned` as for `pull`. Raises ValueError or TypeError on every rank for cells or
-        ranks that do not exist.
+        A cell may go to several ranks. Ghosts are in ascending order of the sending rank, then in its order; `ghost_ids` identifies them. `owned` as
+        for `pull`. Raises ValueError or TypeError on every rank for cells or ranks that do not exist.
         """
         owners = _domain(owned, (), comm)
         which, where = together(owners._native_comm, lambda: (to_ids(rows, "rows"), to_ids(ranks, "ranks")))
@@ -73,17 +71,17 @@ class IndexMap(IndexedDomain):
         shape: "Sequence[int] | None" = None,
         components_axis: int | None = None,
     ) -> "IndexMap":
-        """For codes without global ids: the map of the cells in `lists`, with places. Collective.
+        """Construct a map, with places, from lists of shared points, for codes without global ids. Collective.
 
-        `lists[k]` has the points that this rank and `ranks[k]` share, by their numbers in this rank's arrays, in an order that is the same on
-        both ranks. A point of several ranks may be in several lists; the lowest of them owns it. With `received` the lists are of cells that are
-        sent, and `received[k]` has those that get the cells of `ranks[k]`. `shape` and `components_axis` as for `placed`.
+        `lists[k]` has the local numbers of the points that this rank and `ranks[k]` share, in the same order on both ranks. A point may be in several
+        lists; its lowest rank owns it. With `received`, `lists[k]` has cells to send instead, and `received[k]` the cells to receive from `ranks[k]`.
+        `shape` and `components_axis` as for `placed`.
 
             nodes = ph.IndexMap.from_neighbor_lists([left, right], [[0, 1], [8, 9]])
             nodes.sum_shared(force)
 
-        Raises ValueError or TypeError on every rank for lists of a pair of ranks that differ in length, naming the ranks, for points that are
-        twice in a list, or that the lists make one.
+        Raises ValueError or TypeError on every rank for lists of two ranks that differ in length (naming the ranks), for a point twice in a list, or
+        for two points of a rank that the lists identify with each other.
         """
         comm, native = resolve(comm)
 
@@ -109,16 +107,16 @@ class IndexMap(IndexedDomain):
         shape: "Sequence[int] | None" = None,
         components_axis: int | None = None,
     ) -> "IndexMap":
-        """The map of the same cells for arrays as they are: owned cell `i` is cell `places[i]` of an array, ghost `i` cell `ghost_places[i]`. Collective.
+        """The same map for other array layouts: owned cell `i` is cell `places[i]` of an array, ghost `i` cell `ghost_places[i]`. Collective.
 
-        Numbers count through the axes `shape` of an array's cells in C order, or along one axis. Arrays may have any strides and, behind the cells'
-        axes or in front of number `components_axis` of them, axes of components. Such a map has `forward`, `reverse` and sums of shared points.
-        They exchange in place, sums by way of memory of the map's; the layout at the first call for a dtype and number of components is the fast one.
+        Places count through the cell axes, of extents `shape`, in C order, or along one axis. Arrays may have any strides, and component axes after
+        the cell axes or before cell axis `components_axis`. Such a map has `forward`, `reverse` and sums of shared points. Exchanges work in place,
+        sums through buffers of the map; the first call for a dtype and number of components optimizes for its layout.
 
             cells = cells.placed(numbers, ghost_numbers, shape=(blocks, ny, nx), components_axis=1)
             cells.forward(ice, temperature)     # (blocks, ny, nx) and (blocks, levels, ny, nx)
 
-        Raises ValueError or TypeError on every rank for places that are not one for each cell, outside of the shape, or those of two cells.
+        Raises ValueError or TypeError on every rank unless each cell has one place, inside the shape and its own.
         """
         arguments = together(
             self._native_comm,
@@ -129,14 +127,14 @@ class IndexMap(IndexedDomain):
         return made
 
     def only(self, mask: Any) -> "IndexMap":
-        """The ghosts that count alone: a map whose `forward` and `reverse` leave all other ghosts as they are, and send as much less. Collective.
+        """The map of the ghosts that `mask` selects: `forward` and `reverse` skip the others and send only the selected. Collective.
 
-        `mask` is an array of this map's cells, as those of `forward`, with one bool or integer for each: not 0 for ghosts that count. Those of
-        owned cells do not matter, and on a rank none may count. Messages go by MPI. A subset has no sums of shared points.
+        `mask` is an array of this map's cells, as for `forward`, with one bool or integer per cell: not 0 selects a ghost. Values of owned cells have
+        no effect; a rank may select no ghost. Messages use MPI. A subset has no sums of shared points.
 
             icy = cells.only(ice > 0)
             icy.forward(u, v)
-            icy.update(ice > 0)         # of the next step
+            icy.update(ice > 0)         # in the next step
 
         Raises ValueError or TypeError on every rank for a mask that does not fit.
         """
@@ -145,77 +143,77 @@ class IndexMap(IndexedDomain):
         return made
 
     def update(self, mask: Any) -> None:
-        """Other ghosts count in this subset, which `only` made, from now on. Collective: one short message to each neighbor.
+        """Select other ghosts in a subset made by `only`. Collective: one short message to each neighbor.
 
-        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or while a call is under way.
+        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or during an exchange.
         """
         self._map.update((mask,), callable_array)
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Numbers of the owned cells and of the ghosts in arrays, int32, copies; None where arrays have owned cells, then ghosts."""
+        """Places of the owned cells and of the ghosts in arrays, int32, copies; None for arrays of owned cells, then ghosts."""
         return self._map.places()
 
     def ragged(self, counts: "ArrayLike") -> "RaggedMap":
-        """The entries of rows of any size: owned row `i` of this map has `counts[i]` of them. Collective.
+        """The map of the entries of rows of any length: `counts[i]` for owned row `i` of this map. Collective.
 
-        Raises ValueError or TypeError on every rank for counts that are not one for each owned row, 0 or more.
+        Raises ValueError or TypeError on every rank unless there is one count, 0 or more, for each owned row.
         """
         return RaggedMap(self, counts)
 
     def prepare(self, *arrays: Any) -> None:
-        """Collective: what the first `forward` or `reverse` of arrays like these would do. Nothing where that is done."""
+        """Do the set-up of the first `forward` or `reverse` of such arrays; no effect afterwards. Collective."""
         self._map.prepare(arrays, callable_array)
 
     def prepare_shared(self, *arrays: Any) -> None:
-        """The same for `sum_shared`, `reduce_shared` and `begin_reduce_shared`."""
+        """As `prepare`, for sums and reductions of shared points."""
         self._map.prepare_shared(arrays, callable_array)
 
     def forward(self, *arrays: Any) -> None:
-        """Owner → ghost, for all arrays in one message per neighbor; they may be others at each call, and of different dtypes.
+        """Send owners' values to the ghosts, all arrays in one message per neighbor; arrays may differ between calls, and in dtype.
 
-        An array has owned cells, then ghosts along its first axis, and components behind; or is a pair (owned, ghosts). Components
-        of a cell lie next to each other. The first call for a list of dtypes and components is collective, others wait for
-        neighbors only. Arrays of `zeros` are exchanged straight, others in place where their cells lie next to each other.
+        An array has owned cells, then ghosts along its first axis, and components last; or is a pair (owned, ghosts). Components of a cell are
+        contiguous. The first call for a list of dtypes and components is collective; later ones wait only for neighbors. Exchanges are direct for
+        arrays of `zeros`, and in place for others with contiguous cells.
 
-        Raises ValueError or TypeError for arrays that do not fit or share memory, on the rank that passes them; at the first call they
-        should fit on every rank.
+        Raises ValueError or TypeError for arrays that do not fit or share memory, on the rank that passes them; the first call needs arrays that fit
+        on every rank.
         """
         self._map.forward(arrays, callable_array)
 
     def reverse(self, reduction: str | Reduction, *arrays: Any) -> None:
-        """Ghost → owner: sum (the adjoint of `forward`), prod, min, max, replace, bit_and, bit_or, or a Reduction of your own.
+        """Reduce ghosts into owners: sum (the adjoint of `forward`), prod, min, max, replace, bit_and, bit_or, or a Reduction.
 
-        In a fixed order, so that floating-point sums repeat bit for bit. Arrays as for `forward`. Ghosts keep their values. TypeError
-        where elements cannot be combined so.
+        The order is fixed: floating-point sums are bitwise reproducible. Arrays as for `forward`. Ghosts keep their values. TypeError if the
+        reduction does not apply to the dtype.
         """
         self._map.reverse(reduction, arrays, callable_array)
 
     def begin_forward(self, *arrays: Any) -> "_core.Step":
-        """Starts `forward`. Owned values may change; ghosts are written when the step ends."""
+        """Start `forward`. Owned values may change; the end of the step writes the ghosts."""
         return self._map.begin_forward("replace", arrays, callable_array)
 
     def begin_reverse(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
-        """Starts `reverse`. Ghosts may change; owned values are written when the step ends."""
+        """Start `reverse`. Ghosts may change; the end of the step writes owned values."""
         return self._map.begin_reverse(reduction, arrays, callable_array)
 
     def sum_shared(self, *arrays: Any) -> None:
-        """Every point that several ranks hold, as owner or as ghosts, gets the sum of all their values on each of them.
+        """Sum each point over all ranks that hold it, as owner or ghost; each gets the sum.
 
-        In one round of messages, where `reverse` and `forward` take two, all arrays in one message for each other holder. Values are
-        added in ascending order of rank, everywhere alike: all holders get the same bits, in every run. Arrays as for `forward`. The
-        first call finds out who holds what, and is collective; ValueError on every rank where one holds a point twice.
+        One round of messages, where `reverse` and `forward` take two; all arrays in one message per holder. Values add up in ascending order of rank:
+        all holders get the same bits, in every run. Arrays as for `forward`. The first call finds the holders and is collective; ValueError on every
+        rank if one holds a point twice.
 
             nodes.sum_shared(force, mass)
         """
         self.reduce_shared("sum", *arrays)
 
     def reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> None:
-        """As `sum_shared`, with another reduction; "replace" gives the value of the last rank that holds a point."""
+        """As `sum_shared`, with another reduction; "replace" takes the value of the highest rank that holds a point."""
         self._map.reduce_shared(reduction, arrays, callable_array)
 
     def begin_reduce_shared(self, reduction: str | Reduction, *arrays: Any) -> "_core.Step":
-        """Starts `reduce_shared`. Until the step ends, shared points must not be written; others may.
+        """Start `reduce_shared`. Until the step ends, the program must not write shared points.
 
             with nodes.begin_reduce_shared("sum", force):
                 update_elsewhere()
@@ -223,7 +221,7 @@ class IndexMap(IndexedDomain):
         return self._map.begin_reduce_shared(reduction, arrays, callable_array)
 
     def explain_shared(self, *arrays: Any) -> str:
-        """How such arrays were combined: points, holders, messages, and what reverse and forward would take. After the first call."""
+        """Points, holders and messages of sums of such arrays, and the cost of reverse and forward instead. After the first call."""
         return self._map.explain_shared(arrays, callable_array)
 
     def _place(self) -> Place:
@@ -233,7 +231,7 @@ class IndexMap(IndexedDomain):
 
     @property
     def pattern(self) -> Pattern:
-        """What each rank sends to and receives from each neighbor."""
+        """The pattern of the map."""
         return Pattern(self._map.pattern)
 
     @property
@@ -246,10 +244,10 @@ class IndexMap(IndexedDomain):
 
 
 class RaggedMap(IndexMap):
-    """The map of the entries of rows, numbered row after row: those of owned rows, then those of ghost rows. `IndexMap.ragged` makes it.
+    """The map of the entries of rows, row after row: owned rows, then ghost rows. `IndexMap.ragged` constructs it.
 
-    Its arrays, of `zeros` or any other, hold the entries one row behind the other (CSR). They travel with arrays of the rows as groups of an
-    exchange, in the same messages. Rows of other sizes are another map.
+    Its arrays hold the entries row by row (CSR). In groups of an exchange they travel with arrays of the rows, in the same messages. Rows of
+    other lengths need another map.
 
         nodes = cells.ragged([3, 0, 2])                      # of 3 owned cells
         numbers = nodes.zeros("int64")
@@ -271,7 +269,7 @@ class RaggedMap(IndexMap):
 
     @property
     def offsets(self) -> np.ndarray:
-        """Where each row's entries begin, owned rows then ghosts, and where the last one's end: int64, one more than rows."""
+        """First entry of each row, owned rows then ghosts, and the end of the last: int64, number of rows + 1."""
         return self._offsets
 
     @property
@@ -280,14 +278,14 @@ class RaggedMap(IndexMap):
         return np.diff(self._offsets)
 
     def row(self, row: int) -> slice:
-        """Where the entries of a row are in arrays of this map. IndexError for a row that does not exist."""
+        """Slice of a row's entries in arrays of this map. IndexError for a row that does not exist."""
         if not 0 <= row < self._rows.size:
             raise IndexError(f"row {row} does not exist: this rank has {self._rows.owned} owned rows and {self._rows.ghosts} ghosts")
         return slice(int(self._offsets[row]), int(self._offsets[row + 1]))
 
 
 def _extents(shape: "Sequence[int] | None", components_axis: int | None) -> tuple[list[int], int]:
-    """The fastest first, and in front of which of them components stand."""
+    """Extents, fastest axis first, and the axis after the components."""
     extents = [integer(extent, "shape", 64) for extent in shape or ()]
     axes = max(len(extents), 1)
     before = axes if components_axis is None else integer(components_axis, "components_axis", 32)
@@ -297,7 +295,7 @@ def _extents(shape: "Sequence[int] | None", components_axis: int | None) -> tupl
 
 
 def _domain(owned: "int | ArrayLike", ghosts: "ArrayLike", comm: "Intracomm | None") -> IndexedDomain:
-    """Blocks or ids; every rank must have said the same."""
+    """Domain of blocks or ids, alike on all ranks."""
     comm, native = resolve(comm)
     by_count = np.ndim(owned) == 0
     if 0 < total(native, by_count)[0] < native.size:
@@ -313,17 +311,17 @@ def localize(
     nodes: "ArrayLike | IndexedDomain | None" = None,
     comm: "Intracomm | None" = None,
 ) -> tuple[IndexMap, np.ndarray]:
-    """The nodes of this rank's cells as a map, and the cells' nodes by their local numbers. Collective.
+    """The map of the nodes of this rank's cells, and the connectivity in local numbers. Collective.
 
     Args:
-        connectivity: global ids of the nodes of this rank's cells, any shape, such as (cells, 4). −1 is none, as in a table of cells of different
-            sizes, and stays −1.
-        nodes: global ids of the nodes that this rank owns, or a domain that tells who owns them, whose ghosts stay. None: a node belongs to the lowest
-            rank that has it in a cell.
-        comm: an mpi4py communicator; MPI.COMM_WORLD by default, or that of the domain.
+        connectivity: global ids of the nodes of this rank's cells, any shape, such as (cells, 4). −1 marks no node, as in a table of cells of
+            different sizes, and stays −1.
+        nodes: global ids of the nodes that this rank owns, or a domain that defines ownership, whose ghosts are kept. None: the lowest rank with
+            a node in a cell owns it.
+        comm: an mpi4py communicator; by default the domain's, or MPI.COMM_WORLD.
 
-    Returns the map, in which missing nodes are ghosts, in ascending order of id behind the others, and an array of int32 in the shape of
-    `connectivity`. Time and memory grow with a rank's own cells. Raises ValueError or TypeError on every rank for a node that nobody owns.
+    Returns the map, with missing nodes as additional ghosts in ascending order of id, and an int32 array in the shape of `connectivity`. Time and
+    memory are linear in a rank's own cells. Raises ValueError or TypeError on every rank for a node without owner.
 
         nodes, cells = ph.localize(cell_nodes, owned_nodes)
         x = nodes.zeros()

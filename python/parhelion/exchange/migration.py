@@ -1,4 +1,4 @@
-"""Rows that go to other ranks: particles, work that is balanced anew."""
+"""Migration of rows to other ranks: particles, load balancing."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Migration:
-    """Sends each row of arrays to the rank that is named for it, where nobody knows beforehand who sends how much to whom.
+    """Send rows of arrays to given ranks; receivers need not know senders or counts.
 
     Construction is collective the first time for a communicator; `comm` is one of mpi4py, MPI.COMM_WORLD by default.
 
         migrate = ph.Migration()
-        x, ids = migrate(owner_of(x), x, ids)     # x: (n, 3), ids: (n,); then those that came here
+        x, ids = migrate(owner_of(x), x, ids)     # x: (n, 3), ids: (n,); then the received rows
     """
 
     __reduce__ = not_pickled
@@ -32,13 +32,13 @@ class Migration:
         self._native = _core.Migration(self._native_comm)
 
     def __call__(self, ranks: "ArrayLike", *arrays: "ArrayLike") -> Any:
-        """Row i of each array goes to `ranks[i]`, which may be this rank; −1: to nobody. Collective.
+        """Send row i of each array to `ranks[i]`, possibly this rank; −1 drops it. Collective.
 
-        All arrays go in one message from each rank to each that gets rows of it. A rank may send none, of arrays with the dtypes and components of the
-        others. Returns new arrays, or one, with the rows that came: by the rank that sent them, those of one rank in the order in which it named them.
+        One message per pair of ranks carries the rows of all arrays. A rank without rows passes empty arrays of the same dtypes and components.
+        Returns one new array, or several, of the received rows, in order of the sending rank, then in its order.
 
-        Raises ValueError or TypeError on every rank for ranks that do not exist, arrays without a row for each of `ranks`, dtypes or components that
-        differ between ranks.
+        Raises ValueError or TypeError on every rank for ranks that do not exist, arrays without a row for each of `ranks`, and dtypes or components
+        that differ between ranks.
         """
         to, rows = together(self._native_comm, lambda: _read(ranks, arrays))
         count = self._native.send(to, rows, callable_array)
@@ -48,7 +48,7 @@ class Migration:
 
     @property
     def sources(self) -> np.ndarray:
-        """The rank that each row of the last call came from, int32."""
+        """Sending rank of each row of the last call, int32."""
         return self._native.sources()
 
     def __repr__(self) -> str:

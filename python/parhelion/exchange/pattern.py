@@ -1,4 +1,4 @@
-"""Per neighbor, what is sent and what is received."""
+"""Patterns: the cells to send and receive."""
 
 from typing import Any, NamedTuple
 
@@ -13,11 +13,10 @@ Cells = np.ndarray | list[tuple[int, tuple[slice, ...]]]
 
 
 class Link(NamedTuple):
-    """What this rank and a neighbor (possibly itself) give each other in a forward exchange, in the order of the message.
+    """Cells that this rank and a neighbor (possibly itself) exchange in a forward exchange, in message order.
 
-    Indexed: local indices of owned cells (`send`) and of ghosts (`receive`), int32.
-    Cartesian: (block, global cells) pairs; ghosts continue past a periodic end.
-    Ghosts with the same global cell are all listed; in a forward exchange it travels once.
+    Indexed: local indices of owned cells (`send`) and of ghosts (`receive`), int32. Cartesian: (block, global cells) pairs; ghosts continue past
+    a periodic end. `receive` lists all ghosts of a global cell; the message holds it once.
     """
 
     rank: int
@@ -26,9 +25,9 @@ class Link(NamedTuple):
 
 
 class Pattern:
-    """What each rank sends to and receives from each neighbor. It holds no arrays and no types: exchanges share it.
+    """The cells that each rank sends to and receives from each neighbor; exchanges can share it.
 
-    Made by `build_pattern`. `print(pattern)` shows this rank's part.
+    `build_pattern` constructs it. `print(pattern)` shows this rank's part.
     """
 
     __reduce__ = not_pickled
@@ -43,7 +42,7 @@ class Pattern:
 
     @property
     def neighbor_ranks(self) -> list[int]:
-        """Ranks other than this one with which it exchanges, ascending."""
+        """Other ranks with which this rank exchanges, ascending."""
         return self._native.neighbor_ranks()
 
     @property
@@ -52,13 +51,13 @@ class Pattern:
         return self._native.cells_sent()
 
     def stages(self) -> list[list[Link]]:
-        """The links of each stage, in ascending order of rank; a standard pattern has one stage. Local; copies."""
+        """Links of each stage, in ascending order of rank; a standard pattern has one stage. Local; copies."""
         return [[self._link(*link) for link in stage] for stage in self._native.stages()]
 
     def verify(self) -> None:
-        """Compares each link with the neighbor's view of it. Collective.
+        """Compare each link with the neighbor's view of it. Collective.
 
-        Raises ValueError on every rank when a link has no partner there or the two sides differ.
+        Raises ValueError on every rank if a link has no counterpart there or the two sides differ.
         """
         self._native.verify()
 
@@ -75,7 +74,7 @@ class Pattern:
 
 
 def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
-    """The pattern of a domain. Collective for an indexed domain (owners learn who reads their cells), else local."""
+    """Pattern of a domain. Collective for an indexed domain (owners learn their cells' readers), else local."""
     if not isinstance(domain, (CartesianDomain, IndexedDomain)):
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
     if isinstance(domain, IndexedDomain):

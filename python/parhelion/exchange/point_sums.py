@@ -1,4 +1,4 @@
-"""Sums of the points that several ranks of a grid hold."""
+"""Sums of points that several ranks of a grid hold."""
 
 from typing import Any
 
@@ -14,17 +14,17 @@ from .reduction import Reduction
 
 
 class PointSums(_core.PointSums):
-    """All that hold a point of a staggered field get the sum of their values. Construction is collective.
+    """Sum each point of a staggered field over all ranks that hold it; each gets the sum. Construction is collective.
 
-    The planes of points between two blocks are on both of them. Where each rank's values are what its own cells give (forces on nodes,
-    fluxes through faces), every holder needs the sum: it comes in one round of messages, added in ascending order of rank, with the same bits
-    everywhere. Points that a rank holds on both ends of a periodic dimension, or in two of its blocks, are added up on it first. Layers around the
-    points are neither read nor written. In a grid with seams sums take two rounds, to the first holder of a point and back; `Field(u, sign=-1)` and
-    `Field(u, vector=1, along=0)` are as for an Exchange, fields may have several staggers, or be cells on the line of a center pivot.
+    Neighboring blocks both hold the points between them. Where a rank's values are its own cells' contributions (forces on nodes, fluxes through
+    faces), every holder needs the sum: one round of messages, added in ascending order of rank, with the same bits everywhere. A rank first adds
+    up points that it holds twice, at both ends of a periodic dimension or in two blocks. Halos are neither read nor written. With seams, sums take
+    two rounds, to the first holder of a point and back; fields may have different staggers, or be cells on the line of a center pivot;
+    `Field(u, sign=-1)` and `Field(u, vector=1, along=0)` are as for an Exchange.
 
     Args:
         domain: a CartesianDomain of cells.
-        arrays: of one stagger, equal extents and order, as for an Exchange; dtypes may differ. Kept, for calls that name none.
+        arrays: of one stagger, equal extents and order, as for an Exchange; dtypes may differ. Calls without arrays use these.
         transport: as for an Exchange.
         timeout: as for an Exchange.
 
@@ -46,19 +46,18 @@ class PointSums(_core.PointSums):
         super().__init__(domain._native, *fields, options)
 
     def __call__(self, *arrays: Any) -> None:
-        """Sums the points of these arrays, of the layouts of the construction's; of those where none are named."""
+        """Sum the points of these arrays, of the constructor's layouts; by default the constructor's arrays."""
         self.reduce("sum", *arrays)
 
     def reduce(self, reduction: "str | Reduction", *arrays: Any) -> None:
-        """The same with another reduction, a name or a `Reduction`; "replace" gives the value of the last rank that holds a point.
+        """As a call, with another reduction, a name or a `Reduction`; "replace" takes the highest holder's value.
 
-        What a `Reduction` raises while a rank combines points that it has twice is raised there, and is a ValueError of the ranks that
-        hold one of them.
+        If a `Reduction` raises for points that a rank holds twice, that rank gets the exception, and other holders a ValueError.
         """
         self._reduce_fields(reduction, *self._read(arrays))
 
     def begin(self, reduction: "str | Reduction" = "sum", *arrays: Any) -> _core.Step:
-        """Starts `reduce`. Until the step ends, or `end` is called, points that others hold must not be written.
+        """Start `reduce`. Until the step or `end` ends it, the program must not write shared points.
 
             with sums.begin("sum", force):
                 update_elsewhere()
@@ -69,7 +68,7 @@ class PointSums(_core.PointSums):
         return self._fields(arrays) if arrays else ([], [])
 
     def _fields(self, arrays: tuple[Any, ...]) -> "tuple[list[_core.Field], list[np.ndarray]]":
-        """Fields, and the arrays behind them, which a list that was passed may lose."""
+        """Fields and their arrays, alive even if the user's list changes."""
         fields = read_groups([self._domain], [arrays])[0]
         if any(parts.depth for parts in fields):
             raise ValueError("components of an array have gaps between them: pass arrays whose component axes lie as in C, or one by one")

@@ -1,4 +1,4 @@
-"""Owned values from one domain to another of the same cells."""
+"""Redistribution between domains of the same cells."""
 
 import math
 from collections.abc import Sequence
@@ -20,19 +20,18 @@ _Read = tuple[list[tuple[_core.Field, _core.Field]], list[np.ndarray]]  # fields
 
 
 class Redistribution:
-    """Moves owned values between two domains of the same cells on one communicator. Construction is collective.
+    """Move owned values between two domains of the same cells on one communicator. Construction is collective.
 
-    To another process grid or other splits, another partition, more or fewer ranks that own something (`splits` or ids of which a rank
-    has none). Ghosts are neither read nor written. Grids: each rank finds out alone with whom it shares cells. Index maps: cells are those of
-    equal global id. One message goes from each rank to each that gets cells of it, for all arrays of a call.
+    The domains may differ in process grid, splits or partition, and ranks may own nothing in one of them. Ghosts are neither read nor written.
+    Grids: each rank computes its messages alone. Index maps: equal global ids match. One message per pair of ranks carries all arrays of a call.
 
     Args:
         source: a CartesianDomain, or an IndexedDomain.
         target: another one of equal extents, or of the same global ids.
         transport: as for an Exchange.
         timeout: as for an Exchange.
-        axes: of grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`: an FFT's pencils keep the axis along which they are
-            whole contiguous.
+        axes: for grids: axis d of `target` is axis `axes[d]` of `source`, as in `numpy.transpose`. The pencils of an FFT so keep their undivided
+            axis contiguous.
 
     Raises ValueError or TypeError on every rank for domains of other cells or communicators, axes that are no permutation or differ.
 
@@ -61,37 +60,37 @@ class Redistribution:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
         options_and_axes = together(comm, check)
         self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
-        before: Any = source._native  # `check` verified that both are of one kind
+        before: Any = source._native  # of one kind, as `check` ensures
         after: Any = target._native
         self._native = _core.Redistribution(before, after, *options_and_axes)
         self._comm, self._called = comm, False
 
     def __call__(self, source: Any, target: Any) -> None:
-        """Owned values of `source`, an array of the first domain, into the owned cells of `target`, one of the second."""
+        """Move owned values of `source`, an array of the first domain, to `target`, one of the second."""
         self.forward((source, target))
 
     def forward(self, *pairs: tuple[Any, Any]) -> None:
-        """The same for any number of pairs (source, target) in one message for each rank.
+        """Move any number of pairs (source, target) in one message per pair of ranks.
 
-        Arrays as for an Exchange of their domain, with halo or, told by a Field, without. Both of a pair have one dtype and as many components. The
-        first call with arrays like these is collective. Raises ValueError or TypeError for arrays that do not fit, at the first call of all
+        Arrays as for an Exchange of their domain; those without halo need a Field. Both arrays of a pair have the same dtype and number of components.
+        The first call for such arrays is collective. Raises ValueError or TypeError for arrays that do not fit; the very first call raises
         on every rank.
         """
         self._native.forward(*self._read(pairs))
         self._called = True
 
     def prepare(self, *pairs: tuple[Any, Any]) -> None:
-        """Collective: what the first call with arrays like these would do. Nothing where that is done."""
+        """Do the set-up of the first move of such arrays; no effect afterwards. Collective."""
         self._native.prepare(*self._read(pairs))
         self._called = True
 
     def back(self, *pairs: tuple[Any, Any]) -> None:
-        """The other way: each `target` → `source`."""
+        """Move in reverse: each `target` → `source`."""
         self._native.back(*self._read(pairs))
         self._called = True
 
     def explain(self) -> str:
-        """How many cells stay, and how many go where, in a few lines."""
+        """Numbers of cells that stay, and that go to each rank."""
         return self._native.explain()
 
     def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:

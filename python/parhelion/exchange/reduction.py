@@ -1,4 +1,4 @@
-"""Reductions that a program defines."""
+"""User-defined reductions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 class Reduction(_core.Reduction):
-    """An associative function of the program's own, for `reverse` and `reduce_shared` beside "sum", "min" and the others.
+    """An associative function of the program, for `reverse` and `reduce_shared`.
 
-    It need not be commutative: values are combined in ascending order of rank, so that results repeat bit for bit. It is called with
-    whole rows of values, about once for each neighbor and array, not once for each cell: a NumPy ufunc is as fast as NumPy.
+    It need not be commutative: exchanges combine values in ascending order of rank, so that results repeat bit for bit. A call combines whole rows,
+    about one per neighbor and array, at the speed of NumPy for a ufunc.
 
     Args:
-        function: takes two rows (n,) of `dtype`, valid until it returns, and returns the row of their combinations. What it raises is raised where the exchange ends; ranks to which its values go on
-            get a ValueError that names this rank.
-        dtype: of the arrays that it combines: numbers, or structures of them. Components of a cell are elements of their own.
+        function: takes two rows (n,) of `dtype`, valid until it returns, and returns their combination. Its exceptions surface at the end of
+            the exchange; ranks that need its values get a ValueError that names this rank.
+        dtype: of the arrays: numbers, or structures of them. Each component of a cell is an element.
 
-    Such as the sum of values that are kept as logarithms:
+    For example, the sum of values stored as logarithms:
 
         log_sum = ph.Reduction(np.logaddexp, "float64")
         exchange.reverse(log_sum, u)

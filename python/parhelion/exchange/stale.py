@@ -1,4 +1,4 @@
-"""Ghosts that do not hold what their owners have, as `Exchange.stale` tells them."""
+"""Stale ghosts: results of `Exchange.stale`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class StaleGhost:
-    """A value of a ghost that differs from its owner's, byte by byte.
+    """A ghost value that differs bytewise from its owner's.
 
-    array: its number among those that the exchange was made with, from 0, group after group.
-    owner: the rank that has it (or passes it on, where a domain goes dimension by dimension).
-    cell: where its owner has it: a coordinate per dimension, or (global id,); empty in an indexed pattern that was loaded.
-    component: its number in a cell of several, flat; of an array that travels as several fields, within its field.
-    here, there: the two values in words.
+    array: number of the array in the exchange, from 0, group after group.
+    owner: owning rank (or the rank that forwards the value, if the exchange goes dimension by dimension).
+    cell: the owner's cell: a coordinate per dimension, or (global id,); empty in an indexed pattern that was loaded.
+    component: flat component number; within its field, if the array travels as several fields.
+    here, there: the two values as text.
     """
 
     array: int
@@ -30,9 +30,9 @@ class StaleGhost:
 
 @dataclass(frozen=True)
 class StaleGhosts:
-    """What `Exchange.stale` found on this rank; false where every ghost holds its owner's value.
+    """Result of `Exchange.stale` on this rank; false if every ghost holds its owner's value.
 
-    counts: of each array, how many values of its ghosts differ. first: the first few of each.
+    counts: number of differing ghost values of each array. first: the first few of each.
     """
 
     counts: tuple[int, ...]
@@ -48,7 +48,7 @@ class StaleGhosts:
 
 
 def stale_from(found: tuple[Sequence[int], Sequence[tuple[Any, ...]]], numbers: Sequence[int]) -> StaleGhosts:
-    """What the native exchange found of its fields; `numbers`: of each field, the array that it is a part of."""
+    """Convert the native result; `numbers` maps each field to its array."""
     by_field, first = found
     counts = [0] * (max(numbers) + 1)
     for number, count in zip(numbers, by_field, strict=True):

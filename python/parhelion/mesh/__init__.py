@@ -1,4 +1,4 @@
-"""Meshes to index maps, which say what each rank owns and what it reads from others: reading, partitioning, inspecting."""
+"""Reading and partitioning of meshes, and index maps: the indices that each rank owns and its ghosts."""
 
 from .demo import demo_mesh, demo_partition
 from .maps import IndexMapError, IndexMaps, describe, inspect, read_index_maps, write_index_maps

@@ -1,7 +1,7 @@
-"""A casting to demonstrate with: a flanged hub with bolt holes, meshed by Netgen.
+"""Demo mesh: a casting, a flanged hub with bolt holes, meshed by Netgen.
 
-Netgen comes as a wheel that needs no system libraries (gmsh's needs OpenGL), takes constructive
-solid geometry and refines onto curved surfaces; its licence (LGPL) allows the use.
+Netgen's wheel needs no system libraries (gmsh's needs OpenGL), takes constructive solid geometry and refines onto curved surfaces; its licence
+(LGPL) allows the use.
 """
 
 import math
@@ -14,7 +14,7 @@ from .mesh import MeshError, read_mesh
 from .partition import dual_graph, index_maps, partition_cells
 
 _BOLTS = 6
-# First guess of the number of cells for mesh size h: 6.4 / h³ on this geometry.
+# Mesh size h gives about 6.4 / h³ cells on this geometry.
 _CELLS_AT_UNIT_SIZE = 6.4
 _TRIES = 3
 _NEAR_ENOUGH = 0.2
@@ -22,9 +22,9 @@ _MOST_BEFORE_REFINEMENT = 30_000
 
 
 def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
-    """A VTU file with about `cells` tetrahedra (at least some 4,800) of a casting. Local.
+    """Create a VTU file of a casting with about `cells` tetrahedra (at least 4,800 or so). Local.
 
-    It is made in a few seconds on first use, and kept in `folder` for the next.
+    The first use takes seconds; later ones reuse the file in `folder`.
     """
     if cells < 1:
         raise MeshError(f"{cells} cells: give at least 1")
@@ -37,10 +37,10 @@ def demo_mesh(folder: str | Path, cells: int = 200_000) -> Path:
 
 
 def demo_partition(folder: str | Path, parts: int, cells: int = 200_000) -> Path:
-    """The folder `casting-CELLS-PARTS` with the demo mesh's cells in the published format. Local.
+    """Create the folder `casting-CELLS-PARTS` with the demo mesh's cells in the published format. Local.
 
-    Ghosts are the cells that share a node with a cell of the part, as many as in published sets.
-    Made on first use, kept in `folder`. Raises MeshError when `parts` is not possible.
+    Ghosts are the cells that share a node with a cell of the part, as many as in published sets. Later calls reuse the folder. Raises MeshError for
+    impossible `parts`.
     """
     path = Path(folder) / f"casting-{int(cells)}-{parts}"
     try:
@@ -52,7 +52,7 @@ def demo_partition(folder: str | Path, parts: int, cells: int = 200_000) -> Path
 
 
 def _casting(cells: int):
-    """Mesh coarsely, then split every tetrahedron in eight as often as needed."""
+    """Mesh coarsely, then refine each tetrahedron into eight, repeatedly."""
     import meshio
 
     refinements = max(0, math.ceil(math.log(cells / _MOST_BEFORE_REFINEMENT, 8)))
@@ -65,7 +65,7 @@ def _casting(cells: int):
 
 
 def _coarse(cells: float):
-    """The mesh nearest to `cells` in a few tries: the count jumps as the mesh size passes a feature's."""
+    """Closest mesh to `cells` in a few tries: the count jumps as the mesh size passes a feature's."""
     from netgen.csg import CSGeometry
 
     geometry = CSGeometry()

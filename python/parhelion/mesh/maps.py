@@ -1,4 +1,4 @@
-"""Index maps: what they hold, the rules that they keep, and data sets of them, whose bytes docs/index-map-format.md describes."""
+"""Index maps and their rules, in memory and in files (docs/index-map-format.md)."""
 
 import os
 import re
@@ -20,7 +20,7 @@ REWRITE = "write the data set again from its mesh"
 
 
 class IndexMapError(InputError):
-    """An index-map data set is damaged, incomplete or does not fit what was asked."""
+    """An index-map data set is damaged, incomplete or does not match the request."""
 
 
 def fault(where: object, what: str, remedy: str = REWRITE) -> IndexMapError:
@@ -29,10 +29,10 @@ def fault(where: object, what: str, remedy: str = REWRITE) -> IndexMapError:
 
 @dataclass(frozen=True)
 class IndexMaps:
-    """The maps of all ranks: rank r owns the indices `starts[r] … starts[r+1]-1` and reads `ghosts[r]` (ascending) from others.
+    """Maps of all ranks: rank r owns the indices `starts[r] … starts[r+1]-1` and has the ghosts `ghosts[r]` (ascending).
 
-    Indices start at 0. `keys[i]` names index i in terms of the mesh file (cell number, point number, or sorted point numbers); `keys` is None
-    when the data set does not say.
+    Indices start at 0. `keys[i]` identifies index i in the mesh file (cell number, point number, or sorted point numbers); `keys` is None for data
+    sets without keys.
     """
 
     owned: np.ndarray
@@ -50,30 +50,30 @@ class IndexMaps:
 
     @property
     def starts(self) -> np.ndarray:
-        """First global index of each rank, and `size` at the end."""
+        """First global index of each rank, then `size`."""
         return np.concatenate([[0], np.cumsum(self.owned, dtype=np.int64)])
 
     def owner_of(self, indices: np.ndarray) -> np.ndarray:
-        """The rank that owns each global index."""
+        """Owner of each global index."""
         return np.searchsorted(self.starts, indices, side="right") - 1
 
     def sources(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ranks that own ghosts of `rank`, ascending, and how many each of them owns."""
+        """Owners of the ghosts of `rank`, ascending, and the number of ghosts from each."""
         return np.unique(self.owner_of(self.ghosts[rank]), return_counts=True)
 
     def keys_of(self, rank: int) -> np.ndarray | None:
-        """What the indices that `rank` owns are called in the mesh file, in their order."""
+        """Mesh-file keys of the indices that `rank` owns, in their order."""
         return None if self.keys is None else self.keys[self.starts[rank] : self.starts[rank + 1]]
 
 
 def check_maps(maps: IndexMaps) -> None:
-    """All ranks' ghosts obey the rules: for maps that were made in memory, before they are written."""
+    """Check all ranks' ghosts of maps made in memory, before they are written."""
     for rank, ghosts in enumerate(maps.ghosts):
         _check_ghosts(f"rank {rank}", ghosts, rank, maps.starts, base=0)
 
 
 def _check_ghosts(where: object, ghosts: np.ndarray, rank: int, starts: np.ndarray, base: int) -> None:
-    """Ghosts (from 0) ascend strictly, lie in 0 … size-1 and are not the rank's own; messages count ids from `base`."""
+    """Check that ghosts (from 0) ascend and lie in 0 … size-1 outside the rank's block; messages count ids from `base`."""
     first, end, size = int(starts[rank]), int(starts[rank + 1]), int(starts[-1])
 
     def named(at: int) -> str:
@@ -88,9 +88,9 @@ def _check_ghosts(where: object, ghosts: np.ndarray, rank: int, starts: np.ndarr
 
 
 def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
-    """The P of a folder's name NAME-P, which must equal `ranks` if that is given.
+    """Number of ranks P from the folder name NAME-P; if given, `ranks` must equal it.
 
-    Of a folder with another name: `ranks`, or the number of files data001, data002, … in it.
+    For other names: `ranks`, or the number of files data001, data002, … in the folder.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -110,12 +110,10 @@ def ranks_of(folder: str | Path, ranks: int | None = None) -> int:
 
 
 def read_index_maps(folder: str | Path, ranks: int | None = None) -> IndexMaps:
-    """Read the maps of all ranks. Local. Ids start at 1 in the files and at 0 in what is returned.
+    """Read the maps of all ranks. Local. Ids start at 1 in files and at 0 in the result.
 
-    `ranks`, when given, must be the data set's own. Bytes after a rank's ids and surplus files are
-    ignored. Raises IndexMapError, a ValueError that names the fault, the file and rank, and the
-    remedy, when a file is missing, truncated or breaks a rule; nothing is allocated before its size
-    is known to be in the file.
+    `ranks`, if given, must match the data set. Ignores bytes after a rank's ids, and surplus files. Raises IndexMapError, a ValueError that names
+    fault, file, rank and remedy, if a file is missing, truncated or breaks a rule. Checks sizes against the file before allocation.
     """
     folder, ranks = Path(folder), ranks_of(folder, ranks)
     owned, starts = _owned(folder, ranks)
@@ -130,10 +128,10 @@ def read_index_maps(folder: str | Path, ranks: int | None = None) -> IndexMaps:
 
 
 def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
-    """Write `maps` into `folder`, made if need be; its name has to end in -P. Local.
+    """Write `maps` into `folder`, created if needed, with a name that ends in -P. Local.
 
-    Returns the folder, which `read_index_maps` takes. Raises IndexMapError when the maps break a
-    rule, an id does not fit in 32 bits, the name tells another rank count, or it cannot be written.
+    Returns the folder, for `read_index_maps`. Raises IndexMapError if the maps break a rule, an id exceeds 32 bits, the name has another rank
+    count, or writing fails.
     """
     folder = Path(folder)
     if not folder.name.endswith(f"-{maps.ranks}"):
@@ -147,7 +145,7 @@ def write_index_maps(maps: IndexMaps, folder: str | Path) -> Path:
             _write(_file(folder, rank), IDS, (int(maps.owned[rank]), len(ghosts)), ghosts + 1)
             file, keys = _file(folder, rank, "keys"), maps.keys_of(rank)
             if keys is None:
-                file.unlink(missing_ok=True)  # of earlier maps
+                file.unlink(missing_ok=True)  # from earlier maps
             else:
                 _write(file, KEYS, (KINDS.index(maps.entities), keys.shape[1]), keys)
     except OSError as error:
@@ -227,7 +225,7 @@ def _write(path: Path, kind: np.dtype, head: tuple[int, int], rest: np.ndarray) 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write, which becomes `path` at the end: a reader meets the old file, or the new one, never a piece."""
+    """Yield a temporary file that replaces `path` at the end: readers see the old file or the new one, never a part."""
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         yield temporary
@@ -237,10 +235,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def describe(maps: IndexMaps) -> dict:
-    """Sizes and connections of `maps`, ready for JSON. Local.
+    """Summarize sizes and neighbors of `maps` for JSON. Local.
 
-    `imbalance` is the largest block over the mean block. A rank's neighbors are those that it reads
-    from or is read by; `one_way` counts pairs of which only one reads from the other.
+    `imbalance`: largest over mean block. A rank's neighbors have its cells as ghosts, or own its ghosts; `one_way` counts pairs with ghosts on one
+    side only.
     """
     ghosts = np.array([len(ids) for ids in maps.ghosts])
     sources = [maps.sources(rank)[0] for rank in range(maps.ranks)]
@@ -262,9 +260,9 @@ def describe(maps: IndexMaps) -> dict:
 
 
 def inspect(path: str | Path, ranks: int | None = None) -> dict:
-    """Read and check a data set, and `describe` it. Local.
+    """Read, check and `describe` a data set. Local.
 
-    Raises IndexMapError when it is damaged or not for `ranks`.
+    Raises IndexMapError if it is damaged or not for `ranks`.
     """
     return {"schema": "parhelion.index-maps/1", "path": str(path)} | describe(read_index_maps(path, ranks))
 
@@ -274,5 +272,5 @@ def _spread(values: np.ndarray) -> dict:
 
 
 def imbalance(owned: np.ndarray) -> float:
-    """Largest block over mean block; 1 is perfect."""
+    """Largest over mean block; 1 is perfect."""
     return float(owned.max() / owned.mean()) if owned.any() else 1.0

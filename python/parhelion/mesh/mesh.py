@@ -1,7 +1,7 @@
-"""A mesh as partitioning needs it, points that exist and cells of the highest dimension; read in any format that meshio knows.
+"""Meshes for partitioning, with cells of the highest dimension, in any format that meshio reads.
 
-Corner numbering is VTK's, which meshio uses for every format it reads. A facet has one dimension
-less than its cell: a triangle or quadrilateral in 3-D, an edge in 2-D, a point in 1-D.
+Corners are in VTK order, as in meshio. A facet has one dimension less than its cell: a triangle or quadrilateral in 3-D, an edge in 2-D, a
+point in 1-D.
 """
 
 import contextlib
@@ -19,12 +19,12 @@ from ..errors import InputError
 
 
 class MeshError(InputError):
-    """A mesh cannot be read or cannot be partitioned as asked."""
+    """A mesh is unreadable, or cannot be partitioned as requested."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A cell shape: its dimension, its corners and, by corner, its facets and edges."""
+    """A cell shape: dimension, corners, and facets and edges by corner."""
 
     dimension: int
     corners: int
@@ -69,12 +69,12 @@ _LAGRANGE = {
     "PYRAMID": "pyramid", "WEDGE": "wedge", "HEXAHEDRON": "hexahedron",
 }
 
-# Cells without facets: they mark points, and have no neighbors.
+# Cells without facets mark points; a mesh of them alone has no neighbors.
 POINT_KINDS = ("vertex", "VTK_VERTEX", "poly_vertex")
 
 
 def shape_of(kind: str, width: int) -> Shape | None:
-    """The shape of meshio's cell type `kind` with `width` nodes a cell, or None if unknown.
+    """Shape of meshio's cell type `kind` with `width` nodes per cell; None if unknown.
 
     Curved cells (`tetra10`, `VTK_LAGRANGE_HEXAHEDRON`, …) have the shape of their corners.
     """
@@ -96,10 +96,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Cells in the order of the file, those of lower dimension left out.
+    """Cells of the highest dimension, in file order, numbered from 0 through all `blocks`.
 
-    Cells are numbered from 0 through all `blocks`. `left_out` counts, by type, the cells of lower
-    dimension, such as the boundary triangles of a tetrahedral mesh.
+    `left_out` counts cells of lower dimension by type, such as the boundary triangles of a tetrahedral mesh.
     """
 
     name: str
@@ -121,10 +120,10 @@ class Mesh:
 
 
 def mesh_from_meshio(source, name: str = "mesh", where: object = None) -> Mesh:
-    """The cells of highest dimension of a `meshio.Mesh`. Local; copies what is not int64.
+    """Take the cells of highest dimension of a `meshio.Mesh`. Local; copies arrays other than int64.
 
-    Raises MeshError when there are no cells, a cell type has no known facets (`polyhedron`), or a
-    cell names a point that does not exist; `where` (else `name`) opens the message.
+    Raises MeshError if there are no cells, the facets of a cell type are unknown (`polyhedron`), or a point does not exist; `where` (else `name`)
+    opens the message.
     """
     where = where or name
     filled = [block for block in source.cells if len(block.data)]
@@ -163,18 +162,17 @@ def _block(block, points: int, where: object) -> Block:
     return Block(block.type, shape, nodes)
 
 
-# Memory limit of a reader: this many times the file's bytes plus SPARE_BYTES, because text and compressed data grow.
+# Text and compressed data expand: a reader may take this multiple of the file's size, and SPARE_BYTES.
 MOST_GROWTH = 200
 SPARE_BYTES = 2**30
 
-# meshio reads some forty formats, but exits the process on a bad file, which a library must prevent.
+# meshio reads some forty formats and is the usual reader in Python. On a bad file it exits the process, which a library must prevent.
 
 
 def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:
-    """Read the mesh in `path`; the format follows from the suffix unless `file_format` names it.
+    """Read the mesh in `path`, in `file_format` or the format of its suffix. Local.
 
-    Local. Raises MeshError when the file is missing, empty, damaged, of an unknown format, or holds
-    no cells that can be partitioned.
+    Raises MeshError if the file is missing, empty, damaged, of an unknown format, or has no cells to partition.
     """
     import meshio
 
@@ -201,7 +199,7 @@ def read_mesh(path: str | Path, file_format: str | None = None) -> Mesh:
 
 @contextlib.contextmanager
 def _memory_within(file_bytes: int) -> Iterator[None]:
-    """A damaged file of some bytes may announce billions of points, and readers make room for them before they look."""
+    """Limit memory: a damaged file may claim billions of points, for which readers allocate before they check."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]

@@ -1,4 +1,4 @@
-"""From a mesh to index maps: its dual graph, parts by METIS, owners and ghosts of cells, faces, edges or nodes; `partition_mesh` does all of it."""
+"""Partitioning of meshes: dual graph, parts by METIS, owners and ghosts of cells, faces, edges or nodes."""
 
 import operator
 import os
@@ -14,15 +14,15 @@ from .maps import IndexMaps, describe, imbalance, write_index_maps
 from .mesh import Mesh, MeshError, mesh_from_meshio, read_mesh
 from .topology import ENTITIES, incidence
 
-ADJACENCIES = ("faces", "nodes")  # shared by two neighboring cells
-# In thousandths. METIS's default of 30 costs each solver step more time than the few saved faces save.
+ADJACENCIES = ("faces", "nodes")  # entities that neighboring cells share
+# In thousandths. METIS's default for k-way, 30, saves few faces and costs a solver time in every step.
 ALLOWED_IMBALANCE = 5
 MOST_NAME_BYTES = 200
 PHI = np.uint64(0x9E3779B97F4A7C15)
 
 
 def dual_graph(mesh: Mesh) -> sparse.csr_array:
-    """Cells × cells, nonzero where two different cells share a face. Symmetric; local."""
+    """Cells × cells, nonzero where two cells share a face. Symmetric; local."""
     touches = incidence(mesh, "faces").touches
     graph = (touches @ touches.T).tocoo()
     off = graph.row != graph.col
@@ -30,12 +30,10 @@ def dual_graph(mesh: Mesh) -> sparse.csr_array:
 
 
 def partition_cells(graph: sparse.csr_array, parts: int, seed: int = 0) -> np.ndarray:
-    """The part (0 … parts-1) of every cell, by METIS; no part is empty, and equal input gives
-    equal output.
+    """Part (0 … parts-1) of every cell, by METIS; deterministic, without empty parts.
 
-    Of METIS's two methods (Karypis & Kumar, SIAM J. Sci. Comput. 20, 1998) the one that cuts less:
-    direct k-way, mostly ahead with few parts, or recursive bisection, with many.
-    Raises MeshError unless 1 ≤ parts ≤ cells.
+    Takes the smaller cut of METIS's two methods (Karypis & Kumar, SIAM J. Sci. Comput. 20, 1998): direct k-way, mostly better for few parts, and
+    recursive bisection, for many. Raises MeshError unless 1 ≤ parts ≤ cells.
     """
     import pymetis
 
@@ -52,13 +50,13 @@ def partition_cells(graph: sparse.csr_array, parts: int, seed: int = 0) -> np.nd
     adjacency = pymetis.CSRAdjacency(graph.indptr.astype(index), graph.indices.astype(index))
     options = pymetis.Options(seed=seed, ufactor=ALLOWED_IMBALANCE)
     tried = [pymetis.part_graph(parts, adjacency, recursive=recursive, options=options) for recursive in (True, False)]
-    # Fewer empty parts come before a smaller cut.
+    # Fewer empty parts come first, then the smaller cut.
     best = min(tried, key=lambda found: (-len(set(found.vertex_part)), found.edge_cuts))
     return fill_empty_parts(np.asarray(best.vertex_part, dtype=np.int64), parts)
 
 
 def fill_empty_parts(part: np.ndarray, parts: int) -> np.ndarray:
-    """`part`, with one cell of the largest part moved into each part that METIS left empty."""
+    """Move one cell of the largest part into each empty part."""
     part, sizes = part.copy(), np.bincount(part, minlength=parts)
     for empty in np.flatnonzero(sizes == 0):
         donor = int(np.argmax(sizes))
@@ -69,7 +67,7 @@ def fill_empty_parts(part: np.ndarray, parts: int) -> np.ndarray:
 
 
 def edge_cut(graph: sparse.csr_array, part: np.ndarray) -> int:
-    """The number of neighboring pairs of cells that lie in different parts."""
+    """Number of pairs of neighboring cells in different parts."""
     pairs = graph.tocoo()
     return int(np.count_nonzero(part[pairs.row] != part[pairs.col])) // 2
 
@@ -77,9 +75,8 @@ def edge_cut(graph: sparse.csr_array, part: np.ndarray) -> int:
 def index_maps(mesh: Mesh, part: np.ndarray, parts: int, entities: str = "cells", adjacency: str = "faces") -> IndexMaps:
     """Number `entities` so that each part owns a contiguous block, and find every part's ghosts. Local.
 
-    A cell is owned by its part; a face, edge or node by one of the parts whose cells touch it, shared
-    out evenly and always alike (see docs/partition.md). Within a block the order of the mesh file is
-    kept. Ghosts of a part are
+    A part owns its cells. A deterministic hash assigns a face, edge or node evenly to one of the parts whose cells touch it (docs/partition.md).
+    Blocks keep the order of the mesh file. Ghosts of a part are
     - cells: those of other parts that share a face (`adjacency="nodes"`: a node) with a cell of it;
     - faces, edges, nodes: those that a cell of the part touches and another part owns.
     """
@@ -96,19 +93,19 @@ def index_maps(mesh: Mesh, part: np.ndarray, parts: int, entities: str = "cells"
 
 
 def _cell_reach(mesh: Mesh, members: sparse.csr_array, adjacency: str) -> sparse.csr_array:
-    """Cells × parts, nonzero where the part has a cell that shares a face or node with the cell."""
+    """Cells × parts, nonzero where a cell of the part shares a face or node with the cell."""
     touches = incidence(mesh, adjacency).touches
     seen_by = (touches.T.tocsr() @ members).tocsr()
-    # Entities of one part only make no ghosts; skipping them keeps the product small.
+    # Entities of a single part make no ghosts; leaving them out keeps the product small.
     border = np.flatnonzero(np.diff(seen_by.indptr) > 1)
     return (touches[:, border] @ seen_by[border]).tocsr()
 
 
 def _owners(reach: sparse.csr_array) -> np.ndarray:
-    """Of the n parts that touch entity e, ascending, the one at place (e·φ mod 2⁶⁴ >> 32) mod n.
+    """Owner of entity e: of the n parts that touch it, ascending, the one at (e·φ mod 2⁶⁴ >> 32) mod n.
 
-    Taking the lowest part would leave the last parts with the fewest entities and the most ghosts;
-    a multiplicative hash (Knuth, TAOCP 3, 6.4) shares a border out evenly and needs no messages.
+    With the lowest part as owner, the last parts would have the fewest entities and the most ghosts; a multiplicative hash (Knuth, TAOCP 3, 6.4)
+    divides borders evenly without messages.
     """
     reach.sort_indices()
     entity, candidates = np.arange(reach.shape[0], dtype=np.uint64), np.diff(reach.indptr).astype(np.uint64)
@@ -139,12 +136,10 @@ def partition_mesh(
     name: str | None = None,
     seed: int = 0,
 ) -> dict:
-    """Partition `mesh` into `parts` and write the index maps of `entities` into the folder `out`.
+    """Partition `mesh` into `parts` and write the index maps of `entities` into the folder `out`. Local.
 
-    Local. `mesh` is a file that meshio reads, a `meshio.Mesh` or a `Mesh`. Data sets are named
-    NAME-P for cells, NAME-faces-P and so on for others; NAME is the file's unless given. Returns a
-    summary ready for JSON. Raises MeshError or IndexMapError (both ValueError) before anything is
-    written.
+    `mesh` is a file that meshio reads, a `meshio.Mesh` or a `Mesh`. Data sets are named NAME-P for cells, NAME-faces-P and so on for others; NAME
+    defaults to the file's. Returns a summary for JSON. Raises MeshError or IndexMapError (both ValueError) before it writes anything.
 
         partition_mesh("casting.msh", 12, entities=["cells", "nodes"], out="maps")
     """
@@ -160,7 +155,7 @@ def partition_mesh(
     _check_name(name)
     graph = dual_graph(mesh)
     part = partition_cells(graph, parts, seed)
-    # The adjacency applies to ghosts of cells; together with cells, other entities use faces.
+    # `adjacency` affects ghosts of cells only; next to cells, other entities ignore it.
     maps = [index_maps(mesh, part, int(parts), kind, "faces" if kind != "cells" and "cells" in kinds else adjacency) for kind in kinds]
     return {
         "schema": "parhelion.partition/1",
@@ -176,7 +171,7 @@ def partition_mesh(
 
 
 def _check_name(name: str) -> None:
-    """A data set is a file or folder in `out`, of that name and some letters more."""
+    """Check a name for data sets, which are files or folders in `out`."""
     faults = {
         "is empty": not name,
         "holds a slash or a character that cannot be printed": "/" in name or not name.isprintable(),

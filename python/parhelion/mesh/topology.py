@@ -1,4 +1,4 @@
-"""Which cells touch which faces, edges and nodes: sparse matrices, made without loops over cells."""
+"""Incidence of cells and faces, edges or nodes, as sparse matrices, without loops over cells."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,7 @@ ABSENT = -1
 class Incidence:
     """`touches[c, e]` is nonzero where cell c touches entity e.
 
-    `keys[e]` names the entity in terms of the file: its sorted point numbers, padded at the end
-    with -1 to the widest; for cells, the number of the cell.
+    `keys[e]` identifies the entity in the file: sorted point numbers, padded with -1 to the widest; for cells, the cell number.
     """
 
     touches: sparse.csr_array
@@ -27,8 +26,7 @@ class Incidence:
 def incidence(mesh: Mesh, entities: str) -> Incidence:
     """Cells × entities of `mesh`, for `entities` one of cells, faces, edges, nodes.
 
-    Faces are facets: what two neighboring cells share (edges in 2-D, points in 1-D). Nodes are all
-    points that a cell refers to, those in the middle of curved edges included.
+    Faces are facets (edges in 2-D, points in 1-D). Nodes are all points of a cell, including those on curved edges.
     """
     if entities not in ENTITIES:
         raise MeshError(f"entities {entities!r} are unknown: use one of {', '.join(ENTITIES)}")
@@ -60,10 +58,9 @@ def _table(block: Block, entities: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _distinct(nodes: np.ndarray) -> np.ndarray:
-    """Rows sorted, repeated points replaced by -1 at the end.
+    """Sort rows; replace repeated points by -1 at the end.
 
-    Cells with coinciding corners are common (a wedge written as a hexahedron): the faces that
-    coinciding corners leave over must still be found equal to their neighbors' faces.
+    Cells with coinciding corners are common (a wedge written as a hexahedron); their remaining faces must match those of neighbors.
     """
     rows = np.sort(nodes, axis=1)
     repeated = rows[:, 1:] == rows[:, :-1]
@@ -77,7 +74,7 @@ def _distinct(nodes: np.ndarray) -> np.ndarray:
 
 
 def _number(rows: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number equal rows alike, in lexicographic order, column by column so that 64 bits suffice."""
+    """Number distinct rows in lexicographic order, column by column so that 64 bits suffice."""
     combined = rows[:, 0]
     for place, column in enumerate(rows.T[1:]):
         ids = np.unique(combined, return_inverse=True)[1] if place else combined

@@ -1,4 +1,4 @@
-"""Whether this process's launcher and its MPI know each other. The library asks alike for other languages: src/core/launched.cpp."""
+"""Check that launcher and MPI agree; src/core/launched.cpp does so for other languages."""
 
 import os
 import shlex
@@ -10,13 +10,13 @@ from ..launch.jobs import Rank, by_srun, inside_launcher
 from ..launch.kinds import kind_of
 from ..launch.mpi import Mpi, file_of, name_of, symbol_address
 
-LONGEST = 400  # characters of a command in a message
+LONGEST = 400  # most characters of a command in a message
 
 
 def refuse_to_be_alone(MPI: ModuleType) -> None:
-    """Raises MpiMismatchError where several ranks were started and MPI knows of this one alone: each would compute the whole problem.
+    """Raise MpiMismatchError if the launcher started several ranks but MPI sees one: each would compute the whole problem.
 
-    PARHELION_ALONE=1 says that this is meant.
+    PARHELION_ALONE=1 disables the check.
     """
     here = _one_of_several()
     if here is None or not MPI.Is_initialized() or MPI.COMM_WORLD.size > 1:
@@ -30,7 +30,7 @@ def refuse_to_be_alone(MPI: ModuleType) -> None:
 
 
 def import_mpi() -> ModuleType:
-    """mpi4py.MPI, with MPI started as mpi4py does it. Raises MpiMismatchError before that where it is known not to start here."""
+    """Import mpi4py.MPI and start MPI. MpiMismatchError beforehand if it cannot start under this launcher."""
     import mpi4py
 
     here = _one_of_several()

@@ -1,4 +1,4 @@
-"""Loads the native module of the build whose MPI is the one that mpi4py is bound to."""
+"""Loading of the native module."""
 
 import importlib.machinery
 import importlib.util
@@ -13,9 +13,9 @@ from .alone import import_mpi, refuse_to_be_alone
 
 
 def load_core(name: str) -> ModuleType:
-    """The native module under `name`. Imports mpi4py.MPI, which starts MPI.
+    """Load the native module under `name`. Imports mpi4py.MPI, which starts MPI.
 
-    Raises MpiMismatchError when no build fits mpi4py's MPI, when two MPIs are in this process, or when its launcher is not this MPI's.
+    Raises MpiMismatchError if no build fits mpi4py's MPI, the process has loaded two MPIs, or the launcher belongs to another MPI.
     """
     MPI = _import_mpi()
     refuse_to_be_alone(MPI)
@@ -26,7 +26,7 @@ def load_core(name: str) -> ModuleType:
 
 
 def choose_build(MPI: ModuleType) -> Build:
-    """The build that runs on the MPI that mpi4py's module uses. `launch.find_build` cannot know it: it loads no MPI."""
+    """Return the build for mpi4py's MPI, which `launch.find_build` cannot know because it loads no MPI."""
     version = MPI.Get_library_version()
     built = {name: build for name, build in installed_builds().items() if _extension(build)}
     address = symbol_address(str(MPI.__file__))
@@ -34,12 +34,12 @@ def choose_build(MPI: ModuleType) -> Build:
     if not fitting:
         raise MpiMismatchError(mismatch.no_build(version, address, list(built.values())))
     wanted = os.environ.get("PARHELION_BUILD")
-    # Related MPIs share a soname: prefer the requested build, then one for this version.
+    # Related MPIs share a soname: prefer the requested build, then one for exactly this version.
     return max(fitting, key=lambda build: (build.name == wanted, name_of(build.library_version) == name_of(version)))
 
 
 def refuse_two_mpis() -> None:
-    """Raises MpiMismatchError when this process has loaded more than one MPI."""
+    """Raise MpiMismatchError if the process has loaded two MPIs."""
     loaded = loaded_mpi_libraries()
     if len(loaded) > 1:
         raise MpiMismatchError(mismatch.two_mpis(loaded))

@@ -1,6 +1,4 @@
-"""What is said where the build, mpi4py's MPI and this Python do not fit each other, with the remedy. Ranks that are each alone: `alone`;
-compiled programs: `launch.program`; builds that are missing: `launch.builds`.
-"""
+"""Messages where the build, mpi4py's MPI and Python do not match. Others are in `alone`, `launch.program` and `launch.builds`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ def no_mpi(error: Exception) -> str:
 
 
 def no_build(version: str, address: int | None, built: Sequence[Build]) -> str:
-    """None is for the MPI that mpi4py is bound to, whose library has a function at `address`."""
+    """No build fits mpi4py's MPI, which has a function at `address`."""
     library = file_of(address) if address else None
     bound = f"mpi4py is bound to {name_of(version)}{f' ({library})' if library else ''}"
     remedy = build_for(name_to_build(version, library))

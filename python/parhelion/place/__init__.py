@@ -1,1 +1,1 @@
-"""Placement beyond the library: cases from options, graphs of parts, rank files, the cost model, and the exchange simulated."""
+"""Placement tools: cases from options, graphs of parts, rank files, the cost model, and simulated exchanges."""

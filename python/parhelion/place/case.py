@@ -1,4 +1,4 @@
-"""One description of a case, for `place` and `model simulate`: a machine, what is put onto it, and what is exchanged."""
+"""Cases for `place` and `model simulate`: machine, grid or parts, and exchange."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ GRIDS_ALONE = ("blocks", "method", "numbering", "extent", "parameters")
 
 @dataclass(frozen=True)
 class Case:
-    """What the options say. Sizes of an exchange are those of one rank; `bytes_per_cell` is of one field.
+    """A case from command options. Sizes of an exchange are per rank, `bytes_per_cell` per field.
 
-    Exactly one of `grid`, `cells` (the grid is chosen), `blocks` (by hand), `graph` (index maps: parts of a mesh) and `mask` (a grid with land, which
-    is `grid`, or chosen for `ranks`) says what is placed.
+    Exactly one of these defines the ranks: `grid`, `cells` (chooses a grid), `blocks` (by hand), `graph` (index maps of a mesh's parts), or `mask`
+    (land, with `grid` or with `ranks`, which chooses a grid).
     """
 
     topology: str | None = None
@@ -65,9 +65,9 @@ class Case:
     parameters: Parameters | None = None
 
     def on_allocation(self, env: Mapping[str, str] | None = None) -> Case:
-        """The same with the number of nodes and their names from Slurm, PBS or LSF.
+        """Add the number and names of the nodes from Slurm, PBS or LSF.
 
-        Names are taken where there are as many nodes as the options say; a case that describes another machine is left as it is.
+        Uses names only if their number matches the options; a case that describes another machine stays unchanged.
         """
         hosts = given(os.environ if env is None else env).hosts
         told = self.nodes or self.blocks or len(self.ranks_per_node or ()) > 1 or _counts_nodes(self.topology or "")
@@ -84,7 +84,7 @@ class Case:
         return read_index_maps(self.graph)
 
     def grids_with_land(self) -> list[LandGrid]:
-        """The process grid, or those for that many ranks, and which of their places get a rank."""
+        """The process grid, or candidates for `ranks`, with the places that get a rank."""
         others = [name for name in GRIDS_ALONE if getattr(self, name)]
         if others:
             raise PlacementError(f"--mask goes with a grid of even blocks: leave out {', '.join('--' + name for name in others)}")
@@ -109,7 +109,7 @@ class Case:
 
     @cached_property
     def machine(self) -> Machine:
-        """From topology, nodes and ranks per node; what they leave open follows from grid, blocks or parts."""
+        """Machine from topology, nodes and ranks per node; grid, blocks or parts complete them."""
         topology, ranks = self.topology or "", self.ranks_per_node
         nodes = self.nodes or (len(ranks) if ranks and len(ranks) > 1 else None)
         if not topology and not nodes:
@@ -132,7 +132,7 @@ class Case:
         return self.on_grid()
 
     def on_grid(self, method: str = "") -> Placement:
-        """The automatic placement of a grid, or the one asked for by `method` or blocks. Raises PlacementError."""
+        """Placement of a grid: automatic, by `method`, or by hand from blocks. Raises PlacementError."""
         if self.blocks:
             return self._place_by_hand()
         if bool(self.grid) == bool(self.cells):
@@ -151,7 +151,7 @@ class Case:
         return traffic(placement, Exchange(self.extent or (), self.halo, self.fields, self.bytes_per_cell), self.periodic)
 
     def place(self) -> Placed:
-        _ = self.edges  # computes the edges outside the timing
+        _ = self.edges  # reads files before timing
         start = time.perf_counter()
         placed = self.placement()
         seconds = time.perf_counter() - start
@@ -175,7 +175,7 @@ class Case:
     def _place_parts(self, told: str) -> GraphPlacement:
         if self.machine.size != len(self.edges):
             raise PlacementError(f"{told}, the machine {self.machine.size} ranks: make them agree, such as with --ranks-per-node")
-        # Without a METIS of the system, uses the one in pymetis.
+        # If the system has no METIS, use the copy in pymetis, which partitions meshes.
         found = importlib.util.find_spec("pymetis._internal")
         if found and found.origin and not find_library("metis"):
             os.environ.setdefault("PARHELION_METIS", found.origin)
@@ -201,7 +201,7 @@ class Case:
         return self._points // ranks[0] if ranks and self._points > ranks[0] and self._points % ranks[0] == 0 else 1
 
     def _ranks_of(self, bare_nodes: int | None) -> tuple[int, ...] | None:
-        """What the blocks inside a node hold; or the grid's ranks dealt evenly, where nodes are all that is known."""
+        """Product of the blocks inside a node; or the grid's ranks, spread evenly if only nodes are known."""
         if self.blocks:
             return (math.prod(math.prod(extent) for name, extent in self.blocks.items() if name not in NODE_NAMES),)
         if not (bare_nodes and self._points):
@@ -216,7 +216,7 @@ def land_document(land: LandGrid) -> dict[str, Any]:
 
 
 def parse_blocks(text: str) -> Blocks:
-    """``node:3x3x3 socket:1x1x2`` → {"node": (3, 3, 3), "socket": (1, 1, 2)}."""
+    """Parse ``node:3x3x3 socket:1x1x2`` to {"node": (3, 3, 3), "socket": (1, 1, 2)}."""
     blocks: Blocks = {}
     for token in text.replace(";", " ").split():
         level, _, extents = token.partition(":")
@@ -237,7 +237,7 @@ def _counts_nodes(topology: str) -> bool:
 
 @dataclass(frozen=True)
 class Placed:
-    """A placement; scores of parts in order; what goes between nodes, placed and blocked (NODE_PAIR); how long it took to find."""
+    """A placement, the scores of parts in order, messages between nodes (NODE_PAIR), placed and blocked, and the time to find it."""
 
     case: Case
     placement: AnyPlacement
@@ -248,7 +248,7 @@ class Placed:
 
     @property
     def scores(self) -> dict[str, dict[str, Score]]:
-        """By level: of every member that applies, or of parts in order, then of the placement itself."""
+        """Scores by level of the placement, then of every member that applies, or of parts in order."""
         placement = self.placement
         others = {"blocked": self.blocked} if self.blocked else {each.name: each.scores for each in placement.members if not each.reason}
         return {placement.name if placement.by_name else "automatic": placement.scores} | others
@@ -268,10 +268,9 @@ class Placed:
         return f"nodes hold at most {most} ranks on {parts} parts of level {level}: some {'hold several ranks' if most > parts else 'stay empty'}"
 
     def document(self) -> dict[str, Any]:
-        """Grid or parts, node of every grid point (last dimension fastest) or part, scores by level, and what goes between nodes.
+        """JSON document: grid or parts, node of every grid point (last dimension fastest) or part, scores by level, messages between nodes.
 
-        The entry "automatic" of `scores` (or "by_hand", or the one method asked for) is the placement itself; a member that does not
-        apply is in `not_applicable` with the reason.
+        In `scores`, "automatic" (or "by_hand", or the method) is the placement itself; `not_applicable` has members that do not apply.
         """
         placement, machine, scores = self.placement, self.placement.machine, self.scores
         own = next(iter(scores))

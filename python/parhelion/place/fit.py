@@ -1,4 +1,4 @@
-"""The parameters with the least relative error, none of them negative: fitted to any exchanges, or to a run's own records."""
+"""Fit of non-negative model parameters with the least relative error, to any exchanges or to a run's records."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from .traffic import Exchange, Traffic, count, memory_level
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted parameters and the relative error at every point that they were fitted to."""
+    """Fitted parameters and the relative error at every point."""
 
     parameters: Parameters
     errors: tuple[float, ...]
@@ -34,9 +34,9 @@ class Fit:
 
 
 def fit(name: str, traffics: Sequence[Traffic], seconds: Sequence[float]) -> Fit:
-    """Non-negative least squares on relative errors: small and large exchanges count alike.
+    """Non-negative least squares on relative errors, which weight small and large exchanges equally.
 
-    A level of which the points show no cost of its own gets no figure. Source: Lawson, Hanson: Solving Least Squares Problems, 1974, chapter 23.
+    Levels without visible cost get no parameter. Source: Lawson, Hanson: Solving Least Squares Problems, 1974, chapter 23.
     """
     if not traffics or len(traffics) != len(seconds):
         raise PlacementError(f"{len(traffics)} exchanges with {len(seconds)} times cannot be fitted: give both for each")
@@ -57,10 +57,10 @@ Cause = Callable[[Traffic], float]
 
 
 def _causes(traffics: Sequence[Traffic]) -> dict[tuple[str, str], Cause]:
-    """What a time can be made of.
+    """Terms of the model.
 
-    Few runs cannot tell every level apart. So messages inside a node share one latency, and bytes cost at the node (its
-    network interface), at the memory domain, and when copied; other levels get figures only from whoever knows them.
+    Few runs cannot distinguish all levels. So messages inside a node share one latency, and bytes cost at the node (its network interface), at
+    the memory domain, and when copied. Other levels need parameters from the user.
     """
     node, memory = next(iter(traffics[0].leaving)), memory_level(traffics[0].leaving)
     causes: dict[tuple[str, str], Cause] = {
@@ -131,7 +131,7 @@ def record_points(record: Record, variant: str) -> Iterator[tuple[Traffic, float
 
 
 def rank_units(launch: Launch, grid: tuple[int, ...]) -> dict[str, np.ndarray]:
-    """Node and core of every grid point, as the ranks were really started; the last dimension is numbered fastest."""
+    """Node and core of every grid point as launched, last dimension fastest."""
     ranks = math.prod(grid)
     if len(launch.hosts) != ranks:
         raise ValueError(f"{len(launch.hosts)} hosts are named for {ranks} ranks")

@@ -1,6 +1,6 @@
-"""Schedules of halo exchanges in GOAL, the language of LogGOPSim's input (Hoefler, Schneider, Lumsdaine: LogGOPSim, 2010).
+"""Schedules of halo exchanges in GOAL, LogGOPSim's input language (Hoefler, Schneider, Lumsdaine: LogGOPSim, 2010).
 
-Each rank packs (`calc`), sends, receives and unpacks. Statements that do not require each other are free to overlap, as in `Exchange`.
+Each rank packs (`calc`), sends, receives and unpacks. Independent statements may overlap, as in `Exchange`.
 
     rank 0 {
     l1: calc 1638
@@ -39,7 +39,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """`exchanges` of a halo after each other on a process grid, ranks in row-major order; copies take `copy_ns_per_byte`."""
+    """Consecutive `exchanges` on a process grid with ranks in row-major order; copies take `copy_ns_per_byte`."""
 
     grid: tuple[int, ...]
     exchange: Exchange
@@ -59,7 +59,7 @@ class Schedule:
 
     @cached_property
     def messages(self) -> list[Message]:
-        """Stage by stage, one for each neighbor, which two sides may have in common. Around a single rank ghosts are copies of what is there."""
+        """Messages, stage by stage; offsets to the same neighbor share one. In a dimension of one rank, ghosts are local copies."""
         merged: dict[tuple[int, tuple[int, ...]], int] = {}
         wraps = each_periodic(self.periodic, len(self.grid))
         for step, size in self.exchange.offsets():
@@ -70,7 +70,7 @@ class Schedule:
         return [Message(stage, step, size) for (stage, step), size in merged.items()]
 
     def neighbors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Who receives each message from each rank, and who sends it one; NOBODY at ends, the rank itself for its own images."""
+        """Receiver and sender of each rank's messages; NOBODY at ends, the rank itself for periodic copies."""
         places = np.arange(self.ranks).reshape(self.grid)
         wraps = each_periodic(self.periodic, len(self.grid))
         found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
@@ -85,7 +85,7 @@ class Schedule:
         return np.array(found[0]).T, np.array(found[1]).T
 
     def totals(self, ranks_per_node: int | None = None) -> dict[str, Any]:
-        """Messages and bytes of one exchange: of all ranks, of the busiest rank, and those that leave the busiest node of so many ranks in order."""
+        """Messages and bytes of one exchange: over all ranks, of the busiest rank, and out of the busiest node of consecutive ranks."""
         to, sizes = self.neighbors()[0], np.array([message.size for message in self.messages])
         own = np.arange(self.ranks)[:, None]
         sent = (to != NOBODY) & (to != own)
@@ -98,7 +98,7 @@ class Schedule:
         return told
 
     def lines(self) -> Iterator[str]:
-        """The file, a rank at a time. Ranks whose neighbors lie alike differ by numbers alone."""
+        """Lines of the file. Ranks with the same kinds of neighbors share a template."""
         yield f"num_ranks {self.ranks}\n"
         templates: dict[bytes, _Template] = {}
         for rank, ranks in enumerate(np.stack(self.neighbors(), axis=1)):
@@ -116,11 +116,11 @@ class Schedule:
 
 class _Template(NamedTuple):
     text: str
-    places: tuple[list[int], list[int]]  # ranks by message: direction (0 to, 1 from) and message number
+    places: tuple[list[int], list[int]]  # of rank numbers in the text: direction (0 to, 1 from) and number of the message
 
 
 class _Writer:
-    """The statements of one rank. What a stage packs requires that the stage before has ended."""
+    """Statements of one rank. The packs of a stage require the end of the previous stage."""
 
     def __init__(self, ns_per_byte: float) -> None:
         self.text: list[str] = []
@@ -155,6 +155,6 @@ class _Writer:
 
 
 def write(schedule: Schedule, file: Path) -> None:
-    """Write the schedule; of a million ranks with six neighbors about 1 GB."""
+    """Write the schedule; about 1 GB for a million ranks with six neighbors."""
     with file.open("w") as out:
         out.writelines(schedule.lines())

@@ -1,4 +1,4 @@
-"""Parts of a mesh that exchange, from index maps; and what goes between nodes."""
+"""Communication graphs of mesh parts from index maps, and messages between nodes."""
 
 import ctypes
 
@@ -29,7 +29,7 @@ def pairs_of_parts(maps: IndexMaps, placement: GraphPlacement, bytes_per_cell: i
     np.add.at(pairs["pairs"], place, 1)
     np.add.at(pairs["bytes_in_pairs"], place, sizes)
     contributors = np.bincount(np.unique(np.stack([place, senders]), axis=1)[0], minlength=len(keys))
-    # Each cell once per node that reads it.
+    # A node receives each cell once.
     wanted = np.unique(np.concatenate([ids * count + nodes[reader] for reader, ids in enumerate(maps.ghosts)]))
     home, away = nodes[maps.owner_of(wanted // count)], wanted % count
     pairs["bytes"] = np.bincount(np.searchsorted(keys, (home * count + away)[home != away]), minlength=len(keys)) * bytes_per_cell

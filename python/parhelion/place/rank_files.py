@@ -1,4 +1,4 @@
-"""Files by which launchers put rank r where the placement wants it."""
+"""Rank files that make launchers follow a placement."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ..launch import BuildError, find_build
 from ..launch.kinds import KINDS
 from ..placement import GraphPlacement, Numbering, Placement, PlacementError
 
-# The launcher's option to bind a node's ranks in order, and its command line. `{mpi}` is srun's PMI type.
+# Option that binds a node's ranks in turn, and launch command with a file. `{mpi}`: srun's interface to the MPI.
 LAUNCHERS = {
     "mpich": ("-bind-to user:{}", "mpiexec -f {file}{binding} -n {ranks} PROGRAM"),
     "intel": ("-genv I_MPI_PIN_PROCESSOR_LIST={}", "mpiexec -machinefile {file}{binding} -n {ranks} PROGRAM"),
@@ -22,7 +22,7 @@ LAUNCHERS = {
 
 @dataclass(frozen=True)
 class RankFile:
-    """The text of a file, how to start with it, and what it leaves open."""
+    """Text of a rank file, launch command, and note on what it leaves open."""
 
     text: str
     start: str
@@ -40,7 +40,7 @@ def write_rank_file(target: str, placement: Placement | GraphPlacement, numberin
 
 
 def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str = "", hosts: Sequence[str] = (), file: str = "FILE") -> RankFile:
-    """For the launcher `kind`, of `LAUNCHERS`. Rank r is the grid point that `numbering` gives r to; nodes without names are called node0, node1, …"""
+    """Rank file for a launcher of `LAUNCHERS`. `numbering` maps ranks to grid points; unnamed nodes are node0, node1, …"""
     if kind not in LAUNCHERS:
         raise PlacementError(f"no rank file is known for '{kind}': choose from {', '.join(LAUNCHERS)}")
     names = list(hosts) or [f"node{n}" for n in range(placement.machine.nodes)]
@@ -52,7 +52,7 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
     cores = numbered.in_order(placement.units("core", within_node=True)).tolist() if known else []
     runs = [(host, len(list(run))) for host, run in groupby(hosts)]
     if kind == "openmpi":
-        # A rank file needs a slot; without cores in the description, numbers a node's cores in order.
+        # A rank file needs slots; without cores in the topology, ranks take a node's cores in turn.
         turns = {name: count() for name in names}
         slots = cores or [next(turns[host]) for host in hosts]
         text = "".join(f"rank {rank}={host} slot={slot}\n" for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True)))
@@ -61,7 +61,7 @@ def rank_file(kind: str, placement: Placement | GraphPlacement, numbering: str =
         text = "".join(f"{host}\n" for host in hosts) if kind == "slurm" else "".join(f"{host}:{ranks}\n" for host, ranks in runs)
         binding, note = _binding(LAUNCHERS[kind][0], hosts, cores)
     if kind == "mpich" and binding and len(runs) > len(set(hosts)):
-        # MPICH 5.0.2 restarts the list of cores at each line of a host.
+        # MPICH 5.0.2 restarts a host's core list each time that the file names the host.
         binding, note = "", "hydra counts a host's ranks anew at each of its lines and cannot bind them to different cores: ranks are placed by node only"
     try:
         mpi = KINDS[find_build().kind].pmi or "pmi2"

@@ -1,4 +1,4 @@
-"""The program that simulated ranks run: found, built when it is not there, and started under SimGrid."""
+"""Finding, building and running the program for ranks simulated by SimGrid."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ SOURCE = Path(__file__).parents[3] / "studies" / "simulation"
 BUILD = Path(__file__).parents[3] / "build" / "simulate"
 INSTALL = "install it (Debian, Ubuntu: apt install libsimgrid-dev) or leave simulations out"
 MOMENTS_PER_EXCHANGE = 300
-# Both send messages inside a node, so that they differ only between nodes.
+# Both use messages inside a node, so that they differ between nodes only.
 TRANSPORTS = {"mpi": "mpi", "node_aware": "mpi+node_aware(mpi)"}
 OPTIONS = (
     "smpi/privatization:no", "smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/bw-factor:0:1", "smpi/lat-factor:0:1",
     "smpi/grow-injected-times:no", "smpi/test:0", "smpi/os:0:0:0", "smpi/ois:0:0:0", "smpi/or:0:0:0", "contexts/stack-size:256",
-    # Avoids detached sends: SMPI searches one list of all ranks for each.
+    # SimGrid searches one list of all ranks for every detached send.
     "smpi/send-is-detached-thresh:0",
 )
 
 
 class SimulationError(RuntimeError):
-    """SimGrid is missing, the program could not be built, or the simulated ranks failed; says what to do."""
+    """SimGrid is missing, or the build or the simulated ranks failed; the message names the remedy."""
 
 
 def find_program(folder: Path = BUILD) -> Path:
-    """The folder of the program, which is built there from this source tree where that is needed. Raises SimulationError."""
+    """Folder of the program, built from this source tree if needed. Raises SimulationError."""
     if not SOURCE.is_dir():
         raise SimulationError("simulations build their program from the sources: run this in a checkout, not from an installed package")
     compiler = shutil.which("smpicxx")
@@ -46,7 +46,7 @@ def find_program(folder: Path = BUILD) -> Path:
     if cmake is None:
         raise SimulationError("building the simulation needs cmake on the path")
     if not (folder / "CMakeCache.txt").exists():
-        # smpicxx adds a main function; the variable hides it from CMake's compiler check.
+        # The wrapper adds a main function; the variable disables that for CMake's compiler check.
         _build([cmake, "-S", str(SOURCE), "-B", str(folder), f"-DCMAKE_CXX_COMPILER={compiler}"], {**os.environ, "SMPI_PRETEND_CC": "1"})
     _build([cmake, "--build", str(folder), "--parallel", str(os.cpu_count() or 1)], None)
     return folder
@@ -64,7 +64,7 @@ def _end_of(lines: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Launch:
-    """Seconds per exchange, bytes per rank that making it left allocated, and the time that the simulation itself took."""
+    """Seconds per exchange, bytes per rank that its construction left allocated, and wall time of the simulation."""
 
     seconds: float
     setup_bytes: int
@@ -73,8 +73,9 @@ class Launch:
 
 @dataclass(frozen=True)
 class Simulation:
-    """How ranks are simulated: `overhead_s` of a rank is what each message takes at both ends. With `verify` every ghost is compared with what it must
-    hold, and ranks keep their arrays apart, which needs memory for all of them."""
+    """Settings of a simulation. `overhead_s`: CPU time per message at both ends. `verify`: compare every ghost with its expected value; ranks then
+    have separate arrays, which needs memory for all of them.
+    """
 
     program: Path
     figures: Parameters
@@ -84,12 +85,12 @@ class Simulation:
     verify: bool = False
 
     def run(self, case: Case, placement: Placement, numbering: str = "", transport: str = "mpi") -> Launch:
-        """Run the exchange of a case over a transport (of TRANSPORTS) on every rank of the placement. Raises SimulationError."""
-        # Precision: SimGrid solves once for all events within a moment.
+        """Simulate a case's exchange over a transport (of TRANSPORTS) on all ranks of the placement. Raises SimulationError."""
+        # Events within this time count as simultaneous, so that SimGrid solves once for all of them.
         moment = max(self.figures.predict(case.traffic(placement)), 1e-6) / MOMENTS_PER_EXCHANGE
         environment = {
             "PARHELION_FOLD": str(int(not self.verify)),
-            # Packing and unpacking cost half of the fitted copy time each.
+            # Packing and unpacking each cost half of the fitted copy time.
             "PARHELION_SIMULATED_COPY": f"{copy_seconds_per_byte(placement.machine, self.figures) / 2:.6e}",
             "PARHELION_SIMULATED_OVERHEAD": f"{self.overhead_s:.3e}",
             "PARHELION_SIMULATED_POLL": f"{moment:.3e}",
@@ -126,16 +127,16 @@ class Simulation:
 
 
 def _sizes(case: Case, placement: Placement, numbering: str) -> list[str]:
-    """Grid and cells per rank. The library numbers with the last dimension fastest: x first is the same with the dimensions the other way round."""
+    """Grid and cells per rank. The library's last dimension is fastest: reverse the dimensions for x first."""
     turned = numbering[:1] == "X" and len(placement.grid) > 1
     return ["x".join(map(str, sizes[::-1] if turned else sizes)) for sizes in (placement.grid, case.extent or ())]
 
 
 def machine_text(machine: Machine, figures: Parameters) -> str:
-    """Levels with parts, bandwidth and latency, as studies/simulation/platform.cpp reads them.
+    """Levels with parts, bandwidth and latency, in the format of studies/simulation/platform.cpp.
 
-    A unit hangs on its parent by one link each way. Levels without figures of their own are left out: their parts
-    become parts of the level around them. Of a message's latency each of its two ends gets half.
+    One link each way connects a unit and its parent. Levels without parameters merge into the level around them. Each end of a message adds half
+    of its latency.
     """
     levels, lines, parts = machine.levels, "", 1
     latency = [figures.latency_s.get(level, 0.0) for level in levels] + [0.0]
@@ -151,7 +152,7 @@ def machine_text(machine: Machine, figures: Parameters) -> str:
 
 
 def hosts(placement: Placement, numbering: str = "") -> list[str]:
-    """The host of every rank: n<node>.<core>."""
+    """Host of every rank: n<node>.<core>."""
     numbered = Numbering(placement.grid, numbering)
     nodes = numbered.in_order(placement.units("node"))
     cores = numbered.in_order(placement.units(placement.machine.levels[-1], within_node=True))
@@ -159,5 +160,5 @@ def hosts(placement: Placement, numbering: str = "") -> list[str]:
 
 
 def copy_seconds_per_byte(machine: Machine, figures: Parameters) -> float:
-    """What packing and unpacking cost one rank per byte sent, while all ranks of its memory domain do the same."""
+    """Pack and unpack time per byte sent, with all ranks of the memory domain active."""
     return machine.size / machine.units(memory_level(machine.levels)) / figures.copy_bandwidth

@@ -1,4 +1,4 @@
-"""The exchange simulated in blocked order and placed, case by case, beside what was published."""
+"""Simulated exchanges in blocked order and placed, compared with published times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = tuple[int, str, int, int]
 
 @dataclass(frozen=True)
 class Cell:
-    """Simulated seconds per exchange in blocked order and placed, and published ones (blocked, placed) by software."""
+    """Simulated seconds per exchange, blocked and placed, and published ones (blocked, placed) by software."""
 
     ranks_per_node: int
     numbering: str
@@ -42,7 +42,7 @@ class Cell:
         return {name: blocked / placed for name, (blocked, placed) in self.published.items()}
 
     def off_by(self, software: str) -> float:
-        """Simulated over published speed-up, or the other way round: at least 1."""
+        """Ratio of simulated and published speed-up, or its inverse: at least 1."""
         ratio = self.speed_up / self.published_speed_ups[software]
         return max(ratio, 1 / ratio)
 
@@ -66,7 +66,7 @@ class Study:
 
 
 def default_figures() -> Parameters:
-    """The figures fitted to the published hand-written MPI under Open MPI: Betzy with 64 ranks a node, numbering XYZ."""
+    """Parameters fitted to published hand-written MPI under Open MPI: Betzy, 64 ranks per node, numbering XYZ."""
     return check_published().fits[DEFAULT_FIGURES].parameters
 
 
@@ -80,7 +80,7 @@ def default_grid(topology: str, ranks_per_node: int) -> tuple[int, ...]:
 def run_study(
     simulation: Simulation, cases: Iterable[Case], numberings: Sequence[str], transports: Sequence[str], say: Callable[[str], None]
 ) -> Study:
-    """Every case in blocked order, as MPI_Cart gives it, the last dimension fastest, and placed with each numbering.
+    """Simulate every case in blocked order (MPI_Cart, last dimension fastest), and placed with each numbering.
 
     Raises SimulationError, PlacementError.
     """

@@ -1,4 +1,4 @@
-"""What a rank exchanges in a structured halo exchange, and its bytes and messages by the outermost level that they cross."""
+"""Bytes and messages of a structured halo exchange, by the outermost level that they cross."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,12 +15,11 @@ ALGORITHMS = ("standard", "staged", "node_aware")
 
 @dataclass(frozen=True)
 class Exchange:
-    """A halo of `halo` cells around a block of `cells` per rank, in `fields` fields of `bytes_per_cell`.
+    """An exchange with halo width `halo` around `cells` per rank, of `fields` fields with `bytes_per_cell`.
 
-    ``standard`` sends one message to each of the 3^d − 1 neighbors (or the 2·d across `faces_only`); ``staged`` sends
-    along one dimension after another, 2·d messages with the corners inside; ``node_aware`` as standard inside nodes, and between them what each
-    owes another collected, each cell once. With `field_by_field` every field travels
-    in messages of its own, one after another.
+    ``standard`` sends one message to each of the 3^d − 1 neighbors (2·d with `faces_only`); ``staged`` sends dimension by dimension, 2·d messages
+    that include the corners; ``node_aware`` is standard inside nodes and aggregates between nodes, each cell once. `field_by_field` sends separate
+    messages for every field, one after another.
     """
 
     cells: tuple[int, ...]
@@ -48,7 +47,7 @@ class Exchange:
         sizes = []
         for step in Stencil.faces(len(self.cells)).offsets:
             along = next(d for d, s in enumerate(step) if s)
-            # Later dimensions send the halo received in earlier ones.
+            # Messages include the halo of the dimensions before.
             cells = math.prod(self.halo if d == along else n + 2 * self.halo * (d < along) for d, n in enumerate(self.cells))
             sizes.append((step, cells * self.fields * self.bytes_per_cell))
         return sizes
@@ -58,19 +57,19 @@ MEMORY_LEVELS = ("numa", "pack", "node")
 
 
 def memory_level(levels: Iterable[str]) -> str:
-    """The level whose ranks share memory bandwidth: NUMA domain, else socket, else node."""
+    """Level whose ranks share memory bandwidth: NUMA domain, else socket, else node."""
     known = list(levels)
     return next((level for level in MEMORY_LEVELS if level in known), known[0])
 
 
 def traffic(placement: Placement, exchange: Exchange, periodic: bool | Sequence[bool] = True) -> Traffic:
-    """Count what a placement lets cross each level. Local; looks at every grid point."""
+    """Traffic of a placement across each level. Local; linear in grid points."""
     units = {level: placement.units(level) for level in placement.machine.levels}
     return count(units, exchange, each_periodic(periodic, len(placement.grid)))
 
 
 def count(units: dict[str, np.ndarray], exchange: Exchange, periodic: Sequence[bool]) -> Traffic:
-    """The same from maps: the unit of every grid point, by level, outermost first."""
+    """Traffic from maps: the unit of every grid point, by level, outermost first."""
     shape = next(iter(units.values())).shape
     found = _count(units, _edges(shape, exchange, periodic), exchange.fields if exchange.field_by_field else 1)
     if exchange.algorithm == "node_aware":
@@ -100,7 +99,7 @@ def _count(units: dict[str, np.ndarray], parts: Iterable[Edges], messages_per_ed
 
 
 def _edges(shape: tuple[int, ...], exchange: Exchange, periodic: Sequence[bool]) -> Iterator[Edges]:
-    """Those of one offset at a time: all at once would be many of millions."""
+    """Edges, one offset at a time to bound memory."""
     ranks = np.arange(math.prod(shape)).reshape(shape)
     for step, size in exchange.offsets():
         exists = np.ones(shape, bool)

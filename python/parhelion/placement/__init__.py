@@ -1,4 +1,4 @@
-"""Placement: puts the process grid onto the machine and scores it. Rank files and the cost model are in `parhelion.place`.
+"""Placement of the process grid on the machine, and its scores. Rank files and the cost model are in `parhelion.place`.
 
 >>> machine = Machine("node:27 pack:2 numa:4 l3:4 core:4", ranks_per_node=64)
 >>> placement = place((12, 12, 12), machine, periodic=True)

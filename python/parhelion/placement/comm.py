@@ -1,4 +1,4 @@
-"""Communicators whose ranks sit on the machine where the placement wants them."""
+"""Communicators with placed ranks."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ class PlacedFacts(ctypes.Structure):
 
 
 class PlacedComm:
-    """A Cartesian communicator that keeps its placement.
+    """A Cartesian communicator with a placement.
 
-    Collective over `parent` (MPI.COMM_WORLD unless told); every rank passes the same arguments, except `node_color`.
-    Nodes are the ranks that share memory; sockets, NUMA domains, caches and cores come from Linux' /sys and
-    from how ranks are bound. Give the process grid, or the global `cells` to have it chosen, or `blocks` by hand.
-    `comm` is an ordinary mpi4py communicator that lives as long as this object, and as its parent: do not free it. With the
-    default numbering its ranks are those that CartesianDomain and MPI_Cart expect. Dropping the object is local. Raises PlacementError on every rank.
+    Collective over `parent` (by default MPI.COMM_WORLD); every rank passes the same arguments, except `node_color`. Nodes are the ranks that share
+    memory; Linux' /sys and the ranks' binding give sockets, NUMA domains, caches and cores. Pass the process grid, the global `cells` to choose
+    one, or `blocks` by hand. `comm`, an mpi4py communicator, lives as long as this object and `parent`: do not free it. Its default numbering is
+    that of CartesianDomain and MPI_Cart. Dropping the object is local. Raises PlacementError on every rank.
 
         placed = PlacedComm(cells=(768, 768, 768), periodic=True)
         domain = ph.CartesianDomain((768, 768, 768), process_grid=placed.grid, periodic=True, comm=placed.comm)
@@ -74,27 +73,27 @@ class PlacedComm:
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """The coordinates of this rank."""
+        """Coordinates of this rank."""
         return self.coords_of(self.rank)
 
     def coords_of(self, rank: int) -> tuple[int, ...]:
-        """The coordinates of any rank. Local."""
+        """Coordinates of any rank. Local."""
         return received(len(self.grid), "phl_placed_coords", self, rank)
 
     def rank_of(self, coords: Sequence[int]) -> int:
-        """The rank at coordinates, which wrap along periodic dimensions; MPI.PROC_NULL where the grid ends. Local."""
+        """Rank at coordinates, which wrap in periodic dimensions; MPI.PROC_NULL outside the grid. Local."""
         if len(coords) != len(self.grid):
             raise PlacementError(f"coordinates {tuple(coords)} do not have the {len(self.grid)} dimensions of the grid")
         return received(1, "phl_placed_rank_of", self, integers(coords))[0]
 
     def to_cart(self) -> MPI.Cartcomm:
-        """Collective. An MPI_Cart communicator in which this process has the same coordinates; the caller frees it."""
+        """Create an MPI_Cart communicator with the same coordinates; the caller frees it. Collective."""
         from mpi4py import MPI
 
         return MPI.Cartcomm(MPI.Comm.f2py(*received(1, "phl_placed_to_cart", self)))
 
     def sub(self, remain: Sequence[bool]) -> MPI.Comm:
-        """Collective. The ranks that differ only in the dimensions that remain; the caller frees it."""
+        """Create a communicator of the ranks that differ only in the remaining dimensions; the caller frees it. Collective."""
         from mpi4py import MPI
 
         if len(remain) != len(self.grid):
@@ -102,13 +101,13 @@ class PlacedComm:
         return MPI.Comm.f2py(*received(1, "phl_placed_sub", self, integers(remain)))
 
     def scores(self, blocked: bool = False) -> dict[str, Score]:
-        """Scores by level of the placement, or of ranks numbered node after node as a blocked launch does."""
+        """Scores by level of the placement, or of blocked ranks (node after node)."""
         return by_level([level.decode() for level in self._facts.level[: self._facts.levels]], self._facts.scores[blocked])
 
     def between_nodes(self, blocked: bool = False) -> BetweenNodes:
-        """Messages and bytes between nodes, rank by rank and collected; or those of ranks numbered node after node."""
+        """Messages and bytes between nodes, pairwise and aggregated; or of blocked ranks."""
         return BetweenNodes.from_library(self._facts.between_nodes[blocked])
 
     def describe(self) -> str:
-        """For people: the machine, what was chosen, what could not be used."""
+        """Text on the machine, the choice, and the methods that did not apply."""
         return self._facts.description.decode()

@@ -1,4 +1,4 @@
-"""Placement of parts that exchange along any graph: partitioned meshes, index maps."""
+"""Placement of parts with any communication graph: partitioned meshes, index maps."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GraphPlacement:
-    """The position of every part in the machine's hierarchical order, how it was found, and what was missing."""
+    """Position of every part in the machine's hierarchical order, the method, and a note on missing software."""
 
     machine: Machine
     positions: np.ndarray
     name: str
     edges: Sequence[Mapping[int, int]]
     note: str = ""
-    # As in a `Placement` not chosen from a portfolio.
+    # As of a `Placement` without a portfolio.
     members: ClassVar[tuple[Member, ...]] = ()
     by_name: ClassVar[bool] = False
     moved_points: ClassVar[int] = 0
 
     @property
     def grid(self) -> tuple[int]:
-        """Parts stand in one row."""
+        """(number of parts,)."""
         return (self.machine.size,)
 
     def units(self, level: str, within_node: bool = False) -> np.ndarray:
-        """The unit of every part at a level, counted over the whole machine or within its node."""
+        """Unit of every part at a level, counted over the machine or within its node."""
         return self.machine.units_at(level, self.positions, within_node)
 
     @functools.cached_property
     def directed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The edges as senders, receivers and bytes."""
+        """Edges as senders, receivers and bytes."""
         edges = [(part, target, size) for part, sent in enumerate(self.edges) for target, size in sent.items()]
         senders, receivers, sizes = np.array(edges, np.int64).reshape(-1, 3).T
         return senders, receivers, sizes
 
     @functools.cached_property
     def scores(self) -> dict[str, Score]:
-        """What parts send beyond each level's units, outermost first."""
+        """Scores by level, outermost first."""
         return {level: _score(self.units(level), *self.directed) for level in self.machine.levels}
 
     def in_order(self) -> GraphPlacement:
-        """Part after part on the machine, as a launcher does it."""
+        """Parts in order on the machine, as launchers place them."""
         return replace(self, positions=np.arange(self.machine.size), name="blocked", note="")
 
 
@@ -67,10 +67,10 @@ def _score(units: np.ndarray, senders: np.ndarray, receivers: np.ndarray, sizes:
 
 
 def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective: str = "jsum") -> GraphPlacement:
-    """Put parts onto the machine; ``edges[p]`` holds the bytes that part p sends to each other part.
+    """Place parts on the machine; ``edges[p]`` holds the bytes from part p to each other part.
 
-    Level by level METIS, where it is installed, cuts the graph several times, local search improves every cut, and the best is kept. Never
-    worse than the parts in order. Local; raises PlacementError.
+    Partitions level by level: several cuts by METIS, if installed, each improved by local search; the best is kept. Never worse than the parts in
+    order. Local; raises PlacementError.
     """
     made = GraphPlacement(machine, np.arange(machine.size), "blocked", edges)
     _, targets, sizes = made.directed
@@ -82,10 +82,9 @@ def place_graph(machine: Machine, edges: Sequence[Mapping[int, int]], objective:
 
 
 def place_parts(comm: MPI.Comm, edges: Mapping[int, int], objective: str = "jsum", node_color: int = -1) -> MPI.Comm:
-    """Collective. A communicator in which rank r is the process that should own part r from now on.
+    """Create a communicator in which rank r is the process to own part r. Collective.
 
-    `edges` holds the bytes that this rank's part sends to each other rank. The caller frees what it gets. Raises
-    PlacementError on every rank.
+    `edges` holds the bytes from this rank's part to each other rank. The caller frees the communicator. Raises PlacementError on every rank.
     """
     from mpi4py import MPI
 

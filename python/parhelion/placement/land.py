@@ -1,4 +1,4 @@
-"""Process grids with land: which of their places get a rank, before a program is started."""
+"""Process grids with land: the places that get a rank, before launch."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LandGrid:
-    """A process grid over the cells of a mask. `wet`: places that have a rank, numbered as there, the last dimension fastest.
-    `halo`: cells of the largest block's halo. `dropped`: the share of all land that belongs to no rank. `tile_axis`: as of the grid."""
+    """A process grid over the cells of a mask.
+
+    `wet`: places with a rank, numbered with the last dimension fastest. `halo`: cells of the largest block's halo. `dropped`: share of the land
+    that no rank owns. `tile_axis`: as of the domain.
+    """
 
     cells: tuple[int, ...]
     wet: np.ndarray
@@ -38,11 +41,11 @@ class LandGrid:
 
     @property
     def ranks(self) -> int:
-        """How many a program needs that has this process grid."""
+        """Number of ranks that the grid needs."""
         return int(self.wet.sum())
 
     def edges(self, stencil: Stencil, periodic: Sequence[bool], halo: int, bytes_per_cell: int) -> list[dict[int, int]]:
-        """For `place_graph`: the bytes that each rank sends to each other one in an exchange of that halo width, of tiles within each."""
+        """Bytes from each rank to each other at that halo width, within tiles, for `place_graph`."""
         ranks = np.full(self.grid, -1)
         ranks[self.wet] = np.arange(self.ranks)
         edges: list[dict[int, int]] = [{} for _ in range(self.ranks)]
@@ -60,17 +63,17 @@ class LandGrid:
 
 
 def within_tiles(stencil: Stencil, tile_axis: int | None) -> Stencil:
-    """The offsets that lead along no axis of tiles, which seams join."""
+    """The offsets within a tile; seams join tiles."""
     return stencil if tile_axis is None else Stencil.of([step for step in stencil.offsets if not step[tile_axis]])
 
 
 def land_grid(
     mask: ArrayLike | str | os.PathLike[str], grid: Sequence[int], halo: int = 1, cells: Sequence[int] | None = None, tile_axis: int | None = None
 ) -> LandGrid:
-    """A process grid of even blocks, and its places with a wet cell (not 0 in `mask`, an array or a .npy file), which alone get ranks.
+    """A process grid of even blocks; only places with a wet cell (not 0 in `mask`, an array or a .npy file) get ranks.
 
-    `cells`: the extents of the grid where the mask broadcasts to them. `tile_axis`: the axis that counts tiles, which has no halo. Local; reads
-    the whole mask. Raises PlacementError.
+    `cells`: extents of the grid, if the mask broadcasts to them. `tile_axis`: the axis that counts tiles, which has no halo. Local; reads the whole
+    mask. Raises PlacementError.
     """
     wet, extents = _cells(mask, cells)
     halos = _halos(halo, len(extents), tile_axis)
@@ -90,9 +93,9 @@ def land_grids(
     mask: ArrayLike | str | os.PathLike[str], ranks: int, halo: int = 1, cells: Sequence[int] | None = None, most: int = 10,
     tile_axis: int | None = None,
 ) -> list[LandGrid]:
-    """Process grids with exactly so many places that have a wet cell, the least halo first: what `CartesianDomain` chooses is the first.
+    """Process grids with exactly `ranks` wet places, least halo first; `CartesianDomain` takes the first.
 
-    As `land_grid`. Raises PlacementError, which names the nearest numbers of ranks, where there is none.
+    As `land_grid`. If there is none, raises PlacementError that names the nearest numbers of ranks.
     """
     wet, extents = _cells(mask, cells)
     pointer = np.ascontiguousarray(wet).ctypes.data_as(ctypes.c_void_p)
@@ -120,5 +123,5 @@ def _halos(halo: int, dimensions: int, tile_axis: int | None) -> list[int]:
 
 
 def _starts(cells: Sequence[int], grid: Sequence[int]) -> list[np.ndarray]:
-    """The first ones have the cells that are left over."""
+    """Starts of the blocks; the first ones take the remainder."""
     return [np.arange(parts + 1) * (extent // parts) + np.minimum(np.arange(parts + 1), extent % parts) for extent, parts in zip(cells, grid, strict=True)]

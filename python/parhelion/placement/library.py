@@ -1,4 +1,4 @@
-"""The C++ library, reached through its C functions; loading it does not start MPI."""
+"""Access to the C++ library through its C interface; loading it does not start MPI."""
 
 import ctypes
 import functools
@@ -18,10 +18,9 @@ from ..launch.builds import WheelBuild
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """The loaded library.
+    """Load the library: of the build for mpi4py's MPI, if loaded, else of the newest build.
 
-    It is that of the build whose MPI mpi4py has loaded, else of the build built last; the environment variable
-    PARHELION_LIBRARY names another file. Two MPIs in one process are refused.
+    PARHELION_LIBRARY names another file. Two MPIs in one process are an error.
     """
     path = os.environ.get("PARHELION_LIBRARY") or _own_library()
     if not Path(path).exists():
@@ -34,20 +33,20 @@ def library() -> ctypes.CDLL:
 
 
 def call(function: str, *arguments: object) -> None:
-    """Call a function that returns a status. Raises PlacementError where it complains."""
+    """Call a C function; PlacementError if its status is an error."""
     if getattr(library(), function)(*map(_as_c_takes_it, arguments)):
         raise PlacementError(library().phl_last_error().decode())
 
 
 def described(structure: Any, function: str, *arguments: object) -> Any:
-    """What a function puts into the structure that is its last argument. Raises PlacementError."""
+    """Call a C function that fills a structure, its last argument. Raises PlacementError."""
     facts = structure()
     call(function, *arguments, ctypes.byref(facts))
     return facts
 
 
 def received(count: int, function: str, *arguments: object, kind: Any = ctypes.c_int) -> tuple:
-    """Call a function whose last argument receives so many numbers. Raises PlacementError."""
+    """Call a C function that fills `count` numbers, its last argument. Raises PlacementError."""
     numbers = (kind * max(1, count))()
     call(function, *arguments, numbers)
     return tuple(numbers[:count])
@@ -58,7 +57,7 @@ def pointer_to(numbers: np.ndarray) -> Any:
 
 
 def made(owner: object, kind: str, function: str, *arguments: object) -> ctypes.c_void_p:
-    """The handle that a function makes, freed with its owner. Raises PlacementError."""
+    """Create a handle that `owner` frees. Raises PlacementError."""
     handle = ctypes.c_void_p()
     call(function, *arguments, ctypes.byref(handle))
     weakref.finalize(owner, getattr(library(), f"phl_{kind}_free"), handle)
@@ -66,7 +65,7 @@ def made(owner: object, kind: str, function: str, *arguments: object) -> ctypes.
 
 
 def integers(values: Iterable[SupportsInt], bits: int = 31) -> ctypes.Array:
-    """A C array of int, or of int64_t with 63 bits; ctypes would take any number and keep its lowest bits."""
+    """C array of int, or of int64_t with 63 bits; ctypes would truncate larger numbers."""
     numbers = [int(value) for value in values]
     for each in numbers:
         if not -(2**bits) <= each < 2**bits:
@@ -81,10 +80,10 @@ class CGrid(ctypes.Structure):
 
 
 def c_grid(extents: Sequence[int] | None, periodic: Sequence[bool] = (), dimensions: int = 0) -> Any:
-    """A process grid as the library takes it; `dimensions` where there are no extents."""
+    """C structure of a process grid."""
     arrays = [integers(each) if each else None for each in (extents, periodic)]
     grid = CGrid(len(extents) if extents else dimensions, *(array and ctypes.addressof(array) for array in arrays))
-    grid.arrays = arrays  # keeps the arrays alive
+    grid.arrays = arrays  # keeps them alive
     return ctypes.byref(grid)
 
 
@@ -105,10 +104,10 @@ def _own_library() -> str:
 
         return str(choose_build(mpi).library)
     build = find_build()
-    if isinstance(build, WheelBuild):  # its library uses the loaded MPI, of any folder
+    if isinstance(build, WheelBuild):  # its library uses the MPI that is loaded
         ctypes.CDLL(str(build.mpi_library))
     return str(build.library)
 
 
 class PlacementError(InputError):
-    """A machine, grid, stencil or block that cannot be used; says what, where, and the remedy."""
+    """A machine, grid, stencil or block is unusable; the message names the fault and the remedy."""

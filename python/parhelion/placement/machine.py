@@ -1,4 +1,4 @@
-"""The machine, the process grid's numbering, and which of its points exchange."""
+"""Machine, numbering of the process grid, and stencil."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ class MachineFacts(ctypes.Structure):
 
 
 class Machine:
-    """Ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that one's first core, …
+    """A machine, with ranks in hierarchical order: positions 0, 1, … run through node 0, its first socket, that socket's first core, …
 
-    `topology` is a description such as ``node:27 pack:2 numa:4 l3:4 core:4``, ``xml:FILE`` for a node that hwloc
-    described, or ``here`` for nodes like this one (both need `nodes`). `ranks_per_node` is one number or one per node;
-    without it every core gets a rank. `binding` is ``spread`` (evenly over a node's parts) or ``compact`` (cores in
-    order). Raises PlacementError.
+    `topology`: a description such as ``node:27 pack:2 numa:4 l3:4 core:4``, ``xml:FILE`` for a node from hwloc, or ``here`` for nodes like this one
+    (both need `nodes`). `ranks_per_node`: one number or one per node; by default one rank per core. `binding`: ``spread`` (evenly over a node's
+    parts) or ``compact`` (cores in order). Raises PlacementError.
     """
 
     def __init__(self, topology: str, nodes: int | None = None, ranks_per_node: int | Sequence[int] | None = None, binding: str = "spread") -> None:
@@ -51,29 +50,28 @@ class Machine:
         self._units = facts.units[: facts.levels]
 
     def units(self, level: str) -> int:
-        """How many units of a level the whole machine has."""
+        """Number of units of a level in the machine."""
         return self._units[self.level(level)]
 
     def unit(self, level: str, position: int, within_node: bool = False) -> int:
-        """The unit of the rank at a position, counted over the whole machine or within its node. Raises PlacementError for a position that
-        it lacks."""
+        """Unit of the rank at a position, counted over the machine or within its node. Raises PlacementError for an invalid position."""
         return received(1, "phl_machine_units", self, self.level(level), within_node, 1, integers([position]))[0]
 
     def units_at(self, level: str, positions: np.ndarray, within_node: bool = False) -> np.ndarray:
-        """The same of many positions, in their shape."""
+        """Units at many positions, in their shape."""
         units = np.array(positions, np.int32)
         call("phl_machine_units", self, self.level(level), within_node, units.size, pointer_to(units), pointer_to(units))
         return units
 
     def level(self, name: str) -> int:
-        """The index of a level, 0 being the node. Raises PlacementError where the machine has no such level."""
+        """Index of a level; 0 is the node. Raises PlacementError for an unknown level."""
         if name not in self.levels:
             raise PlacementError(f"the machine has no level '{name}': it has {', '.join(self.levels)}")
         return self.levels.index(name)
 
 
 def parts_of_a_node(topology: str) -> int:
-    """Cores of one node of a description: the product of the counts inside the node."""
+    """Cores per node of a topology: the product of the counts inside the node."""
     if ":" not in topology or topology.startswith("xml:"):
         raise PlacementError(f"topology '{topology}' does not say how many ranks a node has: give ranks per node")
     counts = []
@@ -87,35 +85,36 @@ def parts_of_a_node(topology: str) -> int:
 
 @dataclass(frozen=True)
 class Numbering:
-    """Which dimension varies fastest: ``XYZ`` means x first, as published for hwcart; empty means the last dimension
-    first, as MPI_Cart and CartesianDomain number (``ZYX`` in three dimensions)."""
+    """Order of dimensions, fastest first: ``XYZ`` as published for hwcart; empty: last dimension fastest, as in MPI_Cart and CartesianDomain
+    (``ZYX`` in three dimensions).
+    """
 
     grid: tuple[int, ...]
     name: str = ""
 
     @functools.cached_property
     def strides(self) -> tuple[int, ...]:
-        """How far apart neighbors along each dimension are numbered."""
+        """Stride of the rank number along each dimension."""
         return received(len(self.grid), "phl_numbering", c_grid(self.grid), self.name)
 
     def rank(self, point: Sequence[int]) -> int:
-        """The rank at a grid point."""
+        """Rank at a grid point."""
         if any(not 0 <= at < extent for at, extent in zip(point, self.grid, strict=True)):
             raise PlacementError(f"the point {tuple(point)} is outside the process grid {self.grid}")
         return sum(at * stride for at, stride in zip(point, self.strides, strict=True))
 
     def coords(self, rank: int) -> tuple[int, ...]:
-        """The grid point of a rank."""
+        """Grid point of a rank."""
         if not 0 <= rank < math.prod(self.grid):
             raise PlacementError(f"rank {rank} does not exist: the process grid {self.grid} has {math.prod(self.grid)}")
         return tuple(int(rank) // stride % extent for stride, extent in zip(self.strides, self.grid, strict=True))
 
     def in_order(self, values: np.ndarray) -> np.ndarray:
-        """Values of the grid points, in the order of their ranks."""
+        """Values of the grid points, in rank order."""
         return values.ravel()[np.argsort(self.ranks().ravel())]
 
     def ranks(self) -> np.ndarray:
-        """The rank at every grid point, in the shape of the grid."""
+        """Rank at every grid point, in the shape of the grid."""
         ranks = np.zeros(self.grid, np.int32)
         for along, stride in zip(np.indices(self.grid, np.int32, sparse=True), self.strides, strict=True):
             ranks += along * stride
@@ -131,9 +130,9 @@ class CStencil(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Stencil:
-    """Directed edges from every grid point to those at `offsets`, carrying `bytes` each (1 where nothing is known).
+    """Directed edges from every grid point to `offsets`, with `bytes` each (1 if unknown).
 
-    `with_halo` also tells which cells these are: those of one rank along each dimension, halo width, bytes per cell.
+    `with_halo` also sets cells per rank along each dimension, halo width and bytes per cell.
     """
 
     offsets: tuple[tuple[int, ...], ...]
@@ -154,13 +153,13 @@ class Stencil:
 
     @classmethod
     def of(cls, offsets: Sequence[Sequence[int]]) -> Stencil:
-        """Any list of offsets, one byte each."""
+        """Any offsets, one byte each."""
         steps = tuple(tuple(int(s) for s in offset) for offset in offsets)
         return cls(steps, (1,) * len(steps))
 
     @classmethod
     def parse(cls, text: str, dimensions: int) -> Stencil:
-        """``faces``, ``full``, or offsets such as ``0,1;0,-1;2,0``."""
+        """Parse ``faces``, ``full``, or offsets such as ``0,1;0,-1;2,0``."""
         if text in ("faces", "full"):
             return getattr(cls, text)(dimensions)
         try:
@@ -179,7 +178,7 @@ class Stencil:
         return cls.of(offsets)
 
     def with_halo(self, cells: Sequence[int], halo: int, bytes_per_cell: int) -> Stencil:
-        """Bytes, and which cells they are, from the cells of one rank and the halo width."""
+        """The stencil with bytes from the cells of one rank and the halo width."""
         dimensions = len(self.offsets[0])
         if len(cells) != dimensions or min(cells) < 1:
             raise PlacementError(f"cells per rank {tuple(cells)}: give one number of at least 1 for each of the {dimensions} dimensions")
@@ -187,10 +186,10 @@ class Stencil:
         return Stencil(self.offsets, tuple(sizes), tuple(cells), halo, bytes_per_cell)
 
     def for_c(self, cells: bool = True) -> Any:
-        """As the library takes it, which finds out which bytes are which of the cells unless it is not to."""
+        """C structure; `cells` lets the library compute which cells messages share."""
         offsets, sizes = integers(step for offset in self.offsets for step in offset), long_integers(self.bytes)
         extent = long_integers(self.cells) if cells and self.cells else None
         arrays = offsets, sizes, extent
         stencil = CStencil(len(self.offsets), *(array and ctypes.addressof(array) for array in arrays), int(self.halo), int(self.bytes_per_cell))
-        stencil.arrays = arrays  # keeps the arrays alive
+        stencil.arrays = arrays  # keeps them alive
         return ctypes.byref(stencil)

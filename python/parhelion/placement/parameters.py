@@ -1,4 +1,4 @@
-"""Latency and bandwidth per level: what messages and bytes cost (`parhelion model fit` writes them)."""
+"""Parameters of the cost model: latency and bandwidth per level, as `parhelion model fit` writes them."""
 
 import ctypes
 import json
@@ -13,18 +13,17 @@ from ..errors import writing
 from .library import PlacementError
 
 SCHEMA = "parhelion.model/1"
-LARGEST = 2**20  # bytes of a file of parameters
+LARGEST = 2**20  # most bytes of a parameter file
 ABOVE_ZERO = math.ulp(0.0)
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What limits an exchange.
+    """Messages and bytes of an exchange.
 
-    `messages` and `leaving` are by level, outermost first: messages of a rank (mean over ranks) whose outermost
-    boundary is that level's, and bytes that leave a unit of the level (the unit that most leave). Where messages between nodes are collected, those of
-    the outermost level are of the busiest node: they share its network interface. `copied` is what the
-    ranks of one memory domain send together: they share its bandwidth when they pack and unpack.
+    By level, outermost first: `messages`, the mean number per rank whose outermost boundary is that level's, and `leaving`, the bytes out of the
+    level's busiest unit. With aggregation, messages of the outermost level are the busiest node's. `copied`: bytes that the ranks of one memory
+    domain send; packing and unpacking share its bandwidth.
     """
 
     messages: dict[str, float]
@@ -39,13 +38,12 @@ class CCosts(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Parameters:
-    """A machine with a software on it.
+    """Parameters of a machine with its software.
 
-    `latency_s` is the time per message by the outermost level that it crosses; `bandwidth` (bytes/s) what leaves one
-    unit of a level, shared by all its ranks: at the node that is its network interface. `copy_bandwidth` is what the
-    ranks of one memory domain send together. Levels without an entry cost nothing of their own.
+    `latency_s`: time per message, by the outermost level that it crosses. `bandwidth` (bytes/s): out of one unit of a level, shared by its ranks;
+    at the node, the network interface. `copy_bandwidth`: of the ranks of one memory domain. Missing levels cost nothing.
 
-    The parts are added: an exchange packs, sends, and unpacks one after another.
+    The time is a sum: an exchange packs, sends and unpacks in sequence.
     """
 
     name: str
@@ -55,11 +53,11 @@ class Parameters:
     fixed_s: float = 0.0
 
     def predict(self, traffic: Traffic) -> float:
-        """Seconds per exchange."""
+        """Predicted seconds per exchange."""
         return sum(self.parts(traffic).values())
 
     def parts(self, traffic: Traffic) -> dict[str, float]:
-        """The same by cause, in seconds."""
+        """Predicted seconds by cause."""
         messages = sum(self.latency_s.get(level, 0.0) * count for level, count in traffic.messages.items())
         found = {"fixed": self.fixed_s, "messages": messages, "copies": traffic.copied / self.copy_bandwidth}
         for level, size in traffic.leaving.items():
@@ -67,7 +65,7 @@ class Parameters:
         return found
 
     def c_costs(self) -> CCosts:
-        """As the library takes them."""
+        """C structure of the parameters."""
         levels = list(dict.fromkeys([*self.latency_s, *self.bandwidth]))
         array = ctypes.c_double * max(1, len(levels))
         return CCosts(" ".join(levels).encode(), array(*(self.latency_s.get(level, 0.0) for level in levels)),
@@ -75,7 +73,7 @@ class Parameters:
 
 
 def write_parameters(parameters: Parameters, path: str | Path, origin: str = "") -> None:
-    """Write parameters as JSON; `origin` says what they were fitted to."""
+    """Write parameters as JSON; `origin` describes the data of the fit."""
     bandwidth = {level: value for level, value in parameters.bandwidth.items() if math.isfinite(value)}
     copies = parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None
     document = {"schema": SCHEMA, "origin": origin, **asdict(parameters), "bandwidth": bandwidth, "copy_bandwidth": copies}
@@ -84,7 +82,7 @@ def write_parameters(parameters: Parameters, path: str | Path, origin: str = "")
 
 
 def read_parameters(path: str | Path) -> Parameters:
-    """Read what `write_parameters` wrote, or figures that someone gives in the same form."""
+    """Read a JSON file of parameters, from `write_parameters` or the user."""
     try:
         document: Any = json.loads(read_bounded(path, LARGEST))
     except OSError as error:

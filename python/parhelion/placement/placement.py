@@ -1,4 +1,4 @@
-"""Placements, bijections between grid points and the ranks of a machine, and the functions that make them."""
+"""Placements: bijections between grid points and the ranks of a machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .machine import MOST_LEVELS, Machine, Stencil
 from .parameters import Parameters
 
 OBJECTIVES = ("jsum", "jmax")
-# Messages and bytes between ranks, then of the transport node_aware; bytes are -1 if unknown.
+# Pairwise messages and bytes, then those of the transport node_aware; bytes are -1 if cells are unknown.
 CScores = ctypes.c_int64 * 4 * MOST_LEVELS
 NODE_PAIR = np.dtype([(name, np.int64) for name in ("from", "to", "pairs", "bytes_in_pairs", "messages", "bytes")])
 
 
 @dataclass(frozen=True)
 class Score:
-    """Directed stencil edges that leave a level: the sum over its units and the most that leave one; then in bytes."""
+    """Directed stencil edges out of a level's units: sum and maximum; then in bytes."""
 
     jsum: int
     jmax: int
@@ -31,7 +31,7 @@ class Score:
 
 
 def by_level(levels: Sequence[str], scores: Any) -> dict[str, Score]:
-    """From the scores of as many levels."""
+    """Scores by level name."""
     return {level: Score(*score) for level, score in zip(levels, scores, strict=False)}
 
 
@@ -50,7 +50,7 @@ class MemberFacts(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Member:
-    """A member of the portfolio: its scores by level and, with parameters, the time that they predict, or why it does not apply."""
+    """A member of the portfolio: scores by level and, with parameters, predicted time; or why it does not apply."""
 
     name: str
     scores: dict[str, Score]
@@ -60,8 +60,9 @@ class Member:
 
 @dataclass(frozen=True)
 class NodeMessages:
-    """Messages and bytes that nodes send, of all and of those that send the most messages or bytes. `bytes` is None where it is not known which
-    cells several ranks of a node share."""
+    """Messages and bytes out of nodes: total, and those of the nodes with the most messages or bytes. `bytes` is None if the cells shared by ranks of
+    a node are unknown.
+    """
 
     messages: int
     bytes: int | None
@@ -71,16 +72,16 @@ class NodeMessages:
 
 @dataclass(frozen=True)
 class BetweenNodes:
-    """`pairwise`: from rank to rank. `aggregated`: what a node owes another is collected, with each cell once (transport node_aware)."""
+    """`pairwise`: from rank to rank. `aggregated`: one message per pair of nodes, each cell once (transport node_aware)."""
 
     pairwise: NodeMessages
     aggregated: NodeMessages
 
     @classmethod
     def of(cls, pairs: np.ndarray) -> BetweenNodes:
-        """Over pairs of nodes (NODE_PAIR)."""
+        """Totals over pairs of nodes (NODE_PAIR)."""
         names = ("pairs", "bytes_in_pairs", "messages", "bytes")
-        # np.bincount would convert the integers to floats.
+        # Integers, because bincount rounds weights.
         by_node = np.zeros((4, int(pairs["from"].max(initial=0)) + 1), np.int64)
         for sums, name in zip(by_node, names, strict=True):
             np.add.at(sums, pairs["from"], pairs[name])
@@ -90,14 +91,14 @@ class BetweenNodes:
 
     @classmethod
     def from_library(cls, values: Iterable[int]) -> BetweenNodes:
-        """From eight numbers; bytes are negative where they are not known."""
+        """Convert eight numbers of the library; negative bytes are unknown."""
         numbers = list(values)
         return cls(*(NodeMessages(count, None if size < 0 else size, most, None if largest < 0 else largest)
                      for count, size, most, largest in (numbers[:4], numbers[4:])))
 
 
 class Placement:
-    """Made by `place` and `place_by_hand`."""
+    """A placement of a process grid, from `place` or `place_by_hand`."""
 
     def __init__(self, machine: Machine, stencil: Stencil, periodic: list[bool], timed: bool, function: str, *arguments: object) -> None:
         self._handle = made(self, "placement", function, *arguments)
@@ -107,23 +108,23 @@ class Placement:
         self.note: str = self._facts.note.decode()
         self.moved_points: int = self._facts.moved  # by the local search
         own = self._member(-1)
-        self.name, self.seconds = own.name, own.seconds  # predicted seconds, None without parameters
+        self.name, self.seconds = own.name, own.seconds  # predicted time, None without parameters
 
     def position(self, point: Sequence[int]) -> int:
-        """Where the rank of a grid point sits in the machine's hierarchical order."""
+        """Position of a grid point's rank in the machine's hierarchical order."""
         if any(not 0 <= at < extent for at, extent in zip(point, self.grid, strict=True)):
             raise PlacementError(f"the point {tuple(point)} is outside the process grid {self.grid}")
         return int(self.positions[tuple(point)])
 
     def point(self, position: int) -> tuple[int, ...]:
-        """The grid point of the rank at a position."""
+        """Grid point of the rank at a position."""
         if not 0 <= position < self.machine.size:
             raise PlacementError(f"position {position} is not one of the machine's {self.machine.size} ranks")
         return tuple(int(along) for along in np.unravel_index(self._points[position], self.grid))
 
     @functools.cached_property
     def positions(self) -> np.ndarray:
-        """The position of every grid point, in the shape of the grid."""
+        """Position of every grid point, in the shape of the grid."""
         return np.ctypeslib.as_array(self._facts.positions, (self.machine.size,)).reshape(self.grid).copy()
 
     @functools.cached_property
@@ -131,34 +132,34 @@ class Placement:
         return np.argsort(self.positions, axis=None)
 
     def units(self, level: str, within_node: bool = False) -> np.ndarray:
-        """The unit of every grid point at a level, in the shape of the grid."""
+        """Unit of every grid point at a level, in the shape of the grid."""
         return self.machine.units_at(level, self.positions, within_node)
 
     @functools.cached_property
     def scores(self) -> dict[str, Score]:
-        """Scores of this placement by level, outermost first."""
+        """Scores by level, outermost first."""
         scores = CScores()
         call("phl_placement_scores", self, self.stencil.for_c(cells=False), scores)
         return by_level(self.machine.levels, scores)
 
     def node_pairs(self, blocked: bool = False) -> np.ndarray:
-        """What goes from node to node (NODE_PAIR), rank by rank and collected; or in blocked order."""
+        """Messages and bytes between nodes (NODE_PAIR), pairwise and aggregated; or in blocked order."""
         nodes = self.units("node")
         return node_pairs(np.sort(nodes, axis=None).reshape(self.grid) if blocked else nodes, self.stencil, self.periodic)
 
     @property
     def between_nodes(self) -> BetweenNodes:
-        """The same over all nodes, and of the busiest one."""
+        """Totals over all nodes, and the busiest."""
         return BetweenNodes.of(self.node_pairs())
 
     @functools.cached_property
     def members(self) -> list[Member]:
-        """The portfolio that the automatic choice looked at; empty for a placement by hand."""
+        """The portfolio of the automatic choice; empty for a placement by hand."""
         return [self._member(index) for index in range(self._facts.members)]
 
     @property
     def by_name(self) -> bool:
-        """Made by hand or by one method that was asked for, not chosen from the portfolio."""
+        """Whether the placement is by hand or by a requested method."""
         return self.name == "by_hand" or len(self.members) == 1
 
     def _member(self, index: int) -> Member:
@@ -178,11 +179,11 @@ def place(
     method: str = "",
     parameters: Parameters | None = None,
 ) -> Placement:
-    """Automatic: tries the whole portfolio and improves the best by local search; never worse than any member.
+    """Improve the best placement of a portfolio by local search; never worse than any member.
 
-    `objective` is ``jsum`` or ``jmax``; both count the stencil's bytes, level by level from the node inwards. Local
-    and deterministic. `method` takes one member as it is (``blocked``, …). With `parameters` the time that they predict decides, with messages
-    between nodes collected; it needs a stencil `with_halo`. Raises PlacementError.
+    `objective`: ``jsum`` or ``jmax``; both count the stencil's bytes, level by level from the node inwards. `method` takes one member as it is
+    (``blocked``, …). `parameters` minimizes the predicted time with aggregation between nodes; it needs a stencil `with_halo`. Local and
+    deterministic. Raises PlacementError.
     """
     stencil, wraps = as_stencil(stencil, len(grid)), each_periodic(periodic, len(grid))
     if parameters and not stencil.cells:
@@ -199,10 +200,9 @@ def place_by_hand(
     stencil: Stencil | str = "faces",
     periodic: bool | Sequence[bool] = False,
 ) -> Placement:
-    """Level by level as published: ``{"core": (4, 1, 1), "l3": (1, 2, 2), …, "node": (16, 8, 8)}``.
+    """Place by blocks, level by level, as published: ``{"core": (4, 1, 1), "l3": (1, 2, 2), …, "node": (16, 8, 8)}``.
 
-    Each level's blocks say how its units are arranged inside the unit around them. Raises PlacementError where they do
-    not fit the machine.
+    A level's block arranges its units in the unit around them. Raises PlacementError if the blocks do not fit the machine.
     """
     if not blocks:
         raise PlacementError("no blocks are given: say how the units of each level are arranged, such as node:3x3x3")
@@ -223,7 +223,7 @@ def choose_grid(
     periodic: bool | Sequence[bool] = False,
     objective: str = "jsum",
 ) -> tuple[tuple[int, ...], Stencil]:
-    """The process grid for all ranks over a grid of cells that keeps the most halo bytes inside the nodes.
+    """Choose the process grid for all ranks that keeps the most halo bytes inside nodes.
 
     Returns the grid and the stencil with its halo bytes.
     """
@@ -236,11 +236,12 @@ def choose_grid(
 
 
 def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) -> np.ndarray:
-    """All pairs of nodes of which one sends to the other (NODE_PAIR), where `nodes` has the node of every grid point. Exact, if all ranks have
-    `stencil.cells` cells. Local; looks at every grid point."""
+    """Pairs of nodes that communicate (NODE_PAIR), if `nodes` holds the node of every grid point. Exact if all ranks have `stencil.cells` cells. Local;
+    linear in grid points.
+    """
     case = c_grid(nodes.shape, periodic), integers(nodes.ravel()), stencil.for_c()
     count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
-    for _ in range(2):  # the first call returns the count
+    for _ in range(2):  # the first call returns their number
         pairs = np.empty(count.value, NODE_PAIR)
         call("phl_node_pairs", *case, len(pairs), ctypes.byref(count), pairs.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)))
     return pairs

@@ -1,4 +1,4 @@
-"""Figures that others published, one CSV file per table (README.md says where they come from), and those about Betzy in the model's terms."""
+"""Published measurements, one CSV file per table (sources: README.md), and those on Betzy in the model's terms."""
 
 import csv
 import functools
@@ -23,7 +23,7 @@ def read_lines(name: str) -> list[dict[str, str]]:
 
 @dataclass(frozen=True)
 class Row:
-    """A halo exchange on Betzy with one software, in blocked order or placed; `seconds` are per exchange."""
+    """A halo exchange on Betzy with one software, blocked or placed; `seconds` are per exchange."""
 
     placement: str
     ranks_per_node: int
@@ -44,12 +44,12 @@ class Row:
 
     @property
     def calibrates(self) -> bool:
-        """Fitted: 64 ranks a node, numbering XYZ, the extreme halo widths and numbers of fields. All others are held out."""
+        """Whether the fit uses the row: 64 ranks per node, numbering XYZ, extreme halo widths and numbers of fields."""
         return self.ranks_per_node == 64 and self.numbering == "XYZ" and self.halo in (1, 5) and self.fields in (1, 8)
 
     @property
     def traffic(self) -> Traffic:
-        """What its exchange lets cross each level. Hand-written MPI went dimension by dimension and field by field; others sent 26 messages."""
+        """Traffic across each level. Hand-written MPI went dimension by dimension and field by field; others sent 26 messages."""
         staged = self.runtime == "mpi_comm"
         exchange = Exchange(CELLS, self.halo, self.fields, FLOAT32, "staged" if staged else "standard", field_by_field=staged)
         return _traffic(self.placement, self.ranks_per_node, exchange)
@@ -64,7 +64,7 @@ def published_rows() -> list[Row]:
 
 
 def published_grid(ranks_per_node: int) -> tuple[int, int, int]:
-    """The process grid of blocked order: 12 × 12 × 12 with 64 ranks a node, 24 × 12 × 12 with 128."""
+    """Process grid of blocked order: 12 × 12 × 12 with 64 ranks per node, 24 × 12 × 12 with 128."""
     return 12 * ranks_per_node // 64, 12, 12
 
 
@@ -85,7 +85,7 @@ def _traffic(kind: str, ranks_per_node: int, exchange: Exchange) -> Traffic:
 
 @dataclass(frozen=True)
 class Check:
-    """The model fitted to the rows that calibrate, for each software on its own, and what it predicts for all rows."""
+    """The model fitted to each software's calibration rows, and its predictions for all rows."""
 
     rows: list[Row]
     fits: dict[str, Fit]
