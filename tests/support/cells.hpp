@@ -53,7 +53,7 @@ struct PointModel {
         }
         return box;
     }
-    /// Without a halo.
+    /// The block's points, without halo.
     Box held(const std::array<int, max_dimensions>& position) const {
         Box box;
         for (int d = 0; d < cells.dimensions(); ++d) {
@@ -81,7 +81,6 @@ struct PointModel {
     }
 };
 
-/// A block of any rank.
 struct AnyBlock {
     int rank, block;
     std::array<int, max_dimensions> position;

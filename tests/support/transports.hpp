@@ -12,8 +12,8 @@
 namespace test {
 
 struct Route {
-    std::string transport;  ///< as ExchangeOptions takes it
-    Memory memory;          ///< where the fields lie
+    std::string transport;
+    Memory memory;
 };
 
 inline std::string paired(const TransportInfo& info) {

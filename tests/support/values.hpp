@@ -15,7 +15,7 @@ namespace test {
 
 using namespace parhelion;
 
-/// Source: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 inline std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ull;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -35,7 +35,7 @@ inline std::uint64_t mix(const Coordinates& cell) {
 /// type. rounded: fractions, whose sums depend on the order.
 enum class Values { bits, whole, rounded };
 
-/// Calls `use` with a zero of the element's C++ type; not for opaque bytes.
+/// Calls `use` with a zero of the element's C++ type; no opaque bytes.
 template <class Use>
 void with_type(Element element, Use&& use) {
     switch (element.scalar) {

@@ -17,7 +17,7 @@ using parhelion::bench::Turns;
 
 namespace {
 
-// What whoever starts two programs makes for them, and holds open until one has ended.
+// The pipes of two programs; the launcher keeps them open until one ends.
 class Pipes {
 public:
     Pipes() {
