@@ -131,7 +131,7 @@ CASE(
         const IndexedDomain domain = each.mesh.domain(each.self);
         for (const Route& route : routes_for(turn, 1)) {
             if (turn % 3 != 0 || !takes_any_array(route))
-                continue;  // the XPMEM substitute maps no other memory
+                continue;  // the XPMEM stand-in maps no other memory
             CAPTURE(route.transport);
             const IndexMap map(domain, {route.transport});
             Random own(

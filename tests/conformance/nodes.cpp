@@ -1,5 +1,5 @@
-// Messages of node_aware between nodes: as many as reported, with one copy of each cell that a node
-// needs.
+// Traffic of node_aware between nodes: the reported number of messages, and one copy of each cell
+// per destination node.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

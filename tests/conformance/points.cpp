@@ -1,5 +1,5 @@
-// Fields on points, halo widths above the depth, rank orders, owned ends: ghosts get their owner's
-// value by an independent model (support/cells.hpp), nothing else changes.
+// Staggered fields, array halos wider than the depth, permuted ranks, owned ends. An independent
+// model (support/cells.hpp) gives the owner of each ghost; nothing else may change.
 #include <numeric>
 
 #include "support/cases.hpp"

@@ -13,7 +13,7 @@ using namespace test;
 
 namespace {
 
-// The XPMEM substitute maps one kind only.
+// The XPMEM stand-in maps one kind only.
 Memory other_memory(const Route& route) {
     if (!takes_any_array(route)) return route.memory;
     return route.memory == Memory::ordinary ? Memory::node_shared : Memory::ordinary;
@@ -38,7 +38,7 @@ void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& r
         auto& temporary =
             kept.emplace_back(make(random.chance(50) ? route.memory : other_memory(route)));
         if (route.memory != Memory::elsewhere && kept.size() > 1)
-            kept.pop_front();  // the XPMEM substitute does not track freed memory
+            kept.pop_front();  // the XPMEM stand-in does not track freed memory
         auto& fields = which < static_cast<int>(levels.size())
                            ? levels[static_cast<std::size_t>(which)]
                            : temporary;

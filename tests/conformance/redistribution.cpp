@@ -1,5 +1,5 @@
-// Redistributions: other process grids, splits, blocks and partitions of the same cells, ranks
-// without cells.
+// Redistribution between domains of the same cells: other process grids, splits, blocks,
+// partitions, and ranks without cells.
 #include <numeric>
 
 #include "support/cases.hpp"

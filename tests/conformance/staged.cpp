@@ -1,4 +1,4 @@
-// Exchanges dimension by dimension of patterns that do not require it.
+// Exchanges dimension by dimension, over patterns that are not staged.
 #include "exchange/stages.hpp"
 #include "plan/staged_plan.hpp"
 #include "support/cases.hpp"

@@ -1,4 +1,4 @@
-// Exchanges of a subset of the fields, and of fewer ghost layers.
+// Exchanges of a subset of the fields, or with a smaller depth.
 #include <chrono>
 
 #include "support/cases.hpp"

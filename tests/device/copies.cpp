@@ -1,4 +1,4 @@
-// The kernel and the host execute every program with the same bits.
+// For every program, the kernel's results are bitwise equal to the host's.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

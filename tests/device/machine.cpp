@@ -1,5 +1,5 @@
-// The test's driver interface over the driver that PARHELION_CUDA names, with managed memory. It
-// cannot inject failures or count.
+// The test hooks for the driver that PARHELION_CUDA names, with managed memory. They cannot inject
+// failures or count calls.
 #include <dlfcn.h>
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Counts synchronizations of all ranks before an exchange is ready: each may wait for a descheduled
-// rank.
+// Counts the global reductions that construct an exchange: each waits for the slowest rank.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Transports to test, without querying the number of ranks.
+// Transports to test, listed without querying the number of ranks.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The automatic choice by measurement: its input, its memory, its exclusions; not which transport
-// wins.
+// Transport "auto": its options, cached choices and exclusions. No test depends on the winner.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>

@@ -1,4 +1,4 @@
-// Every alltoall variant delivers every byte, at all numbers of ranks and at odd sizes.
+// Every alltoall variant delivers every byte, for all numbers of ranks and odd sizes.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// An error on writing a record names the file and the reason, all that a full disk leaves.
+// If a record cannot be written, the error names the file and the reason.
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// Runs of phl-bench: exchanges around work (verified values, work not counted, variants without
-// halves skipped) and applications (all variants have the reference's bits, faults are detected,
-// solvers converge).
+// Runs of phl-bench. Split exchanges: verifies values, excludes work from the time, skips variants
+// without begin/end. Applications: all variants reproduce the reference bit for bit, faults are
+// detected, and the solvers converge.
 #include <algorithm>
 #include <array>
 #include <cmath>

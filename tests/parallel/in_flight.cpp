@@ -1,4 +1,4 @@
-// Several pending exchanges in any order, and steps that end in every way that C++ has.
+// Several pending exchanges in any order, and every way in which C++ can end a step.
 #include <algorithm>
 #include <deque>
 #include <numeric>

@@ -1,4 +1,4 @@
-// An exchange allocates once and frees everything; a running one allocates nothing.
+// An exchange allocates once and frees everything; begin and end allocate nothing.
 #include <array>
 #include <optional>
 

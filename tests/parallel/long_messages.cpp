@@ -1,4 +1,4 @@
-// Messages of megabytes, which rings pass in chunks through a short window.
+// Messages of megabytes, which pass through a small ring buffer in chunks.
 #include <unistd.h>
 
 #include "robustness/work.hpp"

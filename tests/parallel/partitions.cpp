@@ -1,4 +1,4 @@
-// Partition files: real ones at their number of ranks, broken ones at any.
+// Partition files: published ones for their number of ranks, corrupt ones for any.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Rows of cells over index maps, pulled and pushed: of one size, with spare room, and ragged.
+// Rows of values per cell over pulled and pushed index maps: fixed size, padded, ragged.
 #include <array>
 #include <functional>
 

@@ -1,5 +1,5 @@
-// Random index maps over arrays in place, of masks, and from neighbor lists, compared with a serial
-// model.
+// Random index maps over existing arrays, from masks and from neighbor lists, compared with a
+// serial model.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

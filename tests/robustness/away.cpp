@@ -1,5 +1,5 @@
-// A rank that began an exchange may leave and wait in MPI for a message that its neighbor sends
-// after ending the exchange.
+// After begin, a rank may block in MPI until its neighbor, having ended the exchange, sends a
+// message.
 #include <unistd.h>
 
 #include <algorithm>

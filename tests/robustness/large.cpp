@@ -1,5 +1,5 @@
-// Messages beyond int counts. Two ranks, one of which owns everything: memory for little more than
-// two copies of the message.
+// Messages of more than 2^31 bytes. Two ranks, one of which owns everything: little more memory
+// than two copies of the message.
 #include <array>
 #include <cstring>
 

@@ -35,7 +35,7 @@ struct PointModel {
     bool owns_ends(int d) const {
         return cells.boundary() == Boundary::owned && !cells.axis(d).periodic;
     }
-    /// First and past-the-end owned point.
+    /// First owned point, and one past the last.
     global_index lowest(int d) const { return owns_ends(d) ? -depth.lower[d] : 0; }
     global_index highest(int d) const {
         const Axis& axis = cells.axis(d);

@@ -62,7 +62,6 @@ inline void write_bits(std::byte* at, std::size_t bytes, std::uint64_t key) {
     }
 }
 
-/// Writes the value of `key`.
 inline void write_value(std::byte* at, Element element, std::uint64_t key, Values values) {
     if (values == Values::bits || element.scalar == Scalar::bytes)
         return write_bits(at, static_cast<std::size_t>(element.size), key);
@@ -135,7 +134,6 @@ inline const std::vector<Element>& all_elements() {
     return all;
 }
 
-/// Element types that support `reduction`.
 inline std::vector<Element> combinable(Reduction reduction) {
     std::vector<Element> elements;
     for (Element element : all_elements())

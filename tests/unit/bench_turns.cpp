@@ -1,4 +1,4 @@
-// Two phl-bench on the same cores: order of turns, and the end of one before the other.
+// Two phl-bench processes alternate on the same cores, also after one has ended.
 #include "turns.hpp"
 
 #include <fcntl.h>

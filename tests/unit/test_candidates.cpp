@@ -1,4 +1,4 @@
-// Candidate transports follow from traits: these have names unknown to the library.
+// The traits of transports determine the candidates: these have names unknown to the library.
 #include <algorithm>
 
 #include "exchange/selection.hpp"

@@ -1,4 +1,4 @@
-// The automatic choice reaches published scores and is never worse than a member of the portfolio.
+// Automatic placement reaches published scores and is never worse than any of its methods.
 #include <chrono>
 
 #include "parhelion/core/error.hpp"
