@@ -26,8 +26,8 @@ struct Cells {
                                         ghosts.begin());
     }
 
-    /// Makes the ids that this rank does not own its ghosts, without duplicates; `owner_of(id)`
-    /// returns the owner's rank.
+    /// Sets the ghosts: `ids` without owned ones and duplicates, ascending. `owner_of(id)` returns
+    /// the owner's rank.
     template <class OwnerOf>
     void find_ghosts(std::vector<std::int64_t> ids, OwnerOf&& owner_of) {
         std::erase_if(ids, [&](std::int64_t id) { return owns(id); });

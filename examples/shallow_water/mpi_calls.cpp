@@ -1,4 +1,4 @@
-// C++ side of the Fortran module mpi_calls, built like MPI's own Fortran interface.
+// C++ side of the Fortran module mpi_calls, a substitute for the Fortran module of MPI.
 #include <mpi.h>
 
 #include <algorithm>

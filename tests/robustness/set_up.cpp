@@ -469,7 +469,7 @@ void use_up_tags(int rank) {
     const auto make = [&] { return IndexMap(std::move(*indexed(comm)), {.transport = "mpi"}); };
     const IndexMap living = make();
     expect(is_right(living, 0), "tags: wrong at first");
-    int unread = 0;  // tag of a message whose receiver has failed
+    int unread = 0;  // tag of an unreceived message: its receiver threw before
     const std::string thrown = run(
         [&] {
             collectively(own, "a call that fails", [&] {
