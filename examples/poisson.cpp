@@ -12,7 +12,7 @@ using parhelion::global_index;
 using Vector = std::vector<double>;
 using Point = std::array<double, 2>;
 
-struct Part {  // one rank's share of disk.txt
+struct Part {  // one rank's part of disk.txt
     global_index first = 0, owned = 0;
     std::vector<Point> places;
     std::vector<std::array<global_index, 3>> corners;

@@ -10,10 +10,10 @@
 
 namespace applications {
 
-/// What an application's exchanges take, and what it took to set them up.
+/// Times an application's exchanges (`held_s`) and their set-up (`setup_s`), in seconds.
 struct ExchangeClock {
     const std::function<void()>* hold =
-        nullptr;  // brings ranks together before each exchange, which is then timed
+        nullptr;  // synchronizes the ranks before each timed exchange; null: no timing
     double held_s = 0, setup_s = 0;
 
     void begin() {
@@ -44,8 +44,7 @@ private:
     double begun_ = 0;
 };
 
-/// A number from 0 to below 1 for each key, the same on all ranks (the finalizer of SplitMix64;
-/// Steele, Lea & Flood, OOPSLA 2014).
+/// Finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 constexpr std::uint64_t spread(std::uint64_t bits) {
     bits += 0x9E3779B97F4A7C15u;
     bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -56,33 +55,33 @@ constexpr double scattered(std::uint64_t key) {
     return static_cast<double>(spread(key) >> 11) * 0x1p-53;
 }
 
-/// A solver that runs on without end: after its last step it begins anew.
+/// A solver that restarts after its last step.
 class Application {
 public:
     virtual ~Application() = default;
-    /// The initial state; another one in each round.
+    /// Sets the initial state, which differs from round to round.
     virtual void start(unsigned round) = 0;
-    /// One iteration or time step. Collective.
+    /// Performs one iteration or time step. Collective.
     virtual void step() = 0;
-    /// All that the next step depends on, ghosts included.
+    /// Everything that the next step depends on, ghosts included.
     virtual std::vector<std::span<const double>> state() const = 0;
 };
 
-/// An application over one of its ways to exchange, which is clocked.
+/// An application with one exchange method, which an ExchangeClock times.
 class Program : public Application {
 public:
-    /// What all exchanges so far have sent.
+    /// Traffic of all exchanges so far.
     virtual Traffic traffic() const = 0;
-    /// Why the way does what it does; empty for those that do not choose.
+    /// Explains the choice of transport; empty if the method has no choice.
     virtual std::string explain() const { return {}; }
-    /// A value of the state where it lies, for a planted fault.
+    /// Address of a value of the state, to plant a fault.
     virtual double* some_value() { return const_cast<double*>(&state().front().back()); }
 };
 
-/// Collective. The clock outlives the program.
+/// Collective. The clock must outlive the program.
 using MakeProgram = std::function<std::unique_ptr<Program>(ExchangeClock&)>;
 
-/// Collective. The application over a way to fill ghosts, which outlives it.
+/// Collective. The GhostUpdate must outlive the application.
 using MakeApplication = std::function<std::unique_ptr<Application>(GhostUpdate&)>;
 
 }  // namespace applications

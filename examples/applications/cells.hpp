@@ -8,14 +8,13 @@
 
 namespace applications {
 
-/// The cells of a rank as an application knows them before any exchange is set up. Global ids are
-/// given rank after rank.
+/// The cells of a rank, before any exchange is set up. Global ids are contiguous in rank order.
 struct Cells {
     MPI_Comm comm = MPI_COMM_WORLD;
     std::int64_t first = 0;  // global id of the first owned cell
     int owned = 0;
     std::vector<std::int64_t> ghosts =
-        {};  // global ids, ascending; local numbers follow those of the owned cells
+        {};                        // global ids, ascending; local numbers follow the owned cells
     std::vector<int> owners = {};  // rank of each ghost
 
     std::size_t size() const { return static_cast<std::size_t>(owned) + ghosts.size(); }
@@ -27,8 +26,8 @@ struct Cells {
                                         ghosts.begin());
     }
 
-    /// Those of `ids` that are not owned become the ghosts, each once; `owner_of(id)` tells whose
-    /// they are.
+    /// Sets the ghosts: `ids` without owned ones and duplicates, ascending. `owner_of(id)` returns
+    /// the owner's rank.
     template <class OwnerOf>
     void find_ghosts(std::vector<std::int64_t> ids, OwnerOf&& owner_of) {
         std::erase_if(ids, [&](std::int64_t id) { return owns(id); });

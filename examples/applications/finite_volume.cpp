@@ -12,24 +12,23 @@ namespace applications {
 
 namespace {
 
-/// A face between an owned cell and its neighbor, owned or ghost. The normal is as long as the face
-/// and points to the neighbor.
+/// A face between an owned cell and its neighbor, owned or ghost. The normal points to the
+/// neighbor; its length is that of the face.
 struct Face {
     int cell, neighbor;
     std::array<double, 2> normal;
 };
 
-/// A rank's part of the mesh; squares have sides of 1, triangles an area of ½.
+/// A rank's part of the mesh. Squares have sides of length 1, triangles an area of ½.
 struct Triangles {
     Cells cells;
-    std::vector<Face> faces;                     // those between owned cells once
+    std::vector<Face> faces;                     // one entry per face between two owned cells
     std::vector<std::array<double, 2>> centers;  // of owned cells
 };
 
-// Square m of Morton's curve has the cells 2 m and 2 m + 1.
+// Square m of the Morton curve consists of the cells 2 m (lower triangle) and 2 m + 1 (upper).
 
-/// Whether the diagonal goes down to the right: drawn by lot. The lower triangle is 0, the upper
-/// one 1.
+/// Whether the diagonal falls from upper left to lower right: pseudo-random, the same on all ranks.
 bool falls(std::int64_t square) { return spread(static_cast<std::uint64_t>(square)) & 1; }
 
 struct Side {
@@ -37,7 +36,7 @@ struct Side {
     std::array<double, 2> normal;
 };
 
-/// The three faces of a cell: the diagonal, the bottom or top, and one of the other sides.
+/// The three faces of a cell: diagonal, bottom or top, left or right.
 std::array<Side, 3> sides_of(std::int64_t cell, std::int64_t side) {
     const std::int64_t square = cell / 2;
     const bool upper = cell % 2, falling = falls(square), left = falling != upper;
@@ -45,8 +44,7 @@ std::array<Side, 3> sides_of(std::int64_t cell, std::int64_t side) {
     const double up = upper ? 1 : -1, right = left ? -1 : 1;
     const std::int64_t across = place_on_curve((x + (left ? side - 1 : 1)) % side, y);
     const std::int64_t above = place_on_curve(x, (y + (upper ? 1 : side - 1)) % side);
-    const bool upper_there =
-        falls(across) == left;  // of the two cells there the one that has our side
+    const bool upper_there = falls(across) == left;  // which triangle of that square has this side
     return {{{2 * square + !upper, {-right, -up}},
              {2 * above + !upper, {0, up}},
              {2 * across + upper_there, {right, 0}}}};
@@ -87,7 +85,7 @@ double pressure(const double* u) {
     return (gamma - 1) * (u[3] - 0.5 * (u[1] * u[1] + u[2] * u[2]) / u[0]);
 }
 
-/// The fastest wave through a face, times its length.
+/// Speed of the fastest wave through a face, times the face's length.
 double wave_speed(const double* u, const std::array<double, 2>& normal) {
     const double length = std::hypot(normal[0], normal[1]);
     return std::abs(u[1] * normal[0] + u[2] * normal[1]) / u[0] +
@@ -144,7 +142,7 @@ public:
     }
 
 private:
-    /// What flows into each owned cell, through all its faces.
+    /// Adds the fluxes through all faces of each owned cell.
     void add_fluxes(std::span<const double> values) {
         std::ranges::fill(change_, 0.0);
         fastest_ = 0;

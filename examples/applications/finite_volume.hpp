@@ -4,13 +4,13 @@
 
 namespace applications {
 
-/// The equations of Euler in two dimensions, by finite volumes of first order on triangles: upwind
-/// fluxes through a list of faces, two stages per time step. The mesh: `side` × `side` squares,
-/// periodic, each cut along the one or the other diagonal; cells are numbered along Morton's curve,
-/// of which each rank has a piece.
+/// The Euler equations in two dimensions: first-order finite volumes on triangles, upwind fluxes
+/// over a list of faces, two stages per time step. The periodic mesh has `side` × `side` squares,
+/// each cut along a pseudo-random diagonal. Cells are numbered along the Morton curve; each rank
+/// owns one contiguous piece.
 MakeApplication finite_volume(int side, MPI_Comm comm);
 
-/// A power of two from 4 to 8192, with a square for every rank.
+/// Whether `side` is a power of two from 4 to 8192 with at least one square per rank.
 bool is_side_of_mesh(std::int64_t side, int ranks);
 
 }  // namespace applications

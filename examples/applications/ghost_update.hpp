@@ -10,29 +10,29 @@
 
 namespace applications {
 
-/// What one rank sends to others.
+/// Messages and bytes that one rank sends.
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
 };
 
-/// An array whose ghosts an exchange fills: `components` values per cell, owned cells first.
+/// An array with ghosts: `components` values per cell, owned cells first.
 struct Ghosted {
     std::span<double> values;
-    std::size_t number = 0;  // of the array among all that were added
+    std::size_t number = 0;  // index of the array, for update()
 };
 
-/// How an application's arrays get their ghosts from other ranks. There is a file in exchanges/ for
-/// each; applications know none.
+/// Interface through which applications fill ghosts. Each implementation is a file in exchanges/;
+/// applications depend on none.
 class GhostUpdate {
 public:
     virtual ~GhostUpdate() = default;
-    /// Collective. `count` zeroed arrays of the same cells. They live as long as this.
+    /// Adds `count` zeroed arrays of the same cells; this object owns them. Collective.
     virtual std::vector<Ghosted> add(const Cells& cells, int components, int count = 1) = 0;
-    /// Owner to ghost. Waits for the neighbors of this rank.
+    /// Copies owned values to ghosts. Waits for the neighbors of this rank.
     virtual void update(std::size_t number) = 0;
-    /// What one update of an array sends.
+    /// Traffic of one update of an array.
     virtual Traffic traffic(std::size_t number) const = 0;
-    /// Why it does what it does; empty for those that do not choose.
+    /// Explains the choice of transport; empty if the method has no choice.
     virtual std::string explain() const { return {}; }
 };
 

@@ -11,16 +11,15 @@ namespace {
 constexpr double gamma = 1.4, courant_number = 0.2, viscosity = 0.5;
 constexpr int steps_of_a_run = 50;
 constexpr std::size_t corners = 8;
-// Corner c lies at the upper end of dimension d where bit d of c is set. Around each face so that
-// its normal leads out.
+// Corner c is at the upper end of dimension d if bit d of c is set. Each face lists its corners
+// such that its normal points outward.
 constexpr std::size_t faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                      {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
 
 using Vector = std::array<double, 3>;
 using Hexahedron = std::array<Vector, corners>;
 
-/// With three parts more, values are multiples of 2^-40 and so few that sums of them are exact: the
-/// order of ranks does not matter.
+/// Rounds to a multiple of 2^-40: sums over ranks are exact, so their order does not matter.
 double coarse(double value) {
     constexpr double large = 0x1.8p12;
     return (value + large) - large;
@@ -28,7 +27,7 @@ double coarse(double value) {
 
 Vector minus(const Vector& a, const Vector& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 
-/// Normals of the six faces, as long as these are large.
+/// Area vectors of the six faces.
 std::array<Vector, 6> normals_of(const Hexahedron& cell) {
     std::array<Vector, 6> normals{};
     for (std::size_t f = 0; f < 6; ++f) {
@@ -100,7 +99,7 @@ public:
         for (std::size_t cell = 0; cell < energy_.size(); ++cell) {
             const double now = volume_of(shape(cell));
             energy_[cell] -=
-                stress_[cell] * (now - volume_[cell]);  // per mass, which is 1 in each cell
+                stress_[cell] * (now - volume_[cell]);  // per unit mass; each cell has mass 1
             volume_[cell] = now;
         }
     }
@@ -121,7 +120,8 @@ public:
 private:
     static std::size_t where(int node) { return static_cast<std::size_t>(node); }
 
-    /// An eighth of each cell around a node is its mass; it does not move through walls.
+    /// Sets a node's mass, an eighth of each adjacent cell's, and the directions in which walls let
+    /// it move.
     void describe(int node) {
         const Triple at = box_.at(node);
         mass_[where(node)] = 0.125;
@@ -147,7 +147,7 @@ private:
         return found;
     }
 
-    /// Pressure, and where a cell shrinks viscosity, through a quarter of each face onto its
+    /// Adds pressure, and viscosity in cells that shrink; each face passes a quarter to each of its
     /// corners.
     void add_forces() {
         for (const std::span<double> each : force_) std::ranges::fill(each, 0.0);
@@ -190,9 +190,9 @@ private:
     std::array<std::span<double>, 3> force_;
     std::array<std::vector<double>, 3> position_, velocity_;
     std::array<std::vector<char>, 3> moves_;
-    std::vector<double> mass_, energy_, volume_, stress_;  // of nodes; of cells
-    std::vector<int> corner_;                              // eight of each cell
-    mutable std::vector<double> seen_;                     // of nodes, in the order of the box
+    std::vector<double> mass_, energy_, volume_, stress_;  // mass_ per node, the others per cell
+    std::vector<int> corner_;                              // eight corners per cell
+    mutable std::vector<double> seen_;                     // per node, in the order of the box
     double shortest_ = 0;
     std::int64_t exchanges_ = 0;
     int steps_ = 0;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr double diagonal = 26, neighbor = -1;
 
-/// Where a rank's rows lie in the box. Rows are numbered with the first dimension fastest, rank
-/// after rank.
+/// Position of a rank's rows in the grid. Row numbers run rank by rank, first dimension fastest.
 struct Box {
     std::array<int, 3> grid, extent, place;
 
@@ -42,7 +41,7 @@ struct Box {
                 place[1] * extent[1] + row / extent[0] % extent[1],
                 place[2] * extent[2] + row / (extent[0] * extent[1])};
     }
-    /// Calls `visit` with the place of the row and those of its neighbors in the box.
+    /// Calls `visit` with the coordinates of the row and of its neighbors in the box.
     template <class Visit>
     void for_each_entry(int row, Visit&& visit) const {
         const std::array<int, 3> at = place_of(row);
@@ -73,10 +72,10 @@ int rank_in(MPI_Comm comm) {
     return rank;
 }
 
-/// The matrix of one grid of the hierarchy, its rows, and the vectors that multigrid needs there.
+/// One level of the hierarchy: its matrix, and the vectors that multigrid needs there.
 class MultigridLevel {
 public:
-    /// Collective over the ranks of the way. `vectors` of them get ghosts: the correction first.
+    /// Collective. Adds `vectors` vectors with ghosts; the first one is the correction.
     MultigridLevel(const MultigridProblem& problem, int level, MPI_Comm comm, GhostUpdate& ghosts,
                    int vectors)
         : ghosts_(ghosts) {
@@ -104,7 +103,7 @@ public:
         product.resize(right_hand_side.size());
     }
 
-    /// y = A x; the ghosts of x must be there.
+    /// y = A x; the ghosts of x must be up to date.
     void multiply(const double* x, std::vector<double>& y) const {
         for (std::size_t row = 0; row < y.size(); ++row) {
             double sum = 0;
@@ -113,7 +112,7 @@ public:
             y[row] = sum;
         }
     }
-    /// Gauss-Seidel for A x = right_hand_side, through the rows or back; ghosts stay what they are.
+    /// Gauss-Seidel sweep for A x = rhs; the ghosts keep their values.
     void sweep_forward(double* x, const std::vector<double>& rhs) const {
         for (std::size_t row = 0; row < rhs.size(); ++row) relax(x, rhs, row);
     }
@@ -123,12 +122,12 @@ public:
 
     int rows() const { return cells_.owned; }
     const Cells& cells() const { return cells_; }
-    /// For each row, the row of the finer grid that lies at its place.
+    /// The row of the finer grid at the position of each row.
     const std::vector<int>& finer_row() const { return finer_row_; }
     std::span<double> vector(int which) const {
         return vectors_[static_cast<std::size_t>(which)].values;
     }
-    /// Fills the ghosts of a vector.
+    /// Updates the ghosts of a vector.
     void update(int which) { ghosts_.update(vectors_[static_cast<std::size_t>(which)].number); }
 
     std::vector<double> right_hand_side, product;
@@ -143,7 +142,7 @@ private:
 
     GhostUpdate& ghosts_;
     Cells cells_;
-    std::vector<std::size_t> first_;  // of each row's entries; one more than rows
+    std::vector<std::size_t> first_;  // offset of each row's entries, and the end
     std::vector<int> column_;
     std::vector<double> value_;
     std::vector<int> finer_row_;
@@ -152,7 +151,7 @@ private:
 
 constexpr int most_levels = 4, iterations_of_a_solve = 25, coarsest_sweeps = 4;
 constexpr int correction = 0,
-              direction = 1;  // vectors with ghosts; the direction on the finest grid only
+              direction = 1;  // vectors with ghosts; direction only on the finest level
 
 double dot(std::span<const double> a, std::span<const double> b) {
     double sum = 0;
@@ -179,8 +178,8 @@ public:
         begin_solve();
     }
 
-    // The residual stands in the right-hand side of the finest grid, which the preconditioner works
-    // on.
+    // The right-hand side of the finest level holds the residual, because the preconditioner reads
+    // it.
     void step() override {
         if (iteration_ == iterations_of_a_solve) begin_solve();
         std::vector<double>&r = finest().right_hand_side, &product = finest().product;
@@ -219,12 +218,13 @@ private:
         iteration_ = 0;
     }
 
-    /// One V-cycle from zero: the correction of a level for the right-hand side there.
+    /// One V-cycle with initial guess zero: computes the level's correction from its right-hand
+    /// side.
     void precondition(std::size_t which) {
         MultigridLevel& level = levels_[which];
         double* z = level.vector(correction).data();
         std::ranges::fill(level.vector(correction), 0.0);
-        smooth(level, z);  // all ghosts are zero, on their owners too
+        smooth(level, z);  // ghosts are zero, as on their owners
         if (which + 1 == levels_.size()) {
             for (int sweep = 1; sweep < coarsest_sweeps; ++sweep) {
                 level.update(correction);
@@ -254,7 +254,7 @@ private:
 
     Sums sums_;
     std::deque<MultigridLevel> levels_;
-    std::vector<double> wanted_, solution_;  // of A x = wanted
+    std::vector<double> wanted_, solution_;  // solution of A x = wanted
     double r_dot_z_ = 0, r_dot_r_ = 0;
     int iteration_ = 0;
 };

@@ -12,11 +12,11 @@ namespace applications {
 
 using Triple = std::array<int, 3>;
 
-/// A rank's box of a grid of hexahedra and the nodes of its cells, the first dimension fastest.
-/// Boxes beside each other share a plane of nodes.
+/// A rank's box of a hexahedral grid and the nodes of its cells, first dimension fastest. Adjacent
+/// boxes share a plane of nodes.
 struct NodeBox {
     MPI_Comm comm;
-    Triple grid, cells, place{};  // ranks; cells of a rank; where this rank is
+    Triple grid, cells, place{};  // ranks per dimension; cells per rank; this rank's coordinates
 
     NodeBox(const Triple& ranks, const Triple& cells_of_a_rank, MPI_Comm of)
         : comm(of), grid(ranks), cells(cells_of_a_rank) {
@@ -32,7 +32,7 @@ struct NodeBox {
         return {node % (cells[0] + 1), node / (cells[0] + 1) % (cells[1] + 1),
                 node / ((cells[0] + 1) * (cells[1] + 1))};
     }
-    /// In the whole grid.
+    /// Number of the node in the whole grid.
     std::int64_t global(int node) const {
         const Triple here = at(node);
         std::int64_t id = 0;
@@ -46,7 +46,7 @@ struct NodeBox {
         for (std::size_t d = 0; d < 3; ++d) count *= std::int64_t{grid[d]} * cells[d] + 1;
         return count;
     }
-    /// The rank in a direction, −1, 0 or 1 in each dimension; MPI_PROC_NULL beyond the grid.
+    /// The rank in a direction (−1, 0 or 1 per dimension); MPI_PROC_NULL beyond the grid.
     int neighbor(const Triple& direction) const {
         Triple there{};
         for (std::size_t d = 0; d < 3; ++d) {
@@ -55,7 +55,7 @@ struct NodeBox {
         }
         return there[0] + grid[0] * (there[1] + grid[1] * there[2]);
     }
-    /// Of three fields: the planes, edges and corners of nodes that it shares with each of up to 26
+    /// Traffic of three fields: the planes, edges and corners that this rank shares with up to 26
     /// neighbors.
     Traffic to_neighbors() const {
         Traffic sum;
@@ -70,15 +70,15 @@ struct NodeBox {
     }
 };
 
-/// How nodes that several ranks hold get the sum of what these have, in three fields at once. There
-/// is a file in exchanges/ for each.
+/// Interface that sums three fields on the nodes that several ranks hold. Each implementation is a
+/// file in exchanges/.
 class NodeSums {
 public:
     virtual ~NodeSums() = default;
-    /// Collective. Zeroed arrays of three fields, which live as long as this.
+    /// Returns zeroed arrays for three fields, which this object owns. Collective.
     virtual std::array<std::span<double>, 3> add(const NodeBox& box) = 0;
     virtual void sum() = 0;
-    /// Of one sum.
+    /// Traffic of one sum.
     virtual Traffic traffic() const { return {}; }
     virtual std::string explain() const { return {}; }
 };

@@ -6,7 +6,7 @@ namespace applications {
 
 namespace {
 
-/// Passes updates on, and counts them.
+/// Forwards updates, times and counts them.
 class Clocked final : public GhostUpdate {
 public:
     Clocked(GhostUpdatePointer way, ExchangeClock& clock) : way_(std::move(way)), clock_(clock) {}
@@ -35,7 +35,7 @@ public:
 private:
     GhostUpdatePointer way_;
     ExchangeClock& clock_;
-    std::vector<std::int64_t> calls_;  // by array
+    std::vector<std::int64_t> calls_;  // per array
 };
 
 class OverGhosts final : public Program {

@@ -5,11 +5,10 @@
 
 namespace applications {
 
-/// An application whose exchanges fill ghosts, over one way to do that.
+/// Combines an application that fills ghosts with one exchange method.
 MakeProgram over_ghosts(MakeApplication make, std::function<GhostUpdatePointer()> way);
 
-/// Every rank gets all values of all ranks and picks its ghosts by their ids: slow, and hard to get
-/// wrong.
+/// Reference: every rank gathers all values and selects its ghosts by id. Slow but simple.
 GhostUpdatePointer reference_update();
 
 }  // namespace applications

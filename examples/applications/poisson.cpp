@@ -97,13 +97,13 @@ namespace {
 using Point = std::array<double, 2>;
 using Place = std::array<std::int64_t, 2>;
 
-// From -1, the border, to side. What is drawn by lot depends on the place alone, so that all ranks
-// draw the same.
+// Pseudo-random number of a grid position, whose coordinates run from −1 (the border) to side; the
+// same on all ranks.
 std::uint64_t lot(const Place& at) {
     return spread(static_cast<std::uint64_t>(place_on_curve(at[0] + 1, at[1] + 1)));
 }
 
-// A node, at most a quarter of a side from where it would be in a mesh of squares.
+// Position of a node: displaced from the regular grid by at most a quarter of the spacing.
 Point node(const Place& at) {
     const std::uint64_t drawn = lot(at);
     const auto shift = [drawn](int bits) {
@@ -114,16 +114,16 @@ Point node(const Place& at) {
 
 using Triangle = std::array<Place, 3>;
 
-// The two triangles between four nodes, cut along the one or the other diagonal; `at` is the lower
-// left one.
+// The two triangles of the square whose lower left node is `at`, cut along a pseudo-random
+// diagonal.
 std::array<Triangle, 2> triangles_above(const Place& at) {
     const Place right{at[0] + 1, at[1]}, above{at[0], at[1] + 1}, across{at[0] + 1, at[1] + 1};
     if (lot(at) >> 20 & 1) return {{{at, right, across}, {at, across, above}}};
     return {{{at, right, above}, {right, across, above}}};
 }
 
-// Of corner i with corner j: the integral of the product of the gradients of their hat functions,
-// by the edges across from the corners.
+// Entry (i, j) of the element stiffness matrix, the integral of the product of the hat functions'
+// gradients, from the edges opposite the corners.
 double stiffness(const Triangle& triangle, int i, int j) {
     std::array<Point, 3> edge{};
     for (std::size_t k = 0; k < 3; ++k) {
@@ -136,7 +136,7 @@ double stiffness(const Triangle& triangle, int i, int j) {
     return (a[0] * b[0] + a[1] * b[1]) / (2 * twice_area);
 }
 
-// A node's row: its couplings with the nodes around it, row by row, itself in the middle.
+// Matrix row of a node: its couplings with the 3 × 3 nodes around it, itself in the middle.
 std::array<double, 9> row_of(const Place& at) {
     std::array<double, 9> row{};
     for (std::int64_t y = at[1] - 1; y <= at[1]; ++y)

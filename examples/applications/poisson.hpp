@@ -5,21 +5,21 @@
 
 namespace applications {
 
-/// A rank's rows of a matrix; columns are local numbers.
+/// A rank's rows of a sparse matrix (CSR); columns are local numbers.
 struct Rows {
     Cells cells;
-    std::vector<int> first{0};  // entry of each row, and behind the last
+    std::vector<int> first{0};  // first entry of each row, and the end
     std::vector<int> columns;
     std::vector<double> values, diagonal;
 };
 
-/// The Laplacian by linear finite elements on side × side inner nodes of a mesh of irregular
-/// triangles; zero on the border. Local.
+/// The Laplacian in linear finite elements on side × side inner nodes of an irregular triangle
+/// mesh, with zero boundary values. Local.
 Rows assemble_laplacian(int side, MPI_Comm comm);
 
-/// Poisson's equation in two dimensions by linear finite elements on triangles of all shapes, zero
-/// on the border, solved by conjugate gradients with the diagonal as preconditioner; `side` inner
-/// nodes along each side, numbered along Morton's curve. A step is an iteration, with one exchange.
+/// Poisson's equation in two dimensions: linear finite elements on irregular triangles, zero
+/// boundary values, conjugate gradients with Jacobi preconditioner. The mesh has `side` × `side`
+/// inner nodes, numbered along the Morton curve. Each step is one iteration with one exchange.
 MakeApplication poisson(int side, MPI_Comm comm);
 
 }  // namespace applications

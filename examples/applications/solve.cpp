@@ -1,4 +1,4 @@
-// Solves one of the problems over each way to exchange: mpiexec -n 2 ./solve poisson [STEPS]
+// Solves a problem with each exchange method: mpiexec -n 2 ./solve poisson [STEPS]
 #include <mpi.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::vector<Way> ways_of(const std::string& problem) {
             {"MPI_Sendrecv", over(nodes_by_hand_with_sendrecv)}};
 }
 
-/// All bits of the state of a rank.
+/// The bit patterns of a rank's state.
 std::vector<std::uint64_t> state_of(const Program& program) {
     std::vector<std::uint64_t> bits;
     for (const std::span<const double> part : program.state())
@@ -63,8 +63,8 @@ std::vector<std::uint64_t> state_of(const Program& program) {
     return bits;
 }
 
-/// Whether every way gives the state of the first one, which is easy to get right, bit for bit on
-/// every rank.
+/// Whether each method reproduces the state of the first one, the reference, bit for bit on every
+/// rank.
 bool run(const std::vector<Way>& ways, int steps) {
     int rank = 0, all_right = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -74,7 +74,7 @@ bool run(const std::vector<Way>& ways, int steps) {
         const auto program = way.make(clock);
         program->start(1);
         for (int step = 0; step < 3; ++step)
-            program->step();  // the library chooses its transport in the first
+            program->step();  // includes the library's choice of transport
         program->start(1);
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();

@@ -6,8 +6,7 @@
 
 namespace applications {
 
-/// Sums over ranks whose bits do not depend on the order in which ranks arrive: they are added up
-/// in the order of ranks.
+/// Reproducible sums over ranks: adds the values in rank order.
 class Sums {
 public:
     explicit Sums(MPI_Comm comm) : comm_(comm) {

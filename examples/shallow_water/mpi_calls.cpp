@@ -1,4 +1,4 @@
-// Behind the module mpi_calls, as MPI's own Fortran interface does it.
+// C++ side of the Fortran module mpi_calls, a substitute for the Fortran module of MPI.
 #include <mpi.h>
 
 #include <algorithm>

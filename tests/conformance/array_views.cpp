@@ -21,7 +21,7 @@ using namespace test;
 
 namespace {
 
-// As std::mdspan: nothing but what the concept asks for.
+// Minimal lookalike of std::mdspan: only what the concept requires.
 template <class T, std::size_t Rank>
 struct Span {
     T* first;
@@ -32,7 +32,6 @@ struct Span {
     std::size_t stride(std::size_t d) const { return strides[d]; }
 };
 
-// As Kokkos::View spells it.
 struct KokkosLike {
     double* first;
     std::size_t n, m;
@@ -49,7 +48,7 @@ struct KokkosLike {
 static_assert(ArrayLike<Span<float, 3>> && ArrayLike<KokkosLike> &&
               !ArrayLike<std::vector<double>> && !ArrayLike<double*>);
 
-// 6 × 5 cells per rank along the first dimension.
+// 6 × 5 cells per rank, ranks along the first dimension.
 CartesianDomain domain_of_two() {
     const int ranks = Communicator(MPI_COMM_WORLD).size();
     return {{6 * ranks, 5}, {.halo = 1, .periodic = true, .process_grid = {ranks, 1}}};
@@ -60,8 +59,8 @@ double value(const CartesianDomain& domain, global_index i, global_index j, int 
     return static_cast<double>(((i + extents[0]) % extents[0]) * 100 + (j + 5) % 5 + 0.25 * c);
 }
 
-// Fills owned cells by `at(i, j, c)` from the first cell in memory on, exchanges, and compares all
-// cells with the formula.
+// Fills owned cells by `at(i, j, c)`, with indices from the first cell in memory; exchanges;
+// compares all cells with the formula.
 template <class At>
 void check(const CartesianDomain& domain, const Field& field, int components, const At& at,
            const char* kind) {
@@ -174,7 +173,7 @@ CASE(
     Span<double, 1> one{memory.data(), {2}, {1}};
     map.forward({view(map.domain(), one)});
     EXPECT_EQ(memory[1], 1.0 * static_cast<double>(next));
-    Span<double, 2> rows{memory.data(), {2, 2}, {3, 1}};  // cells 3 apart, components 0, 1
+    Span<double, 2> rows{memory.data(), {2, 2}, {3, 1}};  // cell stride 3, components 0 and 1
     memory = {1.0 * comm.rank(), 2.0 * comm.rank(), -1, -1, -1, -1};
     map.forward({view(map.domain(), rows)});
     EXPECT_EQ(memory[3], 1.0 * static_cast<double>(next));

@@ -32,8 +32,8 @@ std::unique_ptr<AnyGroup> mesh_group(const Mesh& mesh, SelfGhosts self, int turn
         });
 }
 
-// `add(groups, memory)` makes the groups; over some transports, over all where each rank has a
-// core.
+// Checks the groups that `add(groups, memory)` builds: over some transports, or over all if each
+// rank has a core.
 template <class Add>
 void check_groups(int turn, Add&& add) {
     for (const Route& route : routes_for(turn, 2)) {
@@ -43,8 +43,8 @@ void check_groups(int turn, Add&& add) {
     }
 }
 
-// Equal shares, and one more point for the last rank in dimension `along`, as velocities on faces
-// have.
+// Equal shares, and one more point on the last rank along dimension `along`, as for staggered
+// velocities.
 CartesianOptions staggered(CartesianOptions options, const Extents& cells, std::size_t along) {
     options.splits.clear();
     for (std::size_t d = 0; d < cells.size(); ++d) {
@@ -56,7 +56,7 @@ CartesianOptions staggered(CartesianOptions options, const Extents& cells, std::
     return options;
 }
 
-// Every rank owns `each` cells and reads the first of them from the ranks `apart` further.
+// Every rank owns `each` cells; its ghosts are the first cells of the ranks at distance `apart`.
 Mesh ring(int each, int apart) {
     Mesh mesh = Mesh::of_blocks(Extents(static_cast<std::size_t>(ranks()), each));
     for (int r = 0; r < ranks(); ++r) {
@@ -153,7 +153,7 @@ CASE("a neighbor may be one in a single group only, and in none each way") {
     groups.push_back(mesh_group(ring(5, 1), SelfGhosts::refused, 0, Memory::ordinary));
     groups.push_back(mesh_group(ring(5, 2), SelfGhosts::refused, 0, Memory::ordinary));
     EXPECT_EQ(messages_of_all(groups),
-              2);  // to the rank before and the one before that: group 0 has nothing for the second
+              2);  // to the ranks 1 and 2 before; group 0 has no data for the second
 }
 
 CASE("periodic images of a rank's own cells are filled in some groups, group by group in others") {
@@ -200,7 +200,7 @@ CASE("each neighbor gets one message, as many as the group with most neighbors h
         {.transport = "mpi"}};
     EXPECT_EQ(both.plan().messages_sent(), 2);
     EXPECT_EQ(both.plan().bytes_sent(),
-              24 + 48);  // fields begin at multiples of 16 bytes: 8, 8 and 8, 8, 16
+              24 + 48);  // fields are aligned to 16 bytes: 8, 8 and 8, 8, 16
     EXPECT_EQ(both.plan().patterns.size(), 2u);
 }
 
@@ -248,7 +248,7 @@ fs::path data_folder() {
     return fs::path(__FILE__).parent_path() / "../../../shared/data";
 }
 
-// All sets for this number of ranks.
+// All published sets for this number of ranks.
 std::vector<IndexedDomain> published_meshes() {
     std::vector<IndexedDomain> meshes;
     for (const char* name : {"opencalc-B0-", "opencalc-B1-", "opencalc-B2-"}) {
@@ -301,7 +301,7 @@ struct Pair {
     }
 };
 
-// Groups that the last rank has changed are refused by all, with `part` in the message.
+// All ranks refuse groups that the last rank changed, with `part` in the message.
 template <class Change>
 void refuse(const std::string& part, Change&& change) {
     Pair pair;
@@ -351,7 +351,7 @@ CASE("a pattern of a group that its neighbors have otherwise is refused, by grou
     Pair pair;
     auto groups = pair.groups();
     Pattern& nodes = groups[1].patterns.front();
-    if (rank() == ranks() - 1) {  // reads nothing any more
+    if (rank() == ranks() - 1) {  // no ghosts
         nodes.ghosts = 0;
         for (Link& link : nodes.stages[0]) link.receive = {}, link.receive_unique = 0;
     }

@@ -13,7 +13,7 @@ using namespace test;
 namespace {
 
 // Calls visit(name, domain, pattern, make) for structured and unstructured cases; make(turn,
-// memory, elements) gives fields.
+// memory, elements) returns fields.
 template <class Visit>
 void for_each_domain(Visit&& visit) {
     const int ranks = Communicator(MPI_COMM_WORLD).size();

@@ -23,8 +23,7 @@ const Element mixed[] = {{Scalar::float64, 8},
                          {Scalar::uint8, 1}};
 const Element numbers[] = {{Scalar::int64, 8}, {Scalar::float32, 4}, {Scalar::int32, 4}};
 
-// Elements and components are those of all ranks; where the cells lie is this rank's own affair,
-// and another one each time.
+// Elements and components agree on all ranks; the layout differs by rank and call.
 template <std::size_t Count>
 std::vector<CellField> some_arrays(const IndexedDomain& domain, const Mesh& mesh,
                                    const Element (&elements)[Count], int count, int turn,
@@ -66,7 +65,7 @@ void check_all(const std::vector<CellField>& arrays) {
     }
 }
 
-// Between begin and end owned values have become others, and ghosts are as they were.
+// Between begin and end, owned values change and ghosts must not.
 void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, bool in_halves) {
     for (CellField& array : arrays) array.fill(Values::bits, round), array.expect_forward();
     const auto values = values_of(arrays);
@@ -78,20 +77,19 @@ void forward(const IndexMap& map, std::vector<CellField>& arrays, int round, boo
     map.begin_forward(values);
     flip_owned(arrays);
     for (const CellField& array : arrays) before.push_back(array.copy());
-    MPI_Barrier(MPI_COMM_WORLD);  // all neighbors have sent
+    MPI_Barrier(MPI_COMM_WORLD);  // all ranks have sent
     for (std::size_t f = 0; f < arrays.size(); ++f) EXPECT_EQ(arrays[f].copy(), before[f]);
     map.end(values);
     flip_owned(arrays);
     check_all(arrays);
 }
 
-// Waits in another exchange, for a rank that is late: meanwhile this process gets on what else is
-// under way.
+// Waits for a late rank in another exchange, which progresses the pending ones.
 void wait_elsewhere(int late) {
     const Communicator comm(MPI_COMM_WORLD);
     const IndexMap other(
         IndexedDomain(1, {(comm.rank() + 1) % comm.size()}, comm, SelfGhosts::allowed), {"mpi"});
-    for (int turn = 0; turn < 2; ++turn) {  // the first one sets up
+    for (int turn = 0; turn < 2; ++turn) {  // the first call performs the set-up
         std::vector<int> x{comm.rank(), -1};
         if (comm.rank() == late % comm.size())
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -99,7 +97,7 @@ void wait_elsewhere(int late) {
     }
 }
 
-// Between begin and end ghosts have become others, and owned values what they were only at the end.
+// Changes ghosts between begin and end; owned values are valid only just before end.
 void reverse(const IndexMap& map, std::vector<CellField>& arrays, Reduction reduction, int round,
              bool in_halves) {
     for (CellField& array : arrays)
@@ -133,7 +131,7 @@ CASE(
         const IndexedDomain domain = each.mesh.domain(each.self);
         for (const Route& route : routes_for(turn, 1)) {
             if (turn % 3 != 0 || !takes_any_array(route))
-                continue;  // the stand-in for XPMEM maps nothing else
+                continue;  // the XPMEM stand-in maps no other memory
             CAPTURE(route.transport);
             const IndexMap map(domain, {route.transport});
             Random own(
@@ -148,7 +146,7 @@ CASE(
             EXPECT_TRUE(!map.under_way());
             const auto arrays = some_arrays(domain, each.mesh, mixed, 1 + turn % 4, turn, own);
             const int messages =
-                static_cast<int>(neighbor_ranks(map.pattern()).size());  // at most one each way
+                static_cast<int>(neighbor_ranks(map.pattern()).size());  // one per direction
             EXPECT_LE(map.exchange(values_of(arrays))->plan().messages_sent(), messages);
         }
         ++turn;
@@ -184,7 +182,7 @@ CASE(
 CASE("after it is prepared, the first exchange or sum of arrays waits for nobody but neighbors") {
     const Communicator comm(MPI_COMM_WORLD);
     const bool reads = comm.rank() == 0 && comm.size() > 1;
-    std::vector<global_index> ghosts(reads ? 1 : 0, 2);  // of rank 1
+    std::vector<global_index> ghosts(reads ? 1 : 0, 2);  // owned by rank 1
     for (const Route& route : all_routes()) {
         if (!takes_any_array(route)) continue;
         CAPTURE(route.transport);
@@ -193,8 +191,8 @@ CASE("after it is prepared, the first exchange or sum of arrays waits for nobody
         std::vector<int> pairs(2 * x.size(), 1);
         map.prepare({x, {pairs, 2}});
         map.prepare_shared({x});
-        map.prepare({x, {pairs, 2}});  // nothing is left to do
-        if (comm.rank() < 2) {         // the others leave it out
+        map.prepare({x, {pairs, 2}});  // already prepared: no operation
+        if (comm.rank() < 2) {
             map.forward({x, {pairs, 2}});
             map.reverse({x, {pairs, 2}}, Reduction::sum);
             map.sum_shared({x});
@@ -238,7 +236,7 @@ CASE(
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
     const global_index next = (comm.rank() + 1) % comm.size();
-    constexpr local_index cells = 20000;  // more than what small arrays share
+    constexpr local_index cells = 20000;  // above the limit of the small-array path
     std::vector<global_index> ghosts(cells);
     std::iota(ghosts.begin(), ghosts.end(), next * cells);
     const IndexMap map = IndexMap::pull(cells, ghosts, comm);
@@ -274,7 +272,7 @@ CASE("a message that goes in several chunks arrives as one, and so do several fo
     for (int from = 0; from < comm.size(); ++from)
         for (std::size_t bytes : {0, 6, 7, 8, 14, 100}) {
             EXPECT_EQ(arrived[i].rank, from);
-            bool found = false;  // those of one rank in any order
+            bool found = false;  // order within one rank is unspecified
             for (std::size_t k = 6 * static_cast<std::size_t>(from);
                  k < 6 * static_cast<std::size_t>(from) + 6; ++k)
                 found = found || arrived[k].bytes == letter(from, comm.rank(), bytes);

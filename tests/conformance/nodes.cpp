@@ -1,5 +1,5 @@
-// Messages of node_aware between nodes: as many as reported, with one copy of each cell that a node
-// needs.
+// Traffic of node_aware between nodes: the reported number of messages, and one copy of each cell
+// per destination node.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -44,8 +44,8 @@ std::vector<int> nodes_of_ranks() {
     return nodes;
 }
 
-// Found without the library's patterns: a value names its owner, and every rank tells which values
-// of others it holds after an exchange.
+// Traffic computed without the library's patterns: each value encodes its owner, and all ranks
+// gather the values that each holds after an exchange.
 std::vector<NodeTraffic> counted(const std::vector<std::int64_t>& held) {
     std::vector<int> counts;
     const std::vector<std::int64_t> all = of_all_ranks(held, counts);
@@ -90,7 +90,7 @@ void check_traffic(const Exchange& exchange, const std::vector<std::int64_t>& he
         EXPECT_EQ(told[i].node, expected[i].node);
         EXPECT_EQ(told[i].pairs, expected[i].pairs);
         EXPECT_GE(told[i].bytes_in_pairs,
-                  expected[i].bytes_in_pairs);  // boxes of one pair may overlap
+                  expected[i].bytes_in_pairs);  // boxes of a pair of ranks may overlap
         EXPECT_EQ(told[i].bytes, expected[i].bytes);
         EXPECT_GE(told[i].messages, expected[i].messages);
         if (!several) EXPECT_EQ(told[i].messages, expected[i].messages);
@@ -102,7 +102,7 @@ void check_traffic(const Exchange& exchange, const std::vector<std::int64_t>& he
 CASE("between nodes of a grid as many messages go as are announced, and each cell once") {
     for_random_cases(affordable(40), [](Random& random) {
         const CartesianDomain domain = random_domain(random);
-        if (domain.algorithm() == Algorithm::staged) return;  // passes on what came
+        if (domain.algorithm() == Algorithm::staged) return;  // ranks forward received values
         auto array = make_array<std::int64_t>(domain);
         std::vector<std::vector<std::int64_t>> before;
         std::int64_t next = world().rank() * owner_unit;
@@ -159,7 +159,7 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
         std::vector<global_index> extent, cells;
         std::vector<bool> periodic;
         Periodicity wraps;
-        bool is_wide = true;  // no rank is its neighbor's neighbor in two directions
+        bool is_wide = true;  // no pair of ranks is adjacent in two directions
         for (const int ranks : grid) {
             extent.push_back(random.between(halo, random.chance(70) ? halo + 1 : 100));
             cells.push_back(extent.back() * ranks);
@@ -190,10 +190,8 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
         for (std::size_t i = 0; i < told.size(); ++i) {
             EXPECT_EQ(pairs[i].to, told[i].node);
             EXPECT_EQ(pairs[i].pairs, told[i].pairs);
-            EXPECT_GE(
-                pairs[i].bytes_in_pairs,
-                told[i]
-                    .bytes_in_pairs);  // what goes to one rank in two directions may be sent once
+            EXPECT_GE(pairs[i].bytes_in_pairs,
+                      told[i].bytes_in_pairs);  // one copy may serve two directions to a rank
             if (is_wide) EXPECT_EQ(pairs[i].bytes_in_pairs, told[i].bytes_in_pairs);
             EXPECT_EQ(pairs[i].messages, told[i].messages);
             EXPECT_EQ(pairs[i].bytes, told[i].bytes);

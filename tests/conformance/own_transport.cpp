@@ -83,7 +83,7 @@ public:
     }
     std::string state(int) const override { return {}; }
 
-    static inline int made = 0;  // exchanges
+    static inline int made = 0;  // number of exchanges
 
 private:
     bool send_when_packed() {
@@ -104,7 +104,7 @@ private:
     bool sending_ = false;
 };
 
-// Known from here on in this process, so to the other tests, too.
+// Registers the transport for this process, and so for later tests too.
 const std::string& registered() {
     static const std::string name = [] {
         register_transport(
@@ -124,8 +124,8 @@ void check(const Pattern& pattern, Fields fields, bool staged) {
     exchange.begin().end();
 }
 
-// Of every grid and mesh: its pattern, `count` fields, and whether ghosts may change on their way
-// back.
+// Calls check_case for every grid and mesh with its pattern, `count` fields, and whether the
+// reverse exchange may change ghosts.
 template <class Check>
 void with_all_cases(int ranks, int count, Memory memory, Check&& check_case) {
     int turn = 0;
@@ -171,7 +171,7 @@ namespace {
 template <class Fields>
 void check_on_device(const Pattern& pattern, Fields fields, bool staged) {
     ExchangeOptions checked{"test_device"};
-    checked.check = true;  // what it looks at, the executor brings to the host
+    checked.check = true;  // the executor copies the checked values to the host
     Exchange exchange(pattern, views(fields), {"test_device"}),
         watched(pattern, views(fields), checked);
     check_forward(exchange, fields, 0);
@@ -220,7 +220,7 @@ CASE(
         EXPECT_TRUE(holds(refused({Communicator(MPI_COMM_WORLD).rank() == 0 ? device : host}),
                           "the memory space of field 0"));
 
-    static bool serves = true;  // other tests know nothing of it
+    static bool serves = true;
     register_transport(
         {"test_device",
          "for tests",
@@ -285,7 +285,7 @@ CASE("an exchange on a queue follows what is there, and what comes after its end
         for (int i = -1; i < 5; ++i)
             for (int j = -1; j < 7; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j) + time);
         enqueue(made, u);
-        auto back = exchange.begin_reverse(*queue, Reduction::max);  // of ghosts of −1
+        auto back = exchange.begin_reverse(*queue, Reduction::max);  // the ghosts are −1
         exchange.end(*queue);
         enqueue(u, seen);
         queue->wait();

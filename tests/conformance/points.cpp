@@ -1,5 +1,5 @@
-// Fields on points, halo widths above the depth, rank orders, owned ends: ghosts get their owner's
-// value by an independent model (support/cells.hpp), nothing else changes.
+// Staggered fields, array halos wider than the depth, permuted ranks, owned ends. An independent
+// model (support/cells.hpp) gives the owner of each ghost; nothing else may change.
 #include <numeric>
 
 #include "support/cases.hpp"
@@ -17,8 +17,7 @@ const std::vector<Stagger> staggers{{0, 0, 0}, {1, 0, 0}, {0, 1, 0},
                                     {0, 0, 1}, {1, 1, 0}, {1, 1, 1}};
 constexpr Element whole{Scalar::int64, 8};
 
-// A field for each stagger, in an order in which the patterns alternate; depths and array halos
-// differ.
+// One field per stagger, ordered so that the patterns alternate; depths and array halos differ.
 std::vector<GridField> fields_of(const CartesianDomain& domain, Memory memory) {
     std::vector<GridField> fields;
     for (int f = 0; f < 8; ++f) {
@@ -65,7 +64,7 @@ struct Kind {
     CartesianOptions options;
 };
 
-// Two dimensions with ranks in both where there are as many.
+// Two-dimensional grids, with ranks in both dimensions if there are enough.
 std::vector<Kind> kinds() {
     const int n = ranks();
     const std::vector<int> grid = n % 2 == 0 ? std::vector{2, n / 2} : std::vector{1, n};
@@ -148,7 +147,7 @@ CASE("fields of four staggers are one message for each neighbor") {
     all();
     EXPECT_EQ(
         corners.at({own.lo[0], own.hi[1]}),
-        last ? -1 : 7 + static_cast<double>(own.hi[1]));  // a duplicated point: the owner's value
+        last ? -1 : 7 + static_cast<double>(own.hi[1]));  // a duplicate: the value of its owner
     corners.at({own.lo[0], own.hi[1]}) = -2;
     all.only({.fields = {1}, .depth = 0})();
     EXPECT_EQ(corners.at({own.lo[0], own.hi[1]}), last ? -2 : 7 + static_cast<double>(own.hi[1]));
@@ -252,7 +251,7 @@ CASE("layers, staggers and tables that cannot be are refused by every rank") {
     refused("negative halo width", {.depth = -2});
     if (n > 1)
         refused("a stagger of 2",
-                {.stagger = {me == 0 ? 2 : 0, 0}});  // one rank's mistake is everybody's error
+                {.stagger = {me == 0 ? 2 : 0, 0}});  // all ranks report one rank's mistake
     if (n > 1)
         refused("the stagger of field 0 in dimension 1 is 1 on rank 0 and 0",
                 {.stagger = {0, me == 0 ? 1 : 0}});

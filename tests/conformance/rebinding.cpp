@@ -13,20 +13,20 @@ using namespace test;
 
 namespace {
 
-// The stand-in for XPMEM maps one kind only.
+// The XPMEM stand-in maps one kind only.
 Memory other_memory(const Route& route) {
     if (!takes_any_array(route)) return route.memory;
     return route.memory == Memory::ordinary ? Memory::node_shared : Memory::ordinary;
 }
 
-// What a rank passes in a round is its own affair: no other rank knows.
+// Random choices of this rank alone: no other rank knows which arrays it passes.
 Random own_random(int turn) {
     return Random(mix(static_cast<std::uint64_t>(turn),
                       static_cast<std::uint64_t>(Communicator(MPI_COMM_WORLD).rank())));
 }
 
-// Exchanges `rounds` times, with arrays that `levels` holds, or with some that live for one
-// exchange only. The first set is the one of the construction.
+// Exchanges `rounds` times, with arrays of `levels` or with temporaries that live for one exchange.
+// The first set is the one that the constructor received.
 template <class Sets, class Make>
 void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& route, bool staged,
                    int turn, int rounds) {
@@ -34,11 +34,11 @@ void exchange_many(Exchange& exchange, Sets& levels, Make&& make, const Route& r
     std::deque<typename Sets::value_type> kept;
     for (int round = 0; round < rounds; ++round) {
         const int which =
-            random.between(0, static_cast<int>(levels.size()));  // the last: temporaries
+            random.between(0, static_cast<int>(levels.size()));  // the last index means temporaries
         auto& temporary =
             kept.emplace_back(make(random.chance(50) ? route.memory : other_memory(route)));
         if (route.memory != Memory::elsewhere && kept.size() > 1)
-            kept.pop_front();  // the stand-in for XPMEM does not follow memory
+            kept.pop_front();  // the XPMEM stand-in does not track freed memory
         auto& fields = which < static_cast<int>(levels.size())
                            ? levels[static_cast<std::size_t>(which)]
                            : temporary;
@@ -75,7 +75,7 @@ void check_rebinding(const Pattern& pattern, Make&& make, const Route& route, bo
     exchange_many(exchange, levels, make, route, staged, turn, 12);
 }
 
-// One row of cells over all ranks, of which each rank has ghosts.
+// A periodic row of cells; every rank has ghosts.
 struct Row {
     CartesianDomain domain{{64}, {.halo = 2, .periodic = true}};
     std::vector<double> u, v;
@@ -141,7 +141,7 @@ CASE("time levels are swapped by naming them, views or a vector of views") {
     Row row;
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
-        Row held;  // arrays for transports inside a node, too
+        Row held;  // keeps arrays alive for transports inside a node
         auto shared_u = make_array<double>(row.domain), shared_v = make_array<double>(row.domain);
         const bool any = route.memory == Memory::ordinary;
         const Field first = any ? view(row.domain, held.u.data()) : view(shared_u);
@@ -182,8 +182,7 @@ CASE("node-shared memory that is given back and comes again at the same address 
         });
         EXPECT_EQ(wrong, 0);
         for (int other = 0; other < 11; ++other)
-            allocate_node_shared(
-                64);  // arrays begin in other places of their pages, twelve in turn
+            allocate_node_shared(64);  // twelve different offsets of arrays within a page
     }
     EXPECT_GT(again, 0);
 }

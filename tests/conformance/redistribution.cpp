@@ -1,5 +1,5 @@
-// Redistributions: other process grids, splits, blocks and partitions of the same cells, ranks
-// without cells.
+// Redistribution between domains of the same cells: other process grids, splits, blocks,
+// partitions, and ranks without cells.
 #include <numeric>
 
 #include "support/cases.hpp"
@@ -17,7 +17,7 @@ std::uint64_t key(const Coordinates& x, int c, int salt) {
                static_cast<std::uint64_t>(c * 100 + salt));
 }
 
-// Random cuts of `extent` among `ranks`, empty ones among them.
+// Splits `extent` at random among `ranks`; parts may be empty.
 std::vector<global_index> some_split(Random& random, global_index extent, int ranks) {
     std::vector<global_index> cuts{0, extent};
     for (int r = 1; r < ranks; ++r) cuts.push_back(random.between(0, static_cast<int>(extent)));
@@ -45,11 +45,11 @@ CartesianDomain some_domain(Random& random, const std::vector<global_index>& ext
     return {extents, options};
 }
 
-// Axis d of a grid is axis axes[d] of the one whose cells have the values.
+// Axis d of the grid is axis axes[d] of the source grid.
 using Axes = std::vector<int>;
 const Axes as_they_are{0, 1, 2};
 
-// Cells of a box get their values, in an array of which `first` is the first cell.
+// Writes the values of a box's cells to an array whose first cell is `first`.
 void write_box(WatchedBytes& memory, const Field& field, std::size_t block, const Box& box,
                const Coordinates& first, int salt, bool expected, const Axes& axes = as_they_are) {
     for_each_cell(box, [&](const Coordinates& x) {
@@ -66,7 +66,7 @@ void write_box(WatchedBytes& memory, const Field& field, std::size_t block, cons
     });
 }
 
-// One array per block of a domain; every byte beside owned cells must stay as it is.
+// One array per block of a domain; all bytes outside owned cells must stay unchanged.
 class GridValues {
 public:
     GridValues(const CartesianDomain& domain, Element element, const ArrayLayout& layout,
@@ -85,7 +85,7 @@ public:
     void clear() {
         for (WatchedBytes& each : memory_) each.wipe(), each.expect_as_is();
     }
-    // Owned cells get their values, in memory or as what is expected.
+    // Writes the owned values, to memory or to the expected bytes.
     void write(int salt, bool expected) {
         for (std::size_t b = 0; b < memory_.size(); ++b) {
             const int block = static_cast<int>(b);
@@ -216,7 +216,7 @@ CASE(
     int turn = 0;
     for_random_cases(4, [&](Random& random) {
         const int cells = random.between(0, 80), active = random.between(1, comm.size());
-        const bool block = random.chance(50);  // from blocks in rank order
+        const bool block = random.chance(50);  // source: blocks in rank order
         std::vector<global_index> before, after;
         for (int cell = 0; cell < cells; ++cell) {
             if ((block ? cell * comm.size() / cells : random.between(0, comm.size() - 1)) ==

@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-// Sides of tiles of n × n cells in random pairs, some open, some folded.
+// Joins sides of n × n tiles in random pairs; some stay open, some are folded.
 std::vector<Seam> random_seams(Random& random, int tiles) {
     std::vector<TileSide> sides;
     for (int tile = 0; tile < tiles; ++tile)
@@ -96,7 +96,7 @@ struct Fields {
     }
 };
 
-// What `call` makes of both is the same, byte for byte.
+// Checks that `call` leaves the same bytes in both.
 template <class Call>
 void expect_equal(Fields& one, Fields& other, const char* what, Call&& call) {
     call(one), call(other);

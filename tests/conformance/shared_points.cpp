@@ -12,16 +12,16 @@ using namespace test;
 
 namespace {
 
-// Who holds which point, and who of them owns it: known to every rank, so that sums can be computed
-// without the library.
+// Holders and owner of each point, known to every rank, so that tests compute sums without the
+// library.
 struct Holders {
-    std::vector<std::vector<bool>> holds;  // point, rank
+    std::vector<std::vector<bool>> holds;  // holds[point][rank]
     std::vector<int> owner;
 
     Holders(Random& random, int ranks, int points) {
         for (int p = 0; p < points; ++p) {
             const int most =
-                random.chance(20) ? ranks : std::min(ranks, 2);  // some points are everybody's
+                random.chance(20) ? ranks : std::min(ranks, 2);  // all ranks hold some points
             holds.emplace_back(ranks, false);
             owner.push_back(random.between(0, ranks - 1));
             holds[p][owner[p]] = true;
@@ -29,7 +29,7 @@ struct Holders {
                 holds[p][most == ranks ? k : random.between(0, ranks - 1)] = true;
         }
     }
-    // Owned points and ghosts, each in an order of the rank's own.
+    // Owned points and ghosts, each in a random order.
     IndexedDomain domain(Random& own) const {
         const Communicator comm(MPI_COMM_WORLD);
         std::vector<global_index> owned, ghosts;
@@ -44,7 +44,7 @@ struct Holders {
     static std::size_t point_of(global_index id) { return static_cast<std::size_t>(id / 3); }
 };
 
-// Associative, not commutative: x → ax + b after the other one, in numbers that wrap around.
+// Affine maps x → ax + b modulo 2^32: composition is associative, not commutative.
 struct Affine {
     std::uint32_t a, b;
     friend bool operator==(const Affine&, const Affine&) = default;
@@ -55,9 +55,9 @@ enum class Place {
     joined,
     apart,
     in_two
-};  // cells next to each other, with gaps, owned cells and ghosts in two arrays
+};  // contiguous; with gaps; owned cells and ghosts in two arrays
 
-// An array of a domain's points whose values follow from point, rank, component and `salt`.
+// An array on a domain's points; values depend on point, rank, component and `salt`.
 class PointValues {
 public:
     PointValues(const IndexedDomain& domain, Element element, int components, Place place,
@@ -81,7 +81,7 @@ public:
                 write(at(cell, c), point_of(cell), rank(), c, salt);
         bytes_.expect_as_is();
     }
-    // Values of all holders, in ascending order of rank.
+    // Combines the values of all holders in rank order.
     void expect(const Holders& holders, const Reduction& reduction, std::uint64_t salt) {
         for (local_index cell = 0; cell < domain_.size(); ++cell)
             for (int c = 0; c < components_; ++c) {
@@ -192,7 +192,8 @@ CASE(
     const IndexMap map(IndexedDomain(1, {next}));  // every point has two holders
     std::vector<double> x{0.1 * comm.rank(), 0.1 * static_cast<double>(next) + 1};
     map.sum_shared({x});
-    const double left = 0.1 * comm.rank(), other = 0.1 * comm.rank() + 1;  // by the rank before
+    const double left = 0.1 * comm.rank(),
+                 other = 0.1 * comm.rank() + 1;  // previous rank
     EXPECT_EQ(x[0], left + other);
     const int neighbors = comm.size() == 2 ? 1 : 2;
     EXPECT_TRUE(
@@ -230,7 +231,7 @@ CASE(
         return Affine{static_cast<std::uint32_t>(3 * rank + 5 + 2 * k),
                       static_cast<std::uint32_t>(7 * rank + k)};
     };
-    // Each rank has rank 0's two cells as ghosts, the first of them twice.
+    // The ghosts of each rank are rank 0's two cells, the first one twice.
     const IndexMap map = IndexMap::pull(
         comm.rank() == 0 ? 2 : 0,
         comm.rank() == 0 ? std::vector<global_index>{} : std::vector<global_index>{0, 1, 0});
@@ -275,9 +276,8 @@ CASE("std::arrays are combined number by number, in grids as in index maps") {
     const global_index extent = 4 * comm.size();
     for (int c = 0; c < 3; ++c) {
         const auto k = static_cast<std::size_t>(c);
-        EXPECT_EQ(u(first)[k],
-                  value(first, c) + value(first == 0 ? extent : first,
-                                          c));  // the ghost beyond the end of the rank before
+        EXPECT_EQ(u(first)[k], value(first, c) + value(first == 0 ? extent : first,
+                                                       c));  // the previous rank's upper ghost
         EXPECT_EQ(u(first + 1)[k], value(first + 1, c));
     }
     EXPECT_TRUE(holds(error_of([&] { exchange.reverse(Reduction::max); }), "no order"));
@@ -290,7 +290,7 @@ CASE(
     for_random_cases(3, [&](Random& random) {
         const int nodes = random.between(1, 40), per_cell = random.between(1, 5);
         const std::uint64_t salt = random.next();
-        // Which nodes the cells of any rank have: known to all.
+        // The nodes of any rank's cells, known to all ranks.
         const auto cells_of = [&](int rank) {
             std::vector<global_index> ids;
             Random own(mix(salt, static_cast<std::uint64_t>(rank)));
@@ -378,7 +378,7 @@ CASE("points of a grid that several ranks hold get one sum on all of them, over 
 
 namespace {
 
-// Sums, and fails on one rank.
+// A sum that throws on one rank.
 class Failing final : public UserReduction {
 public:
     explicit Failing(bool fails) : UserReduction(element_of<double>()), fails_(fails) {}
@@ -403,7 +403,7 @@ CASE(
     "every transport") {
     const Communicator comm(MPI_COMM_WORLD);
     if (comm.size() < 2) return;
-    // Each rank has the points at both ends of the second dimension twice.
+    // Each rank holds the points at both ends of the second dimension twice.
     const CartesianDomain domain({2 * comm.size(), 3},
                                  {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
     for (const Route& route : routes_for(1, 3)) {
@@ -456,7 +456,7 @@ CASE("points of several blocks on each rank get one sum, over every transport") 
         for (const bool at_once : {true, false}) {
             each([](double& value, int cells) {
                 value = cells;
-            });  // one of each cell of the block that has the node
+            });  // 1 from each adjacent cell of the block
             if (at_once) sums({nodes});
             else sums.begin().end();
             each([](double& value, int) { EXPECT_EQ(value, 4); });
@@ -470,8 +470,7 @@ CASE(
     "equal ghosts") {
     const Communicator comm(MPI_COMM_WORLD);
     for_random_cases(4, [&](Random& random) {
-        // Ids that follow each other, ids far apart, and ids of one place in every group of the
-        // table.
+        // Ids that are consecutive, sparse, or in the same slot of every group of the hash table.
         const global_index step = std::vector<global_index>{1, 8, 1024, 999983}[random.next() % 4];
         std::vector<global_index> owned, ghosts;
         for (int i = 0; i < 300; ++i) owned.push_back((i * comm.size() + comm.rank()) * step);

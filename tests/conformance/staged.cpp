@@ -1,4 +1,4 @@
-// Exchanges dimension by dimension of patterns that do not require it.
+// Exchanges dimension by dimension, over patterns that are not staged.
 #include "exchange/stages.hpp"
 #include "plan/staged_plan.hpp"
 #include "support/cases.hpp"
@@ -10,7 +10,8 @@ using namespace test;
 
 namespace {
 
-// Domains for which it saves nothing, or which lie on one node (far_by_dimension), refuse it.
+// Returns false if the constructor refuses: no messages saved, or (far_by_dimension) all ranks on
+// one node.
 bool goes(const std::string& name, const CartesianDomain& domain, std::vector<GridField>& fields) {
     CAPTURE(describe(build_pattern(domain)));
     CAPTURE(name);
@@ -27,7 +28,7 @@ bool goes(const std::string& name, const CartesianDomain& domain, std::vector<Gr
     return false;
 }
 
-// Every dimension in one of the stages, some together.
+// Distributes the dimensions at random over stages.
 std::vector<DimensionSet> random_stages(Random& random, int dimensions) {
     std::vector<DimensionSet> stages(1 + random.next() % static_cast<unsigned>(dimensions));
     for (int d = 0; d < dimensions; ++d)

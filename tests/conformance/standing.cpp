@@ -22,7 +22,7 @@ void check_domain(const CartesianDomain& domain, int turn) {
     }
 }
 
-// In every algorithm that the options allow.
+// Checks the grid with every algorithm that the options allow.
 void check_grid(const Extents& extents, CartesianOptions options,
                 Communicator comm = MPI_COMM_WORLD) {
     int turn = static_cast<int>(extents.size());
@@ -103,8 +103,7 @@ CASE("prime numbers of ranks, on communicators of the user") {
         const Communicator world(MPI_COMM_WORLD);
         if (world.size() < prime) continue;
         MPI_Comm some = MPI_COMM_NULL;
-        // The highest ranks in falling order: ranks in the new communicator are not those of the
-        // world.
+        // The highest ranks in descending order, so that ranks differ from those of the world.
         MPI_Comm_split(MPI_COMM_WORLD, world.rank() >= world.size() - prime ? 0 : MPI_UNDEFINED,
                        -world.rank(), &some);
         if (some == MPI_COMM_NULL) continue;

@@ -12,7 +12,7 @@ namespace {
 constexpr Reduction all_reductions[] = {Reduction::min, Reduction::bit_or, Reduction::max,
                                         Reduction::bit_and, Reduction::sum};
 
-// Calls visit(domain, pattern, turn) for every case; turns choose element types, layouts and
+// Calls visit(domain, pattern, turn) for every case; `turn` selects element types, layouts and
 // routes.
 template <class Visit>
 void for_each_case(Visit&& visit) {

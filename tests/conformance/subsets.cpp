@@ -1,4 +1,4 @@
-// Exchanges of a subset of the fields, and of fewer ghost layers.
+// Exchanges of a subset of the fields, or with a smaller depth.
 #include <chrono>
 
 #include "support/cases.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 Communicator world() { return Communicator(MPI_COMM_WORLD); }
 
-// The widest depth that is not beyond any field, and narrower than most.
+// Per side, the largest depth of these fields minus 1: valid for every field, narrower for most.
 Only one_less(const CartesianDomain& domain, const ShortList<int, 16>& numbers,
               const std::vector<GridField>& fields) {
     Only only{.fields = numbers, .depth = 0};
@@ -34,8 +34,8 @@ Field narrowed(Field view, const HaloWidth& depth) {
     return view;
 }
 
-// What an exchange made for the subset alone does to `twins`, the subset of an exchange does to
-// `fields`; all other fields stay as they are.
+// Checks that the subset changes `fields` as an exchange of the subset alone changes `twins`; all
+// other fields stay unchanged.
 template <class Fields>
 void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, Fields& fields,
                   Fields& twins, int round) {
@@ -53,7 +53,7 @@ void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, 
     };
     for (auto& field : fields)
         field.fill(Values::whole, round), field.fill_ghosts(Reduction::replace);
-    const auto filled = copies(fields);  // faster than to fill them again
+    const auto filled = copies(fields);  // faster than filling them again
     const auto after = [&](Fields& all, auto&& call) {
         for (std::size_t f = 0; f < all.size(); ++f) all[f].restore(filled[f]);
         call();
@@ -76,7 +76,7 @@ void check_subset(const Pattern& pattern, Exchange& exchange, const Only& only, 
           [&] { subset.begin_reverse(Reduction::replace, named).end(); });
 }
 
-// A ring of cells over all ranks, in three fields.
+// A periodic row of cells over all ranks, in three fields.
 struct Ring {
     CartesianDomain domain{{8 * world().size()}, {.halo = 2, .periodic = true}};
     std::vector<Array<double>> u;
@@ -95,7 +95,8 @@ struct Ring {
         const global_index all = 8 * world().size();
         return f * 1000 + static_cast<double>((x + all) % all);
     }
-    // How many ghosts on each side of a field are filled; −1 where others are, or are wrong.
+    // Number of filled ghosts on each side of a field; −1 if other ghosts changed or a value is
+    // wrong.
     int depth(int f, double offset = 0) {
         const Box own = domain.owned();
         const auto is = [&](global_index x) {
@@ -141,7 +142,7 @@ CASE(
 CASE(
     "a subset of an exchange that goes dimension by dimension is what an exchange made for it "
     "alone does") {
-    if (world().size() != 4 && world().size() != 8) return;  // some have diagonal neighbors
+    if (world().size() != 4 && world().size() != 8) return;  // process grid with diagonal neighbors
     const CartesianDomain domain(
         {9, 8, 7},
         {.halo = 2, .periodic = {true, false, true}, .process_grid = {2, 2, world().size() / 4}});
@@ -330,7 +331,7 @@ CASE("ranks that disagree write nothing where it does not belong, and the time l
         for (global_index x = ring.domain.owned().lo[0]; x < ring.domain.owned().hi[0]; ++x)
             for (int f = 0; f < 3; ++f)
                 EXPECT_EQ(ring.u[static_cast<std::size_t>(f)](x), ring.value(f, x));
-        MPI_Barrier(MPI_COMM_WORLD);  // arrays stay until nobody waits any more
+        MPI_Barrier(MPI_COMM_WORLD);  // arrays must outlive all pending operations
     }
 }
 
@@ -380,7 +381,7 @@ CASE("in checked mode ranks that disagree are told at once who asked for what") 
 }
 
 CASE("in checked mode a first use and a call of what there is are told apart") {
-    if (world().size() != 2) return;  // other ranks would wait in the first use
+    if (world().size() != 2) return;  // other ranks would block in the first call
     Ring ring;
     ExchangeOptions options{.timeout_s = 60};
     options.check = true;
@@ -404,7 +405,7 @@ CASE("in checked mode ranks that agree exchange as ever, and begin waits for nob
             ring.fill(round);
             auto step = exchange.only({.fields = {1}, .depth = 1}).begin();
             if (round % 4 == 0 && world().size() == 2 &&
-                world().rank() == 0) {  // its neighbor begins later
+                world().rank() == 0) {  // the neighbor begins later
                 int late = 0;
                 MPI_Recv(&late, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             }

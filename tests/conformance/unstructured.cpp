@@ -8,8 +8,8 @@ using namespace test;
 
 namespace {
 
-// Calls visit(mesh, domain, pattern, turn) for every case; turns choose element types, layouts and
-// routes.
+// Calls visit(mesh, domain, pattern, turn) for every case; `turn` selects element types, layouts
+// and routes.
 template <class Visit>
 void for_each_mesh(Visit&& visit) {
     int turn = 0;

@@ -35,7 +35,7 @@ namespace against_us {
 
 using namespace parhelion::device;
 using Number = std::uint64_t;
-using Clock = std::map<int, Number>;  // of streams: what comes before
+using Clock = std::map<int, Number>;  // vector clock: per stream, the last preceding operation
 
 constexpr int no_memory = 2, invalid_context = 201, map_failed = 205, capturing = 900;
 constexpr int pretended_failure = 719;
@@ -52,7 +52,7 @@ struct Range {
 };
 using Ranges = std::vector<Range>;
 
-// Sorted and joined. `apart`: ranges that share bytes are refused.
+// Sorts and merges ranges. If `apart`, overlapping ranges abort.
 Ranges joined(Ranges all, bool apart) {
     std::sort(all.begin(), all.end(), [](Range a, Range b) { return a.first < b.first; });
     Ranges result;
@@ -79,8 +79,8 @@ bool meet(const Ranges& a, const Ranges& b) {
 constexpr std::size_t page = 4096;
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
-// Behind memory that several processes have: for each byte, operations that are not known to be
-// done by their process, those that read it and those that write it.
+// Stored after shared memory: per byte, the numbers of readers and writers that are not known to
+// have completed.
 struct Shared {
     struct Head {
         std::atomic<bool> freed;
@@ -112,12 +112,12 @@ struct Memory {
     std::byte* seen;
     std::size_t bytes, pages;
     bool on_device, of_pool, of_other;
-    int descriptor;        // of a device's
-    std::uint64_t number;  // of the allocation; of what another process has: of its file
+    int descriptor;        // of device memory
+    std::uint64_t number;  // of the allocation, or of the file for memory of another process
     std::shared_ptr<Shared> shared;
 };
 
-// Something on a stream: it runs a little at a time, and tells when it is done.
+// An operation on a stream; `run` performs a part of it and returns whether it is complete.
 struct Work {
     Number number;
     std::function<bool()> run;
@@ -128,16 +128,16 @@ struct Work {
 
 }  // namespace against_us
 
-namespace parhelion::device {  // what the driver's handles stand for
+namespace parhelion::device {  // the types behind the driver's handles
 
 using namespace against_us;
 
 struct StreamOfDriver {
     int name = 0;
     Number last = 0, done = 0;
-    Clock before;  // of what is put here next
+    Clock before;  // of the next operation
     std::deque<std::shared_ptr<Work>> waiting;
-    std::deque<std::shared_ptr<Work>> unseen;  // not known to the host to be done
+    std::deque<std::shared_ptr<Work>> unseen;  // completion not known to the host
     bool captured = false;
 };
 struct EventOfDriver {
@@ -157,7 +157,7 @@ struct Machine {
     std::mutex mutex;
     std::mt19937_64 random{1};
     std::map<std::uintptr_t, Memory> memory;
-    std::multimap<std::size_t, Memory> freed;  // their addresses and descriptors
+    std::multimap<std::size_t, Memory> freed;  // addresses and descriptors for reuse
     std::map<Stream, std::shared_ptr<StreamOfDriver>> streams;
     std::set<EventHandle> events;
     int named = 0, primary = 0;
@@ -169,9 +169,9 @@ struct Machine {
     ModuleOfDriver module;
     FunctionOfDriver function;
     bool pools_alone = false;
-    bool is_lazy = false;  // where others share its memory, and wait for what it does
+    bool is_lazy = false;  // slow while other processes wait for its operations
     bool has_pools = std::getenv("AGAINST_US_POOLS") == nullptr;
-    const int ordinal = static_cast<int>(getpid() % 3);  // another one in each process
+    const int ordinal = static_cast<int>(getpid() % 3);  // differs between processes
 };
 
 Machine& machine() {
@@ -196,7 +196,7 @@ const Memory* memory_at(std::uintptr_t address) {
     return address < found.first + found.bytes ? &found : nullptr;
 }
 
-// Where this driver itself may touch it.
+// Address at which this driver can access the memory.
 template <class T>
 T* seen(T* address) {
     const auto number = reinterpret_cast<std::uintptr_t>(address);
@@ -213,7 +213,7 @@ void require_there(const Ranges& ranges) {
     }
 }
 
-// One process's operations that others do not know to be done.
+// Counts the operations of this process that others do not know to be complete.
 void count(Shared& shared, Range offsets, int write, int more) {
     for (std::size_t i = offsets.first; i < offsets.end; ++i) {
         shared.all[i][write] += static_cast<std::uint16_t>(more);
@@ -268,7 +268,7 @@ void put(const std::shared_ptr<StreamOfDriver>& stream, std::shared_ptr<Work> wo
     stream->unseen.push_back(std::move(work));
 }
 
-// A little of what may run; false: nothing may.
+// Runs a part of one ready operation; false if none is ready.
 bool step() {
     std::vector<StreamOfDriver*> ready;
     for (const auto& [handle, stream] : machine().streams)
@@ -286,7 +286,7 @@ void some_steps() {
     for (long long some = between(machine().is_lazy ? -30 : 0, 6); some > 0; --some) step();
 }
 
-// The host knows that it is done.
+// Records that the host knows these operations to be complete.
 void see(const Clock& done) {
     join(machine().seen_by_host, done);
     for (const auto& [handle, stream] : machine().streams)
@@ -305,7 +305,7 @@ void wait(const std::shared_ptr<StreamOfDriver>& stream) {
     see(done);
 }
 
-// Items in an order of their own.
+// Runs the items of a launch in a pseudo-random order.
 std::shared_ptr<Work> work_of(const Launch& launch) {
     auto work = std::make_shared<Work>();
     Launch there = launch;
@@ -348,7 +348,7 @@ Range range(const void* first, std::size_t bytes) {
     return {number, number + bytes};
 }
 
-// The host's place and the device's.
+// Maps memory at the driver's address and, without access, at the device's.
 bool map(Memory& memory, std::size_t pages, bool on_device) {
     const auto map_at = [&](std::uintptr_t place, int access) {
         return mmap(reinterpret_cast<void*>(place), pages, access,
@@ -376,7 +376,7 @@ int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
     const std::size_t pages = whole_pages(bytes);
     Memory memory{};
     auto old = on_device ? of.freed.upper_bound(pages) : of.freed.begin();
-    // What was freed last: the same addresses again, and the same number of the file.
+    // Reuses the memory freed last: same addresses, same file number.
     const bool again = old != of.freed.begin() && (--old)->first == pages;
     if (again) memory = of.freed.extract(old).mapped();
     if (memory.seen == nullptr) {
@@ -414,7 +414,7 @@ int free_memory(std::uintptr_t first, bool on_device) {
         memory.shared->head->freed = true;
     }
     if (memory.shared || memory.descriptor < 0 ||
-        !on_device) {  // others may have it yet: another file follows
+        !on_device) {  // another process may still map it: the next allocation uses a new file
         munmap(memory.seen, memory.pages);
         memory.seen = nullptr;
         memory.shared = nullptr;
@@ -541,7 +541,7 @@ DRIVER_CALL(cuMemAllocManaged, Address* memory, std::size_t bytes, unsigned) {
     *memory = first;
     return status;
 }
-// A program's: every second is of a pool.
+// The program's allocations; every second one is from a pool.
 DRIVER_CALL(against_us_allocate, Address* memory, std::size_t bytes) {
     BEGIN_CALL_IN_CONTEXT;
     std::uintptr_t first = 0;
@@ -631,7 +631,7 @@ DRIVER_CALL(cuMemFreeHost, void* memory) {
 DRIVER_CALL(cuMemcpyHtoDAsync_v2, Address to, const void* from, std::size_t bytes, Stream stream) {
     BEGIN_CALL_IN_CONTEXT;
     auto* const first = reinterpret_cast<std::byte*>(to);
-    std::vector<std::byte> copy(bytes);  // of memory that is not page-locked, at the call
+    std::vector<std::byte> copy(bytes);  // pageable memory is copied at the call
     std::memcpy(copy.data(), from, bytes);
     put(stream_of(stream), work_on({}, {range(first, bytes)}, [copy, there = seen(first)] {
             std::memcpy(there, copy.data(), copy.size());
@@ -747,7 +747,7 @@ DRIVER_CALL(cuStreamCreate, Stream* handle, unsigned) {
 DRIVER_CALL(cuStreamDestroy_v2, Stream handle) {
     BEGIN_CALL_IN_CONTEXT;
     wait(stream_of(handle));
-    const int name = handle->name;  // all that it had is seen: nobody needs to know it any more
+    const int name = handle->name;
     machine().streams.erase(handle);
     machine().seen_by_host.erase(name);
     for (const auto& [other, stream] : machine().streams) stream->before.erase(name);
@@ -823,8 +823,7 @@ DRIVER_CALL(cuEventQuery, EventHandle event) {
     return success;
 }
 
-// For tests.
-DRIVER_CALL(against_us_make_current) {  // as a program's cuCtxSetCurrent
+DRIVER_CALL(against_us_make_current) {  // like the program's cuCtxSetCurrent
     current.push_back(&machine().context);
     return success;
 }
@@ -850,7 +849,7 @@ extern "C" void against_us_capture(Stream stream, int on) {
     stream_of(stream)->captured = on != 0;
 }
 extern "C" bool against_us_has_pools() { return machine().has_pools; }
-extern "C" void against_us_set_pools(int every) {  // 1: whatever is allocated is of a pool
+extern "C" void against_us_set_pools(int every) {  // 1: all allocations are from a pool
     const std::lock_guard lock(machine().mutex);
     machine().has_pools = every != 0;
     machine().pools_alone = every == 1;

@@ -1,4 +1,4 @@
-// The kernel and the host execute every program with the same bits.
+// For every program, the kernel's results are bitwise equal to the host's.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -27,7 +27,7 @@ struct Arrays {
             memory.push_back(allocate_slow(array_bytes));
             std::byte* const bits = memory[i].get();
             write_bits(bits, array_bytes, mix(key, i));
-            // No NaN where one is computed: its bits are the machine's.
+            // Avoids NaN in reductions: its bits are machine-dependent.
             for (byte_count k = 0; computes && k < array_bytes; ++k) bits[k] &= std::byte{0xbf};
             on_host.emplace_back(memory[i].get(), memory[i].get() + array_bytes);
             on_device.push_back(as_slow(memory[i].get()));
@@ -40,7 +40,7 @@ struct Arrays {
     }
 };
 
-// What both make of them.
+// Checks that kernel and host give the same bytes.
 void expect_alike(Program program, std::size_t bases, Reduction reduction, std::uint64_t key) {
     Arrays src(bases, mix(key, 1), reduction), dst(bases, mix(key, 2), reduction);
     reduce(program, src.host_bases().data(), dst.host_bases().data(), reduction);
@@ -54,7 +54,7 @@ void expect_alike(Program program, std::size_t bases, Reduction reduction, std::
             << to_string(reduction);
 }
 
-// Somewhere in the middle of the arrays, aligned or not; values of up to 16 bytes.
+// A random box in the arrays, aligned or not, with values of up to 16 bytes.
 StridedOp random_box(Random& random, Scalar scalar, byte_count value) {
     StridedOp op;
     op.scalar = scalar;
@@ -88,7 +88,7 @@ IndexedOp random_list(Random& random, Scalar scalar, byte_count value,
         return added.data();
     };
     if (random.chance(60)) op.src_list = list(90);
-    op.dst_list = list(90);  // some cells several times
+    op.dst_list = list(90);  // with repeated cells
     return op;
 }
 

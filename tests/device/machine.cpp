@@ -1,5 +1,5 @@
-// The test's driver interface over the driver that PARHELION_CUDA names, with managed memory. It
-// cannot inject failures or count.
+// The test hooks for the driver that PARHELION_CUDA names, with managed memory. They cannot inject
+// failures or count calls.
 #include <dlfcn.h>
 
 #include <cstddef>
@@ -61,8 +61,8 @@ int cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, Stream str
 }
 std::byte* against_us_seen(std::byte* memory) { return memory; }
 void against_us_seed(std::uint64_t) {}
-bool against_us_has_pools() { return true; }  // managed memory has no handles either
-// Of the program's own, which is as before.
+bool against_us_has_pools() { return true; }  // managed memory has no IPC handles either
+// Number of the program's contexts.
 std::size_t against_us_contexts() {
     Context now = nullptr;
     return call("cuCtxGetCurrent", &now) == success && now == primary() ? 1 : 0;

@@ -20,9 +20,9 @@ using namespace test;
 
 namespace {
 
-constexpr std::size_t values = 6 * 8;  // of 4 × 6 cells with their halo
+constexpr std::size_t values = 6 * 8;  // 4 × 6 cells plus halo
 
-// Some arrays beside each other, and a stream of the program's.
+// Some adjacent arrays and a stream of the program.
 struct Solver {
     const DriverAgainstUs& driver = driver_against_us();
     const Communicator world{MPI_COMM_WORLD};
@@ -90,12 +90,12 @@ CASE("an exchange follows the stream that it is given, and what comes after its 
             solver.copy(solver.u, solver.seen);
             solver.driver.synchronize_stream(solver.stream);
             solver.expect_ghosts(time);
-            EXPECT_EQ(solver.driver.contexts(), 1u);  // the program's own, as before
+            EXPECT_EQ(solver.driver.contexts(), 1u);  // only the program's own
         }
     }
 }
 
-// Where memory is of no pool, and each rank has neighbors.
+// Whether memory is outside pools and each rank has neighbors.
 bool shares_memory(const Solver& solver) {
     return solver.ranks > 1 && driver_against_us().set_pools != nullptr &&
            !driver_against_us().has_pools();
@@ -107,7 +107,7 @@ CASE("another array at the addresses of one that was freed is found anew") {
     Exchange exchange(solver->domain, {solver->field()}, {"device_ipc"});
     for (int time = 0; time < 6; ++time) {
         const double* const before = Solver::on_device(solver->u);
-        solver.reset();  // neighbors have it open
+        solver.reset();  // neighbors have mapped it
         solver = std::make_unique<Solver>();
         ASSERT_EQ(Solver::on_device(solver->u), before);
         solver->make(time);
@@ -131,7 +131,7 @@ CASE("memory that handles do not share is told apart, and messages go instead") 
     const Exchange chosen(pool.domain, {pool.field()});
     EXPECT_FALSE(holds(chosen.explain(), "transport device_ipc"));
     EXPECT_TRUE(holds(chosen.explain(), why));
-    // Made for memory that they share: what comes later is left as a message.
+    // Constructed for shareable memory; later arrays fall back to messages.
     Exchange exchange(solver.domain, {solver.field()}, {"device_ipc"});
     EXPECT_FALSE(holds(exchange.explain(), why));
     for (int time = 0; time < 6; ++time) {
@@ -180,7 +180,7 @@ CASE("a reverse exchange follows the stream, and what comes after its end follow
             auto step = exchange.begin_reverse(*queue, Reduction::sum);
             exchange.end(*queue);
             solver.copy(solver.u, solver.seen);
-            solver.copy(solver.made, solver.u);  // over ghosts that neighbors have read
+            solver.copy(solver.made, solver.u);  // overwrites ghosts that neighbors have read
             solver.driver.synchronize_stream(solver.stream);
             for (int i = 0; i < 4; ++i)
                 for (int j = 0; j < 6; ++j) {
@@ -221,7 +221,7 @@ CASE("views find out where arrays are, and arrays of several places are refused"
                       "is in the host's memory: set the space of its view to host"));
     EXPECT_TRUE(holds(error_of([&] { exchange(here); }), "an array is in the host's memory"));
     EXPECT_TRUE(holds(exchange.explain(), "copies by a kernel on device"));
-    Field unknown = there;  // as a view that was made before the driver was loaded
+    Field unknown = there;  // like a view created before the driver was loaded
     unknown.space = MemorySpace::host;
     Exchange found(solver.domain, {unknown});
     found(unknown);
@@ -245,7 +245,7 @@ CASE("what a device cannot do is refused before anything moves") {
     exchange();
 }
 
-// Alone, since others would wait for a rank that has failed.
+// One rank only, because others would wait for the rank that failed.
 CASE("each call of the driver that fails becomes an error, and nothing is left") {
     if (Communicator(MPI_COMM_WORLD).size() > 1 || driver_against_us().fail == nullptr) return;
     const Communicator self(MPI_COMM_SELF);

@@ -1,6 +1,6 @@
 // The end of after.cpp in docs/from-your-loop.md: checks each of its variants.
 
-// each owned cell: its global number
+// Sets each owned cell to its global number.
 void fill(const CartesianDomain& domain, int halo, Values& u, bool columns) {
     const Box all = domain.extended(), own = domain.owned();
     u.assign(static_cast<std::size_t>(all.cells()), -1);
@@ -12,7 +12,7 @@ void fill(const CartesianDomain& domain, int halo, Values& u, bool columns) {
         }
 }
 
-int filled(const Values& u) {  // cells that were written
+int filled(const Values& u) {
     int count = 0;
     for (double value : u) count += value >= 0;
     return count;
@@ -20,7 +20,7 @@ int filled(const Values& u) {  // cells that were written
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    {  // exchanges end before MPI
+    {  // destroys exchanges before MPI_Finalize
         Values u;
         CartesianDomain domain = grid(1), wide = grid(2);
         fill(domain, 1, u, false), Solver(domain, u).step(u);

@@ -1,6 +1,6 @@
 // Objects that outlive MPI_Finalize: using one throws, and none calls MPI.
 //
-//     after_mpi idle | under_way | given_up [BYTES PER ROW]
+// Usage: after_mpi idle | under_way | given_up [BYTES PER ROW]
 #include <mpi.h>
 
 #include <cstdio>
@@ -52,7 +52,7 @@ struct Halo {
     std::optional<Exchange::Step> step;
 };
 
-// Destroyed after main has ended, and so is what is in `held`.
+// Destroyed after main, as is `held`.
 std::vector<std::unique_ptr<Halo>> global;
 
 struct Held {
@@ -131,7 +131,7 @@ void use_before_the_beginning() {
     if (phl_stop() != 0) ++failures;
 }
 
-// The last rank takes no part: the others run into the time limit.
+// The last rank does not participate: the others reach the time limit.
 void give_up(Halo& halo, bool takes_part) {
     if (!takes_part) return;
     refused(halo.name + " waited", "no answer within", [&] { halo.exchange(); });

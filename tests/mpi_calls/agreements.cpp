@@ -1,5 +1,4 @@
-// Counts synchronizations of all ranks before an exchange is ready: each may wait for a descheduled
-// rank.
+// Counts the global reductions that construct an exchange: each waits for the slowest rank.
 #include <mpi.h>
 
 #include <cstdio>
@@ -13,7 +12,7 @@ using namespace parhelion;
 
 namespace {
 
-/// Reductions that making an exchange of so many fields takes.
+/// Number of reductions to construct an exchange of `count` fields.
 int reductions(const CartesianDomain& domain, const std::string& transport, int count) {
     std::vector<Array<double>> arrays;
     std::vector<Field> fields;
@@ -40,9 +39,9 @@ int main(int argc, char** argv) {
     {
         const CartesianDomain domain({8 * Communicator(MPI_COMM_WORLD).size(), 8},
                                      {.halo = 1, .periodic = true});
-        reductions(domain, "mpi", 1);  // what belongs to the communicator is there from now on
-        // What each rank was passed; that all have heard from their neighbors; that all have got
-        // what they need. One more for each direction in which a transport asks for memory.
+        reductions(domain, "mpi", 1);  // sets up the communicator's own resources
+        // Three reductions: arguments, messages received from neighbors, resources acquired. One
+        // more per direction in which a transport allocates memory.
         all = takes_at_most(3, reductions(domain, "mpi", 4), "mpi") && all;
         for (const char* transport : {"shared", "staged_shared"})
             all = takes_at_most(5, reductions(domain, transport, 4), transport) && all;

@@ -134,8 +134,8 @@ void c_interface(MPI_Comm comm, int rank) {
     });
 }
 
-// The watch itself: a test that cannot fail tells nothing. On a communicator of one rank the
-// library asks how large MPI_COMM_WORLD is, which is local.
+// Checks that the watch counts: on a one-rank communicator the library queries the size of
+// MPI_COMM_WORLD, a local call.
 void see_a_call(MPI_Comm comm) {
     const int before = watched_world_calls();
     int rank = 0;

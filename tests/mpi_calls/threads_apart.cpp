@@ -16,7 +16,7 @@ namespace {
 constexpr int thread_count = 2;
 constexpr int exchanges = 20;
 
-// Ghosts get the rank of their owner, on each of several exchanges that are made anew.
+// Constructs several exchanges in turn and checks that ghosts get their owner's rank.
 std::string exchange_alone(MPI_Comm comm, const std::string& transport) {
     const CartesianDomain domain(
         {4 * Communicator(comm).size(), 5},
@@ -69,8 +69,7 @@ int main(int argc, char** argv) {
         std::vector<MPI_Comm> comms(thread_count);
         for (MPI_Comm& comm : comms) {
             PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-            Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads
-                                        // make at the same time, at times
+            Communicator(comm).node();  // in turn: MPICH 5.0.2 can mix up concurrent creations
         }
         const int before = watched_world_calls();
         for (const char* transport : {"auto", "shared", "staged_shared", "mpi"})

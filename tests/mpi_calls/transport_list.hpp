@@ -1,4 +1,4 @@
-// Transports to test, without querying the number of ranks.
+// Transports to test, listed without querying the number of ranks.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 namespace test {
 
-/// Every transport that works here, the hybrids of near and thin ones, those of near and far ones,
-/// and auto.
+/// Every usable transport, the combinations shared|NEAR and NEAR+FAR, and auto.
 inline std::vector<std::string> every_way() {
     std::vector<std::string> near, far, all;
     for (const parhelion::TransportInfo& info : parhelion::transports()) {

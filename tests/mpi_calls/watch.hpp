@@ -6,19 +6,17 @@
 extern "C" {
 #endif
 
-/* Calls on MPI_COMM_WORLD so far, on this rank. The last one's function, "" when there was none.
-   What a test itself does there, it does by PMPI_… A call of anything after MPI_Finalize ends the
-   process with status 86. */
+/* Number of this rank's calls on MPI_COMM_WORLD so far; name of the last one's function, or "".
+   Tests themselves call PMPI_… there. Any call after MPI_Finalize exits with status 86. */
 int watched_world_calls(void);
 const char* watched_world_call(void);
 
-/* Reductions over any communicator in which ranks agree (MPI_Iallreduce), begun so far on this
- * rank. */
+/* Number of agreements (MPI_Iallreduce on any communicator) that this rank has begun. */
 int watched_reductions(void);
 
-/* Of three ranks: splits the last one off. The others get their communicator's Fortran handle; the
-   last one waits in a barrier of MPI_COMM_WORLD until the others call `watched_meet`, and gets
-   MPI_COMM_NULL's. */
+/* Splits the last of three ranks off. Returns the Fortran handle of the others' communicator; the
+   last rank waits in a barrier of MPI_COMM_WORLD until the others call `watched_meet`, and gets
+   the handle of MPI_COMM_NULL. */
 int watched_split(void);
 void watched_meet(void);
 

@@ -1,5 +1,4 @@
-// The automatic choice by measurement: its input, its memory, its exclusions; not which transport
-// wins.
+// Transport "auto": its options, cached choices and exclusions. No test depends on the winner.
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -15,7 +14,7 @@ using namespace test;
 
 namespace {
 
-// As the user would have set it before the start.
+// Sets an environment variable for the lifetime of the object.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) {
@@ -27,7 +26,7 @@ private:
     const char* name_;
 };
 
-// A communicator of its own remembers nothing.
+// A new communicator has no cached choice.
 class Fresh {
 public:
     Fresh() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
@@ -38,8 +37,7 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-// Makes an exchange over `comm`, checks its values, also of begin and end, and tells what it says
-// of itself.
+// Verifies a new "auto" exchange in both directions and with begin/end; returns its explain().
 std::string made_on(MPI_Comm comm, ExchangeOptions options = {}, int count = 2) {
     options.transport = "auto";
     const CartesianDomain domain({6 * ranks(), 9},
@@ -138,7 +136,7 @@ CASE("how an exchange is used makes it another one to remember") {
     EXPECT_TRUE(holds(made_on(comm), "as measured for a similar plan before"));
 }
 
-// Two rows of ranks, so that each has diagonal neighbors.
+// Two rows of ranks: each rank has diagonal neighbors.
 std::string made_in_rows(MPI_Comm comm, ExchangeOptions options,
                          const std::function<void(Exchange&)>& also = {}) {
     const int rows = ranks() % 2 == 0 ? 2 : 1;
@@ -155,7 +153,7 @@ std::string made_in_rows(MPI_Comm comm, ExchangeOptions options,
     return exchange.explain();
 }
 
-// Leaves nothing to try but staged_shared, and `other`.
+// A PARHELION_AUTO list that excludes all transports but staged_shared and `other`.
 std::string rings_alone(const std::string& other = "") {
     std::string list;
     for (const TransportInfo& info : transports())
@@ -180,7 +178,7 @@ CASE(
     EXPECT_FALSE(holds(told({.transport = "auto", .overlap = true}), tried));
     EXPECT_TRUE(holds(error_of([&] { told({.transport = "auto"}, ",+by_dimension"); }),
                       "promises at_once"));
-    const Variable overlap("PARHELION_OVERLAP", "1");  // the promise stands
+    const Variable overlap("PARHELION_OVERLAP", "1");  // at_once still holds
     EXPECT_TRUE(holds(told({.transport = "auto", .at_once = true}), tried));
 }
 
@@ -209,8 +207,8 @@ CASE("an order that is asked for by name is refused where it saves nothing") {
                   "use the transport alone"));
 }
 
-// A transport that fails when `failing` says so, after it has written into the ghosts; else it is
-// not there.
+// If `failing` is set, this transport throws after writing to the ghosts; otherwise it is
+// unavailable.
 bool failing = false;
 
 class Failing final : public Transport {
@@ -287,7 +285,7 @@ CASE("an exchange that is retuned races anew and is right, as are its subsets") 
     EXPECT_EQ(subset.transport(), exchange.transport());
     {
         const Variable list("PARHELION_AUTO",
-                            rings_alone("mpi"));  // what else is tried decides with it
+                            rings_alone("mpi"));  // the key of the cached choice includes the list
         exchange.retune();
         EXPECT_FALSE(holds(exchange.explain(), " shared "));
     }
@@ -302,7 +300,7 @@ CASE("an exchange that is retuned races anew and is right, as are its subsets") 
     check_forward(named, fields, 2);
 }
 
-// UCX finds no network of that name, in the library that is there.
+// UCX has no network device of that name.
 CASE("a UCX that makes no worker is left out with its reason") {
     if (ranks() == 1 || !is_usable("ucx")) return;
     const Variable no_network("UCX_TLS", "none_such"), quiet("UCX_LOG_LEVEL", "fatal"),
@@ -319,6 +317,6 @@ CASE("what lost leaves no thread behind") {
     if (ranks() == 1 || !is_usable("ucx")) return;
     const Variable list("PARHELION_AUTO", "+ucx");
     const std::string told = made();
-    EXPECT_TRUE(holds(told, " ucx "));  // its time, or why it was left out
+    EXPECT_TRUE(holds(told, " ucx "));  // its time, or the reason for its exclusion
     if (!holds(told, "transport ucx")) EXPECT_EQ(threads(), before);
 }

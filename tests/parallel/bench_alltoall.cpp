@@ -1,4 +1,4 @@
-// Every alltoall variant delivers every byte, at all numbers of ranks and at odd sizes.
+// Every alltoall variant delivers every byte, for all numbers of ranks and odd sizes.
 
 #include <string>
 
@@ -61,7 +61,7 @@ CASE("a byte that was not sent, one that was changed and one behind the end are 
         EXPECT_EQ(setup.buffers->count_wrong(1), 1);
         *victim ^= std::byte{4};
     }
-    EXPECT_GT(setup.buffers->count_wrong(2), 0);  // what an earlier round left is not right
+    EXPECT_GT(setup.buffers->count_wrong(2), 0);  // data of an earlier round counts as wrong
 }
 
 CASE("the planted fault is seen on the last rank alone") {

@@ -1,6 +1,5 @@
 #include "support/cases.hpp"
-// Ranks that come late to a batch, or to every exchange of it, are told from an exchange that is
-// slow.
+// The benchmark distinguishes late ranks from slow exchanges.
 
 #include "samples.hpp"
 
@@ -11,8 +10,7 @@ namespace {
 
 constexpr double us = 1e-6;
 
-/// A batch as this rank saw it: it begins at `begin`, and is through with part `i` at `end + i *
-/// each`.
+/// Records a batch that begins at `begin`; part `i` ends at `end + i * each`.
 void note_batch(Arrivals& arrivals, std::int64_t exchanges, double begin, double end, double each) {
     arrivals.note(begin);
     for (int part = 0; part < Arrivals::parts(exchanges); ++part) arrivals.note(end + part * each);

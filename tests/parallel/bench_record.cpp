@@ -1,4 +1,4 @@
-// An error on writing a record names the file and the reason, all that a full disk leaves.
+// If a record cannot be written, the error names the file and the reason.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ bool says(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// What files may grow to, back to what it was at the end.
+// Limits the file size (RLIMIT_FSIZE); the destructor restores the limit.
 class FileLimit {
 public:
     explicit FileLimit(rlim_t bytes) {

@@ -1,6 +1,6 @@
-// Runs of phl-bench: exchanges around work (verified values, work not counted, variants without
-// halves skipped) and applications (all variants have the reference's bits, faults are detected,
-// solvers converge).
+// Runs of phl-bench. Split exchanges: verifies values, excludes work from the time, skips variants
+// without begin/end. Applications: all variants reproduce the reference bit for bit, faults are
+// detected, and the solvers converge.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -136,7 +136,7 @@ CASE("folds are verified, and only the library's transports know them") {
             for (const char* name : {"hand_packed", "floor"})
                 EXPECT_NE(folded[name].skipped.value_or("").find("seams"), std::string::npos);
 
-            // The arrays are still those of a fold.
+            // The arrays keep the layout of a fold.
             setup.params.folded = false;
             auto periodic = outcomes();
             for (const char* name : {"auto", "mpi", "hand_packed"})
@@ -188,7 +188,7 @@ CASE(
     "timed") {
     for (const char* app : {"multigrid_cg", "finite_volume", "poisson", "hydrodynamics"})
         for (const auto& [name, outcome] : outcomes_of(small(app), {"all", "mpi"})) {
-            if (name == "petsc" || name == "dolfinx") continue;  // where they are built
+            if (name == "petsc" || name == "dolfinx") continue;  // optional plug-ins
             CAPTURE(app);
             CAPTURE(name);
             EXPECT_FALSE(outcome.error);
@@ -254,7 +254,7 @@ CASE(
     EXPECT_TRUE(std::isfinite(solver->state()[1][0]));
 }
 
-// The whole matrix, on every rank.
+// The whole matrix, dense, on every rank.
 std::vector<double> laplacian(int side) {
     const Rows rows = assemble_laplacian(side, MPI_COMM_WORLD);
     const auto nodes = static_cast<std::size_t>(side * side);

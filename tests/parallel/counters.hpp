@@ -17,12 +17,12 @@ namespace test {
 struct Counters {
     std::atomic<long> allocations{0}, live_allocations{0};
     std::atomic<long> communicators_made{0}, communicators_freed{0};
-    std::atomic<long> requests_made{0}, requests_freed{0};  // persistent ones
+    std::atomic<long> requests_made{0}, requests_freed{0};  // persistent requests
     std::atomic<long> types_made{0}, types_freed{0};
 };
 inline Counters counters;
 
-/// Everything that could be set up outside of construction.
+/// Allocations and objects that only construction may create.
 inline long set_up_so_far() {
     return counters.allocations + counters.communicators_made + counters.requests_made +
            counters.types_made;
@@ -33,7 +33,7 @@ struct Left {
     friend bool operator==(const Left&, const Left&) = default;
 };
 
-/// What has been made and not freed, and what the kernel holds for this process.
+/// Live allocations and MPI objects, and the process's descriptors and mappings.
 inline Left left() {
     std::ifstream maps("/proc/self/maps");
     long mappings = 0;
@@ -83,7 +83,7 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
 extern "C" {
 
 #if !defined(__SANITIZE_ADDRESS__)
-// The library's own; MPI's libraries allocate as they like.
+// Counted separately: MPI libraries may allocate at any time.
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
     static const auto real =
         reinterpret_cast<void* (*)(std::size_t, std::size_t)>(dlsym(RTLD_NEXT, "aligned_alloc"));

@@ -1,4 +1,4 @@
-// Several pending exchanges in any order, and steps that end in every way that C++ has.
+// Several pending exchanges in any order, and every way in which C++ can end a step.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -15,7 +15,7 @@ using namespace test;
 
 namespace {
 
-// Exchanges of one field each, every one over another route.
+// Exchanges of one field each, over different routes.
 struct Flight {
     CartesianDomain domain;
     std::deque<GridField> fields;
@@ -55,7 +55,7 @@ const CartesianOptions staged{.halo = 2, .periodic = true, .algorithm = Algorith
 CASE("exchanges under way at once end in another order than they began") {
     for (const CartesianOptions& options : {standard, staged}) {
         Flight flight(options, 6, 0);
-        Random random(7);  // equal on all ranks
+        Random random(7);  // same seed on all ranks
         for (int round = 0; round < 8; ++round) {
             flight.fill(round);
             const auto order = shuffled(flight.exchanges.size(), random);
@@ -142,7 +142,7 @@ CASE("a step does not end a later exchange than its own") {
     auto late = [&] {
         auto early = exchange.begin();
         exchange.end();
-        return exchange.begin();  // early dies here
+        return exchange.begin();  // destroys `early`
     }();
     EXPECT_TRUE(exchange.under_way());
     late.end();

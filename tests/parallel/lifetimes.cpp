@@ -1,4 +1,4 @@
-// An exchange allocates once and frees everything; a running one allocates nothing.
+// An exchange allocates once and frees everything; begin and end allocate nothing.
 #include <array>
 #include <optional>
 
@@ -16,11 +16,10 @@ using namespace test;
 
 namespace {
 
-// Exchanges and how often they are repeated; ranks that take turns on a core need longer for each.
+// Fewer repetitions if ranks may share cores.
 int repetitions(int count) { return Communicator(MPI_COMM_WORLD).size() <= 2 ? count : count / 50; }
 
-// A rank that is late finds what its neighbors have left for it: the memory for that is made and
-// mapped the first time.
+// Makes one rank late: the first deferred send allocates and maps memory.
 void exchange_with_a_late(Exchange& exchange, int rank) {
     std::optional<Exchange::Step> step;
     const bool late = Communicator(MPI_COMM_WORLD).rank() == rank;
@@ -30,7 +29,6 @@ void exchange_with_a_late(Exchange& exchange, int rank) {
     step->end();
 }
 
-// Nothing is set up between the first exchanges and the last.
 void check_steady(Exchange& exchange) {
     const auto exchange_all_ways = [&] {
         exchange();
@@ -161,17 +159,16 @@ CASE("thousands of exchanges come and go and leave nothing behind") {
                 Exchange exchange(pattern, views(fields), {route.transport});
                 if (i % 64 == 0) exchange();
             }
-            MPI_Barrier(MPI_COMM_WORLD);  // neighbors have read what the last ones left for them
+            MPI_Barrier(MPI_COMM_WORLD);  // neighbors have read all deferred sends
             free_released();
         };
         come_and_go(10);
         Left before = left(), after = before;
-        // Where a neighbor was late, memory that ranks share has grown once. What is left behind
-        // grows each time.
+        // A late neighbor may grow node-shared memory once. A leak grows it in every round.
         for (int round = 0, same = 0; round < 3 && !same; ++round) {
             before = left();
-            // More than the context ids that an MPI has (2048 in MPICH): a communicator that is not
-            // freed would be missed.
+            // Exceeds the number of context ids of an MPI (2048 in MPICH), so leaked communicators
+            // exhaust them.
             come_and_go(repetitions(
                 route.transport == "mpi" || route.transport == "mpi_neighbor" ? 3000 : 500));
             after = left();
@@ -213,7 +210,7 @@ CASE("a communicator is duplicated once, however often it is used, and freed wit
     const Left before = left();
     const long made = counters.communicators_made;
     const Communicator first(user);
-    EXPECT_EQ(counters.communicators_made, made + 2);  // and the one of the ranks on this node
+    EXPECT_EQ(counters.communicators_made, made + 2);  // the duplicate and the node communicator
     for (int i = 0; i < 100; ++i) {
         const Communicator again(user);
         EXPECT_EQ(again.handle(), first.handle());
@@ -233,8 +230,8 @@ CASE("a communicator is duplicated once, however often it is used, and freed wit
         Exchange exchange(build_pattern(domain), {view(domain, data.data())}, {"mpi_neighbor"});
         exchange();
     }
-    // Freeing is collective: those that the exchange had for its two directions go with the next
-    // one, or with the user's. So does the one of the ranks on this node, which watch each other.
+    // MPI_Comm_free is collective: the exchange's two communicators are freed with the next
+    // exchange or with the user's communicator, and so is the node communicator.
     EXPECT_EQ(left().communicators, before.communicators + 4);
 }
 
@@ -250,7 +247,7 @@ CASE(
     };
     const Left before = left();
     auto a = make(), b = make();
-    const long with_two = before.communicators + 4;  // and the duplicate, and the node's
+    const long with_two = before.communicators + 4;  // plus the duplicate and the node communicator
     EXPECT_EQ(left().communicators, with_two);
     (odd ? a : b).reset();
     auto c = make();
@@ -268,7 +265,7 @@ CASE(
 }
 
 CASE("freeing the user's communicator frees everything that hung on it") {
-    // Not "auto": the memory that its choice needs for the first time is kept.
+    // Not "auto", which keeps the memory that its first choice allocates.
     const std::array transports{"mpi_neighbor", "staged_shared+mpi", "shared+mpi"};
     const auto come_and_go = [&](int times) {
         for (int i = 0; i < times; ++i) {
@@ -282,7 +279,7 @@ CASE("freeing the user's communicator frees everything that hung on it") {
                 exchange();
             }
             MPI_Comm_free(&user);
-            --counters.communicators_freed;  // the test's own
+            --counters.communicators_freed;  // the test's own communicator
         }
     };
     come_and_go(4);
@@ -305,8 +302,8 @@ CASE("an exchange works on after the user has freed the communicator") {
         --counters.communicators_freed;
         check_forward(exchange, fields, 0);
     }
-    // Freeing is collective, and the last handle goes whenever each rank likes: the duplicate and
-    // the node's stay until MPI ends.
+    // MPI_Comm_free is collective, but ranks drop their last handle at any time: the duplicate and
+    // the node communicator stay until MPI_Finalize.
     EXPECT_EQ(left().communicators, before.communicators + 2);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string complaint(const Pattern& pattern, const std::vector<Field>& fields) {
     const std::string text = error_of([&] { Exchange(pattern, fields, {"mpi"}); });
-    agree(Communicator(MPI_COMM_WORLD));  // nobody is left behind
+    agree(Communicator(MPI_COMM_WORLD));  // all ranks returned
     return text;
 }
 
@@ -21,8 +21,7 @@ void check_shared(const std::string& text, const std::string& who) {
     EXPECT_TRUE(holds(text, "share memory"));
 }
 
-// `fields` of `components` numbers that take turns in cells of 3 numbers, from component `first`
-// on.
+// A field of `components` values, from component `first` on, of cells with 3 values.
 Field part(const CartesianDomain& domain, double* cells, int first, int components) {
     Field field = view(domain, cells, {Order::c, 3});
     field.components = components;
@@ -81,8 +80,7 @@ CASE("components of one array may be fields of their own, and sums are right") {
 }
 
 CASE("halos that no exchange fills may lie in other arrays' cells") {
-    // Not periodic, and nobody else in this dimension: the rows have no halo there, in memory that
-    // is.
+    // A dimension with one rank that is not periodic: its rows have no halo in memory.
     const CartesianDomain domain(
         {4, 4 * ranks()}, {.halo = 1, .process_grid = {1, ranks()}, .neighbors = Neighbors::faces});
     std::vector<double> cells(12 * 6);
@@ -160,7 +158,7 @@ CASE("arrays that an index map is called with do not share memory") {
         return CellValues{{bytes, stride}, {bytes + ghosts, stride}, element_of<double>(), 1};
     };
     map.forward(values(32, 8));
-    map.forward(values(8, 16));  // they take turns
+    map.forward(values(8, 16));  // interleaved rows
     if (ranks() > 1) {
         EXPECT_TRUE(holds(error_of([&] { map.forward(values(24, 8)); }), "share memory"));
         EXPECT_TRUE(

@@ -1,4 +1,4 @@
-// Partition files: real ones at their number of ranks, broken ones at any.
+// Partition files: published ones for their number of ranks, corrupt ones for any.
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ namespace {
 
 using Numbers = std::vector<std::int32_t>;
 
-// Beside the checkout, or where PARHELION_DATA says.
+// Next to the checkout unless PARHELION_DATA is set.
 fs::path data_folder() {
     if (const char* folder = std::getenv("PARHELION_DATA")) return folder;
     return fs::path(__FILE__).parent_path() / "../../../shared/data";
@@ -39,7 +39,7 @@ void write(const fs::path& file, const Numbers& numbers, std::size_t bytes_less 
                  static_cast<std::streamsize>(numbers.size() * 4 - bytes_less));
 }
 
-// A folder of this test run, made by rank 0, known to all, removed at the end.
+// A temporary folder that rank 0 creates and removes; all ranks know its path.
 class Folder {
 public:
     explicit Folder(const std::string& name) {
@@ -64,7 +64,7 @@ private:
 
 constexpr int owned_each = 10;
 
-// Ten cells a rank; ghosts are the neighbors' border cells, ids from 1.
+// Ten cells per rank; ids start at 1; ghosts are the neighbors' boundary cells.
 Numbers good_part() {
     const Communicator comm(MPI_COMM_WORLD);
     Numbers ghosts;
@@ -82,7 +82,6 @@ IndexedDomain domain_of(const fs::path& folder) {
     return {part.owned, std::move(part.ghosts)};
 }
 
-// Every ghost must come to hold its own global id.
 template <class T>
 void check_ids(const IndexedDomain& domain, const Pattern& pattern, const std::string& transport) {
     std::vector<T, NodeAllocator<T>> values(static_cast<std::size_t>(domain.size()), T{-7});
@@ -140,7 +139,7 @@ Numbers raw_part(const fs::path& file) {
     return numbers;
 }
 
-// Read without the library: do the parts fit each other?
+// Checks, without the library, that the parts are consistent.
 bool is_sound(const Published& set) {
     std::vector<Numbers> parts;
     global_index cells = 0;
@@ -199,7 +198,7 @@ CASE("a set made here is read, also with surplus bytes and surplus files") {
 
 namespace {
 
-// The last rank's file is spoiled; every rank must say the same about it.
+// Corrupts the last rank's file; every rank must report the same error.
 void refuse_part(const std::string& part, const std::function<void(Numbers&)>& spoil,
                  std::size_t bytes_less = 0) {
     CAPTURE(part);

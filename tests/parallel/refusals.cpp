@@ -15,7 +15,7 @@ namespace {
 
 using Extents = std::vector<global_index>;
 
-// Every rank gets an error that holds `part`; afterwards the communicator still works.
+// Every rank throws an error that contains `part`; the communicator remains usable.
 template <class Call>
 void check_refused(const std::string& part, Call&& call) {
     const std::string message = error_of(call);
@@ -29,7 +29,6 @@ void refuse_domain(const std::string& part, const Extents& extents,
                    const CartesianOptions& options) {
     CAPTURE(part);
     check_refused(part, [&] { CartesianDomain(extents, options); });
-    // One rank's mistake is everybody's error.
     if (ranks() > 1)
         check_refused("", [&] {
             CartesianDomain(last() ? extents : Extents{8, 8},
@@ -152,7 +151,7 @@ CASE("what differs is said with a rank, both values, and how many ranks differ")
 
 namespace {
 
-// Exchanges that only the last rank makes as told by `change`.
+// Creates exchanges whose arguments `change` alters on the last rank only.
 template <class Change>
 void refuse_fields(const std::string& part, Change&& change, const std::string& transport = "mpi") {
     const CartesianDomain domain({16, 16}, {.halo = 2, .periodic = true});
@@ -291,7 +290,7 @@ CASE("patterns of different domains are noticed when the exchange is made") {
            {.process_grid = {n, 1}, .algorithm = Algorithm::staged}, {4 * n, 6});
     refuse({4 * n, 6}, {.process_grid = {n, 1}}, {.periodic = true, .process_grid = {n, 1}},
            {4 * n, 6});
-    // As many bytes in another shape: 1 × 6 cells here, 2 × 3 there.
+    // Equal sizes, different shapes: 1 × 6 cells here, 2 × 3 there.
     refuse({4 * n, 6}, {.halo = {1, 0}, .process_grid = {n, 1}},
            {.halo = {2, 0}, .process_grid = {n, 1}}, {4 * n, 3});
 }

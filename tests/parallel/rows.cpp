@@ -1,4 +1,4 @@
-// Rows of cells over index maps, pulled and pushed: of one size, with spare room, and ragged.
+// Rows of values per cell over pulled and pushed index maps: fixed size, padded, ragged.
 #include <array>
 #include <functional>
 
@@ -21,15 +21,15 @@ constexpr local_index block = 5;
 
 global_index wrapped(global_index id) { return (id + block * ranks()) % (block * ranks()); }
 
-// The row before the own ones, the one behind, the one before again, and one of its own.
+// Ghosts: the last row of the previous rank (twice), the first of the next, and an owned row.
 IndexMap ring() {
     const global_index first = block * rank();
     return IndexMap::pull(
         block, {wrapped(first - 1), wrapped(first + block), wrapped(first - 1), first + 2});
 }
 
-// The same ghosts, in the order of those who push: the first row to the left, the last one twice to
-// the right, one to oneself.
+// The same ghosts from the sender's side: the first row goes left, the last one right twice, and
+// one to this rank.
 IndexMap pushed() {
     const int left = (rank() + ranks() - 1) % ranks(), right = (rank() + 1) % ranks();
     return IndexMap::push(block, std::array<local_index, 4>{0, block - 1, block - 1, 2},
@@ -45,7 +45,7 @@ Matrix matrix_of(global_index id) {
 Particle particle_of(global_index id) { return {id * 3, static_cast<float>(id) / 2}; }
 global_index entries_of(global_index id) { return id % 4; }
 
-// Arrays of all rows, in which ghosts have the value of row 0.
+// Values of all rows; with_ghosts = false sets ghosts to the value of row 0.
 template <class Value>
 auto rows_of(const IndexMap& map, Value&& value, bool with_ghosts) {
     std::vector<decltype(value(0))> rows;
@@ -54,7 +54,6 @@ auto rows_of(const IndexMap& map, Value&& value, bool with_ghosts) {
     return rows;
 }
 
-// Entries of each row, owned and ghosts.
 std::vector<global_index> counts_of(const IndexMap& map) { return rows_of(map, entries_of, true); }
 
 IndexMap entries_map(const IndexMap& rows) {
@@ -127,7 +126,7 @@ CASE("contributions of every ghost arrive at its owner, in rows of any size") {
         std::fill(ragged.begin() + entries.owned(), ragged.end(), 1);
         map.reverse({fixed}, Reduction::sum);
         entries.reverse({ragged}, Reduction::sum);
-        const std::array<int, block> expected{1, 0, 1, 0, 2};  // how many ghosts show each row
+        const std::array<int, block> expected{1, 0, 1, 0, 2};  // number of ghosts of each row
         const std::vector<global_index> counts = counts_of(map);
         auto entry = ragged.begin();
         for (std::size_t row = 0; row < block; ++row) {

@@ -15,7 +15,7 @@ using Tamper = std::function<void(Pattern&)>;
 
 constexpr int largest = std::numeric_limits<int>::max();
 
-// Only the last rank's part is tampered with.
+// Tampers with the last rank's part only.
 void refuse(const Pattern& good, const std::vector<Field>& fields, const std::string& what,
             const Tamper& tamper) {
     const char* tampering = what.c_str();
@@ -27,7 +27,7 @@ void refuse(const Pattern& good, const std::vector<Field>& fields, const std::st
     EXPECT_NE(error_of([&] { Exchange(pattern, fields, {"mpi"}); }), "");
 }
 
-// The link with most to tamper with.
+// The link with the most data to tamper with.
 Link& some_link(Pattern& pattern) {
     Link* best = &pattern.stages[0][0];
     const auto entries = [](const Link& link) {
@@ -139,9 +139,9 @@ CASE("tampered structured patterns are refused") {
         verify(good);
         for (const auto& [what, tamper] : of_any)
             if (size > 1 || !holds(what, "link"))
-                refuse(good, views(fields), what, tamper);  // a lone rank's link is nobody else's
+                refuse(good, views(fields), what, tamper);  // a single rank links to itself
         for (const auto& [what, tamper] : of_boxes) {
-            // One box a link: there is no other order.
+            // One box per link: no other order exists.
             if (algorithm == Algorithm::staged && holds(what, "order")) continue;
             refuse(good, views(fields), what, tamper);
         }

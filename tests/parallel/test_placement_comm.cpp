@@ -25,7 +25,6 @@ int world_size() {
     return size;
 }
 
-// One number per rank of `comm`, in rank order.
 std::vector<int> gathered(MPI_Comm comm, int own) {
     int size = 0;
     MPI_Comm_size(comm, &size);
@@ -55,7 +54,8 @@ CASE("discovery puts every rank at a position of its own, on the node that share
 }
 
 CASE("ranks of one color are one node, with unequal ranks per node") {
-    const int color = world_rank() % 3 == 0 ? 7 : 3;  // interleaved, as a launcher may deal them
+    const int color =
+        world_rank() % 3 == 0 ? 7 : 3;  // interleaved nodes, as with cyclic rank placement
     const auto found = discover(MPI_COMM_WORLD, color);
     EXPECT_EQ(found.machine.nodes(), (world_size() == 1 ? 1 : 2));
     const auto colors = gathered(MPI_COMM_WORLD, color);

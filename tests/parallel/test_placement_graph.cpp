@@ -27,7 +27,7 @@ int size_of(MPI_Comm comm) {
 CASE("the communicator returned holds every part once, and partners share a node where they fit") {
     const int rank = rank_in(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
     const int partner = (rank + size / 2) % size;
-    const int color = rank / 2;  // two neighboring ranks are a node
+    const int color = rank / 2;  // two consecutive ranks form a node
     const PartEdges edges = partner == rank ? PartEdges{} : PartEdges{{partner}, {1000}};
     MPI_Comm placed = place_parts(MPI_COMM_WORLD, edges, Objective::jsum, color);
     ASSERT_EQ(size_of(placed), size);
@@ -50,7 +50,7 @@ CASE("what an index map's pattern sends becomes the graph") {
     const auto edges = edges_of(parhelion::build_pattern(domain), 4);
     ASSERT_EQ(edges.part.size(), 1);
     EXPECT_EQ(edges.part[0], (rank + 1) % size);
-    EXPECT_EQ(edges.bytes[0], 8);  // two different cells; the third ghost repeats one
+    EXPECT_EQ(edges.bytes[0], 8);  // two distinct cells; the third ghost is a duplicate
 }
 
 CASE("an edge to a rank that does not exist is reported on every rank") {

@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-// The ghosts of a block that a subset moves.
+// Whether a subset fills this ghost of the block.
 bool is_wanted(const Box& owned, const Coordinates& cell, const Only& only, int dimensions) {
     int beyond = 0;
     for (int d = 0; d < dimensions; ++d) {
@@ -70,12 +70,12 @@ CASE("random sides, depths and faces of random domains are what the whole does t
             const auto for_values = [&](auto&& use) {
                 for (int b = 0; b < static_cast<int>(pattern.blocks.size()); ++b) {
                     const auto number = static_cast<std::size_t>(b);
-                    const Box &owned = pattern.blocks[number],  // with ends that are owned
+                    const Box &owned = pattern.blocks[number],  // includes owned ends
                         &cells = domain.blocks()[number].owned;
                     if (owned.empty()) continue;
                     for_each_cell(grow(cells, spec.halo, dimensions), [&](const Coordinates& cell) {
                         for (int c = 0; c < spec.components; ++c) {
-                            std::int64_t value;  // arrays need not be aligned
+                            std::int64_t value;  // arrays may be unaligned
                             std::memcpy(&value, field.at(b, cell, c), sizeof value);
                             use(value, contains(owned, cell),
                                 is_wanted(owned, cell, only, dimensions));

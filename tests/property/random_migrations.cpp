@@ -15,7 +15,7 @@ struct Particle {
     bool operator==(const Particle&) const = default;
 };
 
-// What a rank sends in a step: ids tell the sender, the step and the row.
+// Rows that a rank sends in a step; the id encodes sender, step and row.
 struct Sent {
     std::vector<int> ranks;
     std::vector<std::int64_t> ids;
@@ -64,7 +64,7 @@ CASE("random rows arrive where they were sent, by sender and in its order, whate
                         expected.push_back(sent.ids[row]), senders.push_back(sender);
             }
             const Sent& mine = all[static_cast<std::size_t>(rank())];
-            // Components in rows of three, of which two move; more rows than go; empty ones.
+            // Rows of three components, of which two move; spare rows; empty rows.
             std::vector<std::int64_t> ids = mine.ids;
             std::vector<Particle> particles;
             std::vector<float> pairs(3 * ids.size());

@@ -1,5 +1,5 @@
-// Random index maps over arrays in place, of masks, and from neighbor lists, compared with a serial
-// model.
+// Random index maps over existing arrays, from masks and from neighbor lists, compared with a
+// serial model.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -20,7 +20,7 @@ const Communicator& world() {
     return comm;
 }
 
-// Different numbers below `limit`.
+// Distinct numbers below `limit`.
 std::vector<local_index> some_places(Random& own, std::size_t count, local_index limit) {
     std::vector<local_index> all(static_cast<std::size_t>(limit));
     std::iota(all.begin(), all.end(), 0);
@@ -30,7 +30,7 @@ std::vector<local_index> some_places(Random& own, std::size_t count, local_index
     return all;
 }
 
-// Dimensions of the cells in this rank's arrays, and where components come among them.
+// Random extents of this rank's arrays, and the position of the component dimension.
 Places random_extents(Random& own, std::size_t cells) {
     Places places;
     if (own.chance(30)) return places;
@@ -49,7 +49,7 @@ local_index cells_of(const Places& places, std::size_t least) {
                                                     global_index{1}, std::multiplies<>()));
 }
 
-// An array with these places, whose dimensions lie in any order, with gaps, and backward.
+// An array with these places: any order of dimensions, gaps, negative strides.
 class AnyArray {
 public:
     AnyArray(Random& own, const Places& places, local_index cells, Element element, int components,
@@ -79,7 +79,7 @@ public:
         bytes_ = WatchedBytes(bytes, memory);
         shape_.first = bytes_.data() + start;
     }
-    // Owned cells, then ghosts, perhaps apart.
+    // Owned cells, then ghosts, optionally padded.
     AnyArray(Random& own, local_index cells, Element element, int components, Memory memory)
         : element_(element), extents_{cells}, component_(0), bytes_(0, Memory::ordinary) {
         shape_.element = element;
@@ -132,11 +132,11 @@ private:
 const std::vector<Element> summed{
     {Scalar::int64, 8}, {Scalar::float64, 8}, {Scalar::int32, 4}, {Scalar::complex64, 8}};
 
-// Who owns which point and has which ghosts: known to every rank.
+// Owner and ghosts of each point, known to every rank.
 struct Ownership {
     std::vector<int> owner;
-    std::vector<std::vector<global_index>> owned, ghosts;  // of each rank
-    std::vector<std::vector<char>> counting;               // of each rank's ghosts
+    std::vector<std::vector<global_index>> owned, ghosts;  // per rank
+    std::vector<std::vector<char>> counting;               // per rank and ghost
 
     explicit Ownership(Random& random) {
         const int ranks = world().size(), points = random.between(1, 50);
@@ -162,7 +162,7 @@ std::uint64_t key_of(std::uint64_t salt, int rank, std::size_t cell, int compone
     return mix(salt, static_cast<std::uint64_t>(rank), cell, static_cast<std::uint64_t>(component));
 }
 
-// Local cells of a rank, owned ones and ghosts, and a value of each.
+// Local cells of a rank (owned, then ghosts) and their values.
 struct Model {
     const Ownership& of;
     std::uint64_t salt;
@@ -214,14 +214,14 @@ void check(std::vector<AnyArray>& arrays) {
     for (AnyArray& array : arrays) EXPECT_TRUE(array.bytes().as_expected());
 }
 
-// The first ones are those of owned cells.
+// Splits `all` into the places of owned cells, which come first, and of ghosts.
 void put(Places& places, const std::vector<local_index>& all, std::size_t owned) {
     const auto ghosts = all.begin() + static_cast<std::ptrdiff_t>(owned);
     places.owned.assign(all.begin(), ghosts);
     places.ghosts.assign(ghosts, all.end());
 }
 
-// With the values before an exchange, and what it is to be after.
+// Fills the array, and sets the values expected after the exchange.
 CellValues filled(AnyArray& array, const Model& model, const Places& places, int components,
                   bool forward, const IndexMap& map) {
     model.fill(array, places, components);
@@ -338,7 +338,7 @@ CASE("random masks: ghosts that count get and give values, all others are left a
             if (round == 0 && random.chance(30)) subset.prepare(values);
             const std::vector<CellValues> rest(values.begin() + 1, values.end());
             if (halves && count > 1)
-                values.erase(values.begin() + 1, values.end());  // two are under way at once
+                values.erase(values.begin() + 1, values.end());  // two pending exchanges
             if (!halves) {
                 forward ? subset.forward(values) : subset.reverse(values, Reduction::sum);
             } else {
@@ -364,7 +364,7 @@ CASE("random lists of shared points: owners are the lowest holders, and all hold
         const int ranks = world().size(), points = random.between(0, 40);
         std::vector<std::vector<int>> holders(points);  // ascending
         std::vector<std::vector<std::vector<int>>> lists(
-            ranks, std::vector<std::vector<int>>(ranks));  // points of each pair, on either side
+            ranks, std::vector<std::vector<int>>(ranks));  // points of each pair of ranks
         for (int p = 0; p < points; ++p) {
             std::set<int> some;
             for (int k = random.between(2, 4); k > 0; --k)
@@ -373,7 +373,7 @@ CASE("random lists of shared points: owners are the lowest holders, and all hold
             std::vector<int> order = holders[p];
             for (std::size_t k = 1; k < order.size(); ++k)
                 std::swap(order[k], order[random.next() % (k + 1)]);
-            for (std::size_t k = 1; k < order.size(); ++k)  // a tree, in part with further pairs
+            for (std::size_t k = 1; k < order.size(); ++k)  // a tree, sometimes with extra pairs
                 for (std::size_t j = 0; j < k; ++j)
                     if (j == k - 1 || random.chance(30))
                         lists[order[k]][order[j]].push_back(p),
@@ -479,7 +479,7 @@ CASE("two arrays of places may have their rows by turns in one block of memory")
 CASE("random lists of sent and received cells: what is received is what was sent") {
     for_random_cases(affordable(40), [](Random& random) {
         const int ranks = world().size(), here = world().rank();
-        // Cells 0 … 19 of each rank are sent, the received ones follow; known to all.
+        // Each rank sends some of its cells 0 … 19; received cells follow. Known to all ranks.
         std::vector<std::vector<std::vector<local_index>>> sent(
             ranks, std::vector<std::vector<local_index>>(ranks));
         for (auto& of : sent)

@@ -1,5 +1,5 @@
-// A rank that began an exchange may leave and wait in MPI for a message that its neighbor sends
-// after ending the exchange.
+// After begin, a rank may block in MPI until its neighbor, having ended the exchange, sends a
+// message.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 bool alone() { return Communicator(MPI_COMM_WORLD).size() < 2; }
 
-// A collective may wait for all that take part.
+// MPI collectives may synchronize.
 bool may_run_ahead(const Route& route) { return !route.transport.starts_with("mpi_neighbor"); }
 
 void tell(int whom) { MPI_Send(nullptr, 0, MPI_BYTE, whom, 7, MPI_COMM_WORLD); }
@@ -27,14 +27,14 @@ void hear_from(int whom) {
 
 bool has_next() { return rank() % 2 == 0 && rank() + 1 < Communicator(MPI_COMM_WORLD).size(); }
 
-// The ranks 1, 3, … begin when the rank before them has: it cannot have found their grant.
+// Odd ranks begin after the previous rank has begun, so it cannot have found their grant.
 void begin_in_turn(Work& work) {
     if (rank() % 2 == 1) hear_from(rank() - 1);
     work.begin();
     if (has_next()) tell(rank() + 1);
 }
 
-// The ranks 1, 3, … end first and tell the rank before them, which has begun and went away.
+// Odd ranks end first, then notify the previous rank, which has begun and blocks in MPI.
 void one_goes_away(Work& work, Direction direction, int round) {
     work.prepare(direction, round);
     begin_in_turn(work);
@@ -44,7 +44,7 @@ void one_goes_away(Work& work, Direction direction, int round) {
     ASSERT_EQ(work.difference(), "");
 }
 
-// Cells of rank 0 are ghosts of rank 1, and nobody has any other.
+// The cells of rank 0 are ghosts of rank 1; there are no others.
 struct ToTheNext {
     Mesh mesh;
     IndexedDomain domain;
@@ -74,7 +74,7 @@ struct ToTheNext {
     }
 };
 
-// Takes memory that exchanges before have given back, and notices who still writes there.
+// Reuses memory that exchanges have freed, and detects late writes to it.
 class Recycled {
 public:
     explicit Recycled(unsigned char value) {
@@ -95,7 +95,7 @@ private:
     std::vector<std::vector<std::byte, NodeAllocator<std::byte>>> all_;
 };
 
-// One rank sends, and ends the exchange and its memory before the other begins.
+// The sender ends and destroys its exchange before the receiver begins.
 void sender_goes_first(const Route& route, Direction direction, int before) {
     const int sender = direction == Direction::forward ? 0 : 1, reader = 1 - sender;
     auto next = std::make_unique<ToTheNext>(50, route);
@@ -112,7 +112,7 @@ void sender_goes_first(const Route& route, Direction direction, int before) {
     if (rank() == reader) tell(sender);
 }
 
-// One rank has begun to send and goes away; the other ends the exchange and its memory meanwhile.
+// The sender begins and blocks in MPI; meanwhile the receiver ends and destroys its exchange.
 void reader_goes_first(const Route& route, Direction direction, int before) {
     const int sender = direction == Direction::forward ? 0 : 1, reader = 1 - sender;
     auto next = std::make_unique<ToTheNext>(50, route);

@@ -12,7 +12,7 @@ using namespace test;
 
 namespace {
 
-// Every rank owns one cell; `reader` has a ghost of the one of `owner`, and nobody has any other.
+// `reader` has a ghost of the cell of `owner`; there are no others.
 struct OneWay {
     Mesh mesh;
     IndexedDomain domain;
@@ -47,9 +47,8 @@ struct OneWay {
     }
 };
 
-// 0 → 1 → 2 → 0 by three exchanges. Rank 0 runs ahead with the first one, begins it once more and
-// ends the last one before it: rank 1 gets the message of the first only if rank 0 sends it while
-// it waits in the last.
+// Cycle 0 → 1 → 2 → 0 of three exchanges. Rank 0 begins the first one again and ends the last one
+// before it: rank 1 receives its message only if rank 0 sends it while waiting in the last one.
 void run_chain(const std::string& first, const std::string& others, int cells) {
     OneWay a(0, 1, cells, first), b(1, 2, 1, others), c(2, 0, 1, others);
     const int rank = a.domain.communicator().rank();

@@ -31,7 +31,7 @@ Told told_by(Call&& call) {
     return {};
 }
 
-// A row of cells, 8 for each rank, in a ring.
+// A periodic row with 8 cells per rank.
 class Ring {
 public:
     static constexpr int cells = 8;
@@ -73,7 +73,7 @@ private:
     Exchange exchange_;
 };
 
-// The limit is the environment's, for calls that take no options.
+// Sets the time limit by environment variable, for calls without options.
 class Limit {
 public:
     explicit Limit(const char* seconds) { setenv("PARHELION_TIMEOUT", seconds, 1); }
@@ -82,7 +82,7 @@ public:
     Limit& operator=(const Limit&) = delete;
 };
 
-// A communicator of the test's own, for what is waited for there may be under way for ever.
+// A separate communicator, because its pending operations may never complete.
 MPI_Comm own_world() {
     MPI_Comm own = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
@@ -103,11 +103,13 @@ CASE(
             ring[0] = ring[Ring::cells + 1] = -1;
             MPI_Barrier(MPI_COMM_WORLD);
             if (ring.rank() != 0)
-                MPI_Barrier(MPI_COMM_WORLD);  // what rank 0 sees, nobody has sent yet
+                MPI_Barrier(MPI_COMM_WORLD);  // rank 0 checks before any neighbor has sent
             auto step = ring.exchange().begin();
             if (ring.rank() == 0) {
                 if (ring.size() > 1) EXPECT_TRUE(std::isnan(ring[0]));
-                else EXPECT_EQ(ring[0], ring[Ring::cells]);  // its own images it has at once
+                else
+                    EXPECT_EQ(ring[0],
+                              ring[Ring::cells]);  // periodic copies are local and immediate
                 MPI_Barrier(MPI_COMM_WORLD);
             }
             step.end();
@@ -125,7 +127,7 @@ CASE(
         const std::size_t last = 2 * Ring::cells + 1;  // component 1 of the last owned cell
         {
             auto step = ring.exchange().begin();
-            ring[2 * 4] += 1;  // nobody reads it
+            ring[2 * 4] += 1;  // not a ghost of any rank
             EXPECT_EQ(told_by([&] { step.end(); }).text, "");
         }
         auto step = ring.exchange().begin();
@@ -139,7 +141,7 @@ CASE(
                   "between begin and end of a forward exchange",
                   "(17 at begin, 7.5 at end): finish writing before begin, or write after end"})
                 EXPECT_TRUE(holds(text, part));
-        MPI_Barrier(MPI_COMM_WORLD);  // the write may have reached the neighbor, or not
+        MPI_Barrier(MPI_COMM_WORLD);  // the neighbor may have received the write or not
         EXPECT_EQ(told_by([&] { ring.exchange()(); }).text, "");
         if (ring.before() == 0 && ring.size() > 1) EXPECT_EQ(ring[1], 7.5);
     }
@@ -201,7 +203,7 @@ CASE("stale ghosts are found, told with both values, and left as they are") {
         EXPECT_TRUE(ring.exchange().stale().empty());
         EXPECT_EQ(told_by([&] { ring.exchange().check(); }).text, "");
         if (ring.rank() == ring.before()) continue;
-        if (ring.rank() == 0) ring[Ring::cells] = 0.25;  // the last owned cell
+        if (ring.rank() == 0) ring[Ring::cells] = 0.25;
         const StaleGhosts found = ring.exchange().stale();
         const bool reads_it = ring.before() == 0;
         EXPECT_EQ(found.count, std::vector<global_index>{reads_it});
@@ -253,7 +255,7 @@ CASE("ranks that make different set-up calls are told at once which") {
     EXPECT_EQ(told.kind, ErrorKind::communication);
     EXPECT_TRUE(holds(told.text, "rank 0 is in CartesianDomain and rank 1 in IndexedDomain"));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-    EXPECT_EQ(CartesianDomain({64}, {.halo = 1}).extents().front(), 64);  // all of them go on
+    EXPECT_EQ(CartesianDomain({64}, {.halo = 1}).extents().front(), 64);  // the ranks can continue
 }
 
 CASE(

@@ -33,7 +33,7 @@ void set_link(const char* state) {
         _exit(4);
 }
 
-// In mid-exchange: rank 0 has begun, rank 1 begins when the link is down.
+// Cuts the link during an exchange: rank 0 has begun, rank 1 begins afterwards.
 void exchange_until_cut(const std::filesystem::path& directory, const Communicator& comm,
                         const ExchangeOptions& options) {
     const CartesianDomain domain({16 * comm.size(), 64, 64},
@@ -49,7 +49,7 @@ void exchange_until_cut(const std::filesystem::path& directory, const Communicat
     }
     while (!std::filesystem::exists(directory / "cut"))
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    for (int i = 0; i < 20; ++i) exchange();  // what rank 0 sent before the cut may have arrived
+    for (int i = 0; i < 20; ++i) exchange();  // messages sent before the cut may have arrived
 }
 
 double cut_time(const std::filesystem::path& directory) {

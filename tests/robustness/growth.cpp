@@ -1,7 +1,9 @@
 // growth TRANSPORT: resources of exchanges in a periodic row of ranks, two neighbors each, maximum
 // over ranks.
 //
-// Prints: node-shared mappings, their bytes, descriptors (of node-shared memory and of processes).
+//
+// Prints the number and bytes of node-shared mappings, and the descriptors (of node-shared memory
+// and of processes).
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -15,7 +17,7 @@ using namespace parhelion;
 
 namespace {
 
-// The library's own, and what UCX allocates (System V).
+// The library's mappings, and UCX's (System V).
 bool is_shared_memory(const std::string& line) {
     return line.find("memfd:parhelion") != std::string::npos ||
            line.find("/SYSV") != std::string::npos;
@@ -44,7 +46,7 @@ void meet_all() {
 
 long count_descriptors() {
     long found = 0;
-    std::error_code gone;  // the directory's own descriptor
+    std::error_code gone;  // the iterator's own descriptor
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
         found += is_shared_memory(target) || target.find("pidfd") != std::string::npos;
@@ -62,7 +64,7 @@ int main(int argc, char** argv) {
         const CartesianDomain domain(
             {10 * comm.size(), 10},
             {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1}});
-        meet_all();  // MPI's own connections are no business of the exchange
+        meet_all();  // excludes the connections of MPI
         const auto before = count_mappings();
         auto u = make_array<double>(domain);
         Exchange exchange(build_pattern(domain), {view(u)}, {argv[1]});

@@ -1,5 +1,5 @@
-// Messages beyond int counts. Two ranks, one of which owns everything: memory for little more than
-// two copies of the message.
+// Messages of more than 2^31 bytes. Two ranks, one of which owns everything: little more memory
+// than two copies of the message.
 #include <array>
 #include <cstring>
 
@@ -15,10 +15,10 @@ namespace {
 
 constexpr local_index cells = 4099;
 constexpr int components = 524'417;
-constexpr byte_count bytes = byte_count{cells} * components;  // of the message
+constexpr byte_count bytes = byte_count{cells} * components;
 static_assert(bytes > byte_count{1} << 31);
 constexpr byte_count words = bytes / 8;
-constexpr byte_count needed = 5 * bytes;  // the arrays, and two slots of a ring or two buffers
+constexpr byte_count needed = 5 * bytes;  // arrays, plus two ring slots or buffers
 
 std::uint64_t word(byte_count at) { return static_cast<std::uint64_t>(at) * 0x9E3779B97F4A7C15u; }
 
@@ -37,7 +37,7 @@ public:
                        domain_.ghosts(), {Scalar::int8, 1}, {Order::c, components});
         return {build_pattern(domain_), {field}, {.transport = transport, .timeout_s = 60}};
     }
-    // One word in every hundredth page or so is enough to see what did not come.
+    // A sample of one word per about 100 pages detects missing data.
     void forget() {
         for (byte_count w = 0; !owner_ && w < words; w += 49'999) put(w, 1);
     }
@@ -81,7 +81,7 @@ CASE("messages of more than 2^31 bytes arrive over every transport") {
     Large large(comm);
     for (const Route& route : all_routes()) {
         if (!takes_any_array(route) || route.transport == "auto")
-            continue;  // auto has no more ways, but tries them all
+            continue;  // auto tries all the same transports
         CAPTURE(route.transport);
         Exchange exchange = large.exchange(route.transport);
         large.forget();

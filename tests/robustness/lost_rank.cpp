@@ -34,10 +34,10 @@ struct Orders {
     std::filesystem::path file(const std::string& name) const { return directory / name; }
 };
 
-int agreements_left = 0;  // until this rank dies
+int agreements_left = 0;  // before this rank dies
 const Orders* fatal_orders = nullptr;
 
-// The clock is the same for all processes of a machine.
+// The monotonic clock is common to all processes of a machine.
 double now() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -46,7 +46,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::rename(hidden, file);
 }
 
-// A launcher that sees a rank end may end the others: all write first.
+// A launcher may end all ranks once one has ended: wait until all have written.
 void wait_for_others(const Orders& orders, int ranks) {
     for (int tenths = 0; tenths < 200; ++tenths) {
         int there = 0;
@@ -57,7 +57,7 @@ void wait_for_others(const Orders& orders, int ranks) {
     }
 }
 
-// Until another process, which does not stop, ends it.
+// Stops this rank; a child process kills it once the others have written.
 void stop(const Orders& orders) {
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -71,7 +71,7 @@ void stop(const Orders& orders) {
 }
 
 [[noreturn]] void die(const Orders& orders) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // let the others fall asleep
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // lets the others fall asleep
     write(orders.file("death"), std::to_string(now()));
     if (orders.place == "exit") std::exit(1);
     if (orders.place == "stopped") stop(orders);
@@ -80,7 +80,7 @@ void stop(const Orders& orders) {
 }
 
 void exchange_until_death(const Orders& orders, const Communicator& comm) {
-    // In a row, so that most ranks are not neighbors of the victim.
+    // A row of ranks: most ranks are not neighbors of the victim.
     const CartesianDomain domain({8 * comm.size(), 8},
                                  {.halo = 1, .process_grid = {comm.size(), 1}}, comm);
     auto u = make_array<double>(domain);
@@ -111,7 +111,7 @@ double death_time(const Orders& orders) {
 
 }  // namespace
 
-// Called by the library in place of MPI's.
+// Intercepts the library's agreements.
 extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Datatype type,
                               MPI_Op operation, MPI_Comm comm, MPI_Request* request) {
     if (agreements_left > 0 && --agreements_left == 0) die(*fatal_orders);
@@ -120,7 +120,7 @@ extern "C" int MPI_Iallreduce(const void* mine, void* all, int count, MPI_Dataty
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    signal(SIGUSR1, SIG_IGN);  // how Hydra tells of a lost process
+    signal(SIGUSR1, SIG_IGN);  // Hydra's notification of a lost process
     if (argc != 5 && argc != 6) return 2;
     static const Orders orders{argv[1], argv[2], argv[3], std::atoi(argv[4]),
                                argc == 6 ? std::atof(argv[5]) : 0};

@@ -42,7 +42,7 @@ Place place(global_index number, const Place& in) {
     return {number / in[2] / in[1], number / in[2] % in[1], number % in[2]};
 }
 
-// Of cells, which may lie behind the ends.
+// Periodic grid of cells; coordinates may exceed the extents.
 struct Torus {
     Place ranks{};
     global_index cells = 0, halo = 0;
@@ -84,16 +84,16 @@ Message message(global_index rank, const Values& values) {
     return made;
 }
 
-// What the others send to `rank`.
+// Simulates the messages from other ranks to `rank`.
 struct Others {
     Torus torus;
     int rank;
-    std::string steps;  // of set-up, a letter for each tag that it takes
+    std::string steps;  // of set-up, one letter per tag
     std::map<int, Messages> sent = {}, waiting = {};
     Messages taken = {}, questions = {};
 
     Message* find(int from, int tag) {
-        if (tag <= Communicator::waiting_tag) return nullptr;  // nobody fails
+        if (tag <= Communicator::waiting_tag) return nullptr;  // no rank fails
         if (!waiting.contains(tag)) waiting[tag] = answer(tag);
         for (Message& each : waiting[tag])
             if (each.rank >= 0 && (from == MPI_ANY_SOURCE || from == each.rank)) return &each;
@@ -116,7 +116,7 @@ struct Others {
         if (from < 0) return {};
         return {message(from, Ids{cells ? ranks * torus.owned() : from})};
     }
-    // find_owners: the ids of this rank's part that a rank owns, and those that it asks for.
+    // find_owners: of this rank's share of the directory, the ids that each rank owns or requests.
     Messages for_directory() const {
         std::map<int, std::array<Ids, 2>> of;
         for (global_index i = 0; i < torus.owned(); ++i) {
@@ -152,7 +152,7 @@ struct Others {
         }
         return all;
     }
-    // The rank on the other side sends the same: with ids, a number and the ids of its cells.
+    // By symmetry, the opposite rank sends the same: with `ids`, a count and the ids of its cells.
     Messages mirrored(const Messages& messages, bool ids) const {
         Messages all;
         for (const Message& each : messages) {
@@ -168,13 +168,13 @@ struct Others {
     }
 };
 
-Others* others = nullptr;            // null: they are there
-MPI_Comm duplicate = MPI_COMM_NULL;  // the library's own, of all ranks
+Others* others = nullptr;            // null: the other ranks run
+MPI_Comm duplicate = MPI_COMM_NULL;  // the library's duplicate of the world
 bool has_all(MPI_Comm comm) { return comm == MPI_COMM_WORLD || comm == duplicate; }
 bool is_alone(MPI_Comm comm) { return others != nullptr && has_all(comm); }
 
 long sent = 0, sent_bytes = 0, received = 0, received_bytes = 0, collectives = 0;
-long memory_now = 0, memory_most = 0;  // of the library, not of MPI
+long memory_now = 0, memory_most = 0;  // bytes allocated outside MPI
 
 bool made_up = false;
 struct MakingUp {
@@ -264,7 +264,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
     ++collectives;
     return PMPI_Comm_split_type(comm, type, key, info, made);
 }
-// All bring the same: only a sum is another value than this rank's.
+// All ranks contribute equal values, so only sums differ from this rank's value.
 int MPI_Iallreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request* request) {
     const int result = PMPI_Iallreduce(from, into, count, type, op, comm, request);
@@ -292,7 +292,7 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* there, MPI_Status* status)
     if (found != nullptr && status != MPI_STATUS_IGNORE) status->MPI_SOURCE = found->rank;
     return MPI_SUCCESS;
 }
-// The message goes through MPI, from this process to itself.
+// Delivers the message through MPI, from this process to itself.
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* there, MPI_Message* message,
                 MPI_Status* status) {
     if (!is_alone(comm)) return PMPI_Improbe(from, tag, comm, there, message, status);
@@ -320,8 +320,8 @@ int MPI_Imrecv(void* into, int count, MPI_Datatype type, MPI_Message* message,
 
 namespace {
 
-// Rounds of before_this_rank (sums, then maxima), questions to the directory, owners, requests for
-// cells, and news of plans.
+// Tags of the set-up: rounds of before_this_rank (sums, then maxima), directory requests, owners,
+// cell requests, plan checks.
 std::string steps_of(const std::string& name, int ranks) {
     if (name != "blocks") return name == "rows" ? "dorn" : "n";
     std::size_t rounds = 0;
@@ -329,7 +329,7 @@ std::string steps_of(const std::string& name, int ranks) {
     return std::string(rounds, 's') + "d" + std::string(rounds, 'm') + "orn";
 }
 
-// Without arguments and fields.
+// Set-up without arrays.
 void set_up(const Torus& torus, const std::string& name, int rank, bool told) {
     const Place extents = torus.extents();
     const CartesianOptions options{.halo = static_cast<int>(torus.halo),
@@ -368,9 +368,9 @@ int main(int argc, char** argv) {
     torus.halo = std::atol(argv[3]);
     const std::string name = argv[4];
     torus.by_rows = name == "rows";
-    // By rows, the largest id is the last rank's.
+    // With `rows`, the last rank owns the largest id.
     const int one = torus.by_rows ? torus.size() - 1 : torus.size() / 2;
-    setenv("PARHELION_NODE_RANKS", "1", 1);  // nobody else is on the node
+    setenv("PARHELION_NODE_RANKS", "1", 1);  // one rank per node
     MPI_Init(&argc, &argv);
     int rank = 0, ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t rounds = 20000;
 constexpr long sleep_us = 20000;
 
-// As exchange/waiter.cpp waits: poll, announce, poll again, sleep.
+// Waits like exchange/waiter.cpp: poll, announce, poll again, sleep.
 void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Mailbox& own,
               int eager_polls) {
     const auto there = [&] { return number.load(std::memory_order_acquire) >= value; };
@@ -35,11 +35,11 @@ void wait_for(const std::atomic<std::uint64_t>& number, std::uint64_t value, Mai
 
 struct Side {
     Mailbox mailbox;
-    SequenceLine granted, written;  // by the other side
+    SequenceLine granted, written;  // written by the other side
     std::array<std::uint64_t, 8> values{}, ghosts{};
 };
 
-// The protocol of transport shared: grant, put, written.
+// Protocol of transport shared: grant, put, written.
 void put_and_read(Side& mine, Side& theirs, std::uint64_t key, std::uint64_t their_key,
                   int eager_polls, std::uint64_t& wrong) {
     for (std::uint64_t n = 1; n <= rounds; ++n) {
@@ -61,7 +61,7 @@ struct Slot {
 struct Reader {
     Mailbox mailbox;
     std::array<Slot, 2> slots;
-    SequenceLine consumed;  // told by the reader, in its own memory
+    SequenceLine consumed;  // written by the reader in its own memory
 };
 
 void send(Reader& to, std::uint64_t n) {
@@ -78,7 +78,7 @@ std::uint64_t receive(Reader& own, std::uint64_t n, int eager_polls) {
     return wrong;
 }
 
-// Both send: what comes says that the slot before last is free.
+// Both sides send: each arrival frees the slot before the last one.
 void send_and_receive(Reader& mine, Reader& theirs, int eager_polls, std::uint64_t& wrong) {
     for (std::uint64_t n = 1; n <= rounds; ++n) {
         send(theirs, n);
@@ -168,7 +168,7 @@ CASE("members of a team see what was written before a job, and the caller sees w
         });
         for (const std::uint64_t value : to) wrong += value != n;
         if (n % 500 == 0)
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));  // members fall asleep
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));  // lets members fall asleep
     }
     EXPECT_EQ(wrong, 0);
 }

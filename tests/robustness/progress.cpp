@@ -11,8 +11,8 @@ using namespace test;
 
 namespace {
 
-// Whether the value turns up without a call of the library. Looks are counted, not seconds: the
-// machine may stop for a while.
+// Whether the value arrives without a call of the library. Counts polls, not seconds, because the
+// machine may pause.
 bool turns_up(double& place, double value) {
     constexpr int most_looks = 300000;
     for (int look = 0; look < most_looks; ++look) {
@@ -49,7 +49,7 @@ CASE("with a progress thread ghosts are filled while the program computes") {
             MPI_Barrier(MPI_COMM_WORLD);
             auto step = exchange.begin();
             EXPECT_TRUE(turns_up(u(first - 1, 1999), 100.0 * round + left));
-            MPI_Barrier(MPI_COMM_WORLD);  // nobody helps a neighbor from within end
+            MPI_Barrier(MPI_COMM_WORLD);  // no rank progresses a neighbor's exchange from end
             step.end();
         }
     }

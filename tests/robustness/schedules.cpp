@@ -18,7 +18,7 @@ namespace {
 std::uint64_t seed() { return number_from_environment("PARHELION_TEST_SEED", 1); }
 int rounds() { return static_cast<int>(number_from_environment("PARHELION_TEST_ROUNDS", 250)); }
 
-// Whoever wants to stop ranks from outside finds their process numbers here.
+// Writes the process id, with which a test stops this rank.
 void leave_process_number(int rank) {
     const char* directory = std::getenv("PARHELION_TEST_PIDS");
     if (directory != nullptr)
@@ -38,8 +38,7 @@ std::vector<std::size_t> shuffled(Random& random, std::size_t count) {
     return order;
 }
 
-// All are begun before any is ended, on each rank in orders of its own: legal, whatever the
-// transports.
+// Begins all exchanges, then ends all, each rank in its own orders: legal for all transports.
 void run_schedule(std::vector<Work>& all, int rank) {
     Random same(seed()), own(mix(seed(), static_cast<std::uint64_t>(rank)));
     for (int round = 0; round < rounds(); ++round) {

@@ -32,7 +32,7 @@ using namespace parhelion;
 namespace {
 
 constexpr int still_s =
-    3;  // the time limit is 1 s, and those that wait listen to each other for 1.5 s
+    3;  // time limit 1 s, plus 1.5 s in which waiting ranks listen to each other
 
 enum class Trap { none, fails, sleeps };
 thread_local Trap trap = Trap::none;
@@ -67,7 +67,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
     return std::malloc(bytes);
-}  // whoever asks so does without
+}  // never fails: callers of nothrow new handle null
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
@@ -79,7 +79,7 @@ std::atomic<long> calls_of_freeing = 0;
 
 }  // namespace
 
-// What freeing a communicator together takes.
+// Counts the calls by which ranks free a communicator together.
 extern "C" {
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
     return ++calls_of_freeing, PMPI_Ibarrier(comm, request);
@@ -95,8 +95,8 @@ namespace {
 
 using Action = std::function<void()>;
 
-/// What a call needs is made by `prepare`, which may be collective, before anything fails; it
-/// returns the call.
+/// `prepare`, which may be collective, builds the call's arguments before any failure, and returns
+/// the call.
 struct Case {
     const char* name;
     std::function<Action(MPI_Comm)> prepare;
@@ -107,9 +107,9 @@ std::shared_ptr<T> held(T value) {
     return std::make_shared<T>(std::move(value));
 }
 
-constexpr global_index cells = 6;  // of a rank
+constexpr global_index cells = 6;  // per rank
 
-// Two ghosts of the next rank, one of the one before.
+// Two ghosts from the next rank, one from the previous one.
 std::vector<global_index> ghosts_of(const Communicator& comm) {
     if (comm.size() == 1) return {};
     const global_index all = cells * comm.size(), next = (comm.rank() + 1) % comm.size() * cells,
@@ -119,7 +119,7 @@ std::vector<global_index> ghosts_of(const Communicator& comm) {
     return ghosts;
 }
 
-// Every second id of all is this rank's where there are two.
+// On two ranks, each owns every second id.
 std::vector<global_index> owned_of(const Communicator& comm) {
     std::vector<global_index> ids;
     for (global_index k = 0; k < cells; ++k) ids.push_back(k * comm.size() + comm.rank());
@@ -311,7 +311,6 @@ Action make_ragged(MPI_Comm comm) {
     return [=] { IndexMap(ragged_domain(*rows, *counts)); };
 }
 
-// Of all ranks, on MPI_COMM_WORLD.
 std::vector<int> told_by_all(int mine) {
     int size = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -320,7 +319,7 @@ std::vector<int> told_by_all(int mine) {
     return all;
 }
 
-// What it threw, empty where nothing.
+// Message of the exception, or empty.
 std::string run(const Action& action, Trap how, long where) {
     std::string thrown;
     counted = 0, at = where, sprung = false, trap = how;
@@ -343,7 +342,7 @@ void expect(bool right, const std::string& what) {
     std::fflush(stdout);
 }
 
-// How many allocations the call takes on the victim.
+// Number of allocations of the call on the victim.
 long length_of(const Case& each, MPI_Comm comm, int victim, bool mine) {
     const Action action = each.prepare(comm);
     const std::string thrown = run(action, mine ? Trap::fails : Trap::none, -1);
@@ -357,7 +356,7 @@ void fail_everywhere(const Case& each, int rank, int victim) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     const bool mine = rank == victim, races = std::string(each.name).ends_with("auto");
-    length_of(each, comm, victim, mine);  // what belongs to the communicator is there from now on
+    length_of(each, comm, victim, mine);  // first call: sets up the communicator's own resources
     const long length = length_of(each, comm, victim, mine), step = std::max(length / 40, 1L);
     int thrown_in = 0, places = 0;
     for (long where = 1; where <= length; where += where < 12 ? 1 : step, ++places) {
@@ -397,8 +396,8 @@ void stand_still(const Case& each, int rank, int victim) {
     const std::string thrown = run(action, mine ? Trap::sleeps : Trap::none, (length + 1) / 2);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const bool first = std::string(each.name) ==
-                       "first use";  // there is nothing yet by which ranks could tell each other
+    const bool first =
+        std::string(each.name) == "first use";  // ranks have no channel yet to name the victim
     const bool names = thrown.find("rank " + std::to_string(victim)) != std::string::npos;
     expect(mine || names || (first && !thrown.empty()),
            std::string(each.name) + ", rank " + std::to_string(victim) + " still: after " +
@@ -439,7 +438,7 @@ void differ(int rank) {
     MPI_Comm_free(&fresh);
 }
 
-// Ghosts of a map that was just made: the same formula of the global index as the owned cells.
+// Verifies the ghosts of a new map: the same formula of the global index as for owned cells.
 bool is_right(const IndexMap& map, long round) {
     std::vector<double> values(static_cast<std::size_t>(map.size()), -1);
     const auto value = [&](global_index id) { return static_cast<double>(1000 * round + id); };
@@ -453,7 +452,7 @@ bool is_right(const IndexMap& map, long round) {
     return true;
 }
 
-// An exchange that one rank alone begins, and all drop: its call was told, and its values sent.
+// One rank begins an exchange that all drop: its announcement and values remain unreceived.
 void leave_messages(MPI_Comm comm, int rank) {
     const IndexMap map(std::move(*indexed(comm)),
                        {.transport = "mpi", .timeout_s = 0.3, .check = true});
@@ -470,7 +469,7 @@ void use_up_tags(int rank) {
     const auto make = [&] { return IndexMap(std::move(*indexed(comm)), {.transport = "mpi"}); };
     const IndexMap living = make();
     expect(is_right(living, 0), "tags: wrong at first");
-    int unread = 0;  // with a message that its receiver has failed before
+    int unread = 0;  // tag of an unreceived message: its receiver threw before
     const std::string thrown = run(
         [&] {
             collectively(own, "a call that fails", [&] {
@@ -506,7 +505,7 @@ void use_up_tags(int rank) {
         Trap::none, -1);
     expect(full.find("all message tags") != std::string::npos,
            "tags: all in use, and told '" + full + "'");
-    long left = 0;  // messages that whoever gets the tag would take for its own
+    long left = 0;  // unreceived messages, which the next user of the tag would match
     for (const Tag& tag : all) {
         int there = 0;
         PMPI_Iprobe(MPI_ANY_SOURCE, tag, own.handle(), &there, MPI_STATUS_IGNORE);

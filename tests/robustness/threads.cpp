@@ -23,7 +23,7 @@ constexpr int thread_count = 3;
 constexpr int repetitions = 60;
 constexpr int lives = 4;
 
-// Errors of threads, told by the main one: GoogleTest's checks would serialize them.
+// Errors that the main thread reports: GoogleTest's checks would serialize the threads.
 struct Finding {
     std::string text;
 };
@@ -54,7 +54,7 @@ void live_and_die(MPI_Comm user, const std::string& transport, int number, Findi
         for (int life = 0; life < lives && finding.text.empty(); ++life) {
             Work work(domain, transport, number);
             for (int round = 0; round <= 5 * number && finding.text.empty();
-                 ++round)  // while one works, others make and destroy
+                 ++round)  // some threads exchange while others construct and destroy
                 finding.text = work.round_trip(
                     round % 3 == 2 ? Direction::reverse : Direction::forward, round);
         }
@@ -63,18 +63,18 @@ void live_and_die(MPI_Comm user, const std::string& transport, int number, Findi
     }
 }
 
-// Some MPIs mix up communicators that several threads make at the same time.
+// Some MPI libraries mix up communicators that threads create concurrently.
 bool makes_communicators(const std::string& transport) {
     return transport.find("mpi_neighbor") != std::string::npos;
 }
 
-// A halo exchange, three exchanges of an index map and sums of points, under way at the same time.
+// A halo exchange, three exchanges of an index map and sums of shared points, all pending at once.
 class Everything {
 public:
     Everything(MPI_Comm user, const std::string& transport, int number)
         : comm_(user), number_(number), options_{.transport = transport, .progress_thread = true} {}
 
-    /// Empty when every value is as it should be. The first is collective.
+    /// Returns "" if every value is correct. The first call is collective.
     std::string round_trip(int round) {
         work_.prepare(round % 2 ? Direction::reverse : Direction::forward, round);
         fill(round);
@@ -93,9 +93,9 @@ public:
     }
 
 private:
-    static constexpr int own = 4, read = 2;  // cells; those of the next rank that this one reads
+    static constexpr int own = 4, read = 2;  // owned cells; cells read from the next rank
 
-    // A cell's value; of the shared ones another on each rank that has it.
+    // Value of a cell; a shared cell has a different value on each of its ranks.
     double value(int rank, int cell, int round) const {
         return 1000 * round + 100 * number_ + 10 * rank + cell;
     }
@@ -209,8 +209,7 @@ CASE("threads exchange at the same time, each on a communicator of its own") {
         std::vector<MPI_Comm> comms(thread_count);
         for (MPI_Comm& comm : comms) {
             MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-            Communicator(comm).node();  // MPICH 5.0.2 mixes up communicators that several threads
-                                        // make at the same time, at times
+            Communicator(comm).node();  // in turn: MPICH 5.0.2 can mix up concurrent creations
         }
         std::vector<Finding> findings(thread_count);
         std::vector<std::thread> threads;
@@ -228,7 +227,7 @@ CASE("threads exchange at the same time on one communicator, over every transpor
     const CartesianDomain domain({10, 9}, {.halo = 1, .periodic = true});
     for (const Route& route : all_routes()) {
         CAPTURE(route.transport);
-        std::vector<Work> works;  // made by one thread, in the same order on all ranks
+        std::vector<Work> works;  // one thread constructs them, in the same order on all ranks
         for (int t = 0; t < thread_count; ++t) works.emplace_back(domain, route.transport, t);
         std::vector<Finding> findings(thread_count);
         std::vector<std::thread> threads;

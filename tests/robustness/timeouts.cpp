@@ -31,7 +31,7 @@ Refusal refusal_of(Call&& call) {
     return {};
 }
 
-// Rank 0 begins exchange number 2 and nobody else does: they wait for its complaint.
+// Only rank 0 begins exchange number 2; the others wait for its error.
 Refusal left_alone(Exchange& exchange, int rank) {
     exchange();
     Refusal refusal;
@@ -50,7 +50,7 @@ CASE(
         {12, 8, 8}, {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     const bool on_one_node = comm.node().size() == comm.size();
     for (const Route& route : all_routes()) {
-        if (route.transport == "auto") continue;  // what it chooses is not known here
+        if (route.transport == "auto") continue;  // its choice is unknown here
         CAPTURE(route.transport);
         Work work(domain, route.transport, 0, {.timeout_s = 0.3});
         const Refusal refusal = left_alone(work.exchange(), comm.rank());
@@ -59,9 +59,8 @@ CASE(
         EXPECT_EQ(refusal.kind, ErrorKind::timeout);
         for (const char* part : {"forward", "of rank 0", "exchange number ", "PARHELION_TIMEOUT"})
             EXPECT_TRUE(holds(refusal.text, part));
-        EXPECT_TRUE(
-            holds(refusal.text, "rank 1") ||
-            holds(refusal.text, "ranks 1,"));  // which may send together with others of its node
+        EXPECT_TRUE(holds(refusal.text, "rank 1") ||
+                    holds(refusal.text, "ranks 1,"));  // node_aware may combine messages of a node
         if (on_one_node && route.transport.starts_with("shared"))
             EXPECT_TRUE(holds(refusal.text, "it has written number 1, it has begun number 1"));
         if (on_one_node && route.transport.starts_with("staged_shared"))
@@ -78,7 +77,7 @@ CASE(
         {2 * comm.size(), 128, 128},
         {.halo = 1, .periodic = true, .process_grid = {comm.size(), 1, 1}});
     for (const Route& route : all_routes()) {
-        if (route.transport == "auto") continue;  // what it chooses is not known here
+        if (route.transport == "auto") continue;  // its choice is unknown here
         CAPTURE(route.transport);
         left_alone(Work(domain, route.transport, 0, {.timeout_s = 0.1}).exchange(), comm.rank());
         Work again(domain, route.transport, 1, {.timeout_s = 60});
@@ -109,7 +108,8 @@ CASE("the time for which a rank was stopped does not count as its neighbor's del
     pid_t waiting = getpid();
     MPI_Bcast(&waiting, sizeof waiting, MPI_BYTE, 0, MPI_COMM_WORLD);
     for (const char* transport : {"mpi", "shared", "staged_shared"}) {
-        if (comm.node().size() == 1 && std::string_view(transport) != "mpi") continue;  // by itself
+        if (comm.node().size() == 1 && std::string_view(transport) != "mpi")
+            continue;  // one rank per node
         CAPTURE(transport);
         Work work(domain, transport, 0, {.timeout_s = 1.5});
         MPI_Barrier(MPI_COMM_WORLD);
@@ -119,7 +119,7 @@ CASE("the time for which a rank was stopped does not count as its neighbor's del
             std::this_thread::sleep_for(milliseconds(2000));
             kill(waiting, SIGCONT);
             std::this_thread::sleep_for(
-                milliseconds(200));  // it looks at the time before this comes
+                milliseconds(200));  // it checks the time before the message arrives
         }
         EXPECT_EQ(work.round_trip(Direction::forward, 1), "");
     }
@@ -132,7 +132,7 @@ CASE("a rank that has no descriptor left to watch a neighbor with does not take 
     MPI_Comm_dup(MPI_COMM_WORLD, &own);
     const auto first = [](int rank) { return std::vector<global_index>{3 * rank}; };
     const std::vector<global_index> none;
-    // Rank 1 reads rank 0, then rank 2, which it has not met before.
+    // Rank 1 reads from rank 0, then from rank 2, a new neighbor.
     const IndexedDomain near(3, comm.rank() == 1 ? first(0) : none, own),
         far(3, comm.rank() == 1 ? first(2) : none, own);
     std::vector<double> cells(4, comm.rank());

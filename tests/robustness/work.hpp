@@ -23,7 +23,6 @@ public:
                                                std::vector<Field>{field_->view()}, options);
     }
 
-    /// New values, which depend on the round.
     void prepare(Direction direction, int round) {
         direction_ = direction;
         field_->fill(Values::whole, round);
@@ -39,12 +38,11 @@ public:
         step_->end();
         step_.reset();
     }
-    /// Empty when every value is as it should be.
+    /// Returns "" if every value is correct.
     std::string difference() {
         if (direction_ == Direction::reverse && staged_) field_->accept_ghosts();
         return field_->difference();
     }
-    /// All of the above.
     std::string round_trip(Direction direction, int round) {
         prepare(direction, round);
         begin();

@@ -16,9 +16,9 @@ namespace test {
 struct Mesh {
     std::vector<std::vector<global_index>> owned;   ///< ids of each rank, in local order
     std::vector<std::vector<global_index>> ghosts;  ///< ids that each rank reads
-    bool blocks = true;                             ///< owned ids follow each other in rank order
+    bool blocks = true;                             ///< owned ids are contiguous, in rank order
 
-    /// `owned` as blocks of these sizes.
+    /// Blocks of these sizes, without ghosts.
     static Mesh of_blocks(const std::vector<global_index>& sizes);
     global_index cells() const;
     IndexedDomain domain(SelfGhosts self = SelfGhosts::refused,
@@ -53,7 +53,7 @@ public:
         return owned_->canaries_intact() && (!ghosts_ || ghosts_->canaries_intact());
     }
 
-    /// Owned cells, then ghosts.
+    /// `cell` counts owned cells, then ghosts.
     std::byte* at(local_index cell, int component);
     std::vector<std::byte*> owned_places() { return places(0, domain_.owned()); }
     std::vector<std::byte*> ghost_places() { return places(domain_.owned(), domain_.size()); }

@@ -35,7 +35,7 @@ struct PointModel {
     bool owns_ends(int d) const {
         return cells.boundary() == Boundary::owned && !cells.axis(d).periodic;
     }
-    /// First and past-the-end owned point.
+    /// First owned point, and one past the last.
     global_index lowest(int d) const { return owns_ends(d) ? -depth.lower[d] : 0; }
     global_index highest(int d) const {
         const Axis& axis = cells.axis(d);
@@ -53,7 +53,7 @@ struct PointModel {
         }
         return box;
     }
-    /// Without a halo.
+    /// The block's points, without halo.
     Box held(const std::array<int, max_dimensions>& position) const {
         Box box;
         for (int d = 0; d < cells.dimensions(); ++d) {
@@ -81,7 +81,6 @@ struct PointModel {
     }
 };
 
-/// A block of any rank.
 struct AnyBlock {
     int rank, block;
     std::array<int, max_dimensions> position;

@@ -1,4 +1,4 @@
-// Shorthands for tests over fields of either kind.
+// Helpers for tests over structured and unstructured fields.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ std::vector<Field> views(const std::vector<FieldKind>& fields) {
 template <class FieldKind>
 void check_forward(Exchange& exchange, std::vector<FieldKind>& fields, int round) {
     for (auto& field : fields) field.fill(Values::bits, round), field.expect_forward();
-    for (int time = 0; time < 2; ++time) {  // the second changes nothing
+    for (int time = 0; time < 2; ++time) {  // the second exchange changes nothing
         exchange();
         for (const auto& field : fields) EXPECT_EQ(field.difference(), "");
     }

@@ -23,7 +23,7 @@ struct GridSpec {
     HaloWidth halo;  ///< the depth
     Layout layout = Layout::c;
     Stagger stagger = {};
-    HaloWidth more = 0;  ///< that the array's halo is wider than the depth
+    HaloWidth more = 0;  ///< excess of the array halo over the depth
 };
 
 class GridField {
@@ -60,7 +60,7 @@ private:
         Box owned, all;
         std::array<int, max_dimensions> position{};
         std::array<byte_count, max_dimensions> strides{};
-        byte_count origin = 0;  // of the first owned cell
+        byte_count origin = 0;  // offset of the first owned cell
         byte_count bytes = 0;
         std::optional<WatchedBytes> memory;
     };

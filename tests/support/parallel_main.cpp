@@ -18,7 +18,6 @@ int world_rank() {
     return rank;
 }
 
-// Prints failures with the rank in front.
 struct RankReporter : testing::EmptyTestEventListener {
     std::string current;
 

@@ -10,12 +10,12 @@
 
 namespace test {
 
-/// The standard's distributions differ between libraries; these do not.
+/// Portable: the results of standard distributions differ between libraries.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_(mix(seed)) {}
     std::uint64_t next() { return state_ = mix(state_); }
-    /// lo … hi, both included.
+    /// Uniform in [lo, hi].
     int between(int lo, int hi) {
         return lo + static_cast<int>(next() % static_cast<std::uint64_t>(hi - lo + 1));
     }

@@ -5,7 +5,6 @@
 namespace test {
 namespace {
 
-// Distributes the factors of `ranks` over random dimensions.
 std::vector<int> random_process_grid(Random& random, int ranks, int dims) {
     std::vector<int> grid(static_cast<std::size_t>(dims), 1);
     for (int factor = 2; ranks > 1; ++factor)

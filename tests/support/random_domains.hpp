@@ -10,7 +10,7 @@
 namespace test {
 
 CartesianDomain random_domain(Random& random);
-/// 1 to 4 fields whose elements can be added.
+/// 1 to 4 fields whose elements support sums.
 std::vector<GridField> random_fields(Random& random, const CartesianDomain& domain, Memory memory);
 
 struct RandomMesh {

@@ -80,7 +80,7 @@ struct Task {
     std::vector<Cells> cells;  // remaining in the level
     bool opened = false;
     std::uint64_t event = 0;                   // 0: a copy
-    std::weak_ptr<const std::uint64_t> other;  // of follows(): events that queue has passed
+    std::weak_ptr<const std::uint64_t> other;  // of follows(): last event that the queue passed
     std::uint64_t awaited = 0;
 };
 
@@ -276,7 +276,6 @@ const DriverAgainstUs& driver_against_us() {
 
 namespace {
 
-// Device memory of the test driver.
 std::shared_ptr<std::byte> allocate_on_device(std::size_t bytes) {
     const DriverAgainstUs& driver = driver_against_us();
     unsigned long long hidden = 0;

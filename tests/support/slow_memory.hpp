@@ -45,7 +45,6 @@ const DriverAgainstUs& driver_against_us();
 std::shared_ptr<std::byte> allocate_slow(std::size_t bytes);
 /// The library's address of a byte.
 std::byte* as_slow(std::byte* place);
-/// The view at the library's addresses.
 parhelion::Field as_slow(parhelion::Field view);
 
 /// Uses slow executors for device memory, and with `host` for host memory. They copy only when an

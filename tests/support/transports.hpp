@@ -12,15 +12,15 @@
 namespace test {
 
 struct Route {
-    std::string transport;  ///< as ExchangeOptions takes it
-    Memory memory;          ///< where the fields lie
+    std::string transport;
+    Memory memory;
 };
 
 inline std::string paired(const TransportInfo& info) {
     return info.scope == Scope::same_node ? info.name + "+mpi" : info.name;
 }
 
-/// Arrays for xpmem are in memory that only XPMEM maps.
+/// xpmem gets arrays that only XPMEM can map.
 inline Memory memory_for(const TransportInfo& info) {
     if (info.name == "xpmem") return Memory::elsewhere;
     return info.scope == Scope::same_node ? Memory::node_shared : Memory::ordinary;
@@ -48,7 +48,6 @@ inline bool takes_slow_memory(const TransportInfo& info) {
     return reach != Reach::none && (reach != Reach::own_messages || !driver_against_us());
 }
 
-/// Adds routes with slow arrays, for transports that support them.
 inline void add_slow_routes(std::vector<Route>& routes) {
     for (const TransportInfo& info : transports())
         if (info.unavailable().empty() && info.scope != Scope::own_rank && takes_slow_memory(info))

@@ -15,7 +15,7 @@ namespace test {
 
 using namespace parhelion;
 
-/// Source: the finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 inline std::uint64_t mix(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15ull;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -35,7 +35,7 @@ inline std::uint64_t mix(const Coordinates& cell) {
 /// type. rounded: fractions, whose sums depend on the order.
 enum class Values { bits, whole, rounded };
 
-/// Calls `use` with a zero of the element's C++ type; not for opaque bytes.
+/// Calls `use` with a zero of the element's C++ type; no opaque bytes.
 template <class Use>
 void with_type(Element element, Use&& use) {
     switch (element.scalar) {
@@ -62,7 +62,6 @@ inline void write_bits(std::byte* at, std::size_t bytes, std::uint64_t key) {
     }
 }
 
-/// Writes the value of `key`.
 inline void write_value(std::byte* at, Element element, std::uint64_t key, Values values) {
     if (values == Values::bits || element.scalar == Scalar::bytes)
         return write_bits(at, static_cast<std::size_t>(element.size), key);
@@ -135,7 +134,6 @@ inline const std::vector<Element>& all_elements() {
     return all;
 }
 
-/// Element types that support `reduction`.
 inline std::vector<Element> combinable(Reduction reduction) {
     std::vector<Element> elements;
     for (Element element : all_elements())

@@ -24,7 +24,7 @@ double median_of(std::vector<double> samples) {
     return samples[samples.size() / 2];
 }
 
-// Samples around a median of 1, taken until the rule says that it is known to within `share`.
+// Samples around a median of 1 until the stopping rule holds for a relative half-width of `share`.
 std::vector<double> samples_until_precise(double spread, double resemblance,
                                           std::mt19937_64& random) {
     std::normal_distribution<double> normal(0, spread);
@@ -67,7 +67,7 @@ CASE(
     "where samples are too few") {
     EXPECT_EQ(half_width_of_median(std::vector<double>(19, 1.0)), INFINITY);
     EXPECT_EQ(half_width_of_median(std::vector<double>(20, 1.0)), 0);
-    std::vector<double> mixed, ascending;  // large and small ones take turns
+    std::vector<double> mixed, ascending;  // alternating large and small samples
     for (int i = 0; i < 50; ++i) mixed.insert(mixed.end(), {199.0 - i, 149.0 - i});
     for (int i = 0; i < 100; ++i) ascending.push_back(100.0 + i);
     EXPECT_NEAR(half_width_of_median(mixed), 14.0 / 150, 1e-12);

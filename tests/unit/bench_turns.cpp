@@ -1,4 +1,4 @@
-// Two phl-bench on the same cores: order of turns, and the end of one before the other.
+// Two phl-bench processes alternate on the same cores, also after one has ended.
 #include "turns.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ using parhelion::bench::Turns;
 
 namespace {
 
-// What whoever starts two programs makes for them, and holds open until one has ended.
+// The pipes of two programs; the launcher keeps them open until one ends.
 class Pipes {
 public:
     Pipes() {

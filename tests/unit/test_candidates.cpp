@@ -1,4 +1,4 @@
-// Candidate transports follow from traits: these have names unknown to the library.
+// The traits of transports determine the candidates: these have names unknown to the library.
 #include <algorithm>
 
 #include "exchange/selection.hpp"
@@ -36,7 +36,7 @@ const std::vector<const TransportInfo*>& invented() {
     return all;
 }
 
-// Several threads may call MPI: no communicators are made.
+// threads = true: excludes transports that create communicators.
 Situation with(bool near, bool far, bool small, bool large, std::vector<std::string> refused = {}) {
     Situation situation{.near = near, .far = far, .small = small, .large = large, .threads = true};
     for (const TransportInfo* each : invented())
@@ -56,8 +56,7 @@ Situation in_stages(Situation situation, bool far) {
     return situation;
 }
 
-// "NAME<N": tried where candidate N comes near the fastest; "!": with a handicap; "*": only where
-// exchanges take long.
+// "NAME<N": only if candidate N is near the fastest; "!": handicap; "*": only for long exchanges.
 std::string names(const Situation& situation, const std::string& list = "") {
     std::string text;
     for (const Candidate& each :

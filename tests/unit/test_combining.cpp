@@ -31,7 +31,7 @@ std::vector<const Kernels*> kernels_here() {
     return found;
 }
 
-// What the interfaces promise: the destination stays where a comparison fails.
+// Documented semantics: the destination stays unchanged if the comparison is false.
 template <class T>
 T combined(T a, T b, Reduction reduction) {
     if (reduction == Reduction::sum) {
@@ -79,7 +79,7 @@ void expect(Bytes& dst, byte_count to, const Bytes& src, byte_count from, byte_c
                     [&]<class T>(T) { expect_values<T>(dst, to, src, from, bytes, reduction); });
 }
 
-// Sums and products of two that are no numbers may take either's bits.
+// Sums and products of two NaNs may have the bits of either.
 bool equal(Bytes a, const Bytes& b, Scalar scalar, Reduction reduction) {
     const auto no_numbers_alike = [&]<class T>(T) {
         for (std::size_t i = 0; i + sizeof(T) <= a.size(); i += sizeof(T)) {
@@ -102,8 +102,7 @@ void put(Bytes& bytes, T value, std::size_t at) {
     std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-// Numbers of every size; among floats both zeros, infinities and, in turns between the two sides,
-// what is no number.
+// Values of all magnitudes; for floats also both zeros, infinities, and NaN on alternating sides.
 template <class T>
 void fill_floats(Bytes& bytes, std::uint64_t salt) {
     using Limits = std::numeric_limits<T>;
@@ -133,7 +132,7 @@ Bytes some_bytes(std::size_t size, Scalar scalar, std::uint64_t salt) {
     return bytes;
 }
 
-// Calls check(loops, scalar, reduction, what) for all that can be combined.
+// Calls check(loops, scalar, reduction, what) for all valid combinations.
 template <class Check>
 void for_all(Check check) {
     for (const Kernels* each : kernels_here())

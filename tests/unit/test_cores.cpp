@@ -14,11 +14,11 @@
 
 namespace {
 
-std::size_t kernel_has_bytes = 0;  // of a pretended machine; 0: the real one
+std::size_t kernel_has_bytes = 0;  // of a simulated machine; 0: the real one
 
 }  // namespace
 
-// In place of the C library's.
+// Replaces the C library's function.
 extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* mask) noexcept {
     if (kernel_has_bytes == 0) {
         const long copied = syscall(SYS_sched_getaffinity, process, bytes, mask);
@@ -53,7 +53,7 @@ CASE("a machine that does not tell its cores is an error, not one without cores"
 
 namespace {
 
-// A made-up /proc and /sys, the same that tests/python/launch/test_cores.py makes.
+// Simulated /proc and /sys, equal to those of tests/python/launch/test_cores.py.
 class System {
 public:
     System()
@@ -90,7 +90,7 @@ CASE("hardware threads of one core are one core, on which two processes run at o
     EXPECT_EQ(cores(0xFF, system), 4);
     EXPECT_EQ(processes(0xFF, system), 8);
     EXPECT_EQ(cores(0x11, system), 1);
-    EXPECT_EQ(cores(0x300, system), 2);  // threads that the system tells nothing of
+    EXPECT_EQ(cores(0x300, system), 2);  // threads without topology information
     EXPECT_EQ(cores(0, system), 1);
 }
 
@@ -101,14 +101,14 @@ CASE(
     EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()),
               (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
     EXPECT_EQ(parhelion::core_by_core({0x33, 0}, system.path()), (std::vector<int>{0, 1, 4, 5}));
-    for (int thread = 0; thread < 8; ++thread)  // 0 and 1, 2 and 3, …, as some machines number them
+    for (int thread = 0; thread < 8; ++thread)  // 0 and 1, 2 and 3, … share a core
         system.write(
             "sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/core_cpus_list",
             std::to_string(thread / 2 * 2) + "-" + std::to_string(thread / 2 * 2 + 1) + "\n");
     EXPECT_EQ(parhelion::core_by_core({0xFF, 0}, system.path()),
               (std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}));
     EXPECT_EQ(parhelion::core_by_core({0, 3}, system.path()),
-              (std::vector<int>{64, 65}));  // nothing is told of them
+              (std::vector<int>{64, 65}));  // no topology information
 }
 
 CASE("what the control groups grant limits the cores: the least of one's own group and all above") {

@@ -1,4 +1,4 @@
-// Land masks: counts of boxes compared with cell by cell, and numbers of wet points.
+// Land masks: cell counts of boxes, and numbers of wet cells.
 #include <gtest/gtest.h>
 
 #include <numeric>

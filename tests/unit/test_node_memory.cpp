@@ -1,4 +1,4 @@
-// Memory that other ranks of the node can map.
+// Node-shared memory.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -57,7 +57,7 @@ std::set<std::string> mapped_files() {
     return files;
 }
 
-// Runs `body` in a forked process; true when it returned true.
+// Runs `body` in a forked process; returns its result.
 template <class Body>
 bool in_child(Body&& body) {
     const pid_t child = fork();
@@ -228,8 +228,7 @@ CASE(
     for (rlim_t spare = 0; spare < 8; ++spare) {
         CAPTURE(spare);
         EXPECT_TRUE(in_child([spare] {
-            const NodeVector<int> before(
-                100, 1);  // a pool that is in use, with nothing left of the next size
+            const NodeVector<int> before(100, 1);  // a pool in use, without space of the next size
             const int lowest = dup(0);
             rlimit limit{};
             getrlimit(RLIMIT_NOFILE, &limit);
@@ -266,7 +265,7 @@ CASE("containers of many sizes, and of several threads, take few descriptors") {
 
 CASE("a timer's signals do not keep memory from being taken") {
     struct sigaction ignore{}, before{};
-    ignore.sa_handler = [](int) {};  // without SA_RESTART: every call that can be interrupted is
+    ignore.sa_handler = [](int) {};  // without SA_RESTART: interrupts system calls
     sigaction(SIGALRM, &ignore, &before);
     const itimerval often{{0, 500}, {0, 500}}, never{};
     setitimer(ITIMER_REAL, &often, nullptr);
@@ -314,7 +313,7 @@ CASE("threads allocate, look up and free at the same time") {
                 for (int value : small) wrong += value != t;
                 wrong += !find_node_shared(small.data()) + !find_node_shared(large.get());
                 find_node_shared(large.get() +
-                                 64 * 4096);  // may be another thread's, just being freed
+                                 64 * 4096);  // possibly memory that another thread is freeing
             }
         });
     for (std::thread& thread : threads) thread.join();

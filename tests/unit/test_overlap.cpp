@@ -13,7 +13,7 @@ using namespace parhelion;
 
 namespace {
 
-// Every byte, as often as it is a part of a point.
+// Every byte of every point, with repetitions.
 std::vector<byte_count> bytes_of(const Footprint& cells) {
     std::vector<byte_count> bytes;
     const std::function<void(int, byte_count)> visit = [&](int d, byte_count at) {
@@ -55,7 +55,7 @@ int draw(Random& random, int lowest, int highest) {
     return std::uniform_int_distribution<int>(lowest, highest)(random);
 }
 
-// Any strides at all, negative ones and none too.
+// Arbitrary strides, negative and zero included.
 Footprint any_box(Random& random) {
     Footprint cells{draw(random, 0, 60), draw(random, 1, 4), draw(random, 0, 5), {}, {}};
     for (std::size_t d = 0; d < static_cast<std::size_t>(cells.dims); ++d) {
@@ -65,7 +65,7 @@ Footprint any_box(Random& random) {
     return cells;
 }
 
-// A part of an array, every so many cells in each dimension: what views of one array are.
+// A strided part of an array, as a view has it.
 Footprint part_of_array(Random& random, const std::vector<int>& extents,
                         const std::vector<byte_count>& strides) {
     Footprint cells{0, draw(random, 1, 2), static_cast<int>(extents.size()), {}, {}};

@@ -35,7 +35,7 @@ CASE(
         mappings.forget_old();
     };
     for (const std::int64_t set : {1, 4, 3, 2, 5, 6, 7})
-        look_at(set);  // 2 and 3 when the neighbor had told 4
+        look_at(set);  // 2 and 3 after the neighbor announced 4
     for (const std::int64_t set : {4, 5, 6, 7}) EXPECT_TRUE(access.has(set));
     for (std::int64_t set = 8; set < 20; ++set) look_at(set);
     for (std::int64_t set = 1; set < 8; ++set) EXPECT_FALSE(access.has(set));

@@ -1,4 +1,4 @@
-// The automatic choice reaches published scores and is never worse than a member of the portfolio.
+// Automatic placement reaches published scores and is never worse than any of its methods.
 #include <chrono>
 
 #include "parhelion/core/error.hpp"
@@ -40,8 +40,7 @@ bool bijective(const Placement& placement) {
 }  // namespace
 
 CASE("the best published scores are reached or beaten, found automatically") {
-    // Hunold et al. 2020 and the published hwcart machine; both objectives must reach what is
-    // named.
+    // Hunold et al. 2020 and the published hwcart machine; must reach both published objectives.
     const Row rows[] = {
         {{50, 48}, 50, 48, "faces", false, 4704, 96, 1204, 28},
         {{50, 48}, 50, 48, "full", false, 13916, 284, 3528, 80},

@@ -24,11 +24,11 @@ const std::map<std::string, std::vector<int>> published{{"core", {4, 1, 1}},
 CASE("the published blocks for 1024 nodes give the published 64 x 64 x 32 grid") {
     const auto placement = place_by_hand(epyc(1024, 128), published, {true}, "XYZ");
     EXPECT_EQ(placement.grid().extent, (Coords{64, 64, 32, 1}));
-    EXPECT_EQ(placement.point(1), (Coords{1, 0, 0, 0}));    // core after core along x
-    EXPECT_EQ(placement.point(4), (Coords{0, 1, 0, 0}));    // the next L3 cache along y
-    EXPECT_EQ(placement.point(16), (Coords{0, 2, 0, 0}));   // the next NUMA domain along y
-    EXPECT_EQ(placement.point(64), (Coords{0, 4, 0, 0}));   // the other socket along y
-    EXPECT_EQ(placement.point(128), (Coords{4, 0, 0, 0}));  // the next node along x
+    EXPECT_EQ(placement.point(1), (Coords{1, 0, 0, 0}));    // cores along x
+    EXPECT_EQ(placement.point(4), (Coords{0, 1, 0, 0}));    // L3 caches along y
+    EXPECT_EQ(placement.point(16), (Coords{0, 2, 0, 0}));   // NUMA domains along y
+    EXPECT_EQ(placement.point(64), (Coords{0, 4, 0, 0}));   // sockets along y
+    EXPECT_EQ(placement.point(128), (Coords{4, 0, 0, 0}));  // nodes along x
     for (int p = 0; p < placement.machine().size(); p += 37)
         ASSERT_EQ(placement.position(placement.point(p)), p);
 }

@@ -50,7 +50,7 @@ CASE("levels, positions and members that are not there are refused with a messag
         EXPECT_NE(phl_machine_units(made.machine, 1, 1, 1, &number, &unit), 0);
         told("position");
         EXPECT_NE(phl_machine_units(made.machine, number, 1, 1, &inner, &unit), 0);
-        if (number == -1) continue;  // the placement itself
+        if (number == -1) continue;  // −1 denotes the whole placement
         EXPECT_NE(phl_placement_member(made.placement, number, &member), 0);
         told("member");
     }

@@ -16,8 +16,8 @@ Machine machine_for(int nodes, int ranks) {
                         {ranks});
 }
 
-// Groups of `size` parts that talk much among themselves and little to the next group; parts are
-// numbered at random.
+// Groups of `size` parts with much traffic inside a group and little to the next one; random part
+// numbers.
 std::vector<PartEdges> shuffled_groups(int groups, int size, unsigned seed) {
     std::vector<int> name(static_cast<std::size_t>(groups * size));
     std::iota(name.begin(), name.end(), 0);
@@ -56,12 +56,12 @@ CASE("parts that talk much are put onto one node, whatever their numbers") {
         EXPECT_LT(placed.scores[0].bytes_sum, placed.scores_blocked[0].bytes_sum);
         if (placed.note.empty())
             EXPECT_EQ(placed.scores[0].bytes_sum,
-                      48);  // METIS is here: only the thin edges are cut
+                      48);  // with METIS: cuts only the light edges
     }
 }
 
 CASE("without METIS local search still never makes it worse, and the note says what is missing") {
-    // METIS is looked for once in a process; this test states what holds either way.
+    // The process searches for METIS once; this test holds with or without it.
     const auto placed = place_graph(machine_for(3, 4), shuffled_groups(4, 3, 1), Objective::jmax);
     EXPECT_TRUE(is_bijection(placed.position_of_part));
     EXPECT_LE(placed.scores[0].bytes_max, placed.scores_blocked[0].bytes_max);

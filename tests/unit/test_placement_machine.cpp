@@ -95,7 +95,7 @@ CASE("what would overflow or be longer than announced is refused before it is ma
 }
 
 CASE("many nodes in a row neither exhaust the stack nor the memory") {
-    // Cut after cut a node wide: the search went as deep as there are nodes.
+    // Slices of one node each: recursion depth was the number of nodes.
     const Machine machine = make_machine(parse_topology("node:60000"), {1});
     const auto placed =
         place({make_grid({60000}), faces(1), Objective::jsum, false, "guillotine"}, machine);

@@ -9,7 +9,7 @@ using namespace parhelion::placement;
 
 namespace {
 
-// The points in the order of their places; empty where two have one place.
+// The points in this order; empty if two points have the same position.
 std::vector<Coords> points_of(const Coords& box, const Order& order) {
     std::vector<Coords> points(order.size(), Coords{-1});
     for (std::size_t p = 0; p < order.size(); ++p)

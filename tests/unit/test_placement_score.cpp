@@ -1,4 +1,4 @@
-// Jsum and Jmax against counting edge by edge.
+// Jsum and Jmax, checked against an edge count.
 #include <map>
 #include <numeric>
 #include <random>
@@ -10,7 +10,7 @@ using namespace parhelion::placement;
 
 namespace {
 
-// The definition, spelled out: every point, every offset.
+// The definition: loops over all points and offsets.
 LevelScore count(const ProcessGrid& grid, const Stencil& stencil, const Machine& machine, int level,
                  const std::vector<int>& positions) {
     const Numbering numbering(4);

@@ -1,4 +1,4 @@
-// Topology of a node: hwloc's XML, /sys, bindings.
+// Node topology from hwloc XML and /sys, and bindings.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,8 +14,7 @@ using parhelion::Error;
 
 namespace {
 
-// Two sockets with two NUMA domains, of which each has one L3 cache over two cores of two threads:
-// 16 threads in all.
+// Two sockets, each with two NUMA domains of one L3 cache, two cores and four threads: 16 threads.
 std::string xml_of_two_sockets() {
     std::string text =
         "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"><object type=\"Machine\" "
@@ -78,7 +77,7 @@ CASE("ranks are sorted by the units that they are bound to, equal ones keep thei
     const auto node = parse_hwloc_xml(xml_of_two_sockets(), "test");
     const std::vector<CpuSet> bindings{{14}, {0, 1}, {8}, {2, 3}, {15}};
     const int levels = usable_levels(node, bindings);
-    EXPECT_EQ(levels, 4);  // {0, 1} is a whole core: two hardware threads
+    EXPECT_EQ(levels, 4);  // {0, 1} is a core with two hardware threads
     const auto sorted = sort_ranks(node, bindings, levels);
     EXPECT_EQ(sorted.order, (std::vector<int>{1, 3, 2, 0, 4}));
     EXPECT_EQ(sorted.shape.starts[0], (std::vector<int>{0, 2, 5}));

@@ -13,7 +13,7 @@ using namespace parhelion;
 
 namespace {
 
-// The n-th exchange of a contestant, counted from 0, and those of all together: seconds.
+// Seconds of a contestant's nth exchange (from 0), which is exchange `of_all` of all contestants.
 using Times = std::function<double(int contestant, int nth, int of_all)>;
 
 class Planted final : public Track {
@@ -46,9 +46,9 @@ public:
         return spent_ + making_s * static_cast<double>(made_.size());
     }
 
-    double making_s = 0;  // of each contestant
+    double making_s = 0;  // seconds per contestant
     std::function<double()>
-        apart;  // by which the slowest node takes longer, which it gets back in the next exchange
+        apart;  // extra seconds of the slowest node, which its next exchange recovers
     Planted& refuse(int contestant, const std::string& why) {
         refusals_[static_cast<std::size_t>(contestant)] = why;
         return *this;
@@ -70,14 +70,14 @@ private:
     double spent_ = 0;
 };
 
-// Names are for people who read the cases.
+// Names only document the cases.
 std::vector<Candidate> named(std::initializer_list<const char*> names) {
     static const TransportInfo any{"any", "", Scope::anywhere, nullptr, nullptr};
     return std::vector<Candidate>(names.size(), Candidate{{&any, &any, &any}});
 }
 
 void give_handicap(Candidate& candidate, double handicap) {
-    static std::list<TransportInfo> all;  // candidates refer to them
+    static std::list<TransportInfo> all;  // candidates point to elements
     const TransportInfo& slow = all.emplace_back(
         TransportInfo{"slow", "", Scope::anywhere, nullptr, nullptr, {.handicap = handicap}});
     candidate.choice = {&slow, &slow, &slow};

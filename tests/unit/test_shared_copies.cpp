@@ -15,7 +15,7 @@ namespace {
 
 constexpr byte_count most_bytes = 1 << 20;
 
-// What a program makes of an array of zeros, by so many threads.
+// Result of a program on a zeroed array with `threads` threads.
 std::vector<std::byte> copied(Program program, int threads,
                               Dependence dependence = Dependence::none) {
     std::vector<std::byte> from(most_bytes), to(most_bytes);
@@ -31,7 +31,7 @@ std::vector<std::byte> copied(Program program, int threads,
 
 StridedOp box(byte_count width, std::array<byte_count, 3> count) {
     StridedOp op{.width = width, .dims = 3};
-    byte_count src = width, dst = width + 8;  // gaps at the destination
+    byte_count src = width, dst = width + 8;  // gaps in the destination
     for (std::size_t d = 3; d-- > 0;) {
         op.count[d] = count[d];
         op.src_stride[d] = src;
@@ -83,8 +83,7 @@ CASE("index lists and runs are copied alike by one thread and by several") {
 }
 
 CASE("copies that depend on those before them are made in turn") {
-    // As periodic images: the second op copies what the first one has written, its first member
-    // what others have.
+    // As with periodic copies: the second op reads results of the first, also by other threads.
     Program program;
     program.add(StridedOp{.src = 0, .dst = 200000, .width = 200000});
     program.add(StridedOp{.src = 300000, .dst = 600000, .width = 100000});

@@ -19,7 +19,7 @@ bool has_xpmem() {
     return false;
 }
 
-// Null under the real library, which does not count.
+// Null with the real library, which has no counters.
 int (*stand_in(const char* function))() {
     const char* library = std::getenv("PARHELION_XPMEM");
     void* loaded = library == nullptr ? nullptr : dlopen(library, RTLD_NOW | RTLD_NOLOAD);
@@ -39,7 +39,7 @@ GridField field_on(const CartesianDomain& domain, Memory memory) {
 
 }  // namespace
 
-// Before all others, which use the transport.
+// Must run first: the other cases use the transport.
 CASE("a process shares its memory when xpmem is used, not when it is looked for") {
     if (!has_xpmem() || Communicator(MPI_COMM_WORLD).size() == 1) return;
     const auto made = stand_in("stand_in_made");

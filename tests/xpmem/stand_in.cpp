@@ -28,13 +28,13 @@ struct Address {
 };
 
 constexpr std::int64_t mark = std::int64_t{0x7e}
-                              << 40;  // of segments; permits are their numbers with another mark
+                              << 40;  // marks segment ids; permits have another mark
 constexpr std::int64_t permit_mark = std::int64_t{0x7f} << 40;
 constexpr std::int64_t process_of(std::int64_t number) { return number & 0xffffffff; }
 
 std::atomic<int> made = 0;
 std::mutex mutex;
-std::map<std::int64_t, int> permits;  // how often each was got
+std::map<std::int64_t, int> permits;  // reference counts
 std::map<void*, std::size_t> attached;
 
 template <class Result>
@@ -49,7 +49,6 @@ struct Piece {
     ino_t file;
 };
 
-// The shared mappings of a process.
 std::vector<Piece> pieces_of(std::int64_t process) {
     std::vector<Piece> pieces;
     std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
@@ -77,7 +76,7 @@ int open_file(std::int64_t process, ino_t file) {
     return -1;
 }
 
-// Puts what the process has at `from` to `to`; the whole range must be there.
+// Maps a range of the other process at `to`; the whole range must be mapped there.
 bool map_range(std::int64_t process, std::uintptr_t from, std::size_t bytes, std::byte* to) {
     std::uintptr_t at = from;
     for (const Piece& piece : pieces_of(process)) {
@@ -152,10 +151,10 @@ int xpmem_detach(void* place) {
     return 0;
 }
 
-/// For tests: how often this process has shared its memory.
+/// Test hook: number of segments that this process has created.
 int stand_in_made() { return made; }
 
-/// For tests: what is attached and got at the moment.
+/// Test hook: number of current attachments and permits.
 int stand_in_open() {
     const std::lock_guard lock(mutex);
     int open = static_cast<int>(attached.size());

@@ -9,14 +9,14 @@ namespace applications {
 
 using GhostUpdatePointer = std::unique_ptr<GhostUpdate>;
 
-/// The library over one of its transports, in the arrays that it gives.
+/// Parhelion with one of its transports, in arrays that the library allocates.
 GhostUpdatePointer with_parhelion(const std::string& transport);
 
-/// Packed into a buffer per array, MPI_Isend; MPI_Irecv straight into the ghosts.
+/// Packs into one buffer per array; MPI_Isend, and MPI_Irecv directly into the ghosts.
 GhostUpdatePointer by_hand_with_isend();
 /// The same with persistent requests.
 GhostUpdatePointer by_hand_with_persistent_requests();
-/// Packed, then MPI_Neighbor_alltoallv straight into the ghosts.
+/// Packs, then calls MPI_Neighbor_alltoallv, which receives directly into the ghosts.
 GhostUpdatePointer by_hand_with_neighbor_alltoallv();
 
 }  // namespace applications

@@ -7,19 +7,19 @@
 
 namespace applications {
 
-/// Who gets which cells of this rank, and where the ghosts from whom lie. Entry n + 1 of an offset
-/// is the end of entry n.
+/// Send and receive lists. Neighbor n has the entries from offset[n] to offset[n + 1].
 struct HandLists {
-    std::vector<int> sources, ghost_offset;  // ranks, and cells of the ghosts
-    std::vector<int> targets, send_offset;   // ranks, and places in `cells`
-    std::vector<int> cells;                  // owned ones, target after target
+    std::vector<int> sources, ghost_offset;  // ranks; offsets into the ghosts
+    std::vector<int> targets, send_offset;   // ranks; offsets into `cells`
+    std::vector<int> cells;                  // owned cells to send, sorted by target
 
-    /// Collective: readers tell owners what they want.
+    /// Collective: each rank sends the owners the ids of its ghosts.
     explicit HandLists(const Cells& mine);
     void pack(const double* values, std::size_t target, int components, double* packed) const;
 };
 
-/// Arrays of a way by hand, each with its buffers; those that are added together share their lists.
+/// Base of the hand-written exchanges. Arrays from one call of add() share their lists; each array
+/// has its own buffers.
 template <class Array, class Lists = HandLists>
 class HandUpdate : public GhostUpdate {
 public:

@@ -5,7 +5,7 @@ namespace applications {
 
 namespace {
 
-/// Counts and offsets in values; one spare entry, so that data() is valid without neighbors.
+/// Counts and offsets in values. One spare entry keeps data() valid without neighbors.
 struct Layout {
     std::vector<int> counts, offsets;
     Layout(const std::vector<int>& cell_offsets, int components) {
@@ -21,7 +21,7 @@ struct NeighborLists : HandLists {
 
     explicit NeighborLists(const Cells& cells) : HandLists(cells) {
         std::vector<int> from = sources, to = targets;
-        from.push_back(0), to.push_back(0);  // one spare entry each, as below
+        from.push_back(0), to.push_back(0);  // one spare entry each, as in Layout
         MPI_Dist_graph_create_adjacent(cells.comm, static_cast<int>(sources.size()), from.data(),
                                        MPI_UNWEIGHTED, static_cast<int>(targets.size()), to.data(),
                                        MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &neighborhood);

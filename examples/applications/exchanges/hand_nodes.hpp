@@ -6,8 +6,7 @@
 
 namespace applications {
 
-/// Three fields of the nodes of a box, packed and added plane by plane, edge by edge, corner by
-/// corner.
+/// Three fields on the nodes of a box, with packing and summation of planes, edges and corners.
 struct HandNodes {
     std::array<std::vector<double>, 3> fields;
     Triple sides;
@@ -18,7 +17,7 @@ struct HandNodes {
             field.resize(static_cast<std::size_t>(box.nodes()));
     }
 
-    /// Values of three fields in the nodes on a side, −1 or 1, in each dimension that has one.
+    /// Number of values on the plane, edge or corner in a direction (−1, 0 or 1 per dimension).
     std::size_t count(const Triple& direction) const {
         std::size_t nodes = 3;
         for (std::size_t d = 0; d < 3; ++d)

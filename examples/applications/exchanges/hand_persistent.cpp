@@ -36,7 +36,7 @@ class HandPersistent final : public HandUpdate<Array> {
 public:
     void update(std::size_t number) override {
         Array& array = arrays_[number];
-        // Not MPI_Startall, which Open MPI refuses where a rank has no neighbors.
+        // Open MPI's MPI_Startall fails on a rank without neighbors.
         for (MPI_Request& receive : array.receives) MPI_Start(&receive);
         for (std::size_t t = 0; t < array.lists->targets.size(); ++t) {
             array.lists->pack(array.values.data(), t, array.components, array.packed_for(t));

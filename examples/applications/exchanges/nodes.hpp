@@ -4,12 +4,12 @@
 
 namespace applications {
 
-/// The library over one of its transports: the points of the grid that several ranks hold are
-/// summed.
+/// Parhelion with one of its transports: sums the grid points that several ranks hold.
 NodeSumsPointer nodes_with_parhelion(const std::string& transport);
-/// Packed and sent to each of 26 neighbors, MPI_Isend and MPI_Irecv.
+/// Packs and sends to each of up to 26 neighbors with MPI_Isend and MPI_Irecv.
 NodeSumsPointer nodes_by_hand_with_isend();
-/// Planes to both sides, MPI_Sendrecv, dimension by dimension: what was added goes on to the next.
+/// Exchanges planes with MPI_Sendrecv, dimension by dimension: later planes carry the sums of
+/// earlier dimensions.
 NodeSumsPointer nodes_by_hand_with_sendrecv();
 
 }  // namespace applications

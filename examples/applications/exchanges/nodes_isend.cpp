@@ -45,7 +45,7 @@ public:
 
 private:
     struct Neighbor {
-        int rank, tag;  // tags tell directions; 26 − tag is the opposite one
+        int rank, tag;  // the tag encodes the direction; 26 − tag is the opposite one
         Triple direction;
         std::vector<double> packed, received;
 

@@ -41,7 +41,7 @@ public:
 private:
     struct Array {
         Field field;
-        std::size_t exchange;  // one for all arrays of the same cells
+        std::size_t exchange;  // index; arrays with the same cells share an exchange
     };
     ExchangeOptions options_;
     std::vector<std::shared_ptr<std::byte>> memory_;

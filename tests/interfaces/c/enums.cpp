@@ -1,4 +1,4 @@
-// The numbers in phl.h are those of the C++ enumerations. Compiling is the test.
+// Enumerators in phl.h equal those of the C++ enumerations, checked at compile time.
 #include "parhelion/core/element.hpp"
 #include "parhelion/core/error.hpp"
 #include "parhelion/core/reduction.hpp"

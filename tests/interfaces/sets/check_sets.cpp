@@ -13,7 +13,8 @@ namespace {
 
 double value_of(global_index id, int c) { return 3.0 * static_cast<double>(id) + 0.25 * c + 1; }
 
-// Wrong values on this rank: forward, then ghosts give back 1 and their id.
+// Number of wrong values on this rank: forward, then reverse, in which ghosts return 1 and their
+// id.
 std::int64_t check(const std::string& folder) {
     PartitionPart part = read_partition(folder);
     const IndexedDomain domain(part.owned, std::move(part.ghosts));
