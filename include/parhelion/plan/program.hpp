@@ -74,6 +74,7 @@ struct RunsOp {
     Scalar scalar = Scalar::bytes;
     byte_count src = 0, dst = 0;
 
+    /// Same as Runs::add.
     void add(const Run& next) { runs.add(next); }
 };
 

@@ -36,6 +36,7 @@ public:
     T& operator()(Index... index) const {
         return (*this)[Indices{static_cast<index_type>(index)...}];
     }
+    /// The element at these indices.
     T& operator[](const Indices& index) const {
         const auto place = [&]<std::size_t... d>(std::index_sequence<d...>) {
             return ((index[d] * stride(d)) + ... + -before_);
