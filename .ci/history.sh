@@ -1,7 +1,7 @@
 #!/bin/bash
-# A small run of the project's own benchmarks into a store, and the store's history: a record, not a gate.
+# Adds a small benchmark run to a store and reports the store's history. Takes less than a minute;
+# exit status 0 always: not a gate.
 #   .ci/history.sh STORE PARHELION...       such as: .ci/history.sh ~/history .venv/bin/parhelion
-# Takes less than a minute, and always ends with 0.
 set -uo pipefail
 store=$1
 shift

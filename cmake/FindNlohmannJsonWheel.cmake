@@ -1,4 +1,4 @@
-# nlohmann/json from the system where it is, else from the pinned wheel of requirements/build.txt.
+# Finds nlohmann/json on the system, else in the wheel of requirements/build.txt.
 find_package(nlohmann_json 3.11 QUIET)
 if(NOT nlohmann_json_FOUND)
   find_package(Python COMPONENTS Interpreter REQUIRED)

@@ -1,4 +1,4 @@
-# A build is for one MPI: its files are in one directory, described by build.json.
+# A build is for one MPI: its files are in one directory, and build.json describes it.
 if(NOT PARHELION_BUILD)
   set(PARHELION_BUILD ${PARHELION_MPI_KIND})
 endif()
@@ -11,7 +11,7 @@ endif()
 
 set(PARHELION_MPI_RUN_PATH ${PARHELION_MPI_LIBRARY_DIR} CACHE STRING "Where binaries look for MPI")
 
-# Without folders where the MPI is one that comes and goes: it is looked for when the package runs.
+# Omits the folders of a wheel's MPI, which is temporary: the package finds MPI at run time.
 function(parhelion_write_build file)
   set(folders "\n  \"kind\": \"${PARHELION_MPI_KIND}\",\n  \"mpi_home\": \"${MPI_HOME}\",\n  \"mpiexec\": \"${MPIEXEC_EXECUTABLE}\",\n\
   \"library_dir\": \"${PARHELION_MPI_LIBRARY_DIR}\",")
@@ -27,9 +27,9 @@ function(parhelion_write_build file)
 endfunction()
 parhelion_write_build(${PARHELION_BUILD_DIR}/build.json)
 
-# Files of a build find their neighbors beside themselves or in an installation's lib, and MPI where it was
-# built with. The build tree has the same run path as an installation: nothing is left over. A wheel's
-# run path leads nowhere before it is installed, so its build tree has another.
+# Binaries find each other in $ORIGIN or the installation's lib, and MPI where it was at build time.
+# The build tree has the run path of an installation, except for a wheel, whose run path is valid
+# only after its installation.
 set(parhelion_final_run_path ON)
 if(SKBUILD)
   set(parhelion_final_run_path OFF)

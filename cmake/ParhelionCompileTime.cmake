@@ -1,5 +1,5 @@
-# What most files include first is read once: for a small file, reading takes longer than compiling. A build without shows what a file
-# forgot to include.
+# Parsing common headers takes longer than compiling a small file, so they are precompiled. A build
+# without precompiled headers finds missing includes.
 option(PARHELION_PRECOMPILE "Precompile the headers of the standard library and of MPI" ${PROJECT_IS_TOP_LEVEL})
 
 set(parhelion_common_headers <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex>
@@ -18,11 +18,11 @@ function(parhelion_precompile_as owner target)
   endif()
 endfunction()
 
-# Many small files that include the same are compiled faster together: a dozen of a directory's as one. What works on a single file, such as
-# clang-tidy, wants them apart. Files of one directory give their helpers different names then, also in unnamed namespaces.
+# Compiling twelve files of a directory as one is faster. The files of a directory therefore need
+# different names also in unnamed namespaces. clang-tidy needs it off.
 option(PARHELION_UNITY "Compile a directory's sources together" ${PROJECT_IS_TOP_LEVEL})
 
-# Not kernels, which are for other processors, and not `ARGN`, whose helpers have names that others have.
+# Excludes kernels, which target other processors, and `ARGN`, whose names would clash.
 function(parhelion_unite target)
   if(NOT PARHELION_UNITY)
     return()

@@ -1,6 +1,5 @@
-# The Fortran module `parhelion`: optional, and says why it is left out.
-#
-# It calls the C interface only, so that nothing of MPI's Fortran is linked: one build serves gfortran with any MPI.
+# The Fortran module `parhelion`, optional. It calls only the C interface and does not link MPI's
+# Fortran libraries, so it works with any MPI.
 set(PARHELION_FORTRAN_MISSING "")
 if(NOT PARHELION_BUILD_FORTRAN)
   set(PARHELION_FORTRAN_MISSING "PARHELION_BUILD_FORTRAN is off")
@@ -14,7 +13,8 @@ else()
   endif()
 endif()
 
-# Descriptors of arrays are laid out as this compiler's own header says; only the header is taken from its directory.
+# The compiler's own header defines the layout of array descriptors; no other header of its folder
+# is used.
 if(NOT PARHELION_FORTRAN_MISSING)
   enable_language(Fortran)
   execute_process(COMMAND ${CMAKE_Fortran_COMPILER} -print-file-name=include/ISO_Fortran_binding.h
@@ -28,7 +28,7 @@ if(NOT PARHELION_FORTRAN_MISSING)
   endif()
 endif()
 
-# Its sources are written by fypp, which any Python may have.
+# fypp generates the sources; any Python may have it.
 if(NOT PARHELION_FORTRAN_MISSING)
   foreach(python IN ITEMS ${PARHELION_TOOLS_PYTHON} ${Python_EXECUTABLE} python3)
     execute_process(COMMAND ${python} -m fypp --version RESULT_VARIABLE parhelion_no_fypp OUTPUT_QUIET ERROR_QUIET)
@@ -55,7 +55,7 @@ configure_file(${PARHELION_FORTRAN_BINDING_HEADER} ${fortran_dir}/include/ISO_Fo
 file(GLOB fortran_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.cpp)
 set(written_from ${PROJECT_SOURCE_DIR}/fortran/write.py ${PROJECT_SOURCE_DIR}/include/parhelion/phl.h
   ${PROJECT_SOURCE_DIR}/include/parhelion/core/kinds.h ${PROJECT_SOURCE_DIR}/include/parhelion/core/options.h
-  ${fortran_sources})  # the glue has prototypes
+  ${fortran_sources})  # write.py reads prototypes from the glue
 file(GLOB fortran_templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fortran/*.fypp)
 foreach(template IN LISTS fortran_templates)
   cmake_path(GET template STEM name)
@@ -77,7 +77,7 @@ target_include_directories(parhelion_fortran
   PRIVATE ${fortran_dir}/include
   INTERFACE $<BUILD_INTERFACE:${fortran_dir}/modules> $<INSTALL_INTERFACE:include/parhelion/modules>)
 target_compile_options(parhelion_fortran PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>  # as cmake/ParhelionCompiler.cmake says
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>  # see cmake/ParhelionCompiler.cmake
   $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-std=f2018;-Wno-maybe-uninitialized>)
 target_link_libraries(parhelion_fortran PRIVATE parhelion)
 parhelion_place_in_build(parhelion_fortran)

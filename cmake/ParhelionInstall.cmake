@@ -1,4 +1,4 @@
-# `cmake --install`: headers, library, phl-bench, find_package(parhelion) and pkg-config, all relocatable.
+# Installs headers, library, phl-bench, CMake package and pkg-config files, all relocatable.
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "Libraries below the prefix")
 endif()
@@ -22,7 +22,7 @@ install(FILES ${PROJECT_BINARY_DIR}/parhelionConfig.cmake ${PROJECT_BINARY_DIR}/
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   OUTPUT_VARIABLE prefix_from_pkgconfig)
-# For compilers that know nothing of MPI: the headers' folders, and the library of plain MPI without its C++ bindings.
+# For compilers other than MPI's wrapper: include folders, and MPI's library without C++ bindings.
 list(TRANSFORM MPI_CXX_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_cflags)
 if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
   list(APPEND mpi_cflags -DMPI_ABI)
@@ -32,7 +32,7 @@ list(FILTER MPI_CXX_LIBRARIES EXCLUDE REGEX "/lib(mpi|mpich)_?(cxx|fort)\\.[^/]*
 list(GET MPI_CXX_LIBRARIES 0 mpi_library)
 set(static_libs "")
 if(PARHELION_STATIC)
-  set(static_libs " -lstdc++ -lm -ldl -lpthread")  # which the shared library names itself
+  set(static_libs " -lstdc++ -lm -ldl -lpthread")  # a shared library records these itself
 endif()
 set(pc_files parhelion parhelion-cxx)
 if(TARGET parhelion_fortran)

@@ -1,5 +1,5 @@
-# UCX's headers, for the transport `ucx`: the system's, else those of the wheel libucx-cu12. Its library is looked for when it is
-# first used; the wheel's is the last resort then. AUTO builds without it where there are none.
+# Headers for the transport `ucx`: the system's, else those of the wheel libucx-cu12. With AUTO and
+# no headers, builds without ucx. The library is loaded at first use, the wheel's as a last resort.
 set(PARHELION_UCX_WHEEL "/")
 if(PARHELION_UCX STREQUAL "AUTO" OR PARHELION_UCX)
   find_package(Python COMPONENTS Interpreter QUIET)
@@ -8,7 +8,8 @@ if(PARHELION_UCX STREQUAL "AUTO" OR PARHELION_UCX)
       OUTPUT_VARIABLE parhelion_ucx_wheel OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()
   find_path(PARHELION_UCX_INCLUDE ucp/api/ucp.h HINTS ${parhelion_ucx_wheel}/include)
-  # From the library's own folder: no binary names one of this machine. What pip fetched for the time of a build is gone afterwards.
+  # Relative to the library's folder, so that binaries have no absolute paths. Under pip (SKBUILD),
+  # the wheel is temporary.
   if(EXISTS "${parhelion_ucx_wheel}/lib/libucp.so.0" AND NOT SKBUILD)
     file(RELATIVE_PATH parhelion_ucx_from_build ${PARHELION_BUILD_DIR} ${parhelion_ucx_wheel}/lib)
     set(PARHELION_UCX_WHEEL "/${parhelion_ucx_from_build}/")
@@ -23,7 +24,6 @@ if(PARHELION_UCX STREQUAL "AUTO" OR PARHELION_UCX)
   endif()
 endif()
 
-# The library: every source under src/, so that a new stage file needs no edit here.
 file(GLOB_RECURSE parhelion_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/c/*.cpp)
 if(NOT PARHELION_UCX)
   list(FILTER parhelion_sources EXCLUDE REGEX "/transport/ucx/")

@@ -1,15 +1,14 @@
-# Exactly one MPI: compiler wrapper, libraries and mpiexec come from the same prefix. FindMPI alone
-# happily takes the wrapper of one MPI and the mpiexec of another.
+# Takes compiler wrapper, libraries and mpiexec from one prefix; FindMPI alone may mix two MPIs.
 #
-# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE, and MPICXX or MPICC in the environment. Without them, the mpicxx on
-# PATH, which for `pip install` is that of the MPICH wheel where there was none.
+# Input, all optional: MPI_HOME, MPI_CXX_COMPILER, MPIEXEC_EXECUTABLE, and MPICXX or MPICC in the
+# environment. Default: mpicxx on PATH, which for `pip install` may be that of the MPICH wheel.
 if(NOT MPI_CXX_COMPILER AND NOT MPI_HOME)
   if(DEFINED ENV{MPICXX})
     find_program(MPI_CXX_COMPILER NAMES $ENV{MPICXX})
   elseif(DEFINED ENV{MPI_HOME})
     set(MPI_HOME $ENV{MPI_HOME})
   elseif(DEFINED ENV{MPICC})
-    # mpicc, mpicc.openmpi, mpicc_abi: the compiler for C++ is named alike.
+    # mpicc, mpicc.openmpi, mpicc_abi: mpicxx has the same suffix.
     string(REGEX REPLACE "mpicc([^/]*)$" "mpicxx\\1" parhelion_mpicxx "$ENV{MPICC}")
     find_program(MPI_CXX_COMPILER NAMES ${parhelion_mpicxx})
   endif()
@@ -28,7 +27,7 @@ cmake_path(GET MPI_CXX_COMPILER PARENT_PATH parhelion_mpi_bin)
 if(NOT MPI_HOME)
   cmake_path(GET parhelion_mpi_bin PARENT_PATH MPI_HOME)
 endif()
-# An MPI that came for the time of the build alone is gone afterwards: then the package looks for one of its ABI when it runs.
+# pip may install an MPI only for the build: then the package finds one of the same ABI at run time.
 set(PARHELION_MPI_IS_WHEEL OFF)
 if(SKBUILD)
   find_package(Python REQUIRED COMPONENTS Interpreter)
@@ -40,9 +39,9 @@ print(next(f.locate().resolve() for f in m.files('mpich') if str(f).endswith('bi
     set(PARHELION_MPI_IS_WHEEL ON)
   endif()
 endif()
-# Empty where ranks are started by a scheduler alone: Cray MPICH, MPICH without a process manager.
+# Empty if only a scheduler can start ranks: Cray MPICH, MPICH without a process manager.
 if(NOT DEFINED MPIEXEC_EXECUTABLE)
-  # Debian: mpiexec.openmpi goes with mpicxx.openmpi.
+  # Debian: mpiexec.openmpi belongs to mpicxx.openmpi.
   cmake_path(GET MPI_CXX_COMPILER EXTENSION LAST_ONLY parhelion_mpi_suffix)
   find_program(MPIEXEC_EXECUTABLE NAMES mpiexec${parhelion_mpi_suffix} HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH)
   find_program(MPIEXEC_EXECUTABLE NAMES mpiexec mpiexec.hydra HINTS ${parhelion_mpi_bin} NO_DEFAULT_PATH)
@@ -51,20 +50,20 @@ if(NOT DEFINED MPIEXEC_EXECUTABLE)
   endif()
 endif()
 
-# Intel's wheels leave a placeholder in their wrappers and read the prefix from here.
+# The wrappers in Intel's wheels have a placeholder as prefix and read I_MPI_ROOT instead.
 if(EXISTS ${MPI_HOME}/lib/libmpi_shm_heap_proxy.so)
   set(ENV{I_MPI_ROOT} ${MPI_HOME})
 endif()
 set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI REQUIRED COMPONENTS CXX)
 
-# A wrapper's link options are its own -rpath and hardening; the former would stay in every binary.
-# A parent project may have found MPI itself: its target stays as it is.
+# Removes the wrapper's link options, whose -rpath every binary would keep; a parent project may
+# have found MPI itself and keeps its target unchanged.
 if(PROJECT_IS_TOP_LEVEL)
   set_target_properties(MPI::MPI_CXX PROPERTIES INTERFACE_LINK_OPTIONS "")
 endif()
 
-# A small program tells which library it loads and what that says it is.
+# A probe prints the path and version of the MPI library that it loads.
 list(GET MPI_CXX_LIBRARIES 0 parhelion_mpi_library)
 cmake_path(GET parhelion_mpi_library PARENT_PATH parhelion_mpi_link_dir)
 set(parhelion_probe ${PROJECT_BINARY_DIR}/mpi_version/mpi_version)
@@ -100,12 +99,12 @@ else()
 endif()
 message(STATUS "MPI: ${PARHELION_MPI_VERSION} in ${MPI_HOME}")
 
-# FindMPI drops what makes mpi.h that of the standard ABI, which the library it found has.
+# FindMPI drops the macro that selects the standard ABI in mpi.h.
 if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
   target_compile_definitions(MPI::MPI_CXX INTERFACE MPI_ABI)
 endif()
 
-# MPI 5's standard ABI has no Fortran half: handles are converted from int and to int. Programs need its mpi.h, too.
+# MPI 5's standard ABI has MPI_Comm_fromint instead of MPI_Comm_f2c. Users need MPI_ABI, too.
 function(parhelion_use_standard_abi target)
   if(PARHELION_MPI_SONAME MATCHES "^libmpi_abi")
     target_compile_definitions(${target} PUBLIC MPI_ABI

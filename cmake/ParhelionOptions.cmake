@@ -11,7 +11,7 @@ set(PARHELION_BUILD "" CACHE STRING "Name of this build; by default the kind of 
 set(PARHELION_WHEEL_STAGE "" CACHE PATH "Where scripts/wheel.py has put what a wheel is to hold; nothing is compiled then")
 set(PARHELION_BUILD_DIR "" CACHE PATH "Where libraries, phl-bench and build.json are put")
 
-# What a parent project builds, and where it installs, is the parent's business.
+# A parent project chooses its own build type.
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
@@ -19,7 +19,7 @@ if(PARHELION_STATIC AND PARHELION_BUILD_PYTHON)
   message(FATAL_ERROR "The Python package loads the shared library: give -DPARHELION_STATIC=OFF or -DPARHELION_BUILD_PYTHON=OFF")
 endif()
 
-# What may break a program is a new major version, and before 1.0 a new minor one.
+# Major versions may break programs; before 1.0, minor versions, too.
 set(PARHELION_SOVERSION ${PROJECT_VERSION_MAJOR})
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(PARHELION_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

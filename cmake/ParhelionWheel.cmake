@@ -1,5 +1,6 @@
-# What a wheel holds, all inside the package: for each build what ranks and programs load, and for all of them `_sdk`: headers, modules and
-# files for CMake. Builds are taken from PARHELION_WHEEL_STAGE, where scripts/wheel.py has put them, or there is the one built here.
+# Contents of a wheel, inside the package: libraries and programs of each build, and `_sdk`:
+# headers, modules and CMake files. The builds are those that scripts/wheel.py put into
+# PARHELION_WHEEL_STAGE, else the one of this build tree.
 include(CMakePackageConfigHelpers)
 set(builds_dir parhelion/_builds)
 set(sdk_dir parhelion/_sdk)
@@ -15,7 +16,7 @@ else()
   set(destination ${builds_dir}/${PARHELION_BUILD})
   set(run_path $ORIGIN ${PARHELION_MPI_RUN_PATH})
   if(PARHELION_MPI_IS_WHEEL)
-    # Six folders up is the environment, in whose lib wheels put their MPI.
+    # Six folders up: the environment's lib, where wheels install MPI.
     set(run_path $ORIGIN $ORIGIN/../../../../../../lib)
   endif()
   foreach(target IN ITEMS parhelion parhelion_fortran phl-bench phl_measure _core)

@@ -51,7 +51,7 @@ void require_extents(const CFI_cdesc_t& array, const std::string& name) {
                         "declare it as (:)");
 }
 
-// Of the first dimensions.
+// Contiguous in the first `dimensions` dimensions.
 bool is_dense(const CFI_cdesc_t& array, int dimensions) {
     byte_count expected = bytes_of(array);
     for (int d = 0; d < dimensions; expected *= array.dim[d++].extent)
@@ -59,7 +59,7 @@ bool is_dense(const CFI_cdesc_t& array, int dimensions) {
     return true;
 }
 
-// `each(element)`: a list may have steps, other arrays are whole.
+// Calls each(address) per element. Only arrays of rank 1 may be strided.
 template <class Each>
 void for_each(const CFI_cdesc_t& array, const char* name, Each&& each) {
     if (array.rank == 1) require_extents(array, name);
@@ -79,9 +79,9 @@ void require_integers(const CFI_cdesc_t& array, const char* name, bool or_logica
 }  // namespace
 
 bool is_logical(CFI_type_t type) {
-#ifdef CFI_type_Logical  // gfortran: any kind
+#ifdef CFI_type_Logical  // gfortran: logicals of any kind
     return (type & CFI_type_mask) == CFI_type_Logical;
-#else  // flang: those of more than a byte have the codes of C's "least" integers
+#else  // flang: logicals of more than a byte have the codes of C's "least" integers
     return !is_integer(type) && (type == CFI_type_Bool || type == CFI_type_int_least16_t ||
                                  type == CFI_type_int_least32_t || type == CFI_type_int_least64_t);
 #endif

@@ -1,4 +1,4 @@
-// Fortran arrays as they arrive in C: ISO/IEC 1539-1:2018, 18.4.
+// Descriptors of Fortran arrays: ISO/IEC 1539-1:2018, 18.4.
 #pragma once
 
 #include <ISO_Fortran_binding.h>
@@ -10,10 +10,10 @@
 
 namespace parhelion::fortran {
 
-/// Absent optional arguments arrive as null pointers.
+/// Null: an absent optional argument.
 using Array = const CFI_cdesc_t*;
 
-/// What `make(communicator)` returns, or the status of a handle that is used too early or too late.
+/// Returns make(communicator), or an error status before MPI_Init and after MPI_Finalize.
 template <class Make>
 int with_comm(const int* comm, Make&& make) noexcept {
     MPI_Comm handle = MPI_COMM_NULL;
@@ -21,38 +21,37 @@ int with_comm(const int* comm, Make&& make) noexcept {
     return read != 0 ? read : make(handle);
 }
 
-/// Of an array. Logicals are integers, characters and derived types opaque bytes. Throws Error for
-/// addresses.
+/// Element of an array: logicals are integers, characters and derived types opaque bytes. Throws
+/// Error for addresses.
 Element element_of(const CFI_cdesc_t& array);
-/// What can only be combined bit by bit.
+/// Whether a type is a logical, which only bitwise reductions combine.
 bool is_logical(CFI_type_t type);
 
-/// Throws Error for arrays of assumed size, and for those that are not contiguous.
+/// Throws Error for arrays of assumed size and for arrays that are not contiguous.
 void require_whole(const CFI_cdesc_t& array, const std::string& name);
 
-/// Elements, extents and strides. Throws Error for arrays of assumed size, scalars, and more than 5
+/// Element, extents and strides. Throws Error for arrays of assumed size, scalars, and more than 5
 /// dimensions.
 ArrayShape shape_of(const CFI_cdesc_t& array, const std::string& name);
 
-/// An array whose last dimension holds cells, as owned cells, and how many those are. Throws Error
-/// for scalars, arrays of assumed size, and arrays whose cells are not contiguous.
+/// An array whose last dimension counts cells, as owned cells, and their number. Throws Error for
+/// scalars, arrays of assumed size, and arrays whose cells are not contiguous.
 struct Cells {
     CellValues values;
     byte_count count;
 };
 Cells cells_of(const CFI_cdesc_t& array, const std::string& name);
 void require_equal_cells(const CellValues& a, const CellValues& b);
-/// Owned cells and ghosts of a map in one array, or in two. Throws Error for other numbers of
-/// cells.
+/// Owned cells and ghosts of a map, in one array or two. Throws Error for other numbers of cells.
 CellValues values_of(const IndexedDomain& domain, const CFI_cdesc_t& x, Array ghosts,
                      const std::string& name = "the array");
 
-/// Integers of any kind and rank as a list, logicals as 1 and 0, `shift` added to each; throws
-/// Error for other types.
+/// Integers of any kind and rank as a list, logicals as 1 and 0, each plus `shift`. Throws Error
+/// for other types.
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name,
                                       global_index shift = 0);
-/// Writes as many integers, `shift` added, as the array has elements. Throws Error where one does
-/// not fit its kind.
+/// Writes `values`, each plus `shift`, to all elements of the array. Throws Error if one does not
+/// fit its kind.
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,
             global_index shift = 0);
 

@@ -1,4 +1,4 @@
-// Grids and exchanges of arrays behind the Fortran modules.
+// Grids and exchanges for the Fortran modules.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -13,7 +13,7 @@ using namespace parhelion::fortran;
 
 namespace {
 
-// One value stands for all dimensions. Nothing where none are given.
+// Copies one value per dimension, or one value for all; an absent argument changes nothing.
 template <class To>
 void spread(To& to, Array given, int dimensions, const char* name, bool one_for_all = true) {
     if (given == nullptr) return;
@@ -27,7 +27,7 @@ void spread(To& to, Array given, int dimensions, const char* name, bool one_for_
         to[d] = static_cast<std::remove_reference_t<decltype(to[d])>>(values[count == 1 ? 0 : d]);
 }
 
-// Cells of each process coordinate, those of the first dimension, then those of the next one.
+// Separates the dimensions of `cells`, the cells per process coordinate, dimension by dimension.
 std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>& cells,
                                                  const std::vector<int>& process_grid) {
     if (process_grid.empty()) throw Error("splits are given without a process grid: give both");
@@ -46,7 +46,7 @@ std::vector<std::vector<global_index>> splits_of(const std::vector<global_index>
     return splits;
 }
 
-// Missing dimensions are those along which all cells are alike.
+// The mask is constant along missing dimensions.
 Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extents) {
     std::vector<global_index> own(extents.size(), 1);
     own.resize(std::max<std::size_t>(own.size(), array.rank), 1);
@@ -59,14 +59,13 @@ Mask mask_from(const CFI_cdesc_t& array, const std::vector<global_index>& extent
     });
 }
 
-// As `phl_array` in phl_fields.fypp: an array and what `add` was told of it, to be checked when
-// it is used.
+// `phl_array` in phl_fields.fypp: an array and the arguments of `add`, validated at first use.
 struct FortranArray {
     CFI_CDESC_T(CFI_MAX_RANK) copy;
-    std::int32_t goes_on;  // of the field of the array before it: its ghosts, or its next block
+    std::int32_t goes_on;  // ghosts or next block of the previous array's field
     std::int32_t changes_sign, vector, along;
     struct Layers {
-        std::int32_t listed = -1;  // so many values; -1: not told
+        std::int32_t listed = -1;  // number of values; -1: absent
         std::int32_t along[2 * PHL_MAX_DIMENSIONS] = {};
         explicit Layers(Array given) {
             if (given == nullptr) return;
@@ -75,7 +74,7 @@ struct FortranArray {
             for (std::size_t d = 0; d < std::size(along) && listed > 0; ++d)
                 along[d] = static_cast<std::int32_t>(values[std::min(d, values.size() - 1)]);
         }
-        // Of both sides where there are twice as many as dimensions.
+        // Twice as many values as dimensions: lower sides, then upper sides.
         HaloWidth width(int dimensions, const char* what) const {
             return width_from(along, along + (listed == 2 * dimensions ? dimensions : 0),
                               dimensions, what);
@@ -135,7 +134,7 @@ int grid_components(const CFI_cdesc_t& array, const std::vector<global_index>& n
     return array.rank == dims ? 1 : static_cast<int>(array.dim[dims].extent);
 }
 
-// One array for each block.
+// One array per block.
 Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layout) {
     if (arrays.size() != domain.blocks().size())
         throw Error("a field has " + std::to_string(arrays.size()) + " arrays and the rank " +
@@ -151,7 +150,7 @@ Field grid_field(const CartesianDomain& domain, Arrays arrays, ArrayLayout layou
     return view_shapes(domain, shapes, layout);
 }
 
-// Owned cells with ghosts behind them, or the two.
+// One array of owned cells and ghosts, or one of each.
 Field cell_field(const IndexedDomain& domain, Arrays arrays) {
     if (arrays.size() > 2)
         throw Error("a field of an index map has " + std::to_string(arrays.size()) +
@@ -172,7 +171,7 @@ Field field_of(const MadeField& made, Arrays arrays) {
                                          : cell_field(*made.source.cells(), arrays);
 }
 
-// Ghosts and further blocks come behind the first array of their field.
+// Ghosts and further blocks follow the first array of their field.
 GivenGroup group_of(const Source& source, Arrays arrays) {
     GivenGroup group{source, {}};
     while (!arrays.empty()) {
@@ -189,10 +188,9 @@ GivenGroup group_of(const Source& source, Arrays arrays) {
     return group;
 }
 
-// Those of the arguments that are there, then those of the list, in their order: good until the
-// next call.
+// The present arguments, then the arrays of the list. Valid until the next call on this thread.
 Arrays all_of(std::initializer_list<Array> arguments, int count, const FortranArray* list) {
-    thread_local std::vector<FortranArray> all;  // allocates nothing later on
+    thread_local std::vector<FortranArray> all;  // keeps its memory: repeated calls do not allocate
     all.clear();
     for (Array array : arguments)
         if (array != nullptr) all.emplace_back(*array);
@@ -200,7 +198,7 @@ Arrays all_of(std::initializer_list<Array> arguments, int count, const FortranAr
     return all;
 }
 
-// The fields that something was made with, in arrays like those: none where none are passed.
+// The fields of `object` in other arrays of equal layouts; empty if no arrays are passed.
 const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
     object.called.clear();
     if (arrays.empty()) return object.called;
@@ -230,7 +228,7 @@ const std::vector<Field>& views(FieldsObject& object, Arrays arrays) {
     return object.called;
 }
 
-// A field, and on the root the array of all its cells.
+// A field, and on the root the array of all cells.
 WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays) {
     const GivenGroup group = group_of(domain, arrays);
     if (group.fields.size() != 1)
@@ -248,7 +246,7 @@ WholeGrid whole_grid(const Source& domain, int root, Array whole, Arrays arrays)
     return given;
 }
 
-// As `phl_field_group` in phl_exchange.fypp: one of the two handles.
+// `phl_field_group` in phl_exchange.fypp: exactly one of the two handles is set.
 struct FortranGroup {
     phl_cartesian domain;
     phl_index_map map;
@@ -265,7 +263,7 @@ struct FortranGroup {
 
 extern "C" {
 
-// Axes of the list that a program passes on count from 1.
+// `first_axis` counts from 1, axes of `seams` from 0.
 int phl_f_cube_seams(int first_axis, int32_t* seams) {
     std::array<phl_seam, 12> all;
     const int done = phl_cube_seams(first_axis - 1, all.data());
@@ -339,8 +337,8 @@ int phl_f_cartesian_staggered(phl_cartesian domain, Array stagger, phl_cartesian
     });
 }
 
-// First and last cell of a block, from 1, of its owned cells or with the halo, of fields that are
-// staggered and have layers so.
+// First and last cell of a block, from 1, without or with the halo, for arrays of this stagger and
+// halo.
 int phl_f_cartesian_box(phl_cartesian domain, int with_halo, Array first, Array last, Array block,
                         Array stagger, Array array_halo) {
     return with(domain, [&](const auto& object) {

@@ -1,4 +1,4 @@
-// The index map behind the Fortran module: descriptors become lists and pointers, ids lose one.
+// Index maps for the Fortran module: reads array descriptors, and counts ids from 0.
 #include <algorithm>
 
 #include "descriptors.hpp"
@@ -20,7 +20,7 @@ List on_root(int root, const List& list) {
     return [=](const Communicator& comm) { return comm.rank() == root ? list(comm) : Ids(); };
 }
 
-// The list, whose results have room in another array.
+// Reads a list, and throws Error unless `room` can hold one result per entry.
 List with_room(const List& list, Array room, const char* name) {
     return [=](const Communicator& comm) {
         Ids given = list(comm);
@@ -37,7 +37,7 @@ Ids cells_from_zero(Array array, const char* name, const char* what, local_index
     return cells;
 }
 
-// Compilers without a code for logicals of every kind pass them as "other".
+// Some compilers pass logicals as CFI_type_other.
 CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, int reduction) {
     if (ghosts != nullptr) refuse_places(map.places());
     CellValues values = map.places() ? values_in(*map.places(), shape_of(x, "the array"))
@@ -50,12 +50,11 @@ CellValues values_for(const IndexMap& map, const CFI_cdesc_t& x, Array ghosts, i
     return values;
 }
 
-// Compilers tell some logicals as bytes.
 ReadMask mask_in(Array mask, Array ghosts) {
     return [=](const IndexMap& map) { return values_for(map, *mask, ghosts, PHL_REPLACE); };
 }
 
-// Dimensions of the cells in arrays, and the one at which those of components stand.
+// Extents of the cells in arrays, and the dimension of the components.
 Places extents_from(Array shape, Array components_dim) {
     Places places;
     if (shape != nullptr) places.extents = integers_of(*shape, "shape");
@@ -127,7 +126,7 @@ int phl_f_index_map_create_ragged(phl_index_map rows, Array counts, phl_index_ma
     return derive_map(
         rows, "index_map%init", {numbers(counts, "counts")},
         [](Lists given, const IndexMap& of, const ExchangeOptions& options) {
-            if (given[0].size() == static_cast<std::size_t>(of.size()))  // with those of ghost rows
+            if (given[0].size() == static_cast<std::size_t>(of.size()))  // includes ghost rows
                 given[0].resize(static_cast<std::size_t>(of.owned()));
             return ragged(std::move(given), of, options);
         },
@@ -184,7 +183,7 @@ int phl_f_update(phl_index_map subset, Array mask, Array ghosts) {
     return update_subset(subset, mask_in(mask, ghosts));
 }
 
-// The owned entries' ids with those of the ghost entries.
+// Fetches the ids of the ghost entries, after those of the owned entries.
 int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
     return with(entries, [&](const auto& object) {
         const IndexMap& map = object.map;
@@ -231,7 +230,7 @@ int phl_f_migration_receive(phl_migration migration, Array a, Array b, Array c, 
     });
 }
 
-// As in phl_index_map.fypp: arrays of owned cells and ghosts, or one with its ghosts apart.
+// Arrays of owned cells and ghosts, or one array of owned cells and one of ghosts.
 int phl_f_map_call(phl_index_map map, int call, int phase, int reduction, Array a, Array b, Array c,
                    Array d, Array e, Array f, Array g, Array h, Array ghosts) {
     return with(map, [&](auto& object) {
@@ -273,7 +272,7 @@ int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
     const List checked = [=](const Communicator&) {
         Ids given = integers_of(*ids, "ids");
-        assign(*cells, given, "cells");  // there is room
+        assign(*cells, given, "cells");  // throws if `cells` is too small
         const global_index last = get(map)->domain().global_size();
         for (global_index& id : given) {
             if (id < 0 || id > last)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the adapters of other libraries for the build in FOLDER, each for itself: one that fails keeps no other from being built.
-# Usage: libraries.sh FOLDER LIBRARY... A recipe that named make itself would be run by `make -n`, too.
+# libraries.sh FOLDER LIBRARY...: builds the adapters of other libraries for the build in FOLDER,
+# and continues after a failure. A script, because `make -n` executes lines that name $(MAKE).
 folder=$1
 for library in "${@:2}"; do
     log=$folder/library-$library.log

@@ -1,9 +1,12 @@
 #!/bin/bash
-# How much: "quick", unit tests, the others at three ranks, and Python tests that start none; "usual", lint and the C++ and Python tests
-# under the embedded MPI; "others", what that leaves out: the long ones of these, C++ tests under Open MPI and under sanitizers at three ranks, or two, exchanges
-# of several threads under ThreadSanitizer, and Python tests that need the build for Open MPI, or were skipped before; "all", all of these at all numbers of ranks, and messages of gigabytes.
-# A suite that fails does not keep the next one from running; the exit status tells of any failure. With EXPECTED_SKIPS=FILE a
-# test that was skipped for another reason than those in FILE is one.
+# test.sh [quick|usual|others|all]
+#   quick: unit tests, other C++ tests at three ranks, Python tests without ranks.
+#   usual: lint, and C++ and Python tests under the embedded MPI, except long ones.
+#   others: long tests; C++ tests under Open MPI and sanitizers at three ranks, or two; threaded
+#     exchanges under ThreadSanitizer; Python tests that need Open MPI or were skipped before.
+#   all: all of these at all numbers of ranks, and messages of gigabytes.
+# Runs all suites; the exit status is nonzero after any failure. With EXPECTED_SKIPS=FILE, a skip
+# for a reason that is not in FILE is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +16,7 @@ bytecode=build/bytecode
 summary=()
 failed=0
 
-# suite NAME PATTERN COMMAND...: runs, keeps the log, and remembers the last line that matches PATTERN.
+# suite NAME PATTERN COMMAND...: runs and logs COMMAND; the summary shows the last match of PATTERN.
 suite() {
     local name=$1 pattern=$2 log status line start=$SECONDS
     shift 2
@@ -30,17 +33,17 @@ suite() {
 
 cpp() { suite "C++ $1" '^[0-9]+% tests passed' "${make[@]}" test-cpp "${@:2}"; }
 
-# First of all, for a new environment clears what make built, and the logs with it.
+# Before the logs: creating .venv removes builds and logs.
 "${make[@]}" setup || exit 1
 mkdir -p "$logs" "$bytecode" && touch "$logs/made-by-make" "$bytecode/made-by-make"
-# Hundreds of tests start Python: modules are compiled once, also where the environment would have it each time.
+# Caches bytecode: hundreds of tests start Python.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/$bytecode
-first=build/mpich/pytest.xml # what "usual" leaves for "others"
-# Under another MPI and under sanitizers what runs at several numbers of ranks runs at three, where blocks are uneven, and units of one process not again.
+first=build/mpich/pytest.xml # results of "usual", for "others"
+# Open MPI and sanitizers: only three ranks, where blocks are uneven, and no unit tests.
 several='^(parallel|(device[.]|xpmem[.])?(conformance|property)([.]slow)?|xpmem|interfaces[.][a-z_]*|robustness|robustness[.]set_up[.][a-z]*)[.]2$$'
 few="-LE 'exhaustive|unit' -E '[.][1468]\$\$|$several'"
-# Nor under sanitizers what sleeps until a limit passes; but their units do, which take memory apart.
+# Sanitizers: also unit tests, for their memory errors, but no tests that sleep until a time limit.
 fewer="-LE exhaustive -E '[.][1468]\$\$|$several|set_up[.]still'"
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
 without_ranks=$(echo tests/python/{analyze,mesh,project,record,show})
@@ -56,7 +59,7 @@ embedded() {
     python "" "${@:2}"
 }
 python() { suite "Python$1" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich "${@:2}"; }
-# With both builds there are more tests; those that have passed already are not run again.
+# Python tests with both builds; --except-passed skips tests that passed in "usual".
 python_over_openmpi() {
     local told=build/openmpi/pytest.xml
     python ", long and Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed=$first")"
