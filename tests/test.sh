@@ -40,9 +40,9 @@ mkdir -p "$logs" "$bytecode" && touch "$logs/made-by-make" "$bytecode/made-by-ma
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 first=build/mpich/pytest.xml # results of "usual", for "others"
-# Open MPI and sanitizers: only three ranks, where blocks are uneven, and no unit tests.
+# Open MPI and sanitizers: only three ranks, where blocks are uneven, no unit tests, and no minutes of waiting that MPI has no part in.
 several='^(parallel|(device[.]|xpmem[.])?(conformance|property)([.]slow)?|xpmem|interfaces[.][a-z_]*|robustness|robustness[.]set_up[.][a-z]*)[.]2$$'
-few="-LE 'exhaustive|unit' -E '[.][1468]\$\$|$several'"
+few="-LE 'exhaustive|unit' -E '[.][1468]\$\$|$several|set_up[.]still|[.]cut[.]ucx'"
 # Sanitizers: also unit tests, for their memory errors, but no tests that sleep until a time limit.
 fewer="-LE exhaustive -E '[.][1468]\$\$|$several|set_up[.]still'"
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
