@@ -59,7 +59,7 @@ embedded() {
     python "" "${@:2}"
 }
 python() { suite "Python$1" '(passed|failed|error|no tests ran).* in [0-9.]+' "${make[@]}" test-python MPI=mpich "${@:2}"; }
-# Python tests with both builds; --except-passed skips tests that passed in "usual".
+# Python tests with both builds, without those that passed in "usual".
 python_over_openmpi() {
     local told=build/openmpi/pytest.xml
     python ", long and Open MPI" "PYTEST_ARGS=--junitxml=$told $([ ! -e "$first" ] || echo "--except-passed=$first")"

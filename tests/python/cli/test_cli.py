@@ -263,9 +263,9 @@ def test_a_crash_keeps_every_finished_case_and_gives_status_3(build):
 def test_ranks_that_hang_are_stopped_and_finished_cases_kept(build):
     build(each="if line.get('variant') == 'mpi_neighbor': time.sleep(100)")
     start = time.monotonic()
-    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--quick", "--timeout", "1", "--out", "run")
-    assert time.monotonic() - start < 30
-    assert result.exit_code == 3 and "no case finished for 1 s" in result.output
+    result = parhelion("bench", "halo", "--halo", "1", "--fields", "1", "--quick", "--timeout", "5", "--out", "run")
+    assert time.monotonic() - start < 60
+    assert result.exit_code == 3 and "no case finished for 5 s" in result.output
     assert len(read_record("run").cases) == 2
 
 
