@@ -240,7 +240,7 @@ namespace {
 // Takes a sample of every variant per repetition, in a new random order: the machine's drift and
 // the previous variant's cache contents affect all alike. Then hands the cores to the other
 // program.
-void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phases, Turns* other) {
+void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phases, Turns& other) {
     std::mt19937_64 random = job.order();
     std::vector<std::size_t> order(measurements.size());
     const int most =
@@ -257,7 +257,7 @@ void take_turns(std::deque<Measurement>& measurements, const Job& job, bool phas
             taken = true;
         }
         if (!taken) return;
-        if (other) other->hand_over();
+        other.hand_over();
     }
 }
 

@@ -18,9 +18,9 @@ struct Ground {
     const Communicator& comm;
     StartLine& start_line;
     FlagProbe& probe;
+    Turns& turns;                    // with another program, if there is one
     const Levels* levels = nullptr;  // null: do not count messages by level
     Energy* energy = nullptr;        // null: no counters
-    Turns* turns = nullptr;          // with another program; null: none
 };
 
 /// The measurement of one variant of a case. All calls are collective; after each, the ranks agree

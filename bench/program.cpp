@@ -93,9 +93,9 @@ int run(const Job& job, const Communicator& comm, const Beginning& beginning, co
     const Ground ground{comm,
                         start_line,
                         probe,
+                        turns,
                         levels ? &*levels : nullptr,
-                        energy.why_not().empty() ? &energy : nullptr,
-                        &turns};
+                        energy.why_not().empty() ? &energy : nullptr};
     int status = all_right;
     for (const PlannedCase& planned : cases) {
         Case made = planned.make();

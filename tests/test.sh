@@ -42,9 +42,10 @@ export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 first=build/mpich/pytest.xml # results of "usual", for "others"
 # Open MPI and sanitizers: only three ranks, where blocks are uneven, no unit tests, and no minutes of waiting that MPI has no part in.
 several='^(parallel|(device[.]|xpmem[.])?(conformance|property)([.]slow)?|xpmem|interfaces[.][a-z_]*|robustness|robustness[.]set_up[.][a-z]*)[.]2$$'
-few="-LE 'exhaustive|unit' -E '[.][1468]\$\$|$several|set_up[.]still|[.]cut[.]ucx'"
+left_out="[.][1468]\$\$|$several|set_up[.]still"
+few="-LE 'exhaustive|unit' -E '$left_out|[.]cut[.]ucx'"
 # Sanitizers: also unit tests, for their memory errors, but no tests that sleep until a time limit.
-fewer="-LE exhaustive -E '[.][1468]\$\$|$several|set_up[.]still'"
+fewer="-LE exhaustive -E '$left_out'"
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
 without_ranks=$(echo tests/python/{analyze,mesh,project,record,show})
 

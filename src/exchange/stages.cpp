@@ -310,7 +310,8 @@ Stages::Stages(const Plan& plan, const BoundArrays& arrays, const Choice& choice
                std::shared_ptr<const Plan> forward)
     : plan_(plan), staged_(std::move(forward)), arrays_(arrays), choice_(choice),
       queue_(plan.executor->make_queue()),
-      watched_(plan.communicator().shared_state<Watch>().node()) {
+      watched_(plan.communicator().size() == 1 ? nullptr
+                                               : plan.communicator().shared_state<Watch>().node()) {
     forward_.reserve(forward_plan().stages.size());
     for (const StagePlan& stage : forward_plan().stages) {
         forward_.emplace_back(forward_plan(), arrays, *queue_, Direction::forward, stage, choice);
@@ -463,7 +464,7 @@ void Stages::give_up() {
 
 // Polls for 500 ms: MPI may notice a lost rank before the system does.
 int Stages::lost_rank() const {
-    if (watched_ == nullptr || plan_.communicator().size() == 1) return -1;
+    if (watched_ == nullptr) return -1;
     int lost = -1;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
     while ((lost = watched_->lost_rank()) < 0 && std::chrono::steady_clock::now() < limit)

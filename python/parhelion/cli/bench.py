@@ -134,6 +134,8 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
 
     if grid["cells"] and is_given("extent"):
         raise InputError("--cells are those of the whole grid and --extent those of a rank: give one of them")
+    if cycles and options["repetitions"]:
+        raise InputError("--cycles is Comb's name for --repetitions: give one of them")
     options["repetitions"] = cycles or options["repetitions"]
     if case == "comb":
         grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not is_given(name)}

@@ -115,7 +115,8 @@ def test_the_case_of_comb_has_its_defaults_and_names_and_divides_the_whole_grid(
     parhelion(*comb, "--ranks", "2", "--element", "float32", "--out", "usual")
     (case,) = jobs("usual")[0]["cases"]
     assert (case["halo"], case["fields"], case["element"], case["extent"]) == (1, 1, "float32", [64, 64, 64])
-    for words, why in ((("--grid", "2x1x1", "--cells", "65"), "cannot be divided evenly"), (("--cells", "64", "--extent", "8"), "give one of them")):
+    for words, why in ((("--grid", "2x1x1", "--cells", "65"), "cannot be divided evenly"), (("--cells", "64", "--extent", "8"), "give one of them"),
+                       (("--cycles", "2", "--repetitions", "3"), "give one of them")):
         refused = parhelion(*comb, *words, "--out", "refused")
         assert refused.exit_code == 2 and why in refused.output and not Path("refused").exists()
 
