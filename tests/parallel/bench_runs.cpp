@@ -19,6 +19,7 @@
 #include "multigrid_cg.hpp"
 #include "over_ghosts.hpp"
 #include "poisson.hpp"
+#include "turns.hpp"
 #include "variant.hpp"
 
 using namespace parhelion;
@@ -36,7 +37,8 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
     StartLine start_line(comm);
     FlagProbe probe(comm, bind_ranks(comm, false));
     std::map<std::string, Outcome> outcomes;
-    run_case(which, job, {comm, start_line, probe}, [&](const Case&, const Outcome& outcome) {
+    Turns alone("", comm.rank());
+    run_case(which, job, {comm, start_line, probe, alone}, [&](const Case&, const Outcome& outcome) {
         outcomes.emplace(outcome.variant, outcome);
     });
     return outcomes;
