@@ -7,8 +7,8 @@ SANITIZE ?=
 TEST_TARGET ?= parhelion_tests
 COVERAGE ?=
 JOBS     ?= $(shell nproc 2>/dev/null || echo 2)
-# Ranks at a time: twice the cores, since test programs mostly start, read and wait.
-TEST_JOBS ?= $(shell expr 2 \* $(JOBS))
+# Ranks at a time: one more than cores, as some tests sleep; waiting ranks poll, and more would only slow each other down.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 PYTHON   ?= python3
 PREFIX   ?= $(HOME)/.local
 CMAKE_ARGS ?=

@@ -30,6 +30,12 @@ target_include_directories(parhelion_test_settings INTERFACE ${PROJECT_SOURCE_DI
 target_link_libraries(parhelion_test_settings INTERFACE parhelion parhelion_gtest parhelion_compile_options)
 # Compiled once and run for seconds; nothing here is measured. After `if (...)` GoogleTest's macros look to GCC like an else of another's.
 target_compile_options(parhelion_test_settings INTERFACE $<$<CONFIG:Release>:-O1> -Wno-dangling-else)
+# Only the library has sanitizers' checks, with which tests would take four times as long to compile; ThreadSanitizer needs them in all.
+if(PARHELION_SANITIZE AND NOT "thread" IN_LIST PARHELION_SANITIZE)
+  target_compile_options(parhelion_gtest PRIVATE -fno-sanitize=all)
+  target_compile_options(parhelion_test_settings INTERFACE -fno-sanitize=all)
+  target_compile_definitions(parhelion_test_settings INTERFACE PARHELION_SANITIZED)
+endif()
 unset(CMAKE_POSITION_INDEPENDENT_CODE)  # libraries and programs share what is precompiled
 
 # Sources in tests/support are shared by all tests; each kind has its own main.

@@ -9,10 +9,11 @@ HERE = Path(__file__).resolve().parent
 
 # A minute or more each: simulation, model checking, whole measurements, installations. `make test` leaves them to `make test-others`.
 LONG = (
-    "install/test_install_page", "install/test_wheel", "model/test_models", "python/cli/test_absurd_options", "python/images/test_image_commands",
-    "python/launch/test_signals", "python/measure/test_against", "python/measure/test_apps", "python/measure/test_gather_libraries", "python/measure/test_matrix",
-    "python/measure/test_profile", "python/measure/test_reframe", "python/measure/test_right_records", "python/place/test_simulate",
-    "python/project/test_notebooks",
+    "install/test_install_page", "install/test_pages", "install/test_wheel", "interfaces/python/test_interface_examples", "model/test_models",
+    "python/cli/test_absurd_options", "python/images/test_image_commands", "python/launch/test_signals", "python/measure/test_against",
+    "python/measure/test_apps", "python/measure/test_gather_libraries", "python/measure/test_matrix", "python/measure/test_profile",
+    "python/measure/test_reframe", "python/measure/test_right_records", "python/place/test_simulate", "python/project/test_notebooks",
+    "python/test_site",
 )
 
 

@@ -40,12 +40,12 @@ mkdir -p "$logs" "$bytecode" && touch "$logs/made-by-make" "$bytecode/made-by-ma
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/$bytecode
 first=build/mpich/pytest.xml # results of "usual", for "others"
-# Open MPI and sanitizers: only three ranks, where blocks are uneven, no unit tests, and no minutes of waiting that MPI has no part in.
+# Open MPI and sanitizers: only three ranks, where blocks are uneven, and no minutes of waiting that MPI has no part in.
 several='^(parallel|(device[.]|xpmem[.])?(conformance|property)([.]slow)?|xpmem|interfaces[.][a-z_]*|robustness|robustness[.]set_up[.][a-z]*)[.]2$$'
-left_out="[.][1468]\$\$|$several|set_up[.]still"
+left_out="[.][1468]\$\$|$several|set_up[.]still|lost[.](shared|staged|ucx|xpmem|mpi_neighbor|node)|ucx_messages[.]pieces"
 few="-LE 'exhaustive|unit' -E '$left_out|[.]cut[.]ucx'"
-# Sanitizers: also unit tests, for their memory errors, but no tests that sleep until a time limit.
-fewer="-LE exhaustive -E '$left_out'"
+# Sanitizers: also unit tests, for their memory errors.
+fewer="-LE exhaustive -E '$left_out|xpmem[.]conformance'"
 once="-LE 'exhaustive|robustness' -E '[.]([12468]|12|24)\$\$'"
 without_ranks=$(echo tests/python/{analyze,mesh,project,record,show})
 

@@ -82,7 +82,7 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
 
 extern "C" {
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(PARHELION_SANITIZED)
 // Counted separately: MPI libraries may allocate at any time.
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
     static const auto real =

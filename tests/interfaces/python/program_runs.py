@@ -34,11 +34,11 @@ def run_python(build: launch.Build, ranks: int, *args: str, **env: str):
 
 
 def cases() -> Iterator[tuple[str, str, int, str]]:
-    """(program, build, ranks, test) for every test of every program on each of its rank counts."""
+    """(program, build, ranks, test) for every test of every program: on each of its rank counts under the first MPI, on three ranks under others."""
     for path in sorted(PROGRAMS.glob("[a-z]*.py")):
         ranks_of_program, tests = declared(path)
-        for build in python_builds():
-            for ranks in ranks_of_program:
+        for number, build in enumerate(python_builds()):
+            for ranks in ranks_of_program if number == 0 or os.environ.get("PARHELION_TEST_MATRIX") else sorted({3} & {*ranks_of_program} or {2}):
                 yield from ((path.stem, build.name, ranks, test) for test in tests)
 
 

@@ -16,6 +16,7 @@ from parhelion.cli.main import root
 
 pytestmark = pytest.mark.timeout(600)
 ABSURD = ["-1", "0", "2147483647", "9223372036854775808", "1" * 5000, "", "²", "１", "nan", "inf", "1_0", "../../x", "/dev/zero", "a" * 10000]
+ABSURD_TEXT = ["-1", "", "²", "../../x", "/dev/zero", "a" * 10000]  # to what takes any text, or a path, a number is text as well
 SECONDS = 30
 QUICK = ["--quick", "--repetitions", "2", "--launches", "1"]
 # How a command is called so that nothing but the value in question is odd. The program of `simulate` is not there: status 3.
@@ -113,10 +114,11 @@ def odd_calls(name, command):
     """The call with one odd value more; options come last, where they win over the same option before."""
     call = CALLS[name]
     takes_commands = command.context_settings.get("allow_interspersed_args") is False  # what follows the first argument belongs to another program
-    for parameter, value in itertools.product(command.params, ABSURD):
+    for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.is_flag:
-            added = [parameter.opts[-1], value]
-            yield [*added, *call] if takes_commands else [*call, *added]
+            for value in ABSURD_TEXT if isinstance(parameter.type, (click.types.StringParamType, click.Path)) else ABSURD:
+                added = [parameter.opts[-1], value]
+                yield [*added, *call] if takes_commands else [*call, *added]
     arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
     if arguments and not takes_commands:
         for place, value in itertools.product(range(len(arguments)), ABSURD):

@@ -12,11 +12,19 @@ UNTOUCHED = -12345
 class Model:
     """Positions are doubled: cell i lies at 2 i + 1, point i at 2 i, upper point i at 2 i + 2."""
 
+    kept = {}  # points that were found, by grid: every transport exchanges the same grids
+
     def __init__(self, extents, periodic, folds, stagger):
         self.extents, self.periodic, self.folds, self.stagger = extents, periodic, folds, stagger
+        self.known = self.kept.setdefault(repr((extents, periodic, folds, stagger)), {})
 
     def point(self, index):
         """(canonical index, sign) of an index that may lie outside; None where nothing is."""
+        if index not in self.known:
+            self.known[index] = self._point(index)
+        return self.known[index]
+
+    def _point(self, index):
         at = [2 * i + 1 - points for i, points in zip(index, self.stagger, strict=True)]
         sign = 1
         for fold in self.folds:

@@ -1,6 +1,7 @@
 """Grids with land against a model in which blocks without a wet cell own nothing: ghosts, the adjoint, sums, moves, and ranks needed."""
 
 import tempfile
+from bisect import bisect_right
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -44,7 +45,7 @@ class LandTiles(seams.Model):
 
 def is_wet(index, cuts, wet):
     """Whether the block that owns it has a rank. The last point is the last block's."""
-    return wet[tuple(min(int(np.searchsorted(cut, i, "right")), len(cut) - 1) - 1 for i, cut in zip(index, cuts, strict=True))]
+    return wet[tuple(min(bisect_right(cut, i), len(cut) - 1) - 1 for i, cut in zip(index, cuts, strict=True))]
 
 
 def random_land(rng, extents, process_grid=None):

@@ -14,8 +14,11 @@ UNTOUCHED = -12345
 class Model:
     """Places of tiles of n × m cells, doubled: cell i lies at 2 i + 1, point i at 2 i, upper point i at 2 i + 2. A frame tells how the axes of the reader lie here."""
 
+    kept = {}  # places that were found, by grid: every transport exchanges the same grids
+
     def __init__(self, tiles, extents, seams, stagger):
         self.tiles, self.extents, self.stagger = tiles, extents, stagger
+        self.known = self.kept.setdefault(repr((tiles, extents, seams, stagger)), {})
         self.ways = {}
         for seam in seams:
             (a, side, tile), (b, other, there) = seam.start, seam.end
@@ -60,6 +63,11 @@ class Model:
 
     def found(self, tile, index):
         """(tile, index there, frame) of all that a place may hold; the point that comes first where places are one."""
+        if (tile, *index) not in self.known:
+            self.known[tile, *index] = self._found(tile, index)
+        return self.known[tile, *index]
+
+    def _found(self, tile, index):
         start = self.at(index)
         inside = [min(max(x, 1 - points), 2 * n - (not points)) for x, n, points in zip(start, self.extents, self.stagger, strict=True)]
         left = [x - y for x, y in zip(start, inside, strict=True)]
@@ -160,18 +168,25 @@ def places(domain, u):
         yield place, tile, index
 
 
-def owned(domain, u, place):
+def within(domain, u, ends):
+    """Which places of an array lie from the first point that its block owns to `ends`."""
     points = domain.staggered(u.stagger) if any(u.stagger) else domain
     starts = [cut.start - lower for cut, (lower, _) in zip(domain.blocks[u.block], u.halo, strict=True)]
-    return all(cut.start <= start + i < cut.stop for cut, start, i in zip(points.blocks[u.block], starts, place, strict=True))
+    limits = [(cut.start - start, end - start) for cut, end, start in zip(points.blocks[u.block], ends(points), starts, strict=True)]
+    return lambda place: all(low <= i < high for i, (low, high) in zip(place, limits, strict=True))
+
+
+def owned(domain, u):
+    return within(domain, u, lambda points: [cut.stop for cut in points.blocks[u.block]])
 
 
 def fill(domain, model, arrays, axis=0):
     for array in as_list(arrays):
         array[...] = UNTOUCHED
+        is_owned = owned(domain, array)
         for place, tile, index in places(domain, array):
             here = (tile, tuple(model.at(index)))
-            if owned(domain, array, place) and model.first(*here, ((0, 1), (1, 1)))[:2] == here:
+            if is_owned(place) and model.first(*here, ((0, 1), (1, 1)))[:2] == here:
                 array[place] = value(*here, axis)
 
 
@@ -222,7 +237,7 @@ def check_adjoint(rng, transport, case=plain):
     h, u, v = (domain.zeros("int64", stagger=(0, *stagger)) for stagger in [((1, 1), (1, 0), (0, 1)), ((-1, -1), (-1, 0), (0, -1))][rng.integers(2)])
     exchange = ph.Exchange(domain, h, vector=(u, v), transport=transport)
     arrays = [array for each in (h, u, v) for array in as_list(each)]
-    inside = [np.array([owned(domain, array, place) for place in np.ndindex(array.shape)], bool).reshape(array.shape) for array in arrays]
+    inside = [np.array([*map(owned(domain, array), np.ndindex(array.shape))], bool).reshape(array.shape) for array in arrays]
     marks = []
     for number, array in enumerate(arrays):
         array[...] = 1 + np.arange(array.size).reshape(array.shape) + 10**6 * (number + 50 * COMM.rank)
@@ -242,12 +257,12 @@ def check_adjoint(rng, transport, case=plain):
     assert forward == reverse, (transport, domain, domain.halo, domain.seams, forward, reverse)
 
 
-def held(domain, array, place):
+def held(domain, u):
     """Not a layer around what the block has."""
-    points = domain.staggered(array.stagger).blocks[array.block]
-    start = [cut.start - lower for cut, (lower, _) in zip(domain.blocks[array.block], array.halo, strict=True)]
-    ends = [cut.stop + (more if more > 0 and cut.stop < n + more else 0) for cut, n, more in zip(points, domain.extents, array.stagger, strict=True)]
-    return all(cut.start <= first + i < end for cut, end, first, i in zip(points, ends, start, place, strict=True))
+    def ends(points):
+        return [cut.stop + (more if more > 0 and cut.stop < n + more else 0) for cut, n, more in zip(points.blocks[u.block], domain.extents, u.stagger, strict=True)]
+
+    return within(domain, u, ends)
 
 
 def check_sums(rng, transport, case=plain):
@@ -264,9 +279,10 @@ def check_sums(rng, transport, case=plain):
         model = model_of(stagger)
         for array in as_list(field):
             array[...] = rng.integers(1, 1000, array.shape) + 1000 * COMM.rank
+            is_held = held(domain, array)
             for place, tile, index in places(domain, array):
                 names = set()
-                for there, at, frame in model.found(tile, index) if held(domain, array, place) else ():
+                for there, at, frame in model.found(tile, index) if is_held(place) else ():
                     names.add((there, at, *(frame[axis] if is_vector else (0, 1))))
                 if len({name[:3] for name in names}) > 1 or len(names) > 1:
                     unclear |= {name[:3] for name in names}
@@ -299,11 +315,13 @@ def test_cells_move_to_another_grid_with_seams():
         one, other = (domain_of(rng, tiles, extents, seams) for _ in range(2))
         u, v = one.zeros("int64"), other.zeros("int64")
         for array in as_list(u):
+            is_owned = owned(one, array)
             for place, tile, index in places(one, array):
-                array[place] = value(tile, tuple(index)) if owned(one, array, place) else UNTOUCHED
+                array[place] = value(tile, tuple(index)) if is_owned(place) else UNTOUCHED
         ph.Redistribution(one, other)(u, v)
         for array in as_list(v):
-            assert all(array[place] == (value(tile, tuple(index)) if owned(other, array, place) else 0) for place, tile, index in places(other, array))
+            is_owned = owned(other, array)
+            assert all(array[place] == (value(tile, tuple(index)) if is_owned(place) else 0) for place, tile, index in places(other, array))
 
 
 def test_scalars():
