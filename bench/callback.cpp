@@ -38,7 +38,7 @@ public:
     Values& values() override { return *this; }
     Traffic traffic() const override {
         const json told = about("traffic");
-        if (told.is_null()) return {};
+        if (told.is_null()) return {.known = false};
         Traffic traffic{told.at("bytes"), told.at("messages")};
         for (const json& sent : told.at("sent")) traffic.sent.push_back({sent[0], sent[1]});
         return traffic;

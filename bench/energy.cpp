@@ -32,7 +32,10 @@ Energy::Energy(const Communicator& comm) {
         for (const auto& zone : fs::directory_iterator(folder(), none)) {
             std::string name;
             std::ifstream(zone.path() / "name") >> name;
-            if (!name.starts_with("package")) continue;
+            // intel-rapl-mmio: counts the same packages again.
+            if (!name.starts_with("package") ||
+                zone.path().filename().string().starts_with("intel-rapl-mmio"))
+                continue;
             const std::string counter = zone.path() / "energy_uj";
             const auto now = number_in(counter);
             if (!now) complaint = counter + " may not be read";

@@ -164,13 +164,14 @@ Outcome Measurement::finish() {
     outcome_.pattern_s = slowest(setup_.pattern);
     outcome_.plan_s = slowest(setup_.plan);
     outcome_.first_s = slowest(outcome_.first_s);
-    std::int64_t traffic[2] = {outcome_.traffic.bytes, outcome_.traffic.messages};
-    MPI_Allreduce(MPI_IN_PLACE, traffic, 2, MPI_INT64_T, MPI_MAX, comm());
-    outcome_.traffic = {traffic[0], traffic[1]};
+    std::int64_t traffic[3] = {outcome_.traffic.bytes, outcome_.traffic.messages,
+                               !outcome_.traffic.known};
+    MPI_Allreduce(MPI_IN_PLACE, traffic, 3, MPI_INT64_T, MPI_MAX, comm());
+    outcome_.traffic = {traffic[0], traffic[1], {}, traffic[2] == 0};
     outcome_.exchange_s = mean_over_ranks(std::move(in_exchange_));
     for (std::size_t phase = 0; phase < phases_.size(); ++phase)
         outcome_.phases_s[phase] = mean_over_ranks(std::move(phases_[phase]));
-    if (ground_.energy && !samples_.empty()) {
+    if (ground_.energy && !samples_.empty() && work_s_ == 0) {  // not the energy of the work
         MPI_Allreduce(MPI_IN_PLACE, &joules_, 1, MPI_DOUBLE, MPI_SUM, comm());
         outcome_.energy_j = joules_ / (static_cast<double>(samples_.size()) *
                                        static_cast<double>(outcome_.iterations));

@@ -17,7 +17,7 @@ namespace parhelion::bench {
 namespace {
 
 bool is_known(const Communicator& comm, const Traffic& traffic) {
-    int unknown = traffic.bytes > 0 && traffic.sent.empty();
+    int unknown = !traffic.known || (traffic.bytes > 0 && traffic.sent.empty());
     MPI_Allreduce(MPI_IN_PLACE, &unknown, 1, MPI_INT, MPI_MAX, comm.handle());
     return unknown == 0;
 }
@@ -127,11 +127,14 @@ std::string columns_of(const Outcome& outcome) {
     if (samples.empty())
         return "# " + name + "failed: " + outcome.error.value_or("no sample") + "\n";
     std::sort(samples.begin(), samples.end());
+    const double median = (samples[samples.size() / 2] + samples[(samples.size() - 1) / 2]) / 2;
+    const auto count = [&](std::int64_t number) {
+        return outcome.traffic.known ? std::to_string(number) : std::string("-");
+    };
     std::array<char, 160> text{};
-    std::snprintf(text.data(), text.size(), "%14.2f %14.2f %14.2f %12lld %10lld   %s\n",
-                  microseconds(samples[samples.size() / 2]), microseconds(samples.front()),
-                  microseconds(samples.back()), static_cast<long long>(outcome.traffic.bytes),
-                  static_cast<long long>(outcome.traffic.messages),
+    std::snprintf(text.data(), text.size(), "%14.2f %14.2f %14.2f %12s %10s   %s\n",
+                  microseconds(median), microseconds(samples.front()), microseconds(samples.back()),
+                  count(outcome.traffic.bytes).c_str(), count(outcome.traffic.messages).c_str(),
                   outcome.verified ? "pass" : "FAIL");
     return name + text.data();
 }
@@ -207,8 +210,8 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
               {"samples", maximum_over_ranks(outcome.samples_by_rank)},
               {"samples_by_rank", outcome.samples_by_rank},
               {"probe_ns", probes_of(outcome)},
-              {"bytes", outcome.traffic.bytes},
-              {"messages", outcome.traffic.messages},
+              {"bytes", nullptr},
+              {"messages", nullptr},
               {"explain", outcome.explain}};
     if (!outcome.skew.seconds.empty()) {
         line["skew_s"] = outcome.skew.seconds;
@@ -219,6 +222,8 @@ void Record::outcome(const Case& which, const Outcome& outcome) {
         if (!outcome.phases_s[i].empty()) line["phases_s"][phases[i]] = outcome.phases_s[i];
     if (outcome.energy_j) line["energy_j"] = *outcome.energy_j;
     if (!outcome.exchange_s.empty()) line["exchange_s"] = outcome.exchange_s;
+    if (outcome.traffic.known)
+        line["bytes"] = outcome.traffic.bytes, line["messages"] = outcome.traffic.messages;
     if (!outcome.traffic_by_level.is_null()) line["traffic_by_level"] = outcome.traffic_by_level;
     if (outcome.exchange_lines > 0) line["exchange_lines"] = outcome.exchange_lines;
     write(std::move(line));

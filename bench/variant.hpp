@@ -85,6 +85,7 @@ struct Traffic {
     std::int64_t bytes = 0;
     std::int64_t messages = 0;
     std::vector<Sent> sent = {};  // empty if unknown
+    bool known = true;            // bytes and messages
     void add(const Sent& message) {
         bytes += message.bytes;
         ++messages;

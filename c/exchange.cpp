@@ -145,8 +145,13 @@ void run(ExchangeObject& object, Call call, int reduction, const std::vector<Fie
         case Call::prepare: return exchange.prepare(arrays);
         case Call::retune: exchange.retune(arrays);
     }
-    object.transport = exchange.transport();
-    object.explanation.clear();
+}
+
+// The text lives as long as the exchange; it may change when the exchange is retuned.
+const char* kept(ExchangeObject& object, std::string text) {
+    const auto same = std::ranges::find(object.texts, text);
+    return same != object.texts.end() ? same->c_str()
+                                      : object.texts.emplace_back(std::move(text)).c_str();
 }
 
 void tell_stale(ExchangeObject& object, const std::vector<Field>& arrays, int64_t* counts,
@@ -249,15 +254,15 @@ int phl_exchange_traffic(phl_exchange exchange, int direction, int64_t* bytes, i
 int phl_exchange_transport(phl_exchange exchange, const char** name) {
     return guarded([&] {
         require_output(name, "name");
-        *name = get(exchange)->transport.c_str();
+        const auto object = get(exchange);
+        *name = kept(*object, object->exchange.transport());
     });
 }
 int phl_exchange_explain(phl_exchange exchange, const char** text) {
     return guarded([&] {
         require_output(text, "text");
         const auto object = get(exchange);
-        if (object->explanation.empty()) object->explanation = object->exchange.explain();
-        *text = object->explanation.c_str();
+        *text = kept(*object, object->exchange.explain());
     });
 }
 

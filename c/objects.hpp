@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -92,7 +93,7 @@ struct ExchangeObject : FieldsObject {
     static constexpr unsigned kind = 3;
     static constexpr const char* name = "exchange";
     Exchange exchange;
-    std::string transport = exchange.transport(), explanation = {};
+    std::deque<std::string> texts = {};             ///< that callers have
     std::shared_ptr<Queue> queue = {}, begun = {};  ///< of calls, and of the step under way
     void end();
 };

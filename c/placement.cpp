@@ -6,6 +6,7 @@
 
 #include "core/node_messages.hpp"
 #include "guard.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/placement/c_interface.h"
@@ -286,22 +287,24 @@ int phl_placed_create(int parent, const phl_process_grid* grid, const int64_t* c
                       const int* blocks, const char* numbering, int node_color,
                       const phl_exchange_costs* costs, phl_placed** placed) {
     return guarded([&] {
-        // Every rank must reach the collective constructor, which validates the arguments.
         PlacedOptions options;
-        const int dimensions = grid->dimensions;
-        if (dimensions >= 1 && dimensions <= max_dimensions) {
-            if (grid->extents) options.grid.assign(grid->extents, grid->extents + dimensions);
-            if (cells) options.cells.assign(cells, cells + dimensions);
-            options.periodic = flags_from(dimensions, grid->periodic);
-        }
-        options.stencil = stencil_from(dimensions, *stencil);
-        options.halo = stencil->halo, options.bytes_per_cell = stencil->bytes_per_cell;
-        options.objective = objective_from(objective);
-        options.blocks = blocks_from(dimensions, levels, blocks);
-        options.numbering = text_from(numbering);
-        options.node_color = node_color;
-        options.costs = costs_from(costs);
-        PlacedComm comm(comm_from_fortran(parent), options);
+        const MPI_Comm over = comm_from_fortran(parent);
+        validate_together(Communicator(over), [&] {
+            const int dimensions = grid->dimensions;
+            if (dimensions >= 1 && dimensions <= max_dimensions) {
+                if (grid->extents) options.grid.assign(grid->extents, grid->extents + dimensions);
+                if (cells) options.cells.assign(cells, cells + dimensions);
+                options.periodic = flags_from(dimensions, grid->periodic);
+            }
+            options.stencil = stencil_from(dimensions, *stencil);
+            options.halo = stencil->halo, options.bytes_per_cell = stencil->bytes_per_cell;
+            options.objective = objective_from(objective);
+            options.blocks = blocks_from(dimensions, levels, blocks);
+            options.numbering = text_from(numbering);
+            options.node_color = node_color;
+            options.costs = costs_from(costs);
+        });
+        PlacedComm comm(over, options);
         *placed = new phl_placed{comm, comm.describe()};
     });
 }

@@ -170,13 +170,17 @@ std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name
     return values;
 }
 
-void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,
-            global_index shift) {
+void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name) {
     require_integers(array, name, false);
     const byte_count count = size_of(array, array.rank);
-    if (count >= 0 && count != static_cast<byte_count>(values.size()))
+    if (count >= 0 && count != static_cast<byte_count>(values))
         throw Error(std::string(name) + " has " + std::to_string(count) + " elements and needs " +
-                    std::to_string(values.size()) + ": pass an array of that size");
+                    std::to_string(values) + ": pass an array of that size");
+}
+
+void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,
+            global_index shift) {
+    require_room(array, values.size(), name);
     auto next = values.begin();
     for_each(array, name, [&](std::byte* at) {
         const global_index value = *next++ + shift;

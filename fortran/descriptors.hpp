@@ -50,6 +50,8 @@ CellValues values_of(const IndexedDomain& domain, const CFI_cdesc_t& x, Array gh
 /// for other types.
 std::vector<global_index> integers_of(const CFI_cdesc_t& array, const char* name,
                                       global_index shift = 0);
+/// Throws Error unless the array is of integers and has as many elements.
+void require_room(const CFI_cdesc_t& array, std::size_t values, const char* name);
 /// Writes `values`, each plus `shift`, to all elements of the array. Throws Error if one does not
 /// fit its kind.
 void assign(const CFI_cdesc_t& array, const std::vector<global_index>& values, const char* name,

@@ -430,7 +430,11 @@ int phl_f_exchange_only(phl_exchange whole, Array fields, Array depth, int faces
         if (depth != nullptr) {
             const auto widths = integers_of(*depth, "depth");
             const Plan& plan = get(whole)->exchange.plan();
-            const auto dimensions = static_cast<std::size_t>(plan.patterns.front()->dimensions);
+            std::size_t dimensions = 0;  // of the named fields
+            for (int f = 0; f < made; ++f)
+                if (only.fields.empty() || std::ranges::count(only.fields, f) != 0)
+                    dimensions = std::max(dimensions,
+                                          static_cast<std::size_t>(plan.pattern_of(f).dimensions));
             const std::size_t sides = widths.size() == 2 * dimensions ? 2 : 1;
             if (widths.size() == 1) only.depth = static_cast<int>(widths[0]);
             else only.depth.listed = static_cast<int>(widths.size() / sides);

@@ -24,7 +24,7 @@ List on_root(int root, const List& list) {
 List with_room(const List& list, Array room, const char* name) {
     return [=](const Communicator& comm) {
         Ids given = list(comm);
-        assign(*room, given, name);
+        require_room(*room, given.size(), name);
         return given;
     };
 }
@@ -150,19 +150,24 @@ int phl_f_index_map_from_neighbors(const int* comm, Array ranks, Array counts, A
                                    Array received_counts, Array received, Array shape,
                                    Array components_dim, const phl_exchange_options* options,
                                    phl_index_map* map) {
-    std::vector<List> lists{numbers(ranks, "ranks"), numbers(counts, "counts"),
-                            ids_from_zero(cells, "cells")};
-    const bool both = received_counts != nullptr && received != nullptr;
-    if (both) {
-        lists.push_back(numbers(received_counts, "received_counts"));
-        lists.push_back(ids_from_zero(received, "received"));
-    }
-    return make_map(
-        comm_from_fortran(*comm), "index_map%from_neighbor_lists", lists,
-        [=](const Lists& given, const Communicator& own, const ExchangeOptions& with) {
-            return from_neighbors(both, extents_from(shape, components_dim))(given, own, with);
-        },
-        options, map);
+    const bool both = received_counts != nullptr;
+    const List received_cells = [=](const Communicator&) {
+        if (received != nullptr && !both)
+            throw Error("received comes without received_counts: pass both, or neither");
+        return received != nullptr ? integers_of(*received, "received", -1) : Ids();
+    };
+    return with_comm(comm, [&](MPI_Comm of) {
+        std::vector<List> lists{numbers(ranks, "ranks"), numbers(counts, "counts"),
+                                ids_from_zero(cells, "cells")};
+        if (both) lists.push_back(numbers(received_counts, "received_counts"));
+        lists.push_back(received_cells);
+        return make_map(
+            of, "index_map%from_neighbor_lists", lists,
+            [=](const Lists& given, const Communicator& own, const ExchangeOptions& with) {
+                return from_neighbors(both, extents_from(shape, components_dim))(given, own, with);
+            },
+            options, map);
+    });
 }
 
 int phl_f_index_map_place(phl_index_map cells, Array places, Array ghost_places, Array shape,
@@ -272,10 +277,11 @@ int phl_f_owners(phl_index_map map, Array ids, Array ranks) {
 int phl_f_localize(phl_index_map map, Array ids, Array cells) {
     const List checked = [=](const Communicator&) {
         Ids given = integers_of(*ids, "ids");
-        assign(*cells, given, "cells");  // throws if `cells` is too small
-        const global_index last = get(map)->domain().global_size();
+        require_room(*cells, given.size(), "cells");
+        const IndexedDomain& domain = get(map)->domain();
+        const global_index last = domain.global_size();
         for (global_index& id : given) {
-            if (id < 0 || id > last)
+            if (id < 0 || (domain.first() >= 0 && id > last))  // owned ids may have gaps
                 throw Error("index " + std::to_string(id) + " is outside of 1 … " +
                             std::to_string(last) + " (0: none)");
             --id;

@@ -44,7 +44,7 @@ public:
     Traffic traffic() const override {
         const applications::Traffic all = program_->traffic();
         const std::int64_t steps = std::max<std::int64_t>(all_steps_, 1);
-        return {all.bytes / steps, all.messages / steps};
+        return {all.bytes / steps, all.messages / steps, {}, all.known};
     }
     nlohmann::json explain() const override {
         const std::string told = program_->explain();

@@ -135,7 +135,7 @@ public:
         if (functions_.exchange(adapters_[number].get()) != 0)
             throw Error("the other library's update failed", ErrorKind::communication);
     }
-    applications::Traffic traffic(std::size_t) const override { return {}; }  // unknown
+    applications::Traffic traffic(std::size_t) const override { return {.known = false}; }
     std::string explain() const override { return functions_.version; }
 
 private:

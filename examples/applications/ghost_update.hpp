@@ -13,6 +13,7 @@ namespace applications {
 /// Messages and bytes that one rank sends.
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
+    bool known = true;
 };
 
 /// An array with ghosts: `components` values per cell, owned cells first.

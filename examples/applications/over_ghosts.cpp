@@ -28,6 +28,7 @@ public:
             const Traffic each = traffic(number);
             sum.bytes += each.bytes * calls_[number];
             sum.messages += each.messages * calls_[number];
+            sum.known = sum.known && each.known;
         }
         return sum;
     }

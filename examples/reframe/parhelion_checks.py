@@ -42,17 +42,8 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
     def start_ranks(self):
         own = self.job.launcher.registered_name == "local"
         self.job.num_tasks = 1 if own else self.ranks
-        words = [
-            "bench",
-            self.benchmark,
-            *self.options,
-            "--out",
-            "run",
-            "--json",
-            DOCUMENT,
-            "--label",
-            f"system={self.current_system.name}",
-        ]
+        words = ["bench", self.benchmark, *self.options, "--out", "run"]
+        words += ["--json", DOCUMENT, "--label", self.label] if own else []
         words += ["--variants", self.variants] if self.variants else []
         words += ["--launches", str(self.launches)] if own else []
         # Data sets choose their own numbers of ranks.
@@ -60,12 +51,18 @@ class ParhelionBenchmark(rfm.RunOnlyRegressionTest):
         self.executable_opts = list(map(shlex.quote, words))
         self.keep_files = [DOCUMENT, COMPARISON, "run/record.jsonl"]
 
+    @property
+    def label(self):
+        return f"system={self.current_system.name}"
+
     @run_before("run")
-    def compare_with_baseline(self):
+    def after_the_ranks(self):
+        if self.job.launcher.registered_name != "local":  # ranks of a launcher write only the record
+            self.postrun_cmds = [f"parhelion runs tag run {shlex.quote(self.label)}", f"parhelion runs show run --json {DOCUMENT}"]
         before = self.earlier
         if before:
             # Its status is judged below, together with what it says.
-            self.postrun_cmds = [f"parhelion compare {shlex.quote(before)} run --json {COMPARISON} --markdown compare.md || true"]
+            self.postrun_cmds += [f"parhelion compare {shlex.quote(before)} run --json {COMPARISON} --markdown compare.md || true"]
 
     @property
     def earlier(self):

@@ -11,7 +11,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <string_view>
 
 #include "parhelion/core/error.hpp"
 #include "parhelion/domain/box.hpp"
@@ -147,6 +149,10 @@ private:
         there_ = PyObject_GetBuffer(object.ptr(), &view_,
                                     PyBUF_STRIDES | PyBUF_FORMAT | PyBUF_WRITABLE) == 0;
         if (!there_) PyErr_Clear();
+        if (there_ && view_.ndim > 0 && view_.strides == nullptr) {  // ctypes leaves them out
+            PyBuffer_Release(&view_);
+            there_ = false;
+        }
         return there_;
     }
 
@@ -154,8 +160,11 @@ private:
     bool there_ = false;
 };
 
-/// Treats both format codes of C's 64-bit integers as equal.
+/// Treats both format codes of C's 64-bit integers as equal, and marked native order as unmarked.
 inline bool equal_format(std::string_view a, std::string_view b) {
+    constexpr std::string_view native = std::endian::native == std::endian::little ? "<=@" : ">=@";
+    for (auto* each : {&a, &b})
+        if (!each->empty() && native.find(each->front()) != native.npos) each->remove_prefix(1);
     const auto plain = [](char c) { return c == 'q' ? 'l' : c == 'Q' ? 'L' : c; };
     return a == b || (a.size() == 1 && b.size() == 1 && plain(a[0]) == plain(b[0]));
 }

@@ -1,8 +1,10 @@
 // Index maps, and exchanges of the arrays of each call.
 #include "parhelion/index_map/index_map.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
+#include <string_view>
 
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/migration.hpp"
@@ -11,14 +13,26 @@
 namespace parhelion::python {
 namespace {
 
+// Whether elements are addresses of objects, or have some; names of members are between colons.
+bool has_objects(std::string_view format) {
+    bool in_name = false;
+    return std::ranges::any_of(format, [&](char c) {
+        in_name ^= c == ':';
+        return c == 'O' && !in_name;
+    });
+}
+
 // Other than native numbers, elements are opaque bytes.
 Element element_of(const Buffer& buffer) {
 #define PARHELION_FORMAT(name, NAME, bytes, format) {Scalar::name, format},
     static constexpr std::pair<Scalar, const char*> known[] = {PHL_SCALARS(PARHELION_FORMAT)};
 #undef PARHELION_FORMAT
     for (const auto& [scalar, format] : known)
-        if (equal_format(buffer.format(), format))
+        if (equal_format(buffer.format(), format) && buffer->itemsize == size_of(scalar))
             return {scalar, static_cast<std::int32_t>(buffer->itemsize)};
+    if (has_objects(buffer.format()))
+        throw Error("an array has Python objects, which mean nothing on another rank: pass numbers",
+                    ErrorKind::type);
     return {Scalar::bytes, static_cast<std::int32_t>(buffer->itemsize)};
 }
 
@@ -162,7 +176,12 @@ auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_arra
     const Guard::Inside inside(map.guard);
     return call([&] {
         const nb::gil_scoped_acquire held;
-        return seen.emplace(map, given, as_array).values().at(0);
+        try {
+            return seen.emplace(map, given, as_array).values().at(0);
+        } catch (nb::python_error& error) {
+            throw Error(nb::str(error.value()).c_str(),
+                        error.matches(PyExc_TypeError) ? ErrorKind::type : ErrorKind::value);
+        }
     });
 }
 

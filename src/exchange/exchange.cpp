@@ -177,7 +177,7 @@ struct Exchange::Impl final : Operation {
                          : select_by_name(plan, arrays, parse_choice(settings.transport));
         combine_in_end = options.combine_in_end;
         chosen.stages->make_reverse(combine_in_end);
-        of_forward.version = of_reverse.version = arrays.version();
+        of_forward = of_reverse = {arrays.version(), {}};
     }
 
     Impl(const Impl& whole, const Only& only)
@@ -225,7 +225,7 @@ struct Exchange::Impl final : Operation {
             return stages;
         });
         chosen.stages = std::move(made);
-        of_forward.version = of_reverse.version = arrays.version();
+        of_forward = of_reverse = {arrays.version(), {}};
     }
 
     // Collective. Subsets use the new choice from their next use on.
@@ -251,7 +251,7 @@ struct Exchange::Impl final : Operation {
         });
         if (!by_auto) return;
         chosen = std::move(next);
-        of_forward.version = of_reverse.version = arrays.version();
+        of_forward = of_reverse = {arrays.version(), {}};
         let_subsets_follow(chosen);
     }
     bool is_any_under_way() const {
@@ -312,18 +312,17 @@ struct Exchange::Impl final : Operation {
     }
     void begin_and_leave(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
         require_begin();
-        begin(given, direction, how, queue);
+        begin(given, direction, how, queue, true);
         chosen.stages->leave(queue == nullptr);
-        stand_in(direction);
     }
     // If this rank forwards messages, others need a thread that does so until end; MPI must serve
-    // it.
+    // it. Throws if none can start.
     void stand_in(Direction direction) {
-        if (progress || !chosen.stages->passes_on(direction) || !mpi_serves_all_threads()) return;
-        progress = &ProgressThread::of_process();
-        progress->begun();
+        if (!progress && chosen.stages->passes_on(direction) && mpi_serves_all_threads())
+            progress = &ProgressThread::of_process();
     }
-    void begin(const ArrayList& given, Direction direction, Reduction how, Queue* queue) {
+    void begin(const ArrayList& given, Direction direction, Reduction how, Queue* queue,
+               bool leaves = false) {
         require_mpi_not_ended();
         require_outside();
         if (under_way())
@@ -335,6 +334,7 @@ struct Exchange::Impl final : Operation {
         if (!chosen.stages) prepare(given);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
         if (calls && queue != nullptr) queue->wait();  // the checks read the arrays now
+        if (leaves) stand_in(direction);
         if (calls) begin_checked(direction, how);
         chosen.stages->begin(direction, how, queue);
         begun();

@@ -467,9 +467,20 @@ private:
 };
 
 // Restores ghosts, also when a trial throws.
-struct GhostsGivenBack : SavedGhosts {
-    using SavedGhosts::SavedGhosts;
-    ~GhostsGivenBack() { restore(); }
+class GhostsGivenBack {
+public:
+    explicit GhostsGivenBack(const Plan& plan) : ghosts_(plan) {}
+    ~GhostsGivenBack() {
+        if (!is_done_) static_cast<void>(complaint_of([this] { ghosts_.restore(); }));
+    }
+    void restore() {
+        is_done_ = true;
+        ghosts_.restore();
+    }
+
+private:
+    const SavedGhosts ghosts_;
+    bool is_done_ = false;
 };
 
 // A clause, then a table: each variant's time, fastest first, or why it was refused.
@@ -550,12 +561,13 @@ Selected select(const Plan& plan, const BoundArrays& arrays, const Use& use, boo
     } catch (const Error& error) {  // the race reports what the system now refuses on all ranks
         if (!error.is_refusal()) throw;
     }
-    const GhostsGivenBack ghosts(plan);
+    GhostsGivenBack ghosts(plan);
     Trials trials(plan, arrays, all, use, found.sequences);
     const RaceResult result = run_race(all, trials);
     if (result.winner < 0)
         throw Error("auto finds no transport that works: " + result.standings.front().refusal,
                     ErrorKind::system);
+    ghosts.restore();
     const Choice& winner = all[result.winner].choice;
     cache.learn(kind.value(), found.bytes, winner);
     return {winner, trials.take_out(result.winner), reason_of(all, result, use)};

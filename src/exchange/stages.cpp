@@ -380,8 +380,14 @@ void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
 
 void Stages::leave(bool may_wait) {
     const Hold hold(*this);
-    if (may_wait) queue_->wait();
-    if (!stages().empty()) stages().front().leave();
+    if (failure_) return;  // `end` throws it
+    try {
+        if (may_wait) queue_->wait();
+        if (!stages().empty()) stages().front().leave();
+    } catch (...) {
+        failure_ = std::current_exception();
+        give_up();
+    }
 }
 
 bool Stages::test() {

@@ -108,9 +108,11 @@ private:
         for (int rest = d + 1; rest < domain_.dimensions(); ++rest)
             inside = inside || layout_.stagger.more(rest) != 0;
         for (global_index x = first; x <= last; x = inside || x == last ? x + 1 : last) {
-            // No other rank holds the ends of a non-periodic grid.
+            // No other rank holds the ends of a non-periodic grid, if the blocks there have cells.
+            const auto& starts = axis.starts;
             const bool end = staggered && (x == first || x == last) &&
-                             (axis.periodic || (x > 0 && x < axis.extent - 1));
+                             (axis.periodic || ((x > 0 || starts[1] == 0) &&
+                                                (x < axis.extent - 1 || *(starts.end() - 2) == x)));
             at[index(d)] = x;
             if (end || inside) visit(at, d + 1, border || end);
         }

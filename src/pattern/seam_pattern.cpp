@@ -378,14 +378,18 @@ private:
         for (std::size_t b = 0; b < all.size(); ++b) {
             RegionOffset region = region_of(all[b].cells, owned_);
             AxisMap map;
-            for (const bool seam : {false, true})
-                for (int d = 0; d < domain_.dimensions(); ++d) {
-                    const FoundBox* const own = own_side(d, region[d], all, regions);
-                    if (own == nullptr || own->found.turn.seam != seam) continue;
-                    if (mirrors_ghosts(own->map(), d, region)) continue;
-                    map = own->map().after(map);
-                    region[d] = 0;
-                }
+            RegionOffset before{};
+            do {  // a side may mirror an axis that another side has to reduce first
+                before = region;
+                for (const bool seam : {false, true})
+                    for (int d = 0; d < domain_.dimensions(); ++d) {
+                        const FoundBox* const own = own_side(d, region[d], all, regions);
+                        if (own == nullptr || own->found.turn.seam != seam) continue;
+                        if (mirrors_ghosts(own->map(), d, region)) continue;
+                        map = own->map().after(map);
+                        region[d] = 0;
+                    }
+            } while (region != before);
             if (region == RegionOffset{}) continue;
             for (const std::size_t a : regions[region])
                 if (repeats(all[b], map, all[a])) all[b].first = a;

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "plan/copy_team.hpp"
 
 namespace parhelion {
@@ -13,7 +14,9 @@ constexpr int most_members = 1024;
 
 std::shared_ptr<CopyTeam> start_team(int size) {
     try {
-        return std::make_shared<CopyTeam>(size);
+        return {new CopyTeam(size), [](CopyTeam* team) {
+                    if (!is_forked_child()) delete team;  // its threads are the parent's
+                }};
     } catch (const std::system_error& refusal) {
         throw Error(
             "cannot start " + std::to_string(size) + " threads for copying (" + refusal.what() +

@@ -59,6 +59,9 @@ private:
             std::vector<CellValues> values;
             for (const auto& [from, to] : arrays) {
                 const CellValues before(from), after(to);
+                if (after.owned.first == nullptr && map_.domain().ghosts() > 0)
+                    throw Error(
+                        "the array of the cells afterwards is a null pointer: pass an array");
                 values.emplace_back(before.owned, after.owned, from.element, from.components);
             }
             work(values);

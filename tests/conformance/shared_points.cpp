@@ -376,6 +376,21 @@ CASE("points of a grid that several ranks hold get one sum on all of them, over 
     EXPECT_TRUE(holds(error_of([&] { PointSums(domain, {view(cells)}); }), "lives on cells"));
 }
 
+CASE("the last point of a grid is summed also where its owner has no cells") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() == 1) return;
+    std::vector<global_index> cells(static_cast<std::size_t>(comm.size()), 0);
+    cells.front() = 4;
+    const CartesianDomain domain({4}, {.process_grid = {comm.size()}, .splits = {cells}});
+    Array<double> mass = make_array<double>(domain, {.stagger = 1});
+    PointSums sums(domain, {view(mass)});
+    if (comm.rank() == 0) mass(4) = 3;
+    sums();
+    if (comm.rank() == 0 || comm.rank() == comm.size() - 1) {
+        EXPECT_EQ(mass(4), 3);
+    }
+}
+
 namespace {
 
 // A sum that throws on one rank.

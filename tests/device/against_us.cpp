@@ -854,6 +854,10 @@ extern "C" void against_us_set_pools(int every) {  // 1: all allocations are fro
     machine().has_pools = every != 0;
     machine().pools_alone = every == 1;
 }
+extern "C" std::size_t against_us_events() {
+    const std::lock_guard lock(machine().mutex);
+    return machine().events.size();
+}
 extern "C" std::uint64_t against_us_launches() {
     const std::lock_guard lock(machine().mutex);
     return machine().launches;

@@ -92,6 +92,9 @@ CASE("an exchange follows the stream that it is given, and what comes after its 
             solver.expect_ghosts(time);
             EXPECT_EQ(solver.driver.contexts(), 1u);  // only the program's own
         }
+        if (solver.driver.events != nullptr) {
+            EXPECT_LT(solver.driver.events(), 30u);  // calls use them again
+        }
     }
 }
 

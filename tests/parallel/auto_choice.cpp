@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "support/cases.hpp"
 #include "support/exchanging.hpp"
@@ -298,6 +299,29 @@ CASE("an exchange that is retuned races anew and is right, as are its subsets") 
     named.retune();
     EXPECT_EQ(named.transport(), "mpi");
     check_forward(named, fields, 2);
+}
+
+// Large messages into private memory are refused by transport shared.
+CASE("what an array was refused for is forgotten when the exchange is retuned for it") {
+    if (ranks() != 2) return;
+    const Fresh comm;
+    const CartesianDomain domain(
+        {4, 1 << 20}, {.halo = {2, 0}, .periodic = true, .process_grid = {2, 1}}, MPI_Comm(comm));
+    const Array<double> shared = make_array<double>(domain);
+    std::vector<double> own(6 << 20, 1 + domain.communicator().rank());
+    const ArrayList given{view(domain, own.data())};
+    std::optional<Exchange> exchange;
+    {
+        const Variable list("PARHELION_AUTO", "shared");
+        exchange.emplace(build_pattern(domain), std::vector<Field>{view(shared)},
+                         ExchangeOptions{.transport = "auto"});
+    }
+    if (exchange->transport() != "shared") return;
+    EXPECT_NE(exchange->refusal(Direction::forward, given), "");
+    const Variable list("PARHELION_AUTO", "mpi");
+    exchange->retune(given);
+    (*exchange)(given);
+    EXPECT_EQ(own.front(), 2 - domain.communicator().rank());
 }
 
 // UCX has no network device of that name.

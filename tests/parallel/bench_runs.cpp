@@ -38,9 +38,9 @@ std::map<std::string, Outcome> run(const Case& which, const Communicator& comm) 
     FlagProbe probe(comm, bind_ranks(comm, false));
     std::map<std::string, Outcome> outcomes;
     Turns alone("", comm.rank());
-    run_case(which, job, {comm, start_line, probe, alone}, [&](const Case&, const Outcome& outcome) {
-        outcomes.emplace(outcome.variant, outcome);
-    });
+    run_case(
+        which, job, {comm, start_line, probe, alone},
+        [&](const Case&, const Outcome& outcome) { outcomes.emplace(outcome.variant, outcome); });
     return outcomes;
 }
 

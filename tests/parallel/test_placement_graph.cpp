@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include "parhelion/core/error.hpp"
+#include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/placement/graph.hpp"
 #include "support/cases.hpp"
@@ -51,6 +52,15 @@ CASE("what an index map's pattern sends becomes the graph") {
     ASSERT_EQ(edges.part.size(), 1);
     EXPECT_EQ(edges.part[0], (rank + 1) % size);
     EXPECT_EQ(edges.bytes[0], 8);  // two distinct cells; the third ghost is a duplicate
+}
+
+CASE("what a grid's pattern sends becomes the graph, without copies of it") {
+    const int size = size_of(MPI_COMM_WORLD);
+    if (size == 1) return;
+    const parhelion::CartesianDomain domain(
+        {4 * size, 8}, {.periodic = {false, true}, .process_grid = {size, 1}}, MPI_COMM_WORLD);
+    for (const std::int64_t bytes : edges_of(parhelion::build_pattern(domain), 8).bytes)
+        EXPECT_EQ(bytes, 8 * 8);
 }
 
 CASE("an edge to a rank that does not exist is reported on every rank") {

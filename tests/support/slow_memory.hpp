@@ -26,6 +26,7 @@ namespace test {
     X(long long, left, against_us_left, ())                                   \
     X(void, capture, against_us_capture, (void*, int))                        \
     X(std::uint64_t, launches, against_us_launches, ())                       \
+    X(std::size_t, events, against_us_events, ())                             \
     X(bool, has_pools, against_us_has_pools, ())                              \
     X(void, set_pools, against_us_set_pools, (int))
 

@@ -64,7 +64,8 @@ public:
     /// counterpart; a repeated rank, or this one; a point that is repeated in a list, or identified
     /// with another point of its rank.
     ///
-    ///     auto nodes = IndexMap::from_neighbor_lists({{left, {0, 1}}, {right, {8, 9}}});
+    ///     std::vector<NeighborCells> lists{{left, {0, 1}}, {right, {8, 9}}};
+    ///     auto nodes = IndexMap::from_neighbor_lists(lists);
     ///     nodes.sum_shared(force);
     static IndexMap from_neighbor_lists(std::span<const NeighborCells> shared,
                                         Communicator comm = MPI_COMM_WORLD, Places extents = {},

@@ -13,7 +13,7 @@ from ..record.folder import folders_with
 from ..record.model import Case, INTERLEAVED, RecordError, flatten
 from ..record.read import FILE_NAME, Record, failed, read_record
 from .results import CaseResult, Entry, entries, in_order, remarks, results, skew
-from .statistics import APART, DEFAULT_RULES, Difference, Launch, Rules, Verdict, all_probes, difference, judge, typical_probes
+from .statistics import APART, DEFAULT_RULES, NO_INTERVAL, Difference, Launch, Rules, Verdict, all_probes, difference, judge, typical_probes
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,11 @@ def match(first: RecordSet, second: RecordSet) -> Comparison:
         both = f"{first.name} and {second.name}"
         raise RecordError(f"{both} have no case and variant in common: nothing can be compared{''.join(why)}")
     timed = [launches(first), launches(second)]
-    rows = [Row(a[key][0], a[key][1].variant, (a[key][1].median, b[key][1].median), difference(timed[0].get(key, []), timed[1].get(key, [])))
-            for key in shared]
+    differences = [difference(timed[0].get(key, []), timed[1].get(key, [])) for key in shared]
+    if any("imported" in record.run.environment for each in sets for record in each.records):
+        # Other tools print two decimals: equal values only mean that the variation is smaller.
+        differences = [replace(each, shift=None, interval=NO_INTERVAL) if each.shift and each.shift.error == 0 else each for each in differences]
+    rows = [Row(a[key][0], a[key][1].variant, (a[key][1].median, b[key][1].median), found) for key, found in zip(shared, differences, strict=True)]
     found = changes(first, second)
     machines = found.pop("machine")
     names = [{key: f"{entry.variant} on {case.name}" for key, (case, entry) in side.items()} for side in sides]

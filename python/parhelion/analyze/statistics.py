@@ -267,6 +267,8 @@ def _order_statistics(samples: np.ndarray) -> Interval:
     from scipy import stats
 
     wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + CONFIDENCE) / 2) * _inflation(samples))
+    if wider >= 1:
+        return NO_INTERVAL
     low, high = stats.quantile_test(samples, p=0.5).confidence_interval(wider)
     return Interval(*(float(end) if np.isfinite(end) else None for end in (low, high)))
 

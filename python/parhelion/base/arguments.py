@@ -36,9 +36,14 @@ def integers(value: Any, name: str, bits: int = 32) -> list[int]:
     return [integer(item, name, bits) for item in sequence(value, name)]
 
 
+def is_one(value: Any) -> bool:
+    """Whether this is one whole number; an array, even of one number, is a sequence."""
+    return hasattr(value, "__index__") and not getattr(value, "ndim", 0)
+
+
 def extents_of(value: Any) -> list[int]:
     """Cells per dimension; one number means one dimension."""
-    extents = [value] if hasattr(value, "__index__") else sequence(value, "extents")
+    extents = [value] if is_one(value) else sequence(value, "extents")
     if not 1 <= len(extents) <= MOST_DIMENSIONS:
         raise ValueError(f"extents has {len(extents)} dimensions: pass 1 to {MOST_DIMENSIONS}, cells in each")
     return [integer(extent, "an extent", 64) for extent in extents]
@@ -54,7 +59,7 @@ def per_dimension(value: Any, dimensions: int, name: str) -> list[Any]:
 
 def halo_sides(halo: Any, dimensions: int) -> Sides:
     """((lower, upper), …) from one width, one per dimension, or a pair per dimension."""
-    if hasattr(halo, "__index__") or isinstance(halo, bool):
+    if is_one(halo) or isinstance(halo, bool):
         width = integer(halo, "halo")
         return ((width, width),) * dimensions
     return tuple(_both_sides(item) for item in per_dimension(halo, dimensions, "halo"))
@@ -79,8 +84,7 @@ def depth_of(depth: Any, array: Sides, domain: Sides) -> Sides:
 
 def stagger_of(stagger: Any, dimensions: int) -> list[int]:
     """1, 0 or -1 per dimension."""
-    one = hasattr(stagger, "__index__")
-    along = [stagger] * dimensions if one else per_dimension(stagger, dimensions, "stagger")
+    along = [stagger] * dimensions if is_one(stagger) else per_dimension(stagger, dimensions, "stagger")
     values = [integer(each, "stagger") for each in along]
     if any(each not in (-1, 0, 1) for each in values):
         raise ValueError(f"stagger is {stagger!r}: use 1 where an array has one point more than there are cells, 0 on cells, -1 for their upper faces")
@@ -88,7 +92,7 @@ def stagger_of(stagger: Any, dimensions: int) -> list[int]:
 
 
 def _both_sides(item: Any) -> tuple[int, int]:
-    if hasattr(item, "__index__"):
+    if is_one(item):
         width = integer(item, "halo")
         return width, width
     sides = integers(item, "halo")
@@ -107,7 +111,7 @@ def periodicity(value: Any, dimensions: int) -> list[bool]:
 
 
 def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool) or type(value).__name__ == "bool" or (hasattr(value, "__index__") and value in (0, 1))
+    return isinstance(value, bool) or type(value).__name__ == "bool" or (is_one(value) and value in (0, 1))
 
 
 def choice(value: Any, name: str, choices: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from ..errors import InputError, need
 from ..launch import find_build
+from ..launch.jobs import rank_of_launcher
 from ..measure import cases
 from ..measure.cases import usual_ranks
 from ..measure.measurement import (
@@ -117,7 +118,7 @@ def bench(context: click.Context, **sides: Any) -> None:
       help="Microseconds of work between begin and end of each exchange; the work is not timed.")
 @WORK("--uneven", type=click.FloatRange(0, 0.95), default=0, metavar="SHARE",
       help="With --overlap: the first rank works less by this share, the last rank more, the others in between.")
-@COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, and the phases of each exchange timed.")
+@COMB("--case", type=click.Choice(["comb"]), help="The case of LLNL's Comb: one field of float64 with halo 1, open ends, and the phases of each exchange timed.")
 @COMB("--cycles", type=Whole(1, MOST_REPETITIONS), help="Its name for --repetitions, as --divide, --ghost and --vars are for others.")
 @SAMPLES("--libraries", type=Names(tuple(cases.PLUG_INS["halo"]), "library"), default=(), metavar="NAMES",
          help=f"Also measure other libraries: {', '.join(cases.PLUG_INS['halo'])}, as `make libraries` builds them.")
@@ -138,7 +139,7 @@ def halo(context: click.Context, options: dict[str, Any], libraries: tuple[str, 
         raise InputError("--cycles is Comb's name for --repetitions: give one of them")
     options["repetitions"] = cycles or options["repetitions"]
     if case == "comb":
-        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",)}.items() if not is_given(name)}
+        grid |= {name: value for name, value in {"halo": (1,), "fields": (1,), "element": ("float64",), "periodic": False}.items() if not is_given(name)}
     _measure("halo", [cases.halo(**grid, phases=case is not None)], options, libraries, per_node=per_node)
 
 
@@ -184,9 +185,11 @@ def gather(options: dict[str, Any], datasets: tuple[Path, ...], libraries: tuple
 
     groups = cases.gather(datasets, **how)
     build, against = find_build(options["build"], measuring=True), options["against"]
-    if against and COARRAY in (libraries or ()):
-        raise InputError("--libraries coarray: its programs are the same beside every build; leave out --against, or the coarrays")
-    wanted = [name for name in libraries or (NO_LIBRARIES if options["variants"] else GATHERED) if name not in NO_LIBRARIES and (name != COARRAY or not against)]
+    sides = {f"--{side}": names for side, names in click.get_current_context().obj.items()}
+    beside = [what for what, value in {"--against": against, **sides, "mpiexec or srun": rank_of_launcher()}.items() if value]
+    if beside and COARRAY in (libraries or ()):
+        raise InputError(f"--libraries coarray: its programs are the same beside every build; leave out {' and '.join(beside)}, or the coarrays")
+    wanted = [name for name in libraries or (NO_LIBRARIES if options["variants"] else GATHERED) if name not in NO_LIBRARIES and (name != COARRAY or not beside)]
     builds = builds_here() if COARRAY in wanted else []
     missing = [name for name in wanted if not (builds if name == COARRAY else (build.directory / f"libphl_adapter_{name}.so").exists())]
     if missing:
@@ -252,10 +255,11 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libra
     """Measure the groups, print the results, write the document, and exit with the status."""
     from ..analyze.document import bench_document, exit_status
     from ..measure.run import NAMES, measure
+    from ..measure.sides import become_rank
     from ..show.results import summary
 
     sides = click.get_current_context().obj
-    output, quick, beside = Output(options["json_file"]), options["quick"], [name for library in libraries for name in cases.PLUG_INS[benchmark][library]]
+    quick, beside = options["quick"], [name for library in libraries for name in cases.PLUG_INS[benchmark][library]]
     what = Measurement(
         benchmark, groups, builds=sides["builds"], networks=sides["networks"], bind=not options["no_bind"],
         variants=(*(options["variants"] or ("all",)), *beside) if beside else options["variants"],
@@ -265,6 +269,9 @@ def _measure(benchmark: str, groups: list[Group], options: dict[str, Any], libra
         **{name: options[name] for name in ("precision", "most_repetitions", "seed", "build", "against", "live", "out")},
         **{"min_sample_s": QUICK_MIN_SAMPLE_S if quick else MIN_SAMPLE_S, **special},
     )
+    unheard = {"--launches": options["launches"], "--label": what.labels, "--json": options["json_file"], "--timeout": options["timeout"]}
+    become_rank(what, [name for name, value in unheard.items() if value])
+    output = Output(options["json_file"])
     records = measure(what, output.errors)
     for letter, record in zip(NAMES, records):
         if what.against:

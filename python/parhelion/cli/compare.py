@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import InputError, OK, WRONG_VALUE
 from ..record.image import read_image
@@ -106,8 +107,20 @@ def compare(a: Path, b: Path, json_file: str | None, **how: Any) -> None:
     output, kind = Output(json_file), _kind(a)
     if kind != (other := _kind(b)):
         raise InputError(f"{a} is a {kind} and {b} a {other}: compare two of one kind")
+    _refuse_unused(kind)
     compare_two = {RUN.name: _runs, IMAGE.name: _images, PROFILE.name: _profiles}[kind]
     raise SystemExit(compare_two(a, b, how, output))
+
+
+RULED = ("alpha", "least", "margin", "drift")
+UNUSED = {RUN.name: ("most", "speedscope"), IMAGE.name: ("variants", "show_all", "speedscope"), PROFILE.name: ("variants", "show_all", *RULED)}
+
+
+def _refuse_unused(kind: str) -> None:
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name in UNUSED[kind] and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"{option.opts[-1]}: a comparison of two {kind}s does not use it: leave it out")
 
 
 def _runs(a: Path, b: Path, how: How, output: Output) -> int:

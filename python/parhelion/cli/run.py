@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..launch import Completed, inside_launcher
+from ..launch import Completed
 from ..launch.builds import MOST_RANKS, launcher_named
-from ..launch.jobs import SlurmJob, by_srun
+from ..launch.jobs import SlurmJob, rank_of_launcher
 from .options import SECONDS, PanelCommand, Real, Whole, options_of
 
 STOPPED = 124  # exit status of GNU timeout
@@ -106,8 +106,8 @@ def _start(program: Sequence[str], how: Mapping[str, Any]) -> int:
 
 
 def _refuse_inside() -> None:
-    here = inside_launcher()
-    if here is None or (here.size == 1 and by_srun(here)):
+    here = rank_of_launcher()
+    if here is None:
         return
     if here.rank > 0:
         sys.exit(2)  # rank 0 prints the error

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..base.arguments import choice, integers
+from ..base.arguments import choice, integers, is_one
 from ..errors import ResourceError
 
 
@@ -164,7 +164,7 @@ def component_shape(components: Any) -> tuple[int, ...]:
     """Extents of the component axes."""
     if components is None:
         return ()
-    counts = [components] if hasattr(components, "__index__") else components
+    counts = [components] if is_one(components) else components
     shape = tuple(integers(counts, "components"))
     if any(count < 1 for count in shape):
         raise ValueError(f"components is {components}: every axis needs at least 1")

@@ -210,6 +210,8 @@ class _Located:
 def _exchangeable(array: np.ndarray, name: str) -> np.ndarray:
     if array.dtype.hasobject:
         raise TypeError(f"{name} holds Python objects, which cannot be sent: use numbers or structures of numbers")
+    if isinstance(array, np.ma.MaskedArray) and array.mask is not np.ma.nomask:
+        raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
     if not array.flags.writeable:
         raise ValueError(f"{name} is read-only, and the exchange writes its ghosts: pass a writable array")
     if array.size > 0 and any(stride == 0 and extent > 1 for stride, extent in zip(array.strides, array.shape, strict=True)):

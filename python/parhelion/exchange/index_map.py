@@ -139,7 +139,7 @@ class IndexMap(IndexedDomain):
         Raises ValueError or TypeError on every rank for a mask that does not fit.
         """
         made = IndexMap.__new__(IndexMap)
-        made._adopt(self, self._map.only((mask,), callable_array))
+        made._adopt(self, self._map.only((_writable(mask),), callable_array))
         return made
 
     def update(self, mask: Any) -> None:
@@ -147,7 +147,7 @@ class IndexMap(IndexedDomain):
 
         Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or during an exchange.
         """
-        self._map.update((mask,), callable_array)
+        self._map.update((_writable(mask),), callable_array)
 
     @property
     def places(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -282,6 +282,13 @@ class RaggedMap(IndexMap):
         if not 0 <= row < self._rows.size:
             raise IndexError(f"row {row} does not exist: this rank has {self._rows.owned} owned rows and {self._rows.ghosts} ghosts")
         return slice(int(self._offsets[row]), int(self._offsets[row + 1]))
+
+
+def _writable(mask: Any) -> Any:
+    """The mask, or a copy of what is read-only, as the library takes only arrays that can be written."""
+    if isinstance(mask, (tuple, list)):
+        return tuple(map(_writable, mask))
+    return mask.copy() if isinstance(mask, np.ndarray) and not mask.flags.writeable else mask
 
 
 def _extents(shape: "Sequence[int] | None", components_axis: int | None) -> tuple[list[int], int]:

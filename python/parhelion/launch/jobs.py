@@ -75,6 +75,12 @@ def by_srun(here: Rank, env: Mapping[str, str] | None = None) -> bool:
     return _is_slurm_step(env) and _in_step(env) == (here.rank, here.size)
 
 
+def rank_of_launcher() -> Rank | None:
+    """Return (rank, size, kind) if this process is one of a launcher's ranks; a command that `srun -n 1` started is none."""
+    here = inside_launcher()
+    return None if here and here.size == 1 and by_srun(here) else here
+
+
 def _is_slurm_step(env: Mapping[str, str]) -> bool:
     """Whether this is a Slurm step; batch scripts have SLURM_PROCID, too."""
     return ("SLURM_STEP_ID" in env or "SLURM_STEPID" in env) and "SLURM_STEP_NUM_TASKS" in env

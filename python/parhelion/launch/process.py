@@ -209,7 +209,10 @@ class Job:
         hand_on = self.on_line or _to_stderr
         for line in stream:
             self.seen = self.seen or (self.false_start is not None and self.false_start in line)
-            hand_on(line.rstrip("\n"))
+            try:
+                hand_on(line.rstrip("\n"))
+            except OSError:  # nobody reads, or a full disk: the command must not wait for a reader
+                hand_on = _drop
 
 
 def run_command(argv: Sequence[str], env: Mapping[str, str] | None = None, *, timeout: float | None = None, **options: Any) -> Completed:
@@ -221,6 +224,10 @@ def run_command(argv: Sequence[str], env: Mapping[str, str] | None = None, *, ti
     with Job(argv, env, **options) as job:
         in_time = job.wait(timeout)
     return Completed(job.argv, job.returncode if in_time else None, time.monotonic() - start)
+
+
+def _drop(line: str) -> None:
+    pass
 
 
 def _to_stderr(line: str) -> None:

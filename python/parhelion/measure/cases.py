@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..launch import usable_cores
-from ..launch.jobs import Hosts
+from ..launch.jobs import Hosts, rank_of_launcher
 from .measurement import Group
 from .programs import EXTENT, GHOSTS, VEROS, names, process_grid
 
@@ -28,8 +28,9 @@ PLUG_INS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def usual_ranks() -> int:
-    """One rank per usable core, at least 2."""
-    return max(2, usable_cores())
+    """One rank per usable core, at least 2; those of the launcher that started this process."""
+    here = rank_of_launcher()
+    return (here and here.size) or max(2, usable_cores())
 
 
 def balanced_grid(ranks: int, dimensions: int) -> list[int]:

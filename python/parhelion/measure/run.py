@@ -66,12 +66,13 @@ class Run:
     def __init__(self, what: Measurement, sides: list[Side], console: Console) -> None:
         self.what, self.sides = what, sides
         self.turns = in_pairs(turns(what, len(sides))) if what.live else [[turn] for turn in turns(what, len(sides))]
+        notes = self._notes()  # first: without a launcher there is no run
         self.folders = _folders(what, sides)  # per side
         self.runs = list(dict.fromkeys(self.folders))
         self.progress = RunProgress(console, what.benchmark, len(self.turns))
         self.failed: dict[tuple[int, int], End] = {}
         self.lost: list[tuple[RunFolder, End]] = []  # ends that could not be written to a full disk
-        for note in self._notes():
+        for note in notes:
             console.print(note, style="dim", markup=False, soft_wrap=True)
 
     def records(self) -> list[Record]:

@@ -19,9 +19,9 @@ from typing import Any
 import msgspec
 
 from ..errors import InputError, build_for
-from ..launch import Build, BuildError, Launch, find_build, usable_builds, inside_launcher
+from ..launch import Build, BuildError, Launch, find_build, usable_builds
 from ..launch.builds import single_threaded, usual_name
-from ..launch.jobs import Hosts, SlurmJob, by_srun
+from ..launch.jobs import Hosts, SlurmJob, rank_of_launcher
 from ..launch.kinds import NETWORKS, network_setting
 from ..launch.process import run_command
 from ..machine.builds import built_variants
@@ -75,8 +75,7 @@ class Side:
 def sides_of(what: Measurement) -> list[Side]:
     """Return all sides; with `against`, the other build (A) and this one (B). Raises `InputError` if this is impossible here."""
     become_rank(what)
-    if what.live and not what.against:
-        raise InputError("--live: there is nobody to take turns with: add --against, or leave it out")
+    _has_other(what)
     job = SlurmJob.told(os.environ)
     if what.live and (Hosts.told(os.environ).names or (job and job.nodes > 1)):
         raise InputError("--live: ranks hand each other the cores of one host: measure on one host, or leave out --live, and launches take turns")
@@ -87,15 +86,18 @@ def sides_of(what: Measurement) -> list[Side]:
     return [_other(what.against, build.name).check(what), this] if what.against else [this]
 
 
-def become_rank(what: Measurement) -> None:
+def become_rank(what: Measurement, given: Iterable[str] = ()) -> None:
     """If a launcher started this process as a rank, exec the measuring program, which prints columns; with `out` rank 0 writes a record.
 
-    Rank 0 raises `InputError` if the measurement is impossible; other ranks exit.
+    Rank 0 raises `InputError` if the measurement is impossible, or with options that such a rank cannot serve (`given`); other ranks exit.
     """
-    here = inside_launcher()
-    if here is None or (here.size == 1 and by_srun(here)):
+    here = rank_of_launcher()
+    if here is None:
         return
     try:
+        if names := ", ".join(given):
+            raise InputError(f"{names}: ranks of mpiexec or srun measure once and print columns, or write a record without labels (--out): "
+                             "leave it out, or run the command without mpiexec or srun (--launcher says how to start)")
         program, environment = _of_rank(what, here.size)
     except InputError:
         if here.rank > 0:
@@ -106,8 +108,14 @@ def become_rank(what: Measurement) -> None:
     os.execve(program[0], program, environment)
 
 
+def _has_other(what: Measurement) -> None:
+    if what.live and not what.against:
+        raise InputError("--live: there is nobody to take turns with: add --against, or leave it out")
+
+
 def _of_rank(what: Measurement, ranks: int | None) -> tuple[list[str], dict[str, str]]:
     group = what.groups[0]
+    _has_other(what)
     if what.combined or what.against:
         raise InputError("several builds or networks are measured in launches of their own: run it without mpiexec or srun (--launcher says how to start)")
     if len(what.groups) > 1 or ranks not in (None, group.ranks):
@@ -150,9 +158,10 @@ def _combination(mpi: str, network: str) -> Side:
     side = Side(f"{mpi} over {network}", params={"mpi": mpi, "network": network})
     try:
         build = find_build(mpi, measuring=True)
+        variables, reason = network_setting(network, build.kind)  # of a wheel, if its MPI is installed
+        build.launch(1, build.program)  # if there is something to start it with
     except BuildError as error:
         return replace(side, reason=str(error))
-    variables, reason = network_setting(network, build.kind)
     if network == "shm" and Hosts.told(os.environ).names:
         reason = reason or "the ranks are on several hosts, which share no memory: the MPI would use a network after all"
     return replace(side, build=build, setting=variables, reason=reason)

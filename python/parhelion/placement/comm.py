@@ -59,9 +59,12 @@ class PlacedComm:
         if given is None:
             raise PlacementError("nothing says how many dimensions the process grid has: give grid, cells or blocks")
         dimensions, blocks = len(given), blocks or {}
+        for name, each in {"grid": grid, "cells": cells, **blocks}.items():
+            if each is not None and len(each) != dimensions:
+                raise PlacementError(f"{name} {tuple(each)} has {len(each)} entries, the process grid has {dimensions} dimensions: give as many")
         steps = replace(as_stencil(stencil, dimensions), halo=halo, bytes_per_cell=bytes_per_cell)
         self._handle = made(
-            self, "placed", "phl_placed_create", handle_of(parent or MPI.COMM_WORLD),
+            self, "placed", "phl_placed_create", handle_of(MPI.COMM_WORLD if parent is None else parent),
             c_grid(grid, each_periodic(periodic, dimensions), dimensions), cells and long_integers(cells), steps.for_c(cells=False),
             objective_of(objective), " ".join(blocks), integers(extent for block in blocks.values() for extent in block),
             numbering, int(node_color), parameters and ctypes.byref(parameters.c_costs()))

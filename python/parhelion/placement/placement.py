@@ -239,7 +239,7 @@ def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) ->
     """Pairs of nodes that communicate (NODE_PAIR), if `nodes` holds the node of every grid point. Exact if all ranks have `stencil.cells` cells. Local;
     linear in grid points.
     """
-    case = c_grid(nodes.shape, periodic), integers(nodes.ravel()), stencil.for_c()
+    case = c_grid(nodes.shape, each_periodic(periodic, nodes.ndim)), integers(nodes.ravel()), as_stencil(stencil, nodes.ndim).for_c()
     count, pairs = ctypes.c_int(), np.empty(0, NODE_PAIR)
     for _ in range(2):  # the first call returns their number
         pairs = np.empty(count.value, NODE_PAIR)
@@ -248,7 +248,11 @@ def node_pairs(nodes: np.ndarray, stencil: Stencil, periodic: Sequence[bool]) ->
 
 
 def as_stencil(stencil: Stencil | str, dimensions: int) -> Stencil:
-    return Stencil.parse(stencil, dimensions) if isinstance(stencil, str) else stencil
+    if isinstance(stencil, str):
+        return Stencil.parse(stencil, dimensions)
+    if other := [offset for offset in stencil.offsets if len(offset) != dimensions]:
+        raise PlacementError(f"stencil offset {other[0]} has {len(other[0])} entries, the process grid has {dimensions} dimensions: give as many")
+    return stencil
 
 
 def each_periodic(periodic: bool | Sequence[bool], dimensions: int) -> list[bool]:

@@ -34,7 +34,7 @@ def comparison(found: Comparison, show_all: bool, icons: bool = False) -> list[B
     return [
         *sides,
         *([changed("the machines differ; all ratios below include that", found.machines)] if found.machines else []),
-        *([rows_table(shown, "B against A, µs per exchange; ratio above 1: B is slower", icons)] if shown else []),
+        *([rows_table(shown, f"B against A, µs per {wording(found.sets[0].records[0].run.benchmark).of}; ratio above 1: B is slower", icons)] if shown else []),
         counts([found], found.rules.margin, "" if show_all else " (--all shows every case)"),
         *(note(each) for each in notes(found)),
         *(note(each, f" on {side}") for side, records in zip("AB", found.sets, strict=True) for each in records.remarks),

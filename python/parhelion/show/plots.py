@@ -162,7 +162,7 @@ def _finish_opening(axes: Axes, cases: Sequence[CaseResult], edge: float) -> Non
     _legend(axes, ncols=4, fontsize=7.5, handletextpad=0.2, columnspacing=1)
 
 
-def _distribution(case: CaseResult, prefix: str) -> str:
+def _distribution(case: CaseResult, prefix: str, of: str) -> str:
     entries = [case.entries[name] for name in variants([case]) if case.entries[name].launches]
     with figure(WIDTH, 0.75 + 0.3 * len(entries)) as drawing:
         axes = drawing.subplots()
@@ -179,12 +179,12 @@ def _distribution(case: CaseResult, prefix: str) -> str:
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         axes.set_xscale("log")
-        axes.set_xlabel("µs per exchange (bar: 5th to 95th percentile; mark: median)")
+        axes.set_xlabel(f"µs per {of} (bar: 5th to 95th percentile; mark: median)")
         _plain_log(axes.xaxis)
         return inline(drawing, prefix, "distribution of samples, one line per variant")
 
 
-def _timeline(case: CaseResult, prefix: str) -> str | None:
+def _timeline(case: CaseResult, prefix: str, of: str) -> str | None:
     """Draw samples over time of the library's fastest variant and the best baseline, with the probe below."""
     chosen = [entry for entry in (case.best(OWN), case.best(BASELINE)) if entry]
     if not chosen:
@@ -201,7 +201,7 @@ def _timeline(case: CaseResult, prefix: str) -> str | None:
         for end in np.cumsum([len(samples) for samples in chosen[0].launches])[:-1]:
             above.axvline(end - 0.5, color=MUTED, linewidth=0.8, linestyle=DASHED)
         above.set_yscale("log")
-        above.set_ylabel("µs per exchange")
+        above.set_ylabel(f"µs per {of}")
         _plain_log(above.yaxis)
         _legend(above, ncols=2)
         (above if below is None else below).set_xlabel("sample, in order of time (dashed: a new launch)")
@@ -222,11 +222,11 @@ def _probe(entry: Entry) -> np.ndarray | None:
 MOST_CASES = 24  # most cases with plots
 
 
-def samples(cases: Sequence[CaseResult], prefix: str) -> list[Block]:
+def samples(cases: Sequence[CaseResult], prefix: str, of: str = "exchange") -> list[Block]:
     timed = [case for case in cases if any(sum(map(len, entry.launches)) > 1 for entry in case.entries.values())]
     shown = some(timed, MOST_CASES)
     left = [Text(f"Plots of {len(shown)} of {len(timed)} cases; the tables have them all.", "meta")] if len(shown) < len(timed) else []
-    drawn = [(_distribution(case, f"{prefix}c{number}d"), _timeline(case, f"{prefix}c{number}t")) for number, case in enumerate(shown)]
+    drawn = [(_distribution(case, f"{prefix}c{number}d", of), _timeline(case, f"{prefix}c{number}t", of)) for number, case in enumerate(shown)]
     return [*left, *(Section(case_label(case, cases), [Drawing(svg) for svg in pair if svg], "closed" if number else "open")
                      for number, (case, pair) in enumerate(zip(shown, drawn, strict=True)))]
 

@@ -66,14 +66,14 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
         *(section("MPIs and networks", matrix(record.run.benchmark, found.matrix)) if found.matrix else []),
         *section("Published layout", published_layout(found.published, len(found.published), f"{len(found.published)} rows")),
         *(section("Where the sweep breaks", breaks(found)) if found.curves else []),
-        *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases)]) if cases else []),
+        *(section("Results", [Text(shared, "meta"), *(block for state, some in by_state(record) for block in [*every_result(record.run.benchmark, some, state), *seams(some), *phases(some, state)]), *energy(cases, words.of)]) if cases else []),
         *(section("Time of exchanges", [form_table(apps, fold="Share of a step")]) if apps else []),
         *([form_table(form, fold="In the published form")] if form else []),
         *plots.curves(cases, prefix),
-        *section("Samples", plots.samples(cases, prefix)),
+        *section("Samples", plots.samples(cases, prefix, words.of)),
         *section("Set-up", setup(cases)),
         *section("Choice of auto", choices(cases), "closed"),
-        *section("Verification", verification(cases)),
+        *section("Verification", verification(record, cases)),
         *section("Spread", spread(cases, words), "closed"),
         *(section("Published figures", published(record.run.benchmark)) if with_published else []),
         Section("Method", [method(record, cases)]),
@@ -165,7 +165,7 @@ def choices(cases: Sequence[CaseResult]) -> list[Block]:
     return [facts([(case, each if isinstance(each, str) else msgspec.json.encode(each).decode()) for case, each in told])] if told else []
 
 
-def verification(cases: Sequence[CaseResult]) -> list[Block]:
+def verification(record: Record, cases: Sequence[CaseResult]) -> list[Block]:
     if not cases:
         return []
     every, told = entries(cases), list[Text]()
@@ -176,7 +176,10 @@ def verification(cases: Sequence[CaseResult]) -> list[Block]:
             unverified.setdefault(entry.variant, []).append(entry.name)
     told += [Text(f"{variant} in {_cases(len(names))} ({', '.join(dict.fromkeys(names))})", "bad", "not verified:") for variant, names in unverified.items()]
     told += [Text(f"{', '.join(names)}: {kind}: {why}") for (kind, why), names in reasons(cases).items()]
-    counted = f"{sum(entry.verified for entry in every)} timings are verified: every ghost was compared with its formula in the same run."
+    by = "the state was compared with a reference" if record.run.benchmark == "apps" else "every ghost was compared with its formula"
+    counted = f"{sum(entry.verified for entry in every)} timings are verified: {by} in the same run."
+    if "imported" in record.run.environment:
+        counted = "Values were verified by the tool that printed the figures, or not at all."
     return [Items([(each, []) for each in (Text(counted), *told)])]
 
 
@@ -204,14 +207,19 @@ def method(record: Record, cases: Sequence[CaseResult]) -> Items:
     def come(methods: Sequence[str]) -> str:
         return f" Their 95 % intervals come from {', or from '.join(methods)}." if methods else ""
 
-    told = [
+    how = [
         f"The ranks were started {count} time{'s' if count != 1 else ''}, because a launch is a factor of its own; each launch took {samples} "
         f"samples of every variant on every case, {exchanges} exchanges in all.",
         "A sample is a batch of exchanges divided by their number; its time is the maximum over the ranks. Variants took turns in an order "
         "drawn anew for each repetition, so that a drift of the machine met all of them alike.",
+    ]
+    if imported := record.run.environment.get("imported"):
+        how = [f"{imported['tool']} printed the times, each a mean as it defines it; a sample is the figure of one file."]
+    told = [
+        *how,
         f"Figures are medians.{come(medians)} With few launches, the variation between launches is hardly known.",
         f"Ratios compare times of the same run.{come(ratios)} "
-        "The probe is the one-way time of a flag between ranks 0 and 1.",
+        + ("" if imported else "The probe is the one-way time of a flag between ranks 0 and 1."),
         *([f"Command: {' '.join(record.run.argv)}"] if record.run.argv else []),
     ]
     return Items([(Text(sentence), []) for sentence in told])

@@ -34,7 +34,7 @@ def summary(record: Record, fits: Fits = lambda table: True) -> list[Block]:
     else:
         for state, some in by_state(record):
             made += [*by_case(record.run.benchmark, some, fits, state), *seams(some, fits), *phases(some, state)]
-        made += [*energy(cases), *troubles(cases)]
+        made += [*energy(cases, wording(record.run.benchmark).of), *troubles(cases)]
     if any("size" in case.params for case in cases):
         made += [*published_layout(found.published[:MOST_ROWS], len(found.published)), *breaks(found)]
     made += [note(each) for each in remarks(record, cases)]
@@ -141,14 +141,14 @@ def seams(cases: Sequence[CaseResult], fits: Fits = lambda table: True) -> list[
     return (_in_tables(names, table, fits) or [table([AUTO])]) if names else []
 
 
-def energy(cases: Sequence[CaseResult]) -> list[Table]:
+def energy(cases: Sequence[CaseResult], of: str) -> list[Table]:
     """Energy of the processors, if recorded; otherwise the launch facts give the reason."""
     found = [(case, entry) for case in in_order(cases) for entry in case.entries.values() if entry.energy_j is not None and not entry.failed]
     parameters = varying(cases)
     rows = [[*values(case, parameters), entry.variant, microseconds(entry.energy_j), f"{entry.energy_j / entry.median:.1f}" if entry.energy_j and entry.median else "–"]
             for case, entry in found]
     caption = "processors of all nodes (RAPL), idle parts and other programs included, memory and network not; mean over samples"
-    return [Table([*parameters, "variant", "µJ per exchange", "W"], rows, len(parameters) + 1, "energy", caption)] if found else []
+    return [Table([*parameters, "variant", f"µJ per {of}", "W"], rows, len(parameters) + 1, "energy", caption)] if found else []
 
 
 def phases(cases: Sequence[CaseResult], state: str = "") -> list[Table]:

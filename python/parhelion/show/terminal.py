@@ -133,6 +133,6 @@ class Output:
         try:
             file.open("ab").close()
             if new:
-                file.resolve().unlink()  # a later failure leaves no empty document
+                file.resolve().unlink(missing_ok=True)  # a later failure leaves no empty document
         except OSError as error:
             raise InputError(f"cannot write --json {self.json_file}: {why(error, self.json_file)}") from None

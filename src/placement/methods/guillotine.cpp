@@ -91,7 +91,7 @@ private:
                  thickness += stride)
                 try_at(thickness);
         else  // only the most balanced cut
-            for (int thickness = most / 2; thickness >= 1 && !try_at(thickness);
+            for (int thickness = equal ? most : most / 2; thickness >= 1 && !try_at(thickness);
                  thickness -= stride) {
             }
     }

@@ -44,8 +44,8 @@ public:
             take_primary();  // pool memory belongs to no context
     }
     ~Device() {
-        if (module_ != nullptr) free(module_);
-        for (const Address block : blocks_) free(block);
+        if (module_ != nullptr) at_end(context_, [&] { driver().unload_module(module_); });
+        block_.reset();
         if (has_primary_) driver().release_primary(ordinal_);
     }
     Device(const Device&) = delete;
@@ -56,35 +56,37 @@ public:
     /// Requires the context to be current.
     Function kernel() const { return kernel_; }
 
-    /// Copies the table to the device, for the lifetime of this object.
-    const char* upload(const std::vector<char>& table) {
+    /// Copies the table to the device. Small tables share a block of memory.
+    std::shared_ptr<const char> upload(const std::vector<char>& table) {
         constexpr std::size_t line = 256, usual_block = 256 << 10;
         const std::size_t bytes = (table.size() + line - 1) / line * line;
         const Current current(context_);
         load_kernel();
         if (bytes > left_) {
-            left_ = std::max(bytes, usual_block);
-            check(driver().allocate(&next_, std::exchange(left_, 0)), "cuMemAlloc");
-            blocks_.push_back(next_);
+            left_ = 0;
+            block_ = allocate(std::max(bytes, usual_block));
+            next_ = block_.get();
             left_ = std::max(bytes, usual_block);
         }
         Stream stream = nullptr;
         check(driver().create_stream(&stream, stream_non_blocking), "cuStreamCreate");
-        const int copied = driver().copy_to_device(next_, table.data(), table.size(), stream);
+        const int copied = driver().copy_to_device(reinterpret_cast<Address>(next_), table.data(),
+                                                   table.size(), stream);
         const int waited = driver().synchronize_stream(stream);
         driver().destroy_stream(stream);
         check(copied, "cuMemcpyHtoDAsync");
         check(waited, "cuStreamSynchronize");
         left_ -= bytes;
-        return reinterpret_cast<const char*>(std::exchange(next_, next_ + bytes));
+        return {block_, std::exchange(next_, next_ + bytes)};
     }
 
 private:
-    void free(Address block) const {
-        at_end(context_, [&] { driver().free_memory(block); });
-    }
-    void free(Module module) const {
-        at_end(context_, [&] { driver().unload_module(module); });
+    std::shared_ptr<const char> allocate(std::size_t bytes) const {
+        Address first = 0;
+        check(driver().allocate(&first, bytes), "cuMemAlloc");
+        return {reinterpret_cast<const char*>(first), [context = context_, first](const char*) {
+                    at_end(context, [&] { driver().free_memory(first); });
+                }};
     }
     void take_primary() {
         unsigned flags = 0;
@@ -109,8 +111,8 @@ private:
     bool has_primary_ = false;
     Module module_ = nullptr;
     Function kernel_ = nullptr;
-    std::vector<Address> blocks_;
-    Address next_ = 0;
+    std::shared_ptr<const char> block_;  // of the next small tables
+    const char* next_ = nullptr;
     std::size_t left_ = 0;  // bytes from `next_`
 };
 
@@ -123,6 +125,7 @@ struct Part {
 struct Compiled {
     std::vector<Part> parts;  // run in order
     std::shared_ptr<const Device> device;
+    std::shared_ptr<const char> table;
 };
 
 class Compiler {
@@ -272,10 +275,13 @@ public:
     Event record() override {
         if (context_ == nullptr) return {};
         if (is_own_ && is_recorded_) return {recorded_.empty() ? 0 : last_};
+        if (!is_own_) has_passed(last_);  // nobody else asks for the events of a program's stream
         const Current current(context_);
-        if (spare_.empty())
-            check(driver().create_event(&spare_.emplace_back(), event_without_timing),
-                  "cuEventCreate");
+        if (spare_.empty()) {
+            EventHandle made = nullptr;
+            check(driver().create_event(&made, event_without_timing), "cuEventCreate");
+            spare_.push_back(made);
+        }
         check(driver().record_event(spare_.back(), stream_), "cuEventRecord");
         recorded_.emplace_back(++last_, spare_.back());
         spare_.pop_back();
@@ -340,9 +346,10 @@ public:
         if (program.empty()) return;
         if (!device_) throw std::logic_error("a program of a rank without arrays has copies");
         Compiler made(program);
-        const char* const table = device_->upload(made.table);
-        for (Part& part : made.parts) part.launch.table = table;
-        program.compiled = std::make_shared<const Compiled>(std::move(made.parts), device_);
+        auto table = device_->upload(made.table);
+        for (Part& part : made.parts) part.launch.table = table.get();
+        program.compiled =
+            std::make_shared<const Compiled>(std::move(made.parts), device_, std::move(table));
     }
     std::shared_ptr<Queue> make_queue() override { return std::make_shared<DeviceQueue>(device_); }
 

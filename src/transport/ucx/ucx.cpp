@@ -56,6 +56,15 @@ void wait_for_connections(const Communicator& comm, UcxWorker& worker,
             if (UcxOperation& flush = flushes[i++]; !flush.done) worker.give_up(endpoint, flush);
         throw;
     }
+    validate_together(comm, [&] {
+        i = 0;
+        for (const auto& [rank, endpoint] : connections)
+            if (const int status = flushes[i++].status; status != UCS_OK)
+                throw Error("transport ucx cannot connect rank " + std::to_string(comm.rank()) +
+                                " with rank " + std::to_string(rank) + " (UCX status " +
+                                std::to_string(status) + ")",
+                            ErrorKind::system);
+    });
 }
 
 // Collective: connects to the neighbors of all links.

@@ -24,6 +24,22 @@ contains
     if (ranks > 1) call masked_ghosts()
     call places_in_blocks()
     call neighbor_lists()
+    call ids_with_gaps()
+  end subroutine
+
+  !> Ids beyond 32 bits, whose owners and local cells fit integers of default kind.
+  subroutine ids_with_gaps()
+    type(index_map) :: map
+    integer(int64) :: own(2), id(1)
+    integer :: next, of(1), cells(1)
+    next = mod(rank + 1, ranks)
+    own = 3000000000_int64 + 10 * rank + [1, 2]
+    id = 3000000000_int64 + 10 * next + 2
+    call map%init(world, own, [integer(int64) ::])
+    call map%owners(id, of)
+    call check(of(1) == next, 'owners of ids with gaps')
+    call map%localize(id, cells)
+    call check(cells(1) == merge(2, 3, ranks == 1), 'localize: ids with gaps')
   end subroutine
 
   !> A ring of blocks of two cells, two on each rank, with a ghost at both ends, in arrays with and without levels between.

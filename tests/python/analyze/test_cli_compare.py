@@ -139,6 +139,11 @@ def test_what_cannot_be_compared_is_refused(store, other):
     assert result.exit_code == 2 and "Error:" in result.output
 
 
+def test_options_that_a_comparison_does_not_use_are_refused():
+    result = parhelion("compare", "runs/a-halo", "runs/b-halo", "--speedscope", "x.json")
+    assert result.exit_code == 2 and "--speedscope: a comparison of two runs does not use it" in " ".join(result.output.split())
+
+
 def other_machine(times):
     """A change of every line as another machine would make it: probe and samples so many times as long."""
     def change(line):

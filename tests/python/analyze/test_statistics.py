@@ -90,6 +90,11 @@ def test_the_interval_of_a_median_covers_it_although_samples_resemble_each_other
     assert np.mean([low <= 1 <= high for low, high in ends]) >= 0.92  # 0.72 if they are taken for independent
 
 
+def test_samples_that_only_drift_have_no_interval():
+    drift = np.linspace(1, 2, 40)
+    assert median_interval([drift * np.random.default_rng(1).lognormal(0, 0.001, 40)])[0] == (None, None)
+
+
 def test_five_samples_are_too_few_for_an_interval():
     low, high = median_interval([np.arange(5.0)])[0]
     assert low is None or high is None

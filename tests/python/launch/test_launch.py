@@ -235,6 +235,14 @@ def test_output_arrives_line_by_line_while_the_command_runs():
     assert (done.ok, lines) == (True, ["one", "two"])
 
 
+def test_a_command_goes_on_when_nobody_reads_its_lines_any_more():
+    def closed(line):
+        raise BrokenPipeError
+
+    program = "import sys; [print('x' * 1000, file=sys.stderr, flush=True) for _ in range(500)]"
+    assert launch.run_command([sys.executable, "-c", program], timeout=20, on_line=closed).ok
+
+
 @pytest.mark.parametrize("heard", ["line by line", "by the terminal"])
 def test_an_open_mpi_launcher_that_fails_by_its_own_fault_is_started_again(tmp_path, heard, capfd):
     script = tmp_path / "mpiexec"

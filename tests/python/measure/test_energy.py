@@ -37,6 +37,7 @@ def measured(tmp_path, powercap):
 def test_counters_of_packages_become_joules_per_exchange(tmp_path):
     counters = [zone(tmp_path / "powercap", f"intel-rapl:{number}", f"package-{number}") for number in range(2)]
     zone(tmp_path / "powercap", "intel-rapl:0:0", "core").write_text("no number\n")
+    zone(tmp_path / "powercap", "intel-rapl-mmio:0", "package-0").write_text("no number\n")  # the same package again
     stop, begun = threading.Event(), time.monotonic()
 
     def count():  # 40 W and 60 W

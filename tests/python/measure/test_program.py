@@ -66,9 +66,17 @@ def test_the_ranks_of_another_launcher_become_the_program(tmp_path):
     assert [case.verified for case in read_record(tmp_path / "run").cases] == [True, True]
 
 
+def test_the_ranks_of_another_launcher_are_all_measured(tmp_path):
+    need_build()
+    done = by_launcher(tmp_path, 3, *CASE)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(("words", "why"), [
     ((*CASE, "--ranks", "2"), "started with 3 ranks, but the cases need 2"),
     ((*CASE, "--against", "other"), "run it without mpiexec or srun"),
+    ((*CASE, "--label", "a=b", "--json", "x.json"), "--label, --json: ranks of mpiexec or srun measure once"),
+    ((*CASE, "--live"), "there is nobody to take turns with"),
 ])
 def test_the_ranks_of_another_launcher_are_refused_once(tmp_path, words, why):
     need_build()

@@ -134,6 +134,17 @@ def test_files_of_several_starts_are_compared(tmp_path, monkeypatch):
     assert parhelion("compare", "runs/a", "runs/a").exit_code == 0
 
 
+def test_equal_figures_of_two_decimals_are_no_certainty(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (FOREIGN / "osu-latency.txt").read_text()
+    for side, value in (("a", 0.21), ("b", 0.22)):
+        for number in range(2):
+            Path(f"{side}{number}.txt").write_text("\n".join([*text.splitlines()[:2], f"1 {value}"]) + "\n")
+        assert parhelion("runs", "import", f"{side}0.txt", f"{side}1.txt", "--out", f"runs/{side}").exit_code == 0
+    result = parhelion("compare", "runs/a", "runs/b")
+    assert result.exit_code == 0, result.output
+
+
 def test_an_imported_run_is_a_run_like_others(tmp_path):
     record = import_files([FOREIGN / "imb-mpi1.txt"], tmp_path / "runs" / "imb", {"image": "v1"}, None, [])
     write_report([record], tmp_path / "report.html", tmp_path / "report.md")

@@ -1,5 +1,7 @@
 """Index maps called with several arrays of mixed dtypes, others each time."""
 
+import ctypes
+
 import numpy as np
 from _ranks import COMM, main, refused
 
@@ -109,6 +111,8 @@ def test_ghosts_that_count_by_a_mask():
             assert (x[inside] == right[0][inside]).all() and (y[inside] == right[1][inside]).all()
         refused(ValueError, some.update, np.zeros(2 if COMM.rank == 0 else 7, bool), says="cells")
         refused(TypeError, some.update, np.zeros(7), says="one integer or bool")
+        some.update(np.broadcast_to(True, 7))  # read-only
+        refused(TypeError, cells.only, None, says="NoneType")
         some.update(mask)
         some.forward(x, y)
         refused(ValueError, cells.update, mask, says="no subset")
@@ -116,6 +120,19 @@ def test_ghosts_that_count_by_a_mask():
     step = some.begin_forward(x)
     refused(ValueError, some.update, mask, says="under way")
     step.end()
+
+
+def test_arrays_of_ctypes_are_used_in_place():
+    other = (COMM.rank + 1) % COMM.size
+    cells = ph.IndexMap(3, [3 * other] if COMM.size > 1 else [])
+    raw = (ctypes.c_double * cells.size)(*[COMM.rank + 1.0] * cells.size)
+    cells.forward(raw)
+    assert COMM.size == 1 or raw[3] == other + 1
+    seen = np.ctypeslib.as_array(raw)  # its format names the byte order
+    seen[:3] = 1
+    seen[3:] = 5
+    cells.reverse("sum", seen)
+    assert raw[0] == (1 if COMM.size == 1 else 6)
 
 
 def test_points_are_shared_by_lists_of_neighbors():

@@ -188,6 +188,10 @@ def test_dropping_an_exchange_under_way_harms_nobody():
 def test_a_forked_child_may_not_exchange():
     domain, sample = domain_and_sample()
     exchange, under_way = ph.Exchange(domain, sample.view), ph.Exchange(domain, domain.zeros())
+    os.environ["PARHELION_THREADS"] = "2"
+    by_threads = ph.Exchange(domain, domain.zeros())
+    del os.environ["PARHELION_THREADS"]
+    by_threads()
     step = under_way.begin()
     read, write = os.pipe()
     if os.fork() == 0:
@@ -199,7 +203,7 @@ def test_a_forked_child_may_not_exchange():
                 refusals.append("was forked from a rank" in str(error))
             except BaseException as error:
                 refusals.append(repr(error))
-        del call, exchange
+        del call, exchange, by_threads
         gc.collect()
         os.write(write, repr(refusals).encode())
         os._exit(0)

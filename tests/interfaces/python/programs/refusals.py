@@ -95,6 +95,9 @@ def test_arrays_that_do_not_fit_are_refused():
     refused(ValueError, make, ph.Field(good, halo=2), says="shape")
     refused(TypeError, make, ph.Field(good, halo=0.5), says="halo")
     refused(TypeError, make, np.zeros(domain.array_shape(), object), says="Python objects")
+    for wrong in (np.zeros(3, object), np.zeros(3, [("id", "i8"), ("what", object)])):
+        refused(TypeError, ph.IndexMap(ph.IndexedDomain(3, [])).forward, wrong, says="Python objects")
+    refused(TypeError, make, np.ma.masked_array(np.zeros(domain.array_shape()), True), says="mask")
     refused(TypeError, make, 3.5, says="float")
     refused(TypeError, make, "text", says="str")
     indexed = ph.IndexedDomain(3)

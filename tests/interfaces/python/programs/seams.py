@@ -401,6 +401,24 @@ def test_a_strip_and_a_bottle():
             assert u[place] == (10 * i + j if 0 <= j < 4 else UNTOUCHED)
 
 
+def test_a_bottle_with_levels_that_ranks_share():
+    if COMM.size > 4:
+        return
+    seams = [ph.seam((0, "lower"), (0, "upper"), backward=1), ph.seam((1, "lower"), (1, "upper"))]
+    bottle = ph.CartesianDomain((4, 4, 4), seams=seams, process_grid=(1, 1, COMM.size))
+    u = bottle.zeros("int32")
+    u[...] = UNTOUCHED
+    i, j, k = bottle.global_indices()
+    u.owned[...] = 100 * i + 10 * j + k
+    ph.Exchange(bottle, u)()
+    first = bottle.blocks[0][2].start
+    for place in np.ndindex(u.shape):
+        i, j, k = place[0] - 1, place[1] - 1, first + place[2] - 1
+        if i in (-1, 4):
+            i, j = i % 4, 3 - j
+        assert u[place] == (100 * i + 10 * (j % 4) + k if 0 <= k < 4 else UNTOUCHED)
+
+
 def test_what_does_not_fit_is_refused():
     def grid(*seams, extents=(2, 4, 4), **more):
         return ph.CartesianDomain(extents, seams=list(seams), **{"tile_axis": 0, **more})
