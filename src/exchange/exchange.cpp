@@ -202,7 +202,7 @@ struct Exchange::Impl final : Operation {
     }
 
     ~Impl() override {
-        if (under_way() && progress) progress->ended();
+        if (under_way() && progress && !is_forked_child()) progress->ended();
     }
 
     // Collective. Creates a subset's transports for the constructor's arrays, or, if refused, the

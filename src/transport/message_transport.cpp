@@ -236,12 +236,18 @@ private:
             static_cast<int>(std::max({state.sent.size(), state.received.size(), std::size_t{1}}));
         if (!state.in_pieces())
             return add_slot(state, number, way.send_bytes, way.pack, way.receive_bytes, way.unpack);
-        // The direction with fewer chunks has empty slots.
+        // The direction with fewer chunks has empty slots; a short message is whole in the first.
         static const MessagePiece none;
+        const auto chunk = [](const std::vector<MessagePiece>& pieces, std::size_t p,
+                              byte_count bytes, const Program& program) {
+            if (p == 0 && pieces.empty()) return std::pair(bytes, &program);
+            const MessagePiece& piece = p < pieces.size() ? pieces[p] : none;
+            return std::pair(piece.bytes, &piece.program);
+        };
         for (std::size_t p = 0; p < static_cast<std::size_t>(state.slots); ++p) {
-            const MessagePiece& out = p < state.sent.size() ? state.sent[p] : none;
-            const MessagePiece& in = p < state.received.size() ? state.received[p] : none;
-            add_slot(state, number, out.bytes, out.program, in.bytes, in.program);
+            const auto [sent, pack] = chunk(state.sent, p, way.send_bytes, way.pack);
+            const auto [received, unpack] = chunk(state.received, p, way.receive_bytes, way.unpack);
+            add_slot(state, number, sent, *pack, received, *unpack);
         }
     }
 

@@ -198,3 +198,29 @@ CASE("placement counts what goes between nodes as an exchange announces it") {
         }
     });
 }
+
+CASE("a short message arrives beside a long one that travels in pieces the other way") {
+    constexpr global_index cells = 10000;  // 80 KB from rank 1 to 0, 40 KB back
+    const int rank = world().rank();
+    const char* const told = std::getenv("PARHELION_NODE_RANKS");
+    const std::string before = told != nullptr ? told : "";
+    setenv("PARHELION_NODE_RANKS", "1", 1);
+    MPI_Comm apart = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &apart);
+    std::vector<global_index> ghosts;
+    const global_index wanted = rank == 0 ? cells : rank == 1 ? cells / 2 : 0;
+    for (global_index k = 0; k < wanted && world().size() > 1; ++k)
+        ghosts.push_back((1 - rank) * cells + k * 7 % cells);
+    {
+        const IndexMap map(IndexedDomain(cells, ghosts, apart),
+                           {.transport = "mpi", .timeout_s = 20});
+        std::vector<double> values(static_cast<std::size_t>(map.size()), -1);
+        for (global_index k = 0; k < cells; ++k) values[k] = static_cast<double>(rank * cells + k);
+        map.forward({CellValues(values)});
+        for (std::size_t k = 0; k < ghosts.size(); ++k)
+            ASSERT_EQ(values[cells + k], static_cast<double>(ghosts[k]));
+    }
+    MPI_Comm_free(&apart);
+    told != nullptr ? setenv("PARHELION_NODE_RANKS", before.c_str(), 1)
+                    : unsetenv("PARHELION_NODE_RANKS");
+}

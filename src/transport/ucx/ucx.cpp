@@ -6,6 +6,7 @@
 
 #include "core/collective_step.hpp"
 #include "core/lost_rank.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "pattern/words.hpp"
 #include "transport/factories.hpp"
 #include "transport/node/handshake.hpp"
@@ -127,6 +128,10 @@ public:
         agree_on_tags(context);
     }
     ~UcxMessages() override {
+        if (is_forked_child()) {  // the connections are the parent's
+            new std::shared_ptr<UcxWorker>(worker_);
+            return;
+        }
         for (Peer& peer : peers_)
             for (UcxOperation* operation : {&peer.sending, &peer.receiving})
                 if (!operation->done) worker_->give_up(peer.endpoint, *operation);
