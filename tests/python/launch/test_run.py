@@ -212,7 +212,7 @@ def test_a_module_that_is_there_is_started(tmp_path):
     (tmp_path / "solvers").mkdir()
     (tmp_path / "solvers" / "heat.py").write_text("print('started')")
     done = parhelion_run("-n", 2, "python", "-m", "solvers.heat", PYTHONPATH=str(tmp_path))
-    assert (done.returncode, done.stdout) == (0, "started\nstarted\n"), done.stderr
+    assert done.returncode == 0 and done.stdout.count("started") == 2, done.stderr
 
 
 def test_a_module_and_code_are_no_files():
