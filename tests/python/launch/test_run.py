@@ -210,9 +210,9 @@ def test_an_error_inside_a_package_is_its_own(tmp_path):
 def test_a_module_that_is_there_is_started(tmp_path):
     need_build()
     (tmp_path / "solvers").mkdir()
-    (tmp_path / "solvers" / "heat.py").write_text("print('started')")
+    (tmp_path / "solvers" / "heat.py").write_text("import sys; sys.stdout.write('started\\n')")  # at once: lines of two ranks may mix
     done = parhelion_run("-n", 2, "python", "-m", "solvers.heat", PYTHONPATH=str(tmp_path))
-    assert done.returncode == 0 and done.stdout.count("started") == 2, done.stderr
+    assert (done.returncode, done.stdout) == (0, "started\nstarted\n"), done.stderr
 
 
 def test_a_module_and_code_are_no_files():
