@@ -112,6 +112,10 @@ void StageExchange::leave() {
     for (const Part& part : parts_) part.transport->leave();
 }
 
+void StageExchange::give_up() {
+    for (const Part& part : parts_) part.transport->give_up();
+}
+
 bool StageExchange::passes_on() const {
     return std::ranges::any_of(parts_, [](const Part& part) {
         return !part.slots.empty() && part.transport->passes_on();
@@ -340,7 +344,10 @@ std::string Stages::refusal(Direction direction) {
     return why;
 }
 
-Stages::~Stages() { leave_background(this); }
+Stages::~Stages() {
+    leave_background(this);
+    if (under_way()) stop();
+}
 
 std::vector<NodeTraffic> Stages::traffic() const {
     std::vector<NodeTraffic> all;
@@ -444,8 +451,10 @@ void Stages::abandon(std::exception_ptr reason) {
 
 // Late messages must not be written into arrays that may be freed.
 void Stages::stop() {
-    forward_.clear();
-    reverse_.clear();
+    for (auto* const stages : {&forward_, &reverse_}) {
+        for (StageExchange& stage : *stages) stage.give_up();
+        stages->clear();
+    }
 }
 
 // Throws the failure, and tells waiting neighbors the lost rank, which MPI and system errors do not

@@ -32,6 +32,7 @@ public:
     void begin();
     /// The caller leaves: neighbors must be able to end this exchange without it.
     void leave();
+    void give_up();
     /// Progresses without waiting. A reverse exchange combines in ascending rank order, or, unless
     /// `may_combine`, only notes arrivals.
     Poll poll(Reduction reduction, bool may_combine);

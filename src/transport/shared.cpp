@@ -20,7 +20,6 @@ public:
 
     // Late neighbors still write grants and read deferred messages here.
     ~Shared() override {
-        if (number_ == 0) return;
         std::vector<Awaited> awaited;
         for (const SingleCopySlot& slot : slots_) {
             if (slot.sends()) awaited.push_back({&slot.mine->grant.number, number_});

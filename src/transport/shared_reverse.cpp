@@ -25,7 +25,6 @@ public:
 
     // Late neighbors still read deferred messages.
     ~SharedReverse() override {
-        if (number_ == 0) return;
         std::vector<Awaited> awaited;
         for (const SingleCopySlot& slot : slots_)
             if (slot.sends()) awaited.push_back({&slot.mine->done.value, number_});

@@ -214,12 +214,11 @@ public:
 
     // Late readers still acknowledge here; senders of a failed exchange may still write.
     ~StagedShared() override {
-        if (number_ == 0) return;
-        if (std::any_of(rings_.begin(), rings_.end(),
-                        [](const Ring& ring) { return ring.given_up(); })) {
+        if (has_given_up() || (number_ > 0 && std::ranges::any_of(rings_, &Ring::given_up))) {
             orphan(memory_);
             return;
         }
+        if (number_ == 0) return;
         std::vector<Awaited> awaited;
         for (const Ring& ring : rings_)
             if (ring.send.size() > 0 && ring.one_way())

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -82,6 +84,36 @@ CASE(
         left_alone(Work(domain, route.transport, 0, {.timeout_s = 0.1}).exchange(), comm.rank());
         Work again(domain, route.transport, 1, {.timeout_s = 60});
         EXPECT_EQ(again.round_trip(Direction::forward, 1), "");
+    }
+}
+
+CASE("memory of a given-up exchange is not used again: neighbors in a later stage write there") {
+    const Communicator comm(MPI_COMM_WORLD);
+    if (comm.size() != 4) return;
+    const CartesianDomain domain(
+        {12, 8}, {.halo = 1, .process_grid = {2, 2}, .algorithm = Algorithm::staged});
+    int lonely = 3 - build_pattern(domain).stages[0][0].rank;  // waits for rank 3 in stage 0
+    MPI_Bcast(&lonely, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    using Values = std::vector<std::uint64_t, NodeAllocator<std::uint64_t>>;
+    for (const Route& route : all_routes()) {
+        if (route.transport == "auto") continue;  // its choice is unknown here
+        CAPTURE(route.transport);
+        std::optional<Work> work(std::in_place, domain, route.transport, 0,
+                                 ExchangeOptions{.timeout_s = 0.1});
+        work->exchange()();
+        MPI_Barrier(MPI_COMM_WORLD);
+        std::vector<Values> reused;
+        if (comm.rank() == lonely) {
+            EXPECT_EQ(refusal_of([&] { work->exchange()(); }).kind, ErrorKind::timeout);
+            work.reset();
+            for (std::size_t size = 8; size <= 4096; size *= 2)
+                for (int i = 0; i < 16; ++i) reused.emplace_back(size, ~std::uint64_t{0});
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (comm.rank() != lonely && comm.rank() != 3) refusal_of([&] { work->exchange()(); });
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (const Values& values : reused)
+            EXPECT_EQ(values, Values(values.size(), ~std::uint64_t{0}));
     }
 }
 

@@ -38,6 +38,11 @@ public:
     /// May run during a failed exchange: cancels MPI receives, keeps the buffers of pending sends.
     virtual ~Transport() = default;
 
+    /// Called before destruction when an exchange has failed: neighbors may be in a later stage or
+    /// exchange, so memory that they access must stay. Local.
+    void give_up() { has_given_up_ = true; }
+    bool has_given_up() const { return has_given_up_; }
+
     /// Reason why it cannot move newly bound arrays, called before begin; empty if it can. Local.
     virtual std::string refusal() { return {}; }
     /// Starts everything that does not depend on a neighbor. Local.
@@ -67,6 +72,9 @@ public:
     virtual bool passes_on() const { return false; }
     /// Whether polling calls MPI, which may not serve every thread.
     virtual bool calls_mpi() const { return must_poll(); }
+
+private:
+    bool has_given_up_ = false;
 };
 
 /// Arguments of a transport's constructor. Collective over the communicator: every rank constructs

@@ -56,10 +56,12 @@ void SingleCopy::start() {
 }
 
 void SingleCopy::release_memory(bool given_up, std::vector<Awaited> awaited) {
-    if (given_up) {
+    if (number_ == 0 && !has_given_up()) return;
+    if (given_up || has_given_up()) {
         orphan(lines_);
         orphan(table_);
         orphan(deferred_memory_);
+        if (forward_) orphan_arrays(arrays_);
         return;
     }
     orphan_until(std::make_shared<std::pair<decltype(lines_), decltype(deferred_memory_)>>(

@@ -130,7 +130,7 @@ protected:
     /// Starts an exchange of the currently bound arrays, after the queue's earlier work.
     void start();
     /// Call in the destructor: keeps this rank's memory until late neighbors reach `awaited`, or
-    /// forever if `given_up`.
+    /// forever, with the arrays that they may write, if `given_up`.
     void release_memory(bool given_up, std::vector<Awaited> awaited);
     /// Updates the neighbor's array addresses to its granted set. Returns false when they cannot be
     /// mapped.

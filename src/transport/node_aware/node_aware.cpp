@@ -46,11 +46,11 @@ public:
     ~NodeAware() override {
         const bool settled = std::ranges::all_of(
             messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
-        if (number_ == 0 && settled) return;
-        if (!settled || !over_) {
+        if (!settled || has_given_up() || (number_ > 0 && !over_)) {
             orphan(work_.memory);
             return;
         }
+        if (number_ == 0) return;
         std::vector<Awaited> awaited;
         for (const auto* all : {&work_.sent, &work_.got})
             for (const Carried& each : *all)
