@@ -5,16 +5,18 @@
 
 namespace parhelion {
 
+global_index Link::cells_sent() const {
+    if (send.boxes.empty()) return send_unique;
+    global_index cells = 0;
+    for (local_index k = 0; k < send_unique; ++k) cells += send.boxes[k].cells.cells();
+    return cells;
+}
+
 global_index cells_sent(const Pattern& pattern) {
     global_index cells = 0;
     for (const Stage& stage : pattern.stages)
-        for (const Link& link : stage) {
-            if (link.rank == pattern.communicator.rank()) continue;
-            if (pattern.indexed()) cells += link.send_unique;
-            else
-                for (local_index k = 0; k < link.send_unique; ++k)
-                    cells += link.send.boxes[k].cells.cells();
-        }
+        for (const Link& link : stage)
+            if (link.rank != pattern.communicator.rank()) cells += link.cells_sent();
     return cells;
 }
 

@@ -303,12 +303,7 @@ PartEdges edges_of(const Pattern& pattern, int bytes_per_cell) {
     PartEdges edges;
     for (const auto& stage : pattern.stages)
         for (const auto& link : stage) {
-            std::int64_t cells = link.send_unique;  // of boxes: their number; copies follow
-            if (!pattern.indexed()) {
-                cells = 0;
-                for (local_index k = 0; k < link.send_unique; ++k)
-                    cells += link.send.boxes[static_cast<std::size_t>(k)].cells.cells();
-            }
+            const std::int64_t cells = link.cells_sent();
             if (cells == 0) continue;
             edges.part.push_back(link.rank);
             edges.bytes.push_back(

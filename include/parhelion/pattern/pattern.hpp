@@ -60,6 +60,9 @@ struct Link {
     Selection receive;  ///< ghosts here, owned there
     local_index send_unique = 0, receive_unique = 0;
     std::vector<local_index> send_duplicate_of, receive_duplicate_of;
+
+    /// Of a forward message, without duplicates.
+    global_index cells_sent() const;
     friend bool operator==(const Link&, const Link&) = default;
 };
 
