@@ -119,6 +119,8 @@ void Measurement::choose_iterations(double least_s) {
 void Measurement::take_sample(bool phases) {
     ground_.start_line.wait();
     outcome_.probe_ns.push_back(ground_.probe.measure());
+    const std::size_t whole = samples_.size(), held = in_exchange_.size(),
+                      phased = phases_.front().size();
     attempt([&] {
         if (exchange_s_ < long_exchange_s) variant_->exchange_many(exchanges_before_sample);
         const double used = ground_.energy ? ground_.energy->used() : 0;
@@ -128,6 +130,11 @@ void Measurement::take_sample(bool phases) {
             in_exchange_.push_back(*seconds);
         if (phases && variant_->has_halves()) time_phases();
     });
+    if (is_in()) return;  // else some ranks may have a part of this sample
+    samples_.resize(whole);
+    in_exchange_.resize(held);
+    for (auto& phase : phases_) phase.resize(phased);
+    outcome_.probe_ns.pop_back();
 }
 
 void Measurement::time_phases() {

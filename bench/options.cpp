@@ -134,7 +134,7 @@ json sizes_of(const std::string& text) {
 json number_of(const Option& option, const std::string& text) {
     const json number = option.kind == Kind::number ? json(number_of<double>(text))
                                                     : json(number_of<std::int64_t>(text));
-    if (number < option.least || number > option.most) {
+    if (!(number >= option.least && number <= option.most)) {  // also not a number
         std::ostringstream why;
         why.precision(15);
         why << "'" << text << "': give a number from " << option.least << " to " << option.most;

@@ -56,7 +56,8 @@ CartesianOptions cartesian_options_from(const phl_cartesian_options& given,
     if (given.ranks != nullptr) table.assign(given.ranks, given.ranks + ranks);
     options.rank_order = rank_order_from(given.rank_order, std::move(table));
     if (given.has_tiles != 0) options.tile_axis = given.tile_axis;
-    for (int i = 0; i < given.seam_count && given.seams != nullptr; ++i)
+    require_array(given.seams, given.seam_count, "seams");
+    for (int i = 0; i < given.seam_count; ++i)
         options.seams.push_back(seam_from(given.seams[i], given.has_tiles != 0, dimensions));
     if (given.mask != nullptr) options.mask = mask_from(given, extents);
     return options;
@@ -95,7 +96,7 @@ int make_domain(MPI_Comm handle, const char* call, const ReadGrid& read, phl_car
         const Communicator comm(handle);
         GivenGrid grid;
         create(
-            comm, call, nullptr, domain, [&] { grid = read(comm); },
+            comm, call, 0, domain, [&] { grid = read(comm); },
             [&] {
                 return CartesianObject{{std::move(grid.extents), std::move(grid.options), comm}};
             });

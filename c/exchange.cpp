@@ -107,7 +107,7 @@ void make_exchange(const Communicator& comm, const char* call, const ReadGroups&
         }
         require_some_halo(groups);
     };
-    create(comm, call, options, exchange, check, [&] {
+    create(comm, call, limit_of(options), exchange, check, [&] {
         return ExchangeObject{{std::move(made)},
                               Exchange(std::move(groups), options_from(options))};
     });

@@ -205,7 +205,7 @@ int change_map(phl_index_map map, const char* call, const List& ids, Make&& make
                     "an exchange of the map is under way: end it before the map gets further "
                     "ghosts");
         };
-        object.map = collective(object.communicator(), call, 0, read, [&] {
+        object.map = collective(object.communicator(), call, object.options.timeout_s, read, [&] {
             return IndexMap(make(object.domain(), given), object.options);
         });
         done();
@@ -271,7 +271,7 @@ int make_map(MPI_Comm handle, const char* call, const std::vector<List>& lists,
         const Communicator comm(handle);
         Lists given;
         create(
-            comm, call, options, map, [&] { given = read_lists(lists, comm); },
+            comm, call, limit_of(options), map, [&] { given = read_lists(lists, comm); },
             [&] {
                 IndexMap made(make(std::move(given), comm, options_from(options)));
                 return IndexMapObject{std::move(made), options_from(options)};
@@ -284,7 +284,7 @@ int derive_map(phl_index_map from, const char* call, const std::vector<List>& li
     return with(from, [&](const auto& base) {
         Lists given;
         create(
-            base.communicator(), call, nullptr, map,
+            base.communicator(), call, base.options.timeout_s, map,
             [&] { given = read_lists(lists, base.communicator()); },
             [&] {
                 IndexMap made(make(std::move(given), base.map, base.options));
@@ -296,7 +296,7 @@ int derive_map(phl_index_map from, const char* call, const std::vector<List>& li
 int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset) {
     return with(of, [&](const auto& base) {
         create(
-            base.communicator(), "a subset of an index map", nullptr, subset, [] {},
+            base.communicator(), "a subset of an index map", base.options.timeout_s, subset, [] {},
             [&] {
                 return IndexMapObject{base.map.only([&] { return read(base.map); }), base.options};
             });
@@ -324,7 +324,8 @@ int owners_of(phl_index_map map, const char* call, const List& ids, const Put& r
     return with(map, [&](const auto& object) {
         std::vector<global_index> given;
         const std::vector<int> owners = collective(
-            object.communicator(), call, 0, [&] { given = ids(object.communicator()); },
+            object.communicator(), call, object.options.timeout_s,
+            [&] { given = ids(object.communicator()); },
             [&] { return object.domain().owners_of(given); });
         ranks({owners.begin(), owners.end()});
     });
@@ -362,7 +363,7 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root,
     return with(map, [&](const auto& object) {
         std::optional<Transfer> given;
         const auto checked = [&] { refuse_places(object.map.places()), given = read(object.map); };
-        collective(object.communicator(), call, 0, checked, [&] {
+        collective(object.communicator(), call, object.options.timeout_s, checked, [&] {
             (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned,
                                                given->cells, given->owned.owned,
                                                given->owned.width());
@@ -436,7 +437,8 @@ int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id
     return with(map, [&](const auto& object) {
         const IndexMap& of = object.map;
         collective(
-            of.communicator(), "phl_index_map_read_keys", 0, [&] { require_output(path, "path"); },
+            of.communicator(), "phl_index_map_read_keys", object.options.timeout_s,
+            [&] { require_output(path, "path"); },
             [&] {
                 const PartitionKeys read = read_partition_keys(path, of.communicator());
                 validate_together(of.communicator(),
@@ -602,7 +604,7 @@ int phl_collate(phl_index_map map, int root, phl_element element, phl_cells owne
 int phl_migration_create(MPI_Comm comm, phl_migration* migration) {
     return guarded([&] {
         create(
-            Communicator(comm), "phl_migration_create", nullptr, migration, [] {},
+            Communicator(comm), "phl_migration_create", 0, migration, [] {},
             [&] { return MigrationObject{Migration(comm)}; });
     });
 }

@@ -103,6 +103,7 @@ struct RedistributionObject {
     static constexpr const char* name = "redistribution";
     Redistribution redistribution;
     Source from, to;
+    double timeout_s;
     bool called = false;
 };
 
@@ -187,14 +188,14 @@ inline double limit_of(const phl_exchange_options* options) {
 
 /// Stores the result of `make` under a handle, after `check`. Collective.
 template <class Handle, class Check, class Make>
-void create(const Communicator& comm, const char* call, const phl_exchange_options* options,
-            Handle* handle, Check&& check, Make&& make) {
+void create(const Communicator& comm, const char* call, double timeout_s, Handle* handle,
+            Check&& check, Make&& make) {
     using Object = decltype(object_of(*handle));
     const auto check_all = [&] {
         require_output(handle, std::string("the handle of the ") + Object::name);
         check();
     };
-    auto&& made = collective(comm, call, limit_of(options), check_all, make);
+    auto&& made = collective(comm, call, timeout_s, check_all, make);
     keep(std::forward<decltype(made)>(made), *handle);
 }
 

@@ -26,7 +26,7 @@ int create_move(Handle from, Handle to, const phl_exchange_options* options,
         std::optional<Source> target;
         std::vector<int> axes;
         create(
-            before->communicator(), "phl_redistribution_create", options, redistribution,
+            before->communicator(), "phl_redistribution_create", limit_of(options), redistribution,
             [&] {
                 target = second(to);
                 if (read_axes) axes = read_axes();
@@ -36,7 +36,8 @@ int create_move(Handle from, Handle to, const phl_exchange_options* options,
                     return RedistributionObject{
                         {before->domain(), get(to)->domain(), options_from(options), and_axes...},
                         Source(from),
-                        *target};
+                        *target,
+                        limit_of(options)};
                 };
                 if constexpr (std::is_same_v<Handle, phl_cartesian>) return made(axes);
                 else return made();
@@ -84,7 +85,8 @@ void make_point_sums(const Source& domain, const ReadGroups& read,
                      const phl_exchange_options* options, phl_point_sums* sums) {
     std::vector<GivenGroup> given;
     create(
-        domain.communicator(), "phl_point_sums_create", options, sums, [&] { given = read(); },
+        domain.communicator(), "phl_point_sums_create", limit_of(options), sums,
+        [&] { given = read(); },
         [&] {
             return PointSumsObject{
                 {std::move(given[0].made)},
@@ -109,8 +111,8 @@ void move(RedistributionObject& object, MoveCall call,
     const auto read_all = [&] { moves = read(); };
     if (object.called) read_all();
     else
-        collective(object.from.communicator(), "the first call of a redistribution", 0, read_all,
-                   [] {});
+        collective(object.from.communicator(), "the first call of a redistribution",
+                   object.timeout_s, read_all, [] {});
     auto& all = object.redistribution;
     if (call == MoveCall::prepare) all.prepare(moves);
     else if (call == MoveCall::back) all.back(moves);

@@ -86,7 +86,8 @@ enum phl_pivot { PHL_PIVOT_CORNER = 0, PHL_PIVOT_CENTER };
  *
  *     phl_seam north = {.from_axis = 1, .to_axis = 1, .backward = 1 << 0}; */
 typedef struct phl_seam {
-    int32_t from_axis, from_side, from_tile; /* enum phl_side; tiles if the grid has any */
+    int32_t from_axis, from_side, from_tile; /* enum phl_side; tile if the grid has any: from 0,
+                                                -1: every tile */
     int32_t to_axis, to_side, to_tile;
     int32_t axes[PHL_MAX_DIMENSIONS]; /* axis of `to` for each axis; all 0: swaps the axes of the
                                          two sides */

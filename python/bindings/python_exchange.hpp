@@ -122,8 +122,8 @@ protected:
         held_.arrays = std::move(arrays);
     }
 
-    /// Releases the interpreter's lock. After errors other than of value or type, messages may
-    /// still arrive: marks the exchange as failed.
+    /// Releases the interpreter's lock. After errors other than of value or type that not all
+    /// ranks have, messages may still arrive: marks the exchange as failed.
     template <class Function>
     void guarded(Function&& function) {
         require_usable();
@@ -131,7 +131,8 @@ protected:
             const Guard::Inside inside(*guard_);
             function();
         } catch (const Error& error) {
-            failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type;
+            failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type &&
+                      error.known_to() == KnownTo::this_rank;
             throw;
         }
     }

@@ -96,7 +96,8 @@ void validate(const std::vector<global_index>& extents, const CartesianOptions& 
     require(!options.mask || options.algorithm == Algorithm::standard,
             "the staged algorithm passes corners on through neighbors, which land has not: use the "
             "standard algorithm with a mask");
-    require(!options.mask || options.splits.empty() || !grid.empty(),
+    const bool even = std::ranges::all_of(options.splits, &std::vector<global_index>::empty);
+    require(!options.mask || even || !grid.empty(),
             "splits are given with a mask and without a process grid: give both");
     require(options.algorithm == Algorithm::standard || options.neighbors == Neighbors::full,
             "the staged algorithm fills corners by its nature: use Neighbors::full with it, or the "
@@ -439,6 +440,8 @@ Seam fold(int axis, Side side, Pivot pivot) {
 }
 
 std::vector<Seam> cube_seams(int first_axis) {
+    require(first_axis >= 0 && first_axis + 1 < max_dimensions,
+            "a cube's faces have two axes one after the other, of at most 4");
     const int x = first_axis, y = first_axis + 1;
     const auto backward = static_cast<std::uint8_t>(1u << x);
     constexpr Side lower = Side::lower, upper = Side::upper;

@@ -8,6 +8,7 @@
 #include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 namespace parhelion {
 namespace {
@@ -161,7 +162,9 @@ void MapExchange::copy(BounceBuffer Array::* buffer, void (BounceBuffer::*way)(Q
     for (Array& array : arrays_) ((array.*buffer).*way)(*queue_);
 }
 
+// Each call first refuses a forked child, before anything in shared memory changes.
 void MapExchange::forward(CellArrays arrays) {
+    require_mpi_not_ended();
     represent(arrays, Direction::forward, false, false);
     copy(&Array::owned, &BounceBuffer::copy_in);
     (*exchange_)(*queue_, places_);
@@ -170,6 +173,7 @@ void MapExchange::forward(CellArrays arrays) {
 }
 
 void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
+    require_mpi_not_ended();
     represent(arrays, Direction::reverse, false, false);
     copy(&Array::owned, &BounceBuffer::copy_in);
     copy(&Array::ghosts, &BounceBuffer::copy_in);
@@ -181,6 +185,7 @@ void MapExchange::reverse(CellArrays arrays, Reduction reduction) {
 // begin releases all buffered arrays. Reverse exchanges combine in `end` and need no buffer for
 // owned cells.
 void MapExchange::begin(CellArrays arrays, Direction direction, Reduction reduction) {
+    require_mpi_not_ended();
     const bool forward = direction == Direction::forward;
     direction_ = direction;
     represent(arrays, direction, forward, true);

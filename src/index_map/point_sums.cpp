@@ -1,4 +1,5 @@
 #include "parhelion/index_map/point_sums.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 
 #include <exception>
 #include <optional>
@@ -191,6 +192,8 @@ struct PointSums::State final : Operation {
     }
     // Others receive this rank's partial sums: sends failures of a user's reduction, too.
     void start(Reduction how, std::span<const Field> named) {
+        require_mpi_not_ended();  // before anything in shared memory changes: in a forked child,
+                                  // too
         if (sums->under_way()) throw Error("these sums are under way: end them first");
         take(named.empty() ? std::span<const Field>(fields) : named);
         for (const CellValues& array : given) require_reducible(array.element, how);

@@ -5,6 +5,7 @@
 #include "core/concat.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 
 namespace parhelion {
@@ -225,6 +226,7 @@ void SharedReduction::represent() {
 }
 
 void SharedReduction::start(CellArrays arrays) {
+    require_mpi_not_ended();
     std::copy(arrays.begin(), arrays.end(), given_.begin());
     represent();
     for (Array& array : arrays_) array.buffer.copy_in(*queue_);

@@ -110,6 +110,11 @@ void check_turned(const Group& group, const Field& field, const SeamTurn& turn,
                         std::to_string(turn.axes[field.along]) +
                         ", and no field is its component along that axis: pass all of them");
         source = &*found;
+        if (std::ranges::any_of(group.fields, [&](const Field& each) {
+                return &each != &field && each.vector == field.vector && each.along == field.along;
+            }))
+            throw Error(name + " and another field are the same component of vector " +
+                        std::to_string(field.vector) + ": number each vector differently");
     }
     bool fits = source->element == field.element && source->components == field.components;
     for (std::size_t d = 0; d < turn.axes.size(); ++d)

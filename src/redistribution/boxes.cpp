@@ -15,6 +15,7 @@
 #include "exchange/selection.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "parhelion/redistribution/redistribution.hpp"
 #include "redistribution/mover.hpp"
@@ -221,6 +222,8 @@ private:
         return rows;
     }
     void move(RowExchange& rows, std::span<const Move> arrays, Direction direction) {
+        require_mpi_not_ended();  // before anything in shared memory changes: in a forked child,
+                                  // too
         const bool forward = direction == Direction::forward;
         const auto give = forward ? &Move::from : &Move::to,
                    get = forward ? &Move::to : &Move::from;

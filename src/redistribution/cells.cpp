@@ -37,7 +37,7 @@ IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
 class Cells final : public Redistribution::Mover {
 public:
     Cells(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options)
-        : map_(with_readers(from, to, options), options) {}
+        : map_(with_readers(from, to, options), options), timeout_s_(options.timeout_s) {}
 
     void prepare(std::span<const Move> arrays) override {
         with(arrays, [&](const CellArrays& values) { map_.prepare(values); });
@@ -67,11 +67,12 @@ private:
             work(values);
         };
         if (called_) return run();
-        collectively(map_.communicator(), "the first call of a redistribution", run);
+        collectively(map_.communicator(), "the first call of a redistribution", timeout_s_, run);
         called_ = true;
     }
 
     IndexMap map_;
+    double timeout_s_;
     bool called_ = false;
 };
 

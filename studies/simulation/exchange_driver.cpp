@@ -125,8 +125,8 @@ double latest(double time) {
     return all;
 }
 
-// Mean seconds from the last rank's start to the last rank's end, without barriers between exchanges, as
-// in a solver. Waiting ranks poll every PARHELION_SIMULATED_POLL seconds.
+// Mean seconds from the last rank's start to the last rank's end, without barriers between
+// exchanges, as in a solver. Waiting ranks poll every PARHELION_SIMULATED_POLL seconds.
 double seconds_per_exchange(Exchange& exchange, int iterations, MPI_Comm comm) {
     if (const char* text = std::getenv("PARHELION_SIMULATED_POLL"))
         between_polls_s = std::atof(text);

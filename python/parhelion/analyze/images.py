@@ -7,7 +7,7 @@ Each difference belongs to one cause, which includes the consequences of another
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from ..record.image import RAN, ImageError, MeasuredImage
 from ..record.model import RecordError
-from .comparison import Change, Comparison, RecordSet, Row, changes, compare_all, comparison_document, differing, library_name, match
+from .comparison import Change, Comparison, RecordSet, Row, changes, compare_all, comparison_document, differing, identity, launches, library_name, match
 from .profile import ASLEEP, WAITING, ProfileComparison, ShareChange, compare_profiles, part_of
 from .profile import comparison_document as profile_document
 from .results import in_order, results
-from .statistics import DIFFERENT, IMAGE_RULES, Rules, Verdict
+from .statistics import DIFFERENT, IMAGE_RULES, Rules, Verdict, of_images
 from .sweep import PublishedRow, mpi_name, published_rows
 from .words import percent
 
@@ -424,7 +424,16 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = I
         why = "; ".join(missing or ["nothing was measured"])
         raise ImageError(f"{first.image.image} and {second.image.image} have no figure in common: {why}")
     profiles = {name: compare_profiles(each, second.profiles[name]) for name, each in first.profiles.items() if name in second.profiles}
-    return ImageComparison(images, dict(zip(matched, compare_all(list(matched.values()), rules))), profiles, missing)
+    comparisons = compare_all(_of_images(list(matched.values())), rules)
+    return ImageComparison(images, dict(zip(matched, comparisons)), profiles, missing)
+
+
+def _of_images(found: Sequence[Comparison]) -> list[Comparison]:
+    timed = [[launches(each) for each in comparison.sets] for comparison in found]
+    keys = [[(identity(row.case.params), row.variant) for row in comparison.rows] for comparison in found]
+    sides = [(a.get(key, []), b.get(key, [])) for (a, b), those in zip(timed, keys) for key in those]
+    rest = iter(of_images(sides, [row.difference for comparison in found for row in comparison.rows]))
+    return [replace(each, rows=[replace(row, difference=next(rest)) for row in each.rows]) for each in found]
 
 
 def image_document(found: ImageComparison) -> dict[str, Any]:

@@ -589,7 +589,29 @@ def judge(differences: Sequence[Difference], rules: Rules = DEFAULT_RULES) -> li
     return [replace(each, why=_why(each, rules, len(known))) for each in judged]
 
 
+def of_images(sides: Sequence[tuple[Side, Side]], found: Sequence[Difference]) -> list[Difference]:
+    """Withhold what two images, whose launches cannot be interleaved, leave unknown.
+
+    That is how single launches differ, and figures whose cores were near in one image and far in the other, where either image met both states.
+    """
+    of_image = (np.concatenate([np.empty(0), *(_probes(pair[side]) for pair in sides)]) for side in (0, 1))
+    two_states = any(state_boundary(probes) is not None for probes in of_image)
+
+    def unknown(pair: tuple[Side, Side], each: Difference) -> str:
+        if each.single_launch:
+            return "one launch of an image: how launches differ is unknown"
+        probes = [np.median(probe) for probe in map(_probes, pair) if len(probe)]
+        if two_states and not each.states and len(probes) == 2 and min(probes) > 0 and abs(math.log(probes[0] / probes[1])) >= APART:
+            return "the cores were near in one image and far in the other"
+        return ""
+
+    reasons = [unknown(*both) if both[1].shift else "" for both in zip(sides, found, strict=True)]
+    return [replace(each, shift=None, interval=NO_INTERVAL, why=why) if why else each for each, why in zip(found, reasons, strict=True)]
+
+
 def _why(found: Difference, rules: Rules, family: int) -> str:
+    if found.shift is None:
+        return found.why
     low, high = found.interval
     if found.verdict is not Verdict.NOT_ENOUGH or found.p_adjusted is None or low is None or high is None or low <= 1 <= high:
         return ""

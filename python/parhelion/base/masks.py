@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def read_mask(mask: ArrayLike | str | os.PathLike[str]) -> np.ndarray:
     """The mask as an array; a .npy file is memory-mapped."""
+    if isinstance(mask, np.ma.MaskedArray):
+        raise TypeError("the land mask is a masked array: pass ~numpy.ma.getmaskarray(array), or array.filled(0)")
     return np.load(mask, mmap_mode="r") if isinstance(mask, (str, os.PathLike)) else np.asarray(mask)
 
 

@@ -1,8 +1,9 @@
 """Collective errors: all ranks raise, or none."""
 
+import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -53,6 +54,12 @@ def _caller() -> str:
     while frame.f_back and frame.f_code.co_name.startswith("_") and not frame.f_code.co_name.startswith("__"):
         frame = frame.f_back
     return frame.f_code.co_qualname.removesuffix(".__init__")
+
+
+def setup_limit(timeout: Any, check: Any = None) -> float:
+    """Time limit until ranks agree on the options; invalid timeouts raise later, on every rank."""
+    known = isinstance(timeout, (int, float)) and timeout > 0
+    return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:

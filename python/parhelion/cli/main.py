@@ -1,6 +1,7 @@
 """Root command, groups of verbs, and error handling of a whole command: exceptions, signals, closed streams."""
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -148,6 +149,9 @@ def whole_command() -> Iterator[None]:
     """
     with ends_by_signals(PROGRAM):
         _open_closed_streams()
+        for stream in (sys.stdout, sys.stderr):  # some locales lack signs of tables; a test's stream cannot be told
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
         status: object = 0
         failed: OSError | None = None
         try:

@@ -112,9 +112,15 @@ def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Part
     ]
 
 
-def components_of(source: Any, vectors: Any) -> list[Field]:
-    """Assign the vectors' components to the axes with seams."""
-    axes = sorted({axis for seam in source.seams for axis in (seam.start[0], seam.end[0], *seam.backward)}) if isinstance(source, CartesianDomain) else []
+def _turned(seam: Any) -> set[int]:
+    """The axes that a seam lies in, reverses or permutes."""
+    return {seam.start[0], seam.end[0], *seam.backward, *(axis for axis, other in enumerate(seam.axes or ()) if axis != other)}
+
+
+def components_of(source: Any, vectors: Any, passed: Sequence[Any] = ()) -> list[Field]:
+    """Assign the vectors' components to the axes with seams, with numbers that no field in `passed` has."""
+    first = 1 + max((each.vector for each in passed if isinstance(each, Field)), default=0)
+    axes = sorted(set().union(*map(_turned, source.seams))) if isinstance(source, CartesianDomain) else []
     told = vectors if isinstance(vectors, list) else [vectors]
     for vector in told:
         if not isinstance(vector, tuple) or (axes and len(vector) != len(axes)):
@@ -124,7 +130,7 @@ def components_of(source: Any, vectors: Any) -> list[Field]:
             )
     return [
         replace(array if isinstance(array, Field) else Field(array), vector=number, along=axis)
-        for number, vector in enumerate(told, 1)
+        for number, vector in enumerate(told, first)
         for axis, array in zip(axes or range(len(vector)), vector, strict=True)
     ]
 

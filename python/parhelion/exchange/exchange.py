@@ -1,6 +1,5 @@
 """Halo exchange and its transports."""
 
-import os
 from collections.abc import Sequence
 from itertools import accumulate, chain
 from typing import Any, Literal, NamedTuple
@@ -10,7 +9,7 @@ import numpy as np
 from .. import _core
 from ..base.arguments import Sides, choice, exchange_options, halo_sides
 from ..base.handles import not_pickled
-from ..base.together import together
+from ..base.together import setup_limit, together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
 from ..domain.fields import callable_array, callable_on_device, components_of, passed_places, read_groups, split_components
@@ -98,7 +97,7 @@ class Exchange(_core.Exchange):
     ) -> None:
         sources, passed = _groups(source, arrays)
         comm = _communicator(sources[0])
-        limit = _limit(timeout, check)
+        limit = setup_limit(timeout, check)
         comm.require_equal("the groups", "their number", len(sources), "pass as many groups on every rank", "Exchange", limit)
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources], limit)
@@ -109,7 +108,7 @@ class Exchange(_core.Exchange):
 
         def parse() -> tuple[Any, ...]:
             if vector:
-                passed[0] = (*passed[0], *components_of(self._sources[0], vector))
+                passed[0] = (*passed[0], *components_of(self._sources[0], vector, passed[0]))
             return read_groups(read_from, passed), exchange_options(transport, timeout, check=check, overlap=overlap, at_once=at_once)
 
         read, options = together(comm, parse, limit)
@@ -209,12 +208,6 @@ def _groups(source: Any, arrays: tuple[Any, ...]) -> tuple[list[Any], list[tuple
     if arrays or not source or not all(isinstance(group, (list, tuple)) and group for group in source):
         raise TypeError("groups are passed as one list of tuples: use Exchange([(cells, u, v), (nodes, x)])")
     return [group[0] for group in source], [tuple(group[1:]) for group in source]
-
-
-def _limit(timeout: Any, check: Any) -> float:
-    """Time limit until ranks agree on the options; invalid timeouts raise later, on every rank."""
-    known = isinstance(timeout, (int, float)) and timeout > 0
-    return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
 
 
 def _communicator(source: Any) -> _core.Communicator:

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _core
 from ..base.arguments import exchange_options
 from ..base.handles import not_pickled
-from ..base.together import together
+from ..base.together import setup_limit, together
 from ..domain.cartesian import CartesianDomain
 from ..domain.fields import read_groups
 from .reduction import Reduction
@@ -42,7 +42,9 @@ class PointSums(_core.PointSums):
         if not isinstance(domain, CartesianDomain):
             raise TypeError(f"a {type(domain).__name__} has no points: pass a CartesianDomain; index maps have sum_shared themselves")
         self._domain = domain
-        fields, options = together(domain._native_comm, lambda: (self._fields(arrays), exchange_options(transport, timeout)))
+        fields, options = together(
+            domain._native_comm, lambda: (self._fields(arrays), exchange_options(transport, timeout)), setup_limit(timeout)
+        )
         super().__init__(domain._native, *fields, options)
 
     def __call__(self, *arrays: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core
 from ..base.arguments import exchange_options, integers
 from ..base.handles import not_pickled
-from ..base.together import together
+from ..base.together import setup_limit, together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
 from ..domain.fields import Parts, read_groups
@@ -58,12 +58,12 @@ class Redistribution:
         comm = getattr(source, "_native_comm", None) or getattr(target, "_native_comm", None)
         if comm is None:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
-        options_and_axes = together(comm, check)
+        options_and_axes = together(comm, check, setup_limit(timeout))
         self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
         before: Any = source._native  # of one kind, as `check` ensures
         after: Any = target._native
         self._native = _core.Redistribution(before, after, *options_and_axes)
-        self._comm, self._called = comm, False
+        self._comm, self._limit, self._called = comm, setup_limit(timeout), False
 
     def __call__(self, source: Any, target: Any) -> None:
         """Move owned values of `source`, an array of the first domain, to `target`, one of the second."""
@@ -94,7 +94,7 @@ class Redistribution:
         return self._native.explain()
 
     def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:
-        return self._fields(pairs) if self._called else together(self._comm, lambda: self._fields(pairs))
+        return self._fields(pairs) if self._called else together(self._comm, lambda: self._fields(pairs), self._limit)
 
     def _fields(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):

@@ -145,9 +145,12 @@ class Build:
         """Return the launcher's command line (None: use ``mpiexec``) and notes for the user."""
         if env.get(LAUNCHER):
             try:
-                return shlex.split(env[LAUNCHER]), []
+                words = shlex.split(env[LAUNCHER])
             except ValueError as error:
                 raise BuildError(f"{LAUNCHER}={env[LAUNCHER]} is no command line: {error}") from None
+            if not words:
+                raise BuildError(f"{LAUNCHER} (--launcher) is blank: name a command, such as srun, or leave it out")
+            return words, []
         return job.srun(KINDS[self.kind].pmi, request.ranks, request.bind) if job and not request.hosts.names else (None, [])
 
     def mpi4py_environment(self) -> dict[str, str]:

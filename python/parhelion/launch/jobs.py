@@ -189,10 +189,13 @@ def given(env: Mapping[str, str], *, without_launcher: bool = False) -> Given:
 
 
 def _nodes(names: str) -> list[str]:
-    """Expand Slurm's node list; empty if `scontrol` fails."""
+    """Expand Slurm's node list; empty if `scontrol` fails or does not answer."""
     if not shutil.which("scontrol"):
         return []
-    done = ask(["scontrol", "show", "hostnames", names], seconds=ANSWERS_S)
+    try:
+        done = ask(["scontrol", "show", "hostnames", names], seconds=ANSWERS_S)
+    except (OSError, subprocess.SubprocessError):
+        return []
     return done.stdout.split() if done.returncode == 0 else []
 
 
@@ -229,13 +232,13 @@ class Hosts:
     def told(cls, env: Mapping[str, str]) -> Hosts:
         words = [word.strip().partition(":") for word in env.get("PARHELION_HOSTS", "").split(",") if word.strip()]
         names = tuple(name for name, _, _ in words)
-        room = tuple(int(number) for _, _, number in words if number.isdigit())
+        room = tuple(int(number) for _, _, number in words if number.isascii() and number.isdigit())
         shell, subnet = env.get("PARHELION_REMOTE_SHELL", ""), env.get("PARHELION_SUBNET", "")
         scheduled = given(env, without_launcher=True)
         if not names and len(scheduled.hosts) > 1:
             return cls(scheduled.hosts, shell or scheduled.shell, subnet, given=True)
         cores = env.get("PARHELION_HOSTS_CORES", "")
-        return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isdigit() else 0)
+        return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isascii() and cores.isdigit() else 0)
 
     def shares(self, ranks: int) -> dict[str, int]:
         """Return ranks per host, without zeros: `room` if its sum is `ranks`, else even shares, the first hosts one more."""

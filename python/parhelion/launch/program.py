@@ -9,7 +9,6 @@ import importlib.util
 import mmap
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,8 +42,8 @@ for n in range(1, len(names) + 1):
     if spec is None:
         sys.exit(print(name or sys.argv[1]) or 3)
 """
-LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|mpi_\w+)\.so[.\d]*) => (not found|\S+)", re.MULTILINE)
-A_PART = re.compile(r"_(?:cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # an MPI's language bindings
+LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|mpi_\w+|mpich_\w+)\.so[.\d]*) => (not found|.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
+A_PART = re.compile(r"_(?:gtl_\w+|cxx|mpifh|usempi\w*|f77|f90|f08|java)\.so")  # an MPI's language bindings
 
 
 def choose(program: Sequence[str], name: str | None) -> tuple[list[str], Build, list[str]]:
@@ -191,5 +190,5 @@ def _interpreter(script: Path) -> list[str]:
             first = file.readline(512)
     except OSError:
         return []
-    words = shlex.split(first[2:].decode(errors="replace")) if first.startswith(b"#!") else []
+    words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
     return words[1:] if words and Path(words[0]).name == "env" else words

@@ -56,8 +56,7 @@ void SingleCopy::start() {
 }
 
 void SingleCopy::release_memory(bool given_up, std::vector<Awaited> awaited) {
-    if (number_ == 0 && !has_given_up()) return;
-    if (given_up || has_given_up()) {
+    if (given_up) {
         orphan(lines_);
         orphan(table_);
         orphan(deferred_memory_);

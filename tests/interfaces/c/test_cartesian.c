@@ -511,6 +511,13 @@ static void exchange_around_land(void) {
     options.mask_extents[1] = 2;
     FAILS(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain), PHL_ERROR_VALUE,
           "the mask has");
+    for (int64_t x = 0; x < extents[0]; ++x) wet[x] = 1;
+    options.mask_extents[1] = 1;
+    options.process_grid[0] = options.process_grid[1] = 0;
+    GOOD(phl_cartesian_create(MPI_COMM_WORLD, 2, extents, &options, &domain));
+    GOOD(phl_cartesian_process_grid(domain, grid, mine));
+    CHECK(grid[0] * grid[1] == ranks);
+    GOOD(phl_cartesian_free(&domain));
     free(u);
     free(wet);
 }

@@ -17,6 +17,7 @@ contains
     call exchange_with_options()
     call exchange_folded(pivot_corner)
     call exchange_folded(pivot_center)
+    call exchange_folded_tiles()
     call exchange_cube()
     call exchange_around_land()
     call exchange_padded()
@@ -147,6 +148,32 @@ contains
           call check(u(i, j) == value_at(extent(1) + 2 - i, extent(2) - k, 0), 'a scalar beyond a fold about a center')
         end if
         call check(v(i, j) == -u(i, j), 'a component of a vector beyond a fold')
+      end do
+    end do
+  end subroutine
+
+  !> A fold without a tile is one of every tile.
+  subroutine exchange_folded_tiles()
+    integer, parameter :: n = 4
+    type(cartesian_domain) :: domain
+    type(halo_exchange) :: exchange
+    integer, allocatable, target :: u(:, :, :)
+    integer :: a(3), b(3), lo(3), hi(3), i, tile
+    call domain%init(world, [n, n, 6], lower=[1, 1, 0], upper=[1, 1, 0], seams=fold(2, 1), tile_axis=3)
+    call domain%owned(a, b)
+    call domain%extended(lo, hi)
+    allocate (u(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), source=0)
+    do tile = a(3), b(3)
+      do i = a(1), b(1)
+        u(i, a(2):b(2), tile) = 10 * tile + i
+      end do
+    end do
+    call exchange%init(domain, u)
+    call exchange%forward()
+    if (any(a > b) .or. b(2) < n) return
+    do tile = a(3), b(3)
+      do i = a(1), b(1)
+        call check(u(i, n + 1, tile) == 10 * tile + n + 1 - i, 'a fold of every tile')
       end do
     end do
   end subroutine

@@ -11,7 +11,7 @@ import numpy as np
 
 from parhelion.analyze.statistics import CONFIDENCE
 from parhelion.analyze.statistics import Launch
-from parhelion.analyze.statistics import DIFFERENT, Difference, Rules, Verdict, difference, judge
+from parhelion.analyze.statistics import DIFFERENT, Difference, Rules, Verdict, difference, judge, of_images
 from error_rates import Cell
 from made_up_sides import FAR_NS, NEAR_NS, ONE_AFTER_THE_OTHER, SAMPLE, SLOW, TYPICAL_S, Sides
 
@@ -79,12 +79,16 @@ def images(rng: np.random.Generator, noise: Noise, launches: int) -> list[Sides]
     return list(zip(machine.image(launches), machine.image(launches), strict=True))
 
 
+def compared(sides: Sequence[Sides]) -> list[Difference]:
+    return of_images(sides, [difference(*pair) for pair in sides])
+
+
 def image_grid(comparisons: int, seed: int, rules: Rules, launches: tuple[int, ...] = LAUNCHES) -> Iterator[Cell]:
     """The share of comparisons of whole images that call a figure different, or slower where all figures of B are."""
     rng = np.random.default_rng(seed)
     for name, noise in NOISES.items():
         for count in launches:
-            made = [[difference(*sides) for sides in images(rng, noise, count)] for _ in range(comparisons)]
+            made = [compared(images(rng, noise, count)) for _ in range(comparisons)]
             for effect in EFFECTS:
                 wanted = (Verdict.SLOWER,) if effect else DIFFERENT
                 found = [finds([_slower(each, 1 + effect) for each in figures], wanted, rules) for figures in made]

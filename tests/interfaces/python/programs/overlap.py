@@ -192,25 +192,32 @@ def test_a_forked_child_may_not_exchange():
     by_threads = ph.Exchange(domain, domain.zeros())
     del os.environ["PARHELION_THREADS"]
     by_threads()
+    ring = ph.CartesianDomain((3 * COMM.size, 4), halo=1, periodic=(False, True), process_grid=(COMM.size, 1))
+    force, (before, after) = ring.zeros(stagger=1), (ring.zeros(), ring.zeros())
+    sums, redistribution = ph.PointSums(ring, force), ph.Redistribution(ring, ring)
+    redistribution(before, after)
+    force[...], before[...] = 1, 2
     step = under_way.begin()
     read, write = os.pipe()
     if os.fork() == 0:
         refusals = []
-        for call in (exchange, step.end, lambda: ph.Exchange(domain, domain.zeros())):
+        calls = (exchange, step.end, lambda: ph.Exchange(domain, domain.zeros()), sums, lambda: redistribution(before, after))
+        for call in calls:
             try:
                 call()
             except ph.CommunicationError as error:
                 refusals.append("was forked from a rank" in str(error))
             except BaseException as error:
                 refusals.append(repr(error))
-        del call, exchange, by_threads
+        del call, calls, exchange, by_threads
         gc.collect()
         os.write(write, repr(refusals).encode())
         os._exit(0)
     os.close(write)
     told = os.read(read, 10000).decode()
     os.close(read)
-    assert told == repr([True] * 3), told
+    assert told == repr([True] * 5), told
+    assert np.all(force == 1) and not np.any(after), "the child changed its parent's arrays"
     step.end()
     exchange()
     sample.check("beside a child")

@@ -444,7 +444,14 @@ def test_what_does_not_fit_is_refused():
         refused(ValueError, ph.Exchange, turned, ph.Field(u, vector=1, along=1), says="pass all of them")
         refused(ValueError, ph.Exchange, turned, vector=(u, turned.zeros()), says="points along its own axis")
         refused(ValueError, ph.Exchange(turned, vector=(u, v)).only, fields=[0], says="name both")
+        twice = (ph.Field(each, vector=1, along=along) for each in (u, u.copy()) for along in (1,))
+        refused(ValueError, ph.Exchange, turned, *twice, ph.Field(v, vector=1, along=2), says="number each vector differently")
     refused(ValueError, ph.Exchange, turned, vector=(u,), says="the component along each")
+    pairs = [tuple(turned.zeros(stagger=stagger) for stagger in ((0, 1, 0), (0, 0, 1))) for _ in range(2)]
+    first = [ph.Field(each, vector=1, along=along) for along, each in enumerate(pairs[0], 1)]
+    ph.Exchange(turned, *first, vector=pairs[1])  # the second pair has another number
+    masked = np.ma.masked_equal(np.arange(16).reshape(4, 4), 3)
+    refused(TypeError, ph.CartesianDomain, (4, 4), mask=masked, says="masked array")
     refused(TypeError, ph.CartesianDomain, (4, 4), seams=["north"], says="ph.seam")
     refused(TypeError, ph.seam, "north", "south", says="pass (axis")
     refused(ValueError, ph.seam, (0, "upper"), (0, "lower"), backward=9, says="name axes")
