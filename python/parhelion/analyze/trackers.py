@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..base.files import write_whole
 from ..record.model import RecordError
 from ..record.read import Record
 from .results import results, text, with_case
@@ -33,7 +34,7 @@ def write_tracked(records: Sequence[Record], form: str, path: Path) -> int:
     texts, count = TRACKERS[form](records, path)
     try:
         for file, content in texts.items():
-            file.write_text(content, encoding="utf-8", newline="")
+            write_whole(file, content.encode())
     except OSError as error:
         raise RecordError(f"cannot write {path}: {error.strerror}") from None
     return count

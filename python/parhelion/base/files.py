@@ -1,5 +1,8 @@
-"""Reading user files: regular ones only, because devices and pipes may have no end."""
+"""Reading user files: regular ones only, because devices and pipes may have no end. Writing them: whole, or not at all."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -26,3 +29,27 @@ def read_bounded(path: str | Path, most: int) -> bytes:
     if len(content) > most:
         raise OSError(None, f"is larger than {most // 2**20} MiB, the most that is read")
     return content
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary file that replaces `path` at the end: readers see the old file or the new one, never a part."""
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Write a file; if that fails, as on a full disk, the old one stays. Raises OSError."""
+    place = Path(path).resolve()
+    if (place.exists() and not place.is_file()) or not os.access(place.parent, os.W_OK):  # a device or a pipe; a file in another's folder
+        place.write_bytes(content)
+        return
+    with replacing(place) as temporary:
+        if place.exists():
+            temporary.touch()
+            temporary.chmod(place.stat().st_mode)
+        temporary.write_bytes(content)

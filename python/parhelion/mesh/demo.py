@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .maps import IndexMapError, read_index_maps, replacing, write_index_maps
+from ..base.files import replacing
+from .maps import IndexMapError, read_index_maps, write_index_maps
 from .mesh import MeshError, read_mesh
 from .partition import dual_graph, index_maps, partition_cells
 

@@ -1,15 +1,13 @@
 """Index maps and their rules, in memory and in files (docs/index-map-format.md)."""
 
-import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from ..base.files import replacing
 from ..errors import InputError
 
 KINDS = ("unknown", "cells", "faces", "edges", "nodes")
@@ -221,17 +219,6 @@ def _read_keys(folder: Path, rank: int, owned: int) -> tuple[int, np.ndarray]:
 def _write(path: Path, kind: np.dtype, head: tuple[int, int], rest: np.ndarray) -> None:
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(np.array(head, kind).tobytes() + rest.astype(kind).tobytes())
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary file that replaces `path` at the end: readers see the old file or the new one, never a part."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def describe(maps: IndexMaps) -> dict:

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, groupby
-from pathlib import Path
 
+from ..base.files import write_whole
 from ..errors import writing
 from ..launch import BuildError, find_build
 from ..launch.kinds import KINDS
@@ -35,7 +35,7 @@ def write_rank_file(target: str, placement: Placement | GraphPlacement, numberin
         raise PlacementError(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")
     made = rank_file(kind, placement, numbering, hosts, path)
     with writing(path):
-        Path(path).write_text(made.text)
+        write_whole(path, made.text.encode())
     return [f"{path}: start with  {made.start}", *([f"  {made.note}"] if made.note else [])]
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..base.files import read_bounded
+from ..base.files import read_bounded, write_whole
 from ..base.numbers import shortened
 from ..errors import writing
 from .library import PlacementError
@@ -78,7 +78,7 @@ def write_parameters(parameters: Parameters, path: str | Path, origin: str = "")
     copies = parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None
     document = {"schema": SCHEMA, "origin": origin, **asdict(parameters), "bandwidth": bandwidth, "copy_bandwidth": copies}
     with writing(path):
-        Path(path).write_text(json.dumps(document, indent=1) + "\n")
+        write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
 
 
 def read_parameters(path: str | Path) -> Parameters:

@@ -26,10 +26,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from ..base.files import read_bounded
 from .folder import RunFolder
 from .model import Case, End, Launch, Plan, RecordError
-from .read import Record, read_record
+from .read import Record, parse_line, read_record
 
 GREATEST = 2.0**62
 LARGEST = 64 * 2**20  # bytes
@@ -64,11 +66,11 @@ TITLES = (  # tool, pattern of the lines that begin its output or a test
     ("IMB", re.compile(r"^#\s+Intel\(R\) MPI Benchmarks (?P<version>\S+?),? (?P<part>.*?)\s*$")),
     ("IMB", re.compile(r"^#\s*Benchmarking\s+(?P<test>\S.*?)\s*$")),
     ("Comb", re.compile(r"^Comb version (?P<version>\S+)")),
-    ("Comb", re.compile(r"^(?:Starting test )?(?P<test>(?:Comm|memcpy) \S.*?)\s*$")),
+    ("Comb", re.compile(r"^(?:Starting test )?(?P<test>(?:Comm|memcpy) \S.*?|Mesh \S.*? Buffers .*?)\s*$")),
 )
-COMB_SETTING = re.compile(r"^(Num vars|ghost_widths|sizes|divisions|periodic)\s+(\d+)(?:\s+(\d+)\s+(\d+))?\s*$")
+COMB_SETTING = re.compile(r"^(Num vars|ghost_widths?|sizes?|divisions|periodic)\s+(\d+)(?:\s+(\d+)\s+(\d+))?\s*$")
 COMB_PHASE = re.compile(r"^(?P<phase>[\w-]+):\s+num (?P<count>\d+) (?P<of>sum|avg) (?P<seconds>\d+\.?\d*(?:e-?\d+)?) s min \S+ s max \S+ s\s*$")
-COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo"}  # if equal in all dimensions
+COMB_NUMBERS = {"Num vars": "fields", "ghost_widths": "halo", "ghost_width": "halo"}  # if equal in all dimensions
 COMB_PHASES = ("post-recv", "post-send", "wait-recv", "wait-send")
 BETWEEN_TWO = re.compile(r"^MPI(_\w+)? (Latency|Bandwidth|Bi-Directional Bandwidth)|^MPI_(Put|Get|Accumulate|Compare_and_swap|Fetch_and_op)")
 ABOUT = re.compile(r"^#\s+(Date|Machine|System|Release|Version|MPI Version|MPI_Datatype)\s*:\s*(\S.*?)\s*$")
@@ -140,7 +142,7 @@ class Output:
             if alike := len(set(numbers)) == 1 and COMB_NUMBERS.get(name):
                 self.settings[alike] = numbers[0]
             else:
-                self.settings[{"sizes": "cells", "divisions": "grid"}.get(name, name)] = [each > 0 for each in numbers] if name == "periodic" else numbers
+                self.settings[{"sizes": "cells", "size": "cells", "divisions": "grid"}.get(name, name)] = [each > 0 for each in numbers] if name == "periodic" else numbers
             if name == "divisions":
                 self.settings["ranks"] = math.prod(numbers)
         elif self.tables and (found := COMB_PHASE.match(text)):
@@ -243,17 +245,35 @@ def import_files(files: Sequence[Path], out: Path | None, labels: dict[str, str]
     tools = sorted({output.tool for output in outputs})
     if len(tools) > 1:
         raise RecordError(f"the files are output of {' and '.join(tools)}: import them one tool at a time")
-    lines = [line for number, output in enumerate(outputs) for line in _lines(number, output)]
+    try:
+        lines = [line for number, output in enumerate(outputs) for line in _lines(number, output)]
+        damaged = any(not _can_be_read(line) for line in lines)
+    except ArithmeticError:
+        damaged = True
+    if damaged:
+        raise RecordError(f"{', '.join(map(str, files))}: a number is too large for a record; nothing was imported")
     folder = RunFolder.create(tools[0].lower(), argv, _environment(files, outputs), out, labels)
     for line in lines:
         folder.append(line)
     return read_record(folder.path)
 
 
+def _can_be_read(line: Launch | Plan | Case | End) -> bool:
+    try:
+        return parse_line(msgspec.json.encode(line), Path(), 0) is not None
+    except RecordError:
+        return False
+
+
 def _parse(file: Path, ranks: int | None) -> Output:
     output = Output()
     for line in _read(file):
-        output.add(line)
+        try:
+            output.add(line)
+        except RecordError:
+            raise
+        except (ArithmeticError, ValueError):
+            raise line.error("a number is too large") from None
     if not output.tool:
         raise RecordError(f"{file} is no output of OSU, IMB or Comb: no line begins with '# OSU …', '# Benchmarking …' or 'Comm …'")
     if not any(table.rows for table in output.tables):
@@ -268,7 +288,7 @@ def _parse(file: Path, ranks: int | None) -> Output:
 
 def _read(file: Path) -> list[Line]:
     try:
-        lines = read_bounded(file, LARGEST).decode().split("\n")
+        lines = read_bounded(file, LARGEST).decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:
         raise RecordError(f"{file} is no output of OSU, IMB or Comb: it is not a text file") from None
     except OSError as error:

@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from ..base.files import write_whole
 from ..errors import why
 from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
@@ -163,7 +164,7 @@ def write(page: Page, html_file: Path | None, markdown_file: Path | None, proble
         if path:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(writer(page), encoding="utf-8", errors="replace")
+                write_whole(path, writer(page).encode(errors="replace"))
             except OSError as error:
                 raise problem(f"cannot write {path}: {why(error, path)}") from None
     return [path.resolve() for path, _ in writers if path]

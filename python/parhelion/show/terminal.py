@@ -13,6 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.theme import Theme
 
+from ..base.files import write_whole
 from ..errors import InputError, why, writing
 from . import Block, Cell, Items, Section, Table, Text, Word
 
@@ -123,7 +124,7 @@ class Output:
             sys.stdout.flush()
         else:
             with writing(self.json_file):
-                Path(self.json_file).write_bytes(text + b"\n")
+                write_whole(self.json_file, text + b"\n")
 
     def _check_writable(self) -> None:
         if self.json_file in (None, "-"):

@@ -111,6 +111,32 @@ def test_tests_of_comb_become_cases_with_its_phases(tmp_path, kind):
     assert "post-recv" in shown and "73.0" in shown and "wait-send" in shown
 
 
+def test_an_older_summary_of_comb_is_read(tmp_path):
+    file = tmp_path / "Comb_00_summary"
+    text = COMB.replace("ghost_widths        1        1        1", "ghost_width 1").replace("Starting test Comm mpi Mesh", "Starting test Mesh")
+    file.write_bytes(b"\xef\xbb\xbf" + text.format(*(f"avg {mean:.9f}" for mean in MEANS)).encode())
+    case = import_files([file], tmp_path / "run", {}, None, []).cases[1]
+    assert case.params["halo"] == 1 and case.variant == "Mesh seq Host Buffers seq Host seq Host"
+
+
+@pytest.mark.parametrize(("file", "before", "after"), [
+    ("osu", "1.52", "2000000000000000"), ("imb", "#processes = 2", "#processes = 99999999999999999999"), ("imb", "#processes = 2", "#processes = " + "9" * 5000),
+])
+def test_numbers_that_no_record_holds_leave_nothing_behind(tmp_path, file, before, after):
+    text = {"osu": "# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n1  1.52\n", "imb": IMB}[file]
+    (tmp_path / "output.txt").write_text(text.replace(before, after))
+    with pytest.raises(RecordError, match="too large"):
+        import_files([tmp_path / "output.txt"], tmp_path / "run", {}, None, [])
+    assert not (tmp_path / "run").exists()
+
+
+IMB = """# Benchmarking Alltoall
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.03         0.03         0.03
+"""
+
+
 def test_phases_of_unequal_ghost_widths_keep_them_all(tmp_path):
     file = tmp_path / "Comb_00_summary"
     file.write_text(COMB.replace("ghost_widths        1        1", "ghost_widths        1        2").format(*(f"avg {mean:.9f}" for mean in MEANS)))
