@@ -163,7 +163,7 @@ class CartesianDomain:
             self._extents = tuple(sizes)
             self._halo = halo_sides(halo, dimensions)
             self._tile_axis = None if tile_axis is None else integer(tile_axis, "tile_axis")
-            if self._tile_axis in range(dimensions) and np.ndim(halo) == 0:
+            if self._tile_axis in range(dimensions) and np.isscalar(halo):
                 self._halo = tuple((0, 0) if d == self._tile_axis else sides for d, sides in enumerate(self._halo))
             flags = periodicity(periodic, dimensions)
             self._boundary = choice(boundary, "boundary", ("open", "owned"))
@@ -500,7 +500,7 @@ def CubedSphere(cells: int, levels: Sequence[int] = (), **options: Any) -> Carte
         exchange = ph.Exchange(cube, h, vector=(u, v))
     """
     halo = options.pop("halo", 1)
-    if np.ndim(halo) == 0:
+    if np.isscalar(halo):
         halo = (0, halo, halo, *(0 for _ in levels))
     seams = [seam(start, end, backward=backward) for start, end, backward in _core.cube_seams(1)]
     return CartesianDomain((6, cells, cells, *levels), halo=halo, seams=seams, tile_axis=0, **options)
