@@ -13,7 +13,7 @@ LONG = (
     "python/cli/test_absurd_options", "python/images/test_image_commands", "python/launch/test_signals", "python/measure/test_against",
     "python/measure/test_apps", "python/measure/test_gather_libraries", "python/measure/test_matrix", "python/measure/test_profile",
     "python/measure/test_reframe", "python/measure/test_right_records", "python/place/test_simulate", "python/project/test_notebooks",
-    "python/test_site",
+    "python/record/test_altered_records", "python/test_site",
 )
 
 

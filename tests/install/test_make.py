@@ -64,6 +64,7 @@ def test_a_dry_run_changes_nothing(tree, venv):
 
 
 @pytest.mark.parametrize("stale", [False, True])
+@pytest.mark.long
 def test_a_new_environment_removes_what_make_built_and_no_other_build(tree, stale):
     if stale:
         write(tree, [".venv/stamps/venv", ".venv/stamps/run", ".venv/old"])

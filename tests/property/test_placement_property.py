@@ -52,6 +52,7 @@ def random_stencil(rng, dimensions):
 
 
 @pytest.mark.parametrize("seed", range(200))
+@pytest.mark.long
 def test_no_member_beats_the_automatic_choice_and_every_rank_has_one_place(seed):
     rng = random.Random(seed)
     grid = random_grid(rng)

@@ -8,7 +8,8 @@ def test_the_python_module_is_built():
     assert python_builds(), "no build has a Python module: run `make build`"
 
 
-CASES = [pytest.param(*case, id="-".join(map(str, case))) for case in cases()]
+# At more than three ranks they are left to `make test-others`.
+CASES = [pytest.param(*case, id="-".join(map(str, case)), marks=[pytest.mark.long] if case[2] > 3 else []) for case in cases()]
 
 
 @pytest.mark.parametrize(("program", "build", "ranks", "name"), CASES)

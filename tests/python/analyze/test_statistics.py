@@ -70,6 +70,7 @@ def test_the_brackets_never_claim_more_than_was_given(mean, std):
 
 
 @pytest.mark.parametrize("count", [6, 7, 30, 100])
+@pytest.mark.long
 def test_the_interval_of_a_median_covers_it_as_often_as_it_says(count):
     rng = np.random.default_rng(SEED)
     print("seed", SEED)

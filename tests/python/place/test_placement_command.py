@@ -26,6 +26,7 @@ ROWS = [
 
 @pytest.mark.parametrize("objective", ["jsum", "jmax"])
 @pytest.mark.parametrize(("grid", "nodes", "ranks", "stencil", "periodic", "blocked", "goal"), ROWS)
+@pytest.mark.long
 def test_every_published_score_is_reached_and_the_document_tells_the_truth(
     grid, nodes, ranks, stencil, periodic, blocked, goal, objective
 ):
