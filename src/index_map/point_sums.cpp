@@ -1,5 +1,4 @@
 #include "parhelion/index_map/point_sums.hpp"
-#include "parhelion/core/mpi_lifetime.hpp"
 
 #include <exception>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "index_map/shared_reduction.hpp"
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
 #include "pattern/piece_lists.hpp"
 #include "plan/array_block.hpp"
@@ -192,8 +192,7 @@ struct PointSums::State final : Operation {
     }
     // Others receive this rank's partial sums: sends failures of a user's reduction, too.
     void start(Reduction how, std::span<const Field> named) {
-        require_mpi_not_ended();  // before anything in shared memory changes: in a forked child,
-                                  // too
+        require_mpi_not_ended();  // in a forked child, before shared memory changes
         if (sums->under_way()) throw Error("these sums are under way: end them first");
         take(named.empty() ? std::span<const Field>(fields) : named);
         for (const CellValues& array : given) require_reducible(array.element, how);

@@ -222,8 +222,7 @@ private:
         return rows;
     }
     void move(RowExchange& rows, std::span<const Move> arrays, Direction direction) {
-        require_mpi_not_ended();  // before anything in shared memory changes: in a forked child,
-                                  // too
+        require_mpi_not_ended();  // in a forked child, before shared memory changes
         const bool forward = direction == Direction::forward;
         const auto give = forward ? &Move::from : &Move::to,
                    get = forward ? &Move::to : &Move::from;

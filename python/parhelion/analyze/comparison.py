@@ -173,6 +173,7 @@ class Row:
     variant: str
     medians: tuple[float | None, float | None]
     difference: Difference
+    sides: tuple[list[Launch], list[Launch]] = field(compare=False, repr=False)
 
     @property
     def verdict(self) -> Verdict:
@@ -224,11 +225,13 @@ def match(first: RecordSet, second: RecordSet) -> Comparison:
         both = f"{first.name} and {second.name}"
         raise RecordError(f"{both} have no case and variant in common: nothing can be compared{''.join(why)}")
     timed = [launches(first), launches(second)]
-    differences = [difference(timed[0].get(key, []), timed[1].get(key, [])) for key in shared]
+    compared = [(timed[0].get(key, []), timed[1].get(key, [])) for key in shared]
+    differences = [difference(*each) for each in compared]
     if any("imported" in record.run.environment for each in sets for record in each.records):
         # Other tools print two decimals: equal values only mean that the variation is smaller.
         differences = [replace(each, shift=None, interval=NO_INTERVAL) if each.shift and each.shift.error == 0 else each for each in differences]
-    rows = [Row(a[key][0], a[key][1].variant, (a[key][1].median, b[key][1].median), found) for key, found in zip(shared, differences, strict=True)]
+    rows = [Row(a[key][0], a[key][1].variant, (a[key][1].median, b[key][1].median), found, each)
+            for key, found, each in zip(shared, differences, compared, strict=True)]
     found = changes(first, second)
     machines = found.pop("machine")
     names = [{key: f"{entry.variant} on {case.name}" for key, (case, entry) in side.items()} for side in sides]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..record.image import RAN, ImageError, MeasuredImage
 from ..record.model import RecordError
-from .comparison import Change, Comparison, RecordSet, Row, changes, compare_all, comparison_document, differing, identity, launches, library_name, match
+from .comparison import Change, Comparison, RecordSet, Row, changes, compare_all, comparison_document, differing, library_name, match
 from .profile import ASLEEP, WAITING, ProfileComparison, ShareChange, compare_profiles, part_of
 from .profile import comparison_document as profile_document
 from .results import in_order, results
@@ -429,10 +429,8 @@ def compare_images(first: MeasuredImage, second: MeasuredImage, rules: Rules = I
 
 
 def _of_images(found: Sequence[Comparison]) -> list[Comparison]:
-    timed = [[launches(each) for each in comparison.sets] for comparison in found]
-    keys = [[(identity(row.case.params), row.variant) for row in comparison.rows] for comparison in found]
-    sides = [(a.get(key, []), b.get(key, [])) for (a, b), those in zip(timed, keys) for key in those]
-    rest = iter(of_images(sides, [row.difference for comparison in found for row in comparison.rows]))
+    rows = [row for comparison in found for row in comparison.rows]
+    rest = iter(of_images([row.sides for row in rows], [row.difference for row in rows]))
     return [replace(each, rows=[replace(row, difference=next(rest)) for row in each.rows]) for each in found]
 
 

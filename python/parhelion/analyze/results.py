@@ -318,8 +318,8 @@ def _names(cases: Sequence[CaseResult]) -> list[str]:
 
 
 def _order_key(value: Any) -> list[tuple[int, float, str]]:
-    parts = re.split(r"([0-9]+\.?[0-9]*)", text(value))
-    return [(0, float(part), "") if "0" <= part[:1] <= "9" else (1, 0.0, part) for part in parts if part]
+    parts = re.split(r"(\d+\.?\d*)", text(value))
+    return [(0, float(part), "") if part[:1].isdecimal() else (1, 0.0, part) for part in parts if part]
 
 
 def case_label(case: CaseResult, cases: Sequence[CaseResult]) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..errors import writing
+
 
 def unfit(path: str | Path) -> str | None:
     """Return why `path` is not a readable file, to follow its name in a message; None if it may be one."""
@@ -43,13 +45,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file; if that fails, as on a full disk, the old one stays. Raises OSError."""
+    """Write a file; if that fails, as on a full disk, the old one stays. Raises OSError that names the file."""
     place = Path(path).resolve()
-    if (place.exists() and not place.is_file()) or not os.access(place.parent, os.W_OK):  # a device or a pipe; a file in another's folder
-        place.write_bytes(content)
-        return
-    with replacing(place) as temporary:
-        if place.exists():
+    old = place.exists()
+    with writing(path):
+        if (old and not place.is_file()) or not os.access(place.parent, os.W_OK):  # a device or a pipe; a file in another's folder
+            place.write_bytes(content)
+            return
+        with replacing(place) as temporary:
             temporary.touch()
-            temporary.chmod(place.stat().st_mode)
-        temporary.write_bytes(content)
+            if old:
+                temporary.chmod(place.stat().st_mode)
+            temporary.write_bytes(content)

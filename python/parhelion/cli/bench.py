@@ -220,9 +220,7 @@ def alltoall(
     if len(first) != 1:
         raise InputError(f"--first-size has {len(first)} sizes: give one, for a process makes its connections once")
     single: dict[str, Any] = {"min_sample_s": 0.0} if single_calls else {}
-    groups = cases.alltoall(ranks, size)
-    cases.alltoall(ranks, first)  # refuses a first call that takes too much memory
-    _measure("alltoall", groups, options, usual_repetitions=10, program_options=(f"--first-size={first[0]}",), **single)
+    _measure("alltoall", cases.alltoall(ranks, size, first[0]), options, usual_repetitions=10, program_options=(f"--first-size={first[0]}",), **single)
 
 
 @bench.command(cls=PanelCommand, short_help="Whole applications with hand-written exchange and with the library's.")

@@ -149,9 +149,8 @@ def whole_command() -> Iterator[None]:
     """
     with ends_by_signals(PROGRAM):
         _open_closed_streams()
-        for stream in (sys.stdout, sys.stderr):  # some locales lack signs of tables; a test's stream cannot be told
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # encodings of some locales lack the characters of tables
         status: object = 0
         failed: OSError | None = None
         try:

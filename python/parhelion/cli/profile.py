@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..base.files import write_whole
-from ..errors import InputError, RANKS_FAILED, writing
+from ..errors import InputError, RANKS_FAILED
 from .options import MOST_RANKS, PROFILE, PanelCommand, RANKS, SECONDS, Whole, build_option, json_option, labels_option, no_bind_option, options_of, speedscope_option
 from ..show.terminal import Output
 from ..record.folder import parse_labels
@@ -109,6 +109,5 @@ def write_stacks(profiles: Sequence[Profile], file: Path) -> list[Path]:
 
     from ..analyze.profile import stacks
 
-    with writing(file):
-        write_whole(file, json.encode(stacks(profiles)))
+    write_whole(file, json.encode(stacks(profiles)))
     return [file.resolve()]

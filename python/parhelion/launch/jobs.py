@@ -232,13 +232,13 @@ class Hosts:
     def told(cls, env: Mapping[str, str]) -> Hosts:
         words = [word.strip().partition(":") for word in env.get("PARHELION_HOSTS", "").split(",") if word.strip()]
         names = tuple(name for name, _, _ in words)
-        room = tuple(int(number) for _, _, number in words if number.isascii() and number.isdigit())
+        room = tuple(int(number) for _, _, number in words if number.isdecimal())
         shell, subnet = env.get("PARHELION_REMOTE_SHELL", ""), env.get("PARHELION_SUBNET", "")
         scheduled = given(env, without_launcher=True)
         if not names and len(scheduled.hosts) > 1:
             return cls(scheduled.hosts, shell or scheduled.shell, subnet, given=True)
         cores = env.get("PARHELION_HOSTS_CORES", "")
-        return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isascii() and cores.isdigit() else 0)
+        return cls(names, shell, subnet, room=room if len(room) == len(names) else (), cores=int(cores) if cores.isdecimal() else 0)
 
     def shares(self, ranks: int) -> dict[str, int]:
         """Return ranks per host, without zeros: `room` if its sum is `ranks`, else even shares, the first hosts one more."""

@@ -112,9 +112,10 @@ def halo(
 BUFFERS = 4  # of all alltoall variants together, in units of one rank's send buffer
 
 
-def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...]) -> list[Group]:
+def alltoall(ranks: tuple[int, ...] | None, sizes: tuple[int, ...], first: int) -> list[Group]:
+    """`first`: size of the call before the cases."""
     counts = ranks or (usual_ranks(),)
-    most, largest = max(counts), max(sizes)
+    most, largest = max(counts), max(*sizes, first)
     _check_memory(BUFFERS * most * most * largest, f"an alltoall of {largest} B on {most} ranks with all variants takes",
                   "use smaller sizes or fewer --ranks")
     return [Group(count, [{"size": size} for size in sizes]) for count in dict.fromkeys(counts)]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import count, groupby
 
 from ..base.files import write_whole
-from ..errors import writing
 from ..launch import BuildError, find_build
 from ..launch.kinds import KINDS
 from ..placement import GraphPlacement, Numbering, Placement, PlacementError
@@ -34,8 +33,7 @@ def write_rank_file(target: str, placement: Placement | GraphPlacement, numberin
     if not path:
         raise PlacementError(f"--rank-file {target}: write KIND:FILE, such as mpich:hosts.txt")
     made = rank_file(kind, placement, numbering, hosts, path)
-    with writing(path):
-        write_whole(path, made.text.encode())
+    write_whole(path, made.text.encode())
     return [f"{path}: start with  {made.start}", *([f"  {made.note}"] if made.note else [])]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..base.files import read_bounded, write_whole
 from ..base.numbers import shortened
-from ..errors import writing
 from .library import PlacementError
 
 SCHEMA = "parhelion.model/1"
@@ -77,8 +76,7 @@ def write_parameters(parameters: Parameters, path: str | Path, origin: str = "")
     bandwidth = {level: value for level, value in parameters.bandwidth.items() if math.isfinite(value)}
     copies = parameters.copy_bandwidth if math.isfinite(parameters.copy_bandwidth) else None
     document = {"schema": SCHEMA, "origin": origin, **asdict(parameters), "bandwidth": bandwidth, "copy_bandwidth": copies}
-    with writing(path):
-        write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
+    write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
 
 
 def read_parameters(path: str | Path) -> Parameters:

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from ..base.files import write_whole
-from ..errors import why
+from ..errors import writing
 from ..analyze.words import pipes
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, text_of
 
@@ -163,8 +163,9 @@ def write(page: Page, html_file: Path | None, markdown_file: Path | None, proble
     for path, writer in writers:
         if path:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                with writing(path):
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(path, writer(page).encode(errors="replace"))
             except OSError as error:
-                raise problem(f"cannot write {path}: {why(error, path)}") from None
+                raise problem(f"cannot write {path}: {error.strerror}") from None
     return [path.resolve() for path, _ in writers if path]

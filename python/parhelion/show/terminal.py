@@ -14,7 +14,7 @@ from rich.table import Table as RichTable
 from rich.theme import Theme
 
 from ..base.files import write_whole
-from ..errors import InputError, why, writing
+from ..errors import InputError, why
 from . import Block, Cell, Items, Section, Table, Text, Word
 
 THEME = Theme({"note": "yellow", "good": "bold green", "bad": "bold red", "slower": "bold red", "faster": "bold green", "meta": "dim"})
@@ -123,8 +123,7 @@ class Output:
             sys.stdout.write(text.decode() + "\n")
             sys.stdout.flush()
         else:
-            with writing(self.json_file):
-                write_whole(self.json_file, text + b"\n")
+            write_whole(self.json_file, text + b"\n")
 
     def _check_writable(self) -> None:
         if self.json_file in (None, "-"):

@@ -46,7 +46,7 @@ public:
     ~NodeAware() override {
         const bool settled = std::ranges::all_of(
             messengers_, [](const auto& each) { return each == nullptr || each->settle(); });
-        if (!settled || has_given_up() || (number_ > 0 && !over_)) {
+        if (!settled || has_given_up() || !over_) {
             orphan(work_.memory);
             return;
         }
@@ -250,7 +250,7 @@ private:
     NodeWork work_;
     std::array<std::unique_ptr<Messenger>, 2> messengers_;  // for even and odd exchange numbers
     std::uint64_t number_ = 0;
-    bool all_sent_ = true, over_ = false;
+    bool all_sent_ = true, over_ = true;
 };
 
 }  // namespace

@@ -444,7 +444,7 @@ def test_what_does_not_fit_is_refused():
         refused(ValueError, ph.Exchange, turned, ph.Field(u, vector=1, along=1), says="pass all of them")
         refused(ValueError, ph.Exchange, turned, vector=(u, turned.zeros()), says="points along its own axis")
         refused(ValueError, ph.Exchange(turned, vector=(u, v)).only, fields=[0], says="name both")
-        twice = (ph.Field(each, vector=1, along=along) for each in (u, u.copy()) for along in (1,))
+        twice = [ph.Field(each, vector=1, along=1) for each in (u, u.copy())]
         refused(ValueError, ph.Exchange, turned, *twice, ph.Field(v, vector=1, along=2), says="number each vector differently")
     refused(ValueError, ph.Exchange, turned, vector=(u,), says="the component along each")
     pairs = [tuple(turned.zeros(stagger=stagger) for stagger in ((0, 1, 0), (0, 0, 1))) for _ in range(2)]
