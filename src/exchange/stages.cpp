@@ -344,6 +344,15 @@ std::string Stages::refusal(Direction direction) {
     return why;
 }
 
+std::string Stages::refusal(Queue* queue) {
+    std::string why = queue != nullptr ? queue->refusal() : std::string();
+    if (!why.empty() || plan_.space() == MemorySpace::host) return why;
+    const Hold hold(*this);
+    return queue_->refusal();
+}
+
+void Stages::wait(Queue* queue) { queue != nullptr ? queue->wait() : queue_->follow_program(); }
+
 Stages::~Stages() {
     leave_background(this);
     if (under_way()) stop();
@@ -372,10 +381,10 @@ void Stages::prepare(Direction direction, Reduction reduction) {
 void Stages::begin(Direction direction, Reduction reduction, Queue* queue) {
     const Hold hold(*this);
     prepare(direction, reduction);
+    queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
     try {
         while (!queue_->is_done(copied_))
             std::this_thread::yield();  // the next messages overwrite what these copies read
-        queue != nullptr ? queue_->follow(*queue) : queue_->follow_program();
         copied_ = {};
         if (!stages().empty()) stages().front().begin();
     } catch (...) {

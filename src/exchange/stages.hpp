@@ -103,8 +103,12 @@ public:
 
     /// Like StageExchange::refusal, for all stages of the direction.
     std::string refusal(Direction direction);
+    /// Why streams allow no begin or end now, "" if they do. `queue` as in begin and end.
+    std::string refusal(Queue* queue);
+    /// Waits for the present contents of `queue`, or for the program's work on the device.
+    void wait(Queue* queue);
     /// Begins, after the present contents of `queue` if given. Throws Error for an exchange that
-    /// has failed.
+    /// has failed, and if it cannot follow: then nothing has begun.
     void begin(Direction direction, Reduction reduction = Reduction::replace,
                Queue* queue = nullptr);
     /// Call after begin when the caller works before `end`. Sends to the neighbors, unless packing

@@ -226,7 +226,8 @@ void BoundArrays::bind(const ArrayList& arrays) {
     if (arrays.size() == 0) return accept(plan_.bases);
     arrays.places() != nullptr ? want_places(arrays) : want(arrays);
     if (wanted_ == bases_) return;
-    if (plan_.space() == MemorySpace::device) require_device();
+    if (plan_.space() == MemorySpace::device || device::driver_in_use() != nullptr)
+        require_device();
     require_disjoint();
     accept(wanted_);
 }

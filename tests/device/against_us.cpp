@@ -2,9 +2,10 @@
 // a call queries their stream, in a random order that respects the declared dependencies.
 //
 // Exits with a message if two operations touch the same bytes without a declared order, if one
-// touches missing memory, or if memory is freed while an operation or a process that opened it
-// still uses it. Handles name whole allocations; the next allocation at an address reuses its
-// handle. Any call can be made to fail.
+// touches missing memory or that of another device, or if memory is freed while an operation or a
+// process that opened it still uses it. Streams that are destroyed complete their operations later.
+// Handles name whole allocations; the next allocation at an address reuses its handle. Any call can
+// be made to fail: calls that wait or free do so all the same, and report an earlier error.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -37,7 +38,9 @@ using namespace parhelion::device;
 using Number = std::uint64_t;
 using Clock = std::map<int, Number>;  // vector clock: per stream, the last preceding operation
 
-constexpr int no_memory = 2, invalid_context = 201, map_failed = 205, capturing = 900;
+constexpr int no_memory = 2, invalid_device = 101, invalid_context = 201, map_failed = 205,
+              invalid_handle = 400, capturing = 900, isolated = 905, captures_implicitly = 906;
+constexpr int devices = 2, any_device = -1;
 constexpr int pretended_failure = 719;
 constexpr unsigned most_blocks_x = 0x7fffffff, most_threads = 1024;
 
@@ -112,6 +115,7 @@ struct Memory {
     std::byte* seen;
     std::size_t bytes, pages;
     bool on_device, of_pool, of_other;
+    int device;            // any_device: the host's, or managed
     int descriptor;        // of device memory
     std::uint64_t number;  // of the allocation, or of the file for memory of another process
     std::shared_ptr<Shared> shared;
@@ -133,21 +137,30 @@ namespace parhelion::device {  // the types behind the driver's handles
 using namespace against_us;
 
 struct StreamOfDriver {
-    int name = 0;
+    int name = 0, device = 0;
+    bool blocks = true;  // with the legacy default stream
     Number last = 0, done = 0;
     Clock before;  // of the next operation
     std::deque<std::shared_ptr<Work>> waiting;
     std::deque<std::shared_ptr<Work>> unseen;  // completion not known to the host
-    bool captured = false;
+    int captured = 0;                          // 2: relaxed, other streams may be queried
+    bool destroyed = false;
 };
 struct EventOfDriver {
+    int device = 0;
     std::shared_ptr<StreamOfDriver> stream;  // null: never recorded
     Number number = 0;
     Clock before;
 };
-struct ContextOfDriver {};
-struct ModuleOfDriver {};
-struct FunctionOfDriver {};
+struct ContextOfDriver {
+    int device = 0;
+};
+struct FunctionOfDriver {
+    int device = 0;
+};
+struct ModuleOfDriver {
+    FunctionOfDriver copy;
+};
 
 }  // namespace parhelion::device
 
@@ -159,19 +172,24 @@ struct Machine {
     std::map<std::uintptr_t, Memory> memory;
     std::multimap<std::size_t, Memory> freed;  // addresses and descriptors for reuse
     std::map<Stream, std::shared_ptr<StreamOfDriver>> streams;
+    std::shared_ptr<StreamOfDriver> defaults[devices][2];  // legacy, of the thread
+    std::vector<std::shared_ptr<StreamOfDriver>> all;      // also destroyed ones with operations
     std::set<EventHandle> events;
-    int named = 0, primary = 0;
+    std::set<Module> modules;
+    int named = 0, chosen = 0, primary[devices] = {};
     std::uint64_t allocations = 0;
+    long long allocations_until_exhausted = -1;
+    const char* failed = "";
+    std::size_t forgiven = 0;
     Clock seen_by_host;
     Number launches = 0;
     long long calls_until_failure = -1;
-    ContextOfDriver context;
-    ModuleOfDriver module;
-    FunctionOfDriver function;
+    ContextOfDriver contexts[devices] = {{0}, {1}};
+    bool is_gone = false;  // the context that a push failed for
     bool pools_alone = false;
     bool is_lazy = false;  // slow while other processes wait for its operations
     bool has_pools = std::getenv("AGAINST_US_POOLS") == nullptr;
-    const int ordinal = static_cast<int>(getpid() % 3);  // differs between processes
+    const int ordinal = static_cast<int>(getpid() % 3);  // of the first; differs between processes
 };
 
 Machine& machine() {
@@ -179,6 +197,7 @@ Machine& machine() {
     return *instance;
 }
 thread_local std::vector<Context> current;
+int device_now() { return current.back()->device; }
 
 long long between(long long low, long long high) {
     return low +
@@ -205,11 +224,13 @@ T* seen(T* address) {
                              : reinterpret_cast<T*>(memory->seen + (number - memory->first));
 }
 
-void require_there(const Ranges& ranges) {
+void require_there(const Ranges& ranges, int device) {
     for (const Range& each : ranges) {
         const Memory* const memory = memory_at(each.first);
         if (memory == nullptr || each.end > memory->first + memory->bytes)
             refuse("an operation touches memory that the device does not have");
+        if (memory->device != any_device && memory->device != device)
+            refuse("an operation touches memory of another device");
     }
 }
 
@@ -242,18 +263,41 @@ void count_shared(Work& work) {
         }
 }
 
+std::shared_ptr<StreamOfDriver> made_stream(bool blocks) {
+    auto stream = std::make_shared<StreamOfDriver>();
+    stream->name = ++machine().named;
+    stream->device = device_now();
+    stream->blocks = blocks;
+    return machine().all.emplace_back(std::move(stream));
+}
+
 std::shared_ptr<StreamOfDriver> stream_of(Stream handle) {
-    auto& known = machine().streams[handle];
-    if (!known && handle != nullptr) refuse("a stream is used that there is not");
-    if (!known) known = std::make_shared<StreamOfDriver>();
-    return known;
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    if (number <= 2) {
+        auto& known = machine().defaults[device_now()][number / 2];
+        return known ? known : known = made_stream(true);
+    }
+    const auto found = machine().streams.find(handle);
+    if (found == machine().streams.end()) refuse("a stream is used that there is not");
+    return found->second;
+}
+
+void require_event(EventHandle event) {
+    if (!machine().events.contains(event)) refuse("an event is used that there is not");
+}
+
+bool captures(int device, bool relaxed = true) {
+    return std::ranges::any_of(machine().all, [=](const auto& stream) {
+        return stream->device == device &&
+               (stream->captured == 1 || (relaxed && stream->captured == 2));
+    });
 }
 
 void put(const std::shared_ptr<StreamOfDriver>& stream, std::shared_ptr<Work> work) {
-    require_there(work->reads);
-    require_there(work->writes);
+    require_there(work->reads, stream->device);
+    require_there(work->writes, stream->device);
     join(stream->before, machine().seen_by_host);
-    for (const auto& [handle, other] : machine().streams) {
+    for (const auto& other : machine().all) {
         if (other == stream) continue;
         const Number known = stream->before[other->name];
         for (const auto& each : other->unseen)
@@ -268,10 +312,19 @@ void put(const std::shared_ptr<StreamOfDriver>& stream, std::shared_ptr<Work> wo
     stream->unseen.push_back(std::move(work));
 }
 
+// On a stream of the current context; work of a captured stream would not run.
+int put_now(Stream handle, std::shared_ptr<Work> work) {
+    const auto stream = stream_of(handle);
+    if (stream->device != device_now()) return invalid_handle;
+    if (stream->captured) return capturing;
+    put(stream, std::move(work));
+    return success;
+}
+
 // Runs a part of one ready operation; false if none is ready.
 bool step() {
     std::vector<StreamOfDriver*> ready;
-    for (const auto& [handle, stream] : machine().streams)
+    for (const auto& stream : machine().all)
         if (!stream->waiting.empty() && stream->waiting.front()->may_run())
             ready.push_back(stream.get());
     if (ready.empty()) return false;
@@ -289,12 +342,18 @@ void some_steps() {
 // Records that the host knows these operations to be complete.
 void see(const Clock& done) {
     join(machine().seen_by_host, done);
-    for (const auto& [handle, stream] : machine().streams)
+    for (const auto& stream : machine().all)
         while (!stream->unseen.empty() &&
                stream->unseen.front()->number <= machine().seen_by_host[stream->name]) {
             for (const auto& act : stream->unseen.front()->when_seen) act();
             stream->unseen.pop_front();
         }
+    std::erase_if(machine().all, [](const auto& stream) {
+        if (!stream->destroyed || !stream->unseen.empty()) return false;
+        machine().seen_by_host.erase(stream->name);
+        for (const auto& other : machine().all) other->before.erase(stream->name);
+        return true;
+    });
 }
 
 void wait(const std::shared_ptr<StreamOfDriver>& stream) {
@@ -365,7 +424,7 @@ bool map(Memory& memory, std::size_t pages, bool on_device) {
 
 void require_unused(const Memory& memory, const char* what) {
     const Ranges all{{memory.first, memory.first + memory.bytes}};
-    for (const auto& [handle, stream] : machine().streams)
+    for (const auto& stream : machine().all)
         for (const auto& each : stream->unseen)
             if (meet(each->reads, all) || meet(each->writes, all)) refuse(what);
 }
@@ -373,6 +432,9 @@ void require_unused(const Memory& memory, const char* what) {
 int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
     if (bytes == 0) return invalid_value;
     Machine& of = machine();
+    if (captures(device_now(), false)) return capturing;
+    if (of.allocations_until_exhausted >= 0 && of.allocations_until_exhausted-- == 0)
+        return no_memory;
     const std::size_t pages = whole_pages(bytes);
     Memory memory{};
     auto old = on_device ? of.freed.upper_bound(pages) : of.freed.begin();
@@ -392,6 +454,7 @@ int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
         if (!on_device) close(memory.descriptor);
     }
     memory.of_pool = false;
+    memory.device = on_device ? device_now() : any_device;
     memory.bytes = bytes;
     memory.number = ++of.allocations;
     std::memset(memory.seen, 0x5A, bytes);
@@ -400,7 +463,7 @@ int allocate(std::size_t bytes, bool on_device, std::uintptr_t& first) {
     return success;
 }
 
-int free_memory(std::uintptr_t first, bool on_device) {
+void free_memory(std::uintptr_t first, bool on_device) {
     const auto found = machine().memory.find(first);
     if (found == machine().memory.end() || found->second.on_device != on_device ||
         found->second.of_other)
@@ -421,12 +484,13 @@ int free_memory(std::uintptr_t first, bool on_device) {
     }
     if (on_device && memory.descriptor >= 0) machine().freed.emplace(memory.pages, memory);
     machine().memory.erase(found);
-    return success;
 }
 
-bool fails() {
+bool fails(const char* call) {
     long long& left = machine().calls_until_failure;
-    return left >= 0 && left-- == 0;
+    if (left < 0 || left-- != 0) return false;
+    machine().failed = call;
+    return true;
 }
 
 }  // namespace against_us
@@ -436,10 +500,17 @@ using namespace against_us;
 #define DRIVER_CALL(name, ...) extern "C" int name(__VA_ARGS__)
 #define BEGIN_CALL                               \
     const std::lock_guard lock(machine().mutex); \
-    if (fails()) return pretended_failure
+    if (fails(__func__)) return pretended_failure
+#define REQUIRE_CONTEXT \
+    if (current.empty() || current.back() == nullptr) return invalid_context
 #define BEGIN_CALL_IN_CONTEXT \
     BEGIN_CALL;               \
-    if (current.empty() || current.back() == nullptr) return invalid_context
+    REQUIRE_CONTEXT
+// Of a call that does its work and then reports an earlier error.
+#define BEGIN_REPORTING_CALL                     \
+    const std::lock_guard lock(machine().mutex); \
+    REQUIRE_CONTEXT;                             \
+    const int reported = fails(__func__) ? pretended_failure : +success
 
 DRIVER_CALL(cuGetErrorName, int status, const char** name) {
     *name = status == pretended_failure ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_OF_THIS_DRIVER";
@@ -475,9 +546,11 @@ DRIVER_CALL(cuPointerGetAttribute, void* value, int attribute, Address pointer) 
     if (memory == nullptr) return invalid_value;
     if (attribute == attribute_memory_type)
         *static_cast<unsigned*>(value) = memory->on_device ? 2U : +type_host;
-    else if (attribute == attribute_ordinal) *static_cast<int*>(value) = machine().ordinal;
+    else if (attribute == attribute_ordinal)
+        *static_cast<int*>(value) = machine().ordinal + std::max(memory->device, 0);
     else if (attribute == attribute_context)
-        *static_cast<Context*>(value) = memory->of_pool ? nullptr : &machine().context;
+        *static_cast<Context*>(value) =
+            memory->of_pool ? nullptr : &machine().contexts[std::max(memory->device, 0)];
     else if (attribute == attribute_buffer_id) *static_cast<Number*>(value) = memory->number;
     else return invalid_value;
     return success;
@@ -492,20 +565,32 @@ DRIVER_CALL(cuDevicePrimaryCtxGetState, int, unsigned* flags, int* active) {
     *flags = 0, *active = 1;
     return success;
 }
-DRIVER_CALL(cuDevicePrimaryCtxRetain, Context* context, int) {
+// Device 0 is what cuDeviceGet gives, beside this process's own numbers.
+int device_from(int ordinal) {
+    const int device = ordinal - machine().ordinal;
+    return device >= 0 && device < devices ? device : ordinal == 0 ? 0 : any_device;
+}
+DRIVER_CALL(cuDevicePrimaryCtxRetain, Context* context, int ordinal) {
     BEGIN_CALL;
-    ++machine().primary;
-    *context = &machine().context;
+    const int device = device_from(ordinal);
+    if (device == any_device) return invalid_device;
+    ++machine().primary[device];
+    *context = &machine().contexts[device];
     return success;
 }
-DRIVER_CALL(cuDevicePrimaryCtxRelease_v2, int) {
-    BEGIN_CALL;
-    if (machine().primary-- == 0) refuse("a context is released that nobody has");
-    return success;
+DRIVER_CALL(cuDevicePrimaryCtxRelease_v2, int ordinal) {
+    const std::lock_guard lock(machine().mutex);
+    const int device = device_from(ordinal);
+    if (device == any_device || machine().primary[device]-- == 0)
+        refuse("a context is released that nobody has");
+    return fails(__func__) ? pretended_failure : +success;
 }
 DRIVER_CALL(cuCtxPushCurrent_v2, Context context) {
-    BEGIN_CALL;
-    if (context != &machine().context) return invalid_context;
+    const std::lock_guard lock(machine().mutex);
+    machine().is_gone = machine().is_gone || fails(__func__);
+    if (machine().is_gone) return pretended_failure;
+    if (context < machine().contexts || context >= machine().contexts + devices)
+        return invalid_context;
     current.push_back(context);
     return success;
 }
@@ -521,9 +606,12 @@ DRIVER_CALL(cuCtxGetCurrent, Context* context) {
     return success;
 }
 DRIVER_CALL(cuCtxSynchronize) {
-    BEGIN_CALL_IN_CONTEXT;
-    for (const auto& [handle, stream] : machine().streams) wait(stream);
-    return success;
+    BEGIN_REPORTING_CALL;
+    if (captures(device_now())) return capturing;
+    const auto all = machine().all;  // without those that it forgets
+    for (const auto& stream : all)
+        if (stream->device == device_now()) wait(stream);
+    return reported;
 }
 DRIVER_CALL(cuMemAlloc_v2, Address* memory, std::size_t bytes) {
     BEGIN_CALL_IN_CONTEXT;
@@ -598,12 +686,13 @@ DRIVER_CALL(cuIpcOpenMemHandle, Address* first, IpcHandle handle, unsigned) {
     close(memory.descriptor);
     if (!is_mapped || memory.shared->head->freed) return map_failed;
     memory.bytes = memory.shared->head->bytes;
+    memory.device = device_now();
     machine().memory[memory.first] = memory;
     *first = memory.first;
     return success;
 }
 DRIVER_CALL(cuIpcCloseMemHandle, Address first) {
-    BEGIN_CALL_IN_CONTEXT;
+    BEGIN_REPORTING_CALL;
     const auto found = machine().memory.find(first);
     if (found == machine().memory.end() || !found->second.of_other)
         refuse("a handle is closed that is not open");
@@ -611,11 +700,12 @@ DRIVER_CALL(cuIpcCloseMemHandle, Address first) {
     munmap(found->second.seen, found->second.pages);
     munmap(reinterpret_cast<void*>(first), found->second.pages);
     machine().memory.erase(found);
-    return success;
+    return reported;
 }
 DRIVER_CALL(cuMemFree_v2, Address memory) {
-    BEGIN_CALL_IN_CONTEXT;
-    return free_memory(memory, true);
+    BEGIN_REPORTING_CALL;
+    free_memory(memory, true);
+    return reported;
 }
 DRIVER_CALL(cuMemHostAlloc, void** memory, std::size_t bytes, unsigned) {
     BEGIN_CALL_IN_CONTEXT;
@@ -625,27 +715,27 @@ DRIVER_CALL(cuMemHostAlloc, void** memory, std::size_t bytes, unsigned) {
     return status;
 }
 DRIVER_CALL(cuMemFreeHost, void* memory) {
-    BEGIN_CALL_IN_CONTEXT;
-    return free_memory(reinterpret_cast<std::uintptr_t>(memory), false);
+    BEGIN_REPORTING_CALL;
+    free_memory(reinterpret_cast<std::uintptr_t>(memory), false);
+    return reported;
 }
 DRIVER_CALL(cuMemcpyHtoDAsync_v2, Address to, const void* from, std::size_t bytes, Stream stream) {
     BEGIN_CALL_IN_CONTEXT;
     auto* const first = reinterpret_cast<std::byte*>(to);
     std::vector<std::byte> copy(bytes);  // pageable memory is copied at the call
     std::memcpy(copy.data(), from, bytes);
-    put(stream_of(stream), work_on({}, {range(first, bytes)}, [copy, there = seen(first)] {
-            std::memcpy(there, copy.data(), copy.size());
-        }));
-    return success;
+    return put_now(stream, work_on({}, {range(first, bytes)}, [copy, there = seen(first)] {
+                       std::memcpy(there, copy.data(), copy.size());
+                   }));
 }
 DRIVER_CALL(cuMemcpyDtoDAsync_v2, Address to, Address from, std::size_t bytes, Stream stream) {
     BEGIN_CALL_IN_CONTEXT;
     auto* const dst = reinterpret_cast<std::byte*>(to);
     const auto* const src = reinterpret_cast<const std::byte*>(from);
-    put(stream_of(stream),
-        work_on({range(src, bytes)}, {range(dst, bytes)},
-                [bytes, dst = seen(dst), src = seen(src)] { std::memcpy(dst, src, bytes); }));
-    return success;
+    return put_now(stream, work_on({range(src, bytes)}, {range(dst, bytes)},
+                                   [bytes, dst = seen(dst), src = seen(src)] {
+                                       std::memcpy(dst, src, bytes);
+                                   }));
 }
 DRIVER_CALL(cuMemcpyHtoD_v2, Address to, const void* from, std::size_t bytes) {
     BEGIN_CALL_IN_CONTEXT;
@@ -693,75 +783,85 @@ DRIVER_CALL(cuMemcpy3DAsync_v2, const Copy3d* given, Stream stream) {
             reads.push_back(range(from, copy.width)), writes.push_back(range(to, copy.width));
             rows.emplace_back(seen(from), seen(to));
         }
-    put(stream_of(stream), work_on(joined(std::move(reads), false), joined(std::move(writes), true),
+    return put_now(stream, work_on(joined(std::move(reads), false), joined(std::move(writes), true),
                                    [rows, bytes = copy.width] {
                                        for (const auto& [from, to] : rows)
                                            std::memcpy(to, from, bytes);
                                    }));
-    return success;
 }
 DRIVER_CALL(cuModuleLoadData, Module* module, const void* text) {
     BEGIN_CALL_IN_CONTEXT;
     if (std::strstr(static_cast<const char*>(text), ".entry parhelion_copy(") == nullptr)
         return invalid_value;
-    *module = &machine().module;
+    *module = new ModuleOfDriver{{device_now()}};
+    machine().modules.insert(*module);
     return success;
 }
-DRIVER_CALL(cuModuleUnload, Module) {
+DRIVER_CALL(cuModuleUnload, Module module) {
+    BEGIN_REPORTING_CALL;
+    if (machine().modules.erase(module) == 0) refuse("a module is unloaded that there is not");
+    delete module;
+    return reported;
+}
+DRIVER_CALL(cuModuleGetFunction, Function* function, Module module, const char* name) {
     BEGIN_CALL_IN_CONTEXT;
+    if (!machine().modules.contains(module) || std::strcmp(name, "parhelion_copy") != 0)
+        return invalid_value;
+    *function = &module->copy;
     return success;
 }
-DRIVER_CALL(cuModuleGetFunction, Function* function, Module, const char* name) {
-    BEGIN_CALL_IN_CONTEXT;
-    if (std::strcmp(name, "parhelion_copy") != 0) return invalid_value;
-    *function = &machine().function;
-    return success;
-}
-DRIVER_CALL(cuLaunchKernel, Function, unsigned x, unsigned y, unsigned z, unsigned threads,
+DRIVER_CALL(cuLaunchKernel, Function function, unsigned x, unsigned y, unsigned z, unsigned threads,
             unsigned more_y, unsigned more_z, unsigned, Stream stream, void** parameters, void**) {
     BEGIN_CALL_IN_CONTEXT;
     if (x == 0 || x > most_blocks_x || y != 1 || z != 1 || threads == 0 || threads > most_threads ||
         more_y != 1 || more_z != 1)
         return invalid_value;
+    if (std::ranges::none_of(machine().modules,
+                             [=](Module each) { return &each->copy == function; }))
+        refuse("a kernel is launched that there is not");
+    if (function->device != device_now()) return invalid_handle;
     Launch launch;
     std::memcpy(&launch, parameters[0], sizeof launch);
     const Ranges table{
         range(launch.table, static_cast<std::size_t>(launch.ops) +
                                 static_cast<std::size_t>(launch.count) * sizeof(Op))};
-    require_there(table);
-    for (const auto& [handle, other] : machine().streams)
+    require_there(table, device_now());
+    for (const auto& other : machine().all)
         for (const auto& each : other->unseen)
             if (meet(each->writes, table)) refuse("a launch before its table is there");
-    put(stream_of(stream), work_of(launch));
+    auto work = work_of(launch);
+    work->reads.push_back(table.front());  // until it has run
+    work->reads = joined(std::move(work->reads), false);
     ++machine().launches;
-    return success;
+    return put_now(stream, std::move(work));
 }
-DRIVER_CALL(cuStreamCreate, Stream* handle, unsigned) {
+DRIVER_CALL(cuStreamCreate, Stream* handle, unsigned flags) {
     BEGIN_CALL_IN_CONTEXT;
-    auto stream = std::make_shared<StreamOfDriver>();
-    stream->name = ++machine().named;
+    const auto stream = made_stream(flags != stream_non_blocking);
     *handle = stream.get();
-    machine().streams[*handle] = std::move(stream);
+    machine().streams[*handle] = stream;
     return success;
 }
 DRIVER_CALL(cuStreamDestroy_v2, Stream handle) {
-    BEGIN_CALL_IN_CONTEXT;
-    wait(stream_of(handle));
-    const int name = handle->name;
+    BEGIN_REPORTING_CALL;
+    stream_of(handle)->destroyed = true;
     machine().streams.erase(handle);
-    machine().seen_by_host.erase(name);
-    for (const auto& [other, stream] : machine().streams) stream->before.erase(name);
-    return success;
+    see({});
+    return reported;
 }
 DRIVER_CALL(cuStreamSynchronize, Stream handle) {
-    BEGIN_CALL_IN_CONTEXT;
-    wait(stream_of(handle));
-    return success;
+    BEGIN_REPORTING_CALL;
+    const auto stream = stream_of(handle);
+    if (stream->captured) return capturing;
+    wait(stream);
+    return reported;
 }
 DRIVER_CALL(cuStreamWaitEvent, Stream handle, EventHandle event, unsigned) {
     BEGIN_CALL_IN_CONTEXT;
-    if (!event->stream) return success;
+    require_event(event);
     const auto stream = stream_of(handle);
+    if (stream->captured) return isolated;
+    if (!event->stream) return success;
     join(stream->before, event->before);
     auto work = work_on({}, {}, [] {});
     work->may_run = [other = event->stream, number = event->number] {
@@ -772,41 +872,51 @@ DRIVER_CALL(cuStreamWaitEvent, Stream handle, EventHandle event, unsigned) {
 }
 DRIVER_CALL(cuStreamBeginCapture_v2, Stream handle, int) {
     BEGIN_CALL_IN_CONTEXT;
-    stream_of(handle)->captured = true;
+    stream_of(handle)->captured = 1;
     return success;
 }
 DRIVER_CALL(cuStreamEndCapture, Stream handle, void** graph) {
     BEGIN_CALL_IN_CONTEXT;
-    stream_of(handle)->captured = false;
+    stream_of(handle)->captured = 0;
     *graph = nullptr;
     return success;
 }
 DRIVER_CALL(cuGraphDestroy, void*) { return success; }
 DRIVER_CALL(cuStreamIsCapturing, Stream handle, int* status) {
-    BEGIN_CALL;
-    *status = stream_of(handle)->captured;
+    BEGIN_CALL_IN_CONTEXT;
+    const auto stream = stream_of(handle);
+    if (stream == machine().defaults[device_now()][0])
+        for (const auto& other : machine().all)
+            if (other->captured && other->blocks && other->device == stream->device)
+                return captures_implicitly;
+    *status = stream->captured != 0;
     return success;
 }
-DRIVER_CALL(cuStreamGetCtx, Stream, Context* context) {
+DRIVER_CALL(cuStreamGetCtx, Stream handle, Context* context) {
     BEGIN_CALL;
-    *context = &machine().context;
+    if (reinterpret_cast<std::uintptr_t>(handle) <= 2) REQUIRE_CONTEXT;
+    *context = &machine().contexts[stream_of(handle)->device];
     return success;
 }
 DRIVER_CALL(cuEventCreate, EventHandle* event, unsigned) {
     BEGIN_CALL_IN_CONTEXT;
     *event = new EventOfDriver;
+    (*event)->device = device_now();
     machine().events.insert(*event);
     return success;
 }
 DRIVER_CALL(cuEventDestroy_v2, EventHandle event) {
-    BEGIN_CALL_IN_CONTEXT;
+    BEGIN_REPORTING_CALL;
+    require_event(event);
     machine().events.erase(event);
     delete event;
-    return success;
+    return reported;
 }
 DRIVER_CALL(cuEventRecord, EventHandle event, Stream handle) {
     BEGIN_CALL_IN_CONTEXT;
+    require_event(event);
     const auto stream = stream_of(handle);
+    if (stream->device != event->device || stream->device != device_now()) return invalid_handle;
     if (stream->captured) return capturing;
     put(stream, work_on({}, {}, [] {}));
     event->stream = stream;
@@ -817,6 +927,8 @@ DRIVER_CALL(cuEventRecord, EventHandle event, Stream handle) {
 }
 DRIVER_CALL(cuEventQuery, EventHandle event) {
     BEGIN_CALL_IN_CONTEXT;
+    require_event(event);
+    if (captures(event->device, false)) return capturing;
     some_steps();
     if (event->stream && event->stream->done < event->number) return not_ready;
     see(event->before);
@@ -824,8 +936,12 @@ DRIVER_CALL(cuEventQuery, EventHandle event) {
 }
 
 DRIVER_CALL(against_us_make_current) {  // like the program's cuCtxSetCurrent
-    current.push_back(&machine().context);
+    current.push_back(&machine().contexts[machine().chosen]);
     return success;
+}
+extern "C" void against_us_choose(int device) {  // of the next against_us_make_current
+    const std::lock_guard lock(machine().mutex);
+    machine().chosen = device;
 }
 extern "C" std::size_t against_us_contexts() { return current.size(); }
 extern "C" std::byte* against_us_seen(std::byte* memory) {
@@ -839,14 +955,41 @@ extern "C" void against_us_seed(std::uint64_t seed) {
 extern "C" void against_us_fail(long long calls) {
     const std::lock_guard lock(machine().mutex);
     machine().calls_until_failure = calls;
+    machine().is_gone = false;
+}
+extern "C" const char* against_us_failed() {  // name of the call that was last made to fail
+    const std::lock_guard lock(machine().mutex);
+    return machine().failed;
+}
+extern "C" void against_us_exhaust(long long allocations) {  // the next one after so many fails
+    const std::lock_guard lock(machine().mutex);
+    machine().allocations_until_exhausted = allocations;
+}
+extern "C" bool against_us_is_exhausted() {
+    const std::lock_guard lock(machine().mutex);
+    return machine().allocations_until_exhausted < 0;
+}
+// Streams, events, allocations, opened handles, modules and retained contexts.
+std::size_t alive() {
+    const Machine& of = machine();
+    return of.streams.size() + of.events.size() + of.memory.size() + of.modules.size() +
+           static_cast<std::size_t>(of.primary[0] + of.primary[1]);
+}
+extern "C" std::size_t against_us_alive() {
+    const std::lock_guard lock(machine().mutex);
+    return alive() - machine().forgiven;
+}
+extern "C" void against_us_forgive(std::size_t down_to) {  // what is alive now beyond so many
+    const std::lock_guard lock(machine().mutex);
+    machine().forgiven = alive() - down_to;
 }
 extern "C" long long against_us_left() {
     const std::lock_guard lock(machine().mutex);
     return machine().calls_until_failure;
 }
-extern "C" void against_us_capture(Stream stream, int on) {
+extern "C" void against_us_capture(Stream stream, int on) {  // 2: relaxed
     const std::lock_guard lock(machine().mutex);
-    stream_of(stream)->captured = on != 0;
+    stream_of(stream)->captured = on;
 }
 extern "C" bool against_us_has_pools() { return machine().has_pools; }
 extern "C" void against_us_set_pools(int every) {  // 1: all allocations are from a pool

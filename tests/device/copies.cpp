@@ -162,3 +162,19 @@ CASE("a program is one launch for each level") {
     expect_alike(program, 1, Reduction::replace, 9);
     EXPECT_EQ(driver_against_us().launches() - before, 2u);
 }
+
+CASE("the memory of a message may be given back while a copy uses it") {
+    Arrays arrays(1, 10, Reduction::replace);
+    const auto executor = make_executor(MemorySpace::device, 1, arrays.on_device[0]);
+    Program program;
+    program.add(StridedOp{.width = 100});
+    executor->compile(program);
+    const auto queue = executor->make_queue();
+    for (int time = 0; time < 5; ++time) {
+        auto message = executor->allocate(100);
+        std::byte* const bases[1] = {message.get()};
+        queue->enqueue(program, arrays.on_device.data(), bases);
+        message.reset();
+        queue->wait();
+    }
+}

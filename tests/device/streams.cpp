@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "core/orphans.hpp"
 #include "parhelion/index_map/index_map.hpp"
 #include "parhelion/index_map/migration.hpp"
 #include "parhelion/index_map/point_sums.hpp"
@@ -22,9 +24,10 @@ namespace {
 
 constexpr std::size_t values = 6 * 8;  // 4 × 6 cells plus halo
 
-// Some adjacent arrays and a stream of the program.
+// Some adjacent arrays and a stream of the program, on a device.
 struct Solver {
     const DriverAgainstUs& driver = driver_against_us();
+    const int device;
     const Communicator world{MPI_COMM_WORLD};
     const int ranks = world.size();
     const CartesianDomain domain{{4 * ranks, 6},
@@ -34,7 +37,7 @@ struct Solver {
     double *const u = made + values, *const seen = u + values;
     void* stream = nullptr;
 
-    Solver() {
+    explicit Solver(int on = 0) : device(choose(on)) {
         driver.make_current();
         driver.create_stream(&stream, 1);
     }
@@ -42,6 +45,11 @@ struct Solver {
         driver.destroy_stream(stream);
         void* context = nullptr;
         driver.pop_context(&context);
+        choose(0);
+    }
+    int choose(int on) const {
+        if (driver.choose != nullptr) driver.choose(on);
+        return on;
     }
 
     static double* on_device(double* array) {
@@ -49,9 +57,22 @@ struct Solver {
     }
     Field field() const { return view(domain, on_device(u)); }
     void copy(double* from, double* to) const {
+        choose(device);
+        driver.make_current();
         driver.copy(reinterpret_cast<unsigned long long>(on_device(to)),
                     reinterpret_cast<unsigned long long>(on_device(from)), values * sizeof(double),
                     stream);
+        void* context = nullptr;
+        driver.pop_context(&context);
+    }
+    void start(int time) const {
+        make(time);
+        copy(made, u);
+    }
+    void expect_filled(int time) const {
+        copy(u, seen);
+        driver.synchronize_stream(stream);
+        expect_ghosts(time);
     }
     double value(int i, int j, int time) const {
         return 10.0 * ((world.rank() * 4 + i + 4 * ranks) % (4 * ranks)) + (j + 6) % 6 + 1 + time;
@@ -65,6 +86,23 @@ struct Solver {
     void expect_ghosts(int time) const {
         for (int i = -1; i < 5; ++i)
             for (int j = -1; j < 7; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j, time));
+    }
+    void start_ones(int time) const {
+        make(time);
+        std::fill(made, made + values, 1);
+        copy(made, u);
+    }
+    // What a sum of ones gives.
+    void expect_holders() const {
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 6; ++j) {
+                const int holders = (1 + (i == 0 || i == 3)) * (1 + (j == 0 || j == 5));
+                ASSERT_EQ(seen[(i + 1) * 8 + j + 1], holders);
+            }
+    }
+    void expect_owned(int time) const {
+        for (int i = 0; i < 4; ++i)
+            for (int j = 0; j < 6; ++j) ASSERT_EQ(seen[(i + 1) * 8 + j + 1], value(i, j, time));
     }
 };
 
@@ -96,6 +134,13 @@ CASE("an exchange follows the stream that it is given, and what comes after its 
             EXPECT_LT(solver.driver.events(), 30u);  // calls use them again
         }
     }
+}
+
+// Objects of the driver, without messages that late neighbors have taken.
+std::size_t alive_now() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    free_released();
+    return driver_against_us().alive();
 }
 
 // Whether memory is outside pools and each rank has neighbors.
@@ -177,19 +222,13 @@ CASE("a reverse exchange follows the stream, and what comes after its end follow
         Exchange exchange(solver.domain, {solver.field()}, {transport});
         const auto queue = queue_of_stream(solver.stream);
         for (int time = 0; time < 40; ++time) {
-            solver.make(time);
-            std::fill(solver.made, solver.made + values, 1);
-            solver.copy(solver.made, solver.u);
+            solver.start_ones(time);
             auto step = exchange.begin_reverse(*queue, Reduction::sum);
             exchange.end(*queue);
             solver.copy(solver.u, solver.seen);
             solver.copy(solver.made, solver.u);  // overwrites ghosts that neighbors have read
             solver.driver.synchronize_stream(solver.stream);
-            for (int i = 0; i < 4; ++i)
-                for (int j = 0; j < 6; ++j) {
-                    const int holders = (1 + (i == 0 || i == 3)) * (1 + (j == 0 || j == 5));
-                    ASSERT_EQ(solver.seen[(i + 1) * 8 + j + 1], holders);
-                }
+            solver.expect_holders();
         }
     }
 }
@@ -230,6 +269,12 @@ CASE("views find out where arrays are, and arrays of several places are refused"
     found(unknown);
     std::vector<std::byte*> places{reinterpret_cast<std::byte*>(host.data() + 9)};
     EXPECT_TRUE(holds(error_of([&] { found(places); }), "an array is in the host's memory"));
+    Exchange on_host(solver.domain, {here});
+    EXPECT_TRUE(holds(error_of([&] { on_host(there); }), "its values in device memory"));
+    EXPECT_TRUE(holds(error_of([&] { on_host(unknown); }), "an array is on device"));
+    places = {unknown.blocks[0].first};
+    EXPECT_TRUE(holds(error_of([&] { on_host(places); }), "an array is on device"));
+    on_host();
 }
 
 CASE("what a device cannot do is refused before anything moves") {
@@ -248,32 +293,176 @@ CASE("what a device cannot do is refused before anything moves") {
     exchange();
 }
 
+CASE("a capture refuses begin and end, and the exchange works on") {
+    const Solver solver;
+    if (solver.driver.alive == nullptr) return;
+    void* blocking = nullptr;
+    solver.driver.create_stream(&blocking, 0);
+    const auto queue = queue_of_stream(solver.stream);
+    for (const bool is_checked : {false, true}) {
+        Exchange exchange(solver.domain, {solver.field()}, {.check = is_checked});
+        const auto refuses = [&](auto&& call) {
+            for (void* each : {solver.stream, blocking}) {
+                solver.driver.capture(each, 1);
+                EXPECT_TRUE(holds(error_of(call), "is captured into a graph"));
+                solver.driver.capture(each, 0);
+            }
+        };
+        for (int time = 0; time < 4; ++time) {
+            refuses([&] { exchange(); });
+            refuses([&] { exchange(*queue); });
+            refuses([&] { auto step = exchange.begin(); });
+            refuses([&] { exchange.reverse(); });
+            if (solver.world.rank() == 0) {
+                solver.driver.capture(solver.stream, 2);  // only the wait for the device sees it
+                EXPECT_TRUE(holds(error_of([&] { exchange(); }), "is captured into a graph"));
+                solver.driver.capture(solver.stream, 0);
+            }
+            solver.start(time);
+            auto step = exchange.begin(*queue);
+            refuses([&] { exchange.end(*queue); });
+            refuses([&] { step.end(); });
+            EXPECT_TRUE(exchange.under_way());
+            time % 2 == 0 ? exchange.end(*queue) : step.end();
+            solver.expect_filled(time);
+        }
+    }
+    solver.driver.destroy_stream(blocking);
+}
+
+CASE("exchanges under way at once on several streams keep apart") {
+    constexpr int several = 3;
+    const Solver solvers[several];
+    for (const std::string& transport : device_transports()) {
+        CAPTURE(transport);
+        std::vector<Exchange> exchanges;
+        std::vector<std::shared_ptr<Queue>> queues;
+        for (const Solver& each : solvers) {
+            exchanges.emplace_back(each.domain, std::vector{each.field()},
+                                   ExchangeOptions{transport});
+            queues.push_back(queue_of_stream(each.stream));
+        }
+        for (int time = 0; time < 20; ++time) {
+            std::vector<Exchange::Step> steps;
+            for (int i = 0; i < several; ++i) solvers[i].start(several * time + i);
+            for (int i = 0; i < several; ++i) steps.push_back(exchanges[i].begin(*queues[i]));
+            for (int i = 0; i < several; ++i) {
+                const int next = (i + time) % several;
+                exchanges[next].end(*queues[next]);
+            }
+            for (int i = 0; i < several; ++i) solvers[i].expect_filled(several * time + i);
+        }
+    }
+}
+
+CASE("exchanges of arrays on two devices run each on its own") {
+    if (driver_against_us().choose == nullptr) return;
+    const Solver first(0), second(1);
+    const auto both = [&] { Exchange(first.domain, {first.field(), second.field()}); };
+    EXPECT_TRUE(holds(error_of(both), "make an exchange for each, or move them to one device"));
+    for (const std::string& transport : device_transports()) {
+        CAPTURE(transport);
+        Exchange here(first.domain, {first.field()}, {transport}),
+            there(second.domain, {second.field()}, {transport});
+        EXPECT_TRUE(holds(error_of([&] { here(second.field()); }), "was made for one on device"));
+        const auto one = queue_of_stream(first.stream), other = queue_of_stream(second.stream);
+        for (int time = 0; time < 20; ++time) {
+            first.start(time), second.start(time + 1);
+            if (time % 2 == 0) {
+                auto step = there.begin(*other), earlier = here.begin(*one);
+                there.end(*other), here.end(*one);
+            } else {
+                here(), there();
+            }
+            first.expect_filled(time), second.expect_filled(time + 1);
+        }
+    }
+}
+
 // One rank only, because others would wait for the rank that failed.
 CASE("each call of the driver that fails becomes an error, and nothing is left") {
     if (Communicator(MPI_COMM_WORLD).size() > 1 || driver_against_us().fail == nullptr) return;
     const Communicator self(MPI_COMM_SELF);
     const Solver solver;
     const CartesianDomain domain({4, 6}, {.halo = 1, .periodic = true}, self);
-    const auto use = [&] {
-        Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
-        const auto queue = queue_of_stream(solver.stream);
-        exchange(*queue);
-        exchange();
-        exchange.reverse();
-    };
-    use();
-    int failed = 0;
-    for (long long call = 0;; ++call) {
-        solver.driver.fail(call);
-        const std::string error = error_of(use);
+    enum Way { on_stream, at_once, begun, reverse };
+    int time = 0;
+    const auto use = [&](Way way, long long calls_until_failure) {
+        ++time;
+        way == reverse ? solver.start_ones(time) : solver.start(time);
+        solver.driver.fail(calls_until_failure);
+        const std::string error = error_of([&] {
+            Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
+            const auto queue = queue_of_stream(solver.stream);
+            if (way == on_stream) exchange(*queue);
+            else if (way == at_once) exchange();
+            else if (way == begun) exchange.begin().end();
+            else exchange.reverse(*queue, Reduction::sum);
+        });
         const bool was_reached = solver.driver.left() < 0;
         solver.driver.fail(-1);
-        if (!was_reached) break;
-        failed += !error.empty();
         EXPECT_EQ(solver.driver.contexts(), 1u);
-        use();
+        solver.driver.synchronize();  // copies of an exchange that failed
+        solver.copy(solver.u, solver.seen);
+        solver.driver.synchronize_stream(solver.stream);
+        if (way != reverse) error.empty() ? solver.expect_ghosts(time) : solver.expect_owned(time);
+        else if (error.empty()) solver.expect_holders();
+        return was_reached ? error : "not reached";
+    };
+    use(at_once, -1);
+    const std::size_t alive = solver.driver.alive();
+    for (const Way way : {on_stream, at_once, begun, reverse}) {
+        CAPTURE(static_cast<int>(way));
+        int failed = 0;
+        for (long long call = 0;; ++call) {
+            const std::string error = use(way, call);
+            if (error == "not reached") break;
+            failed += !error.empty();
+            CAPTURE(std::string(solver.driver.failed()));
+            // Without its context, nothing of it can be given back.
+            if (solver.driver.failed() == std::string("cuCtxPushCurrent_v2"))
+                solver.driver.forgive(alive);
+            ASSERT_EQ(solver.driver.alive(), alive);
+            ASSERT_FALSE(testing::Test::HasFailure());
+        }
+        EXPECT_GT(failed, 20);
     }
-    EXPECT_GT(failed, 20);
+}
+
+CASE("a device without memory is an error on every rank or on none, and nothing is left") {
+    const Solver solver;
+    if (solver.driver.exhaust == nullptr) return;
+    int time = 0;
+    for (const std::string& transport : device_transports()) {
+        CAPTURE(transport);
+        for (int allocation = 0, more = 1; more != 0; ++allocation) {
+            CAPTURE(allocation);
+            const std::size_t alive = alive_now();
+            if (solver.world.rank() == 0) solver.driver.exhaust(allocation);
+            std::optional<Exchange> exchange;
+            try {
+                exchange.emplace(solver.domain, std::vector{solver.field()},
+                                 ExchangeOptions{transport});
+            } catch (const std::exception&) {  // also std::bad_alloc
+            }
+            more = solver.driver.is_exhausted();
+            solver.driver.exhaust(-1);
+            MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+            int made = exchange.has_value(), made_by = 0;
+            MPI_Allreduce(&made, &made_by, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            ASSERT_EQ(made_by, made * solver.ranks);
+            EXPECT_TRUE(made == 1 || more != 0);
+            if (exchange) {
+                solver.start(++time);
+                (*exchange)();
+                exchange->reverse(Reduction::replace);
+                solver.expect_filled(time);
+                exchange.reset();
+            }
+            EXPECT_EQ(alive_now(), alive);
+        }
+        EXPECT_GT(time, 0);
+    }
 }
 
 CASE("a driver that is too old, or none, is told by name") {
@@ -284,7 +473,8 @@ CASE("a driver that is too old, or none, is told by name") {
     field.space = MemorySpace::device;
     const std::string error = error_of([&] { Exchange(domain, {field}); });
     if (const char* const version = std::getenv("AGAINST_US_VERSION"); version != nullptr)
-        EXPECT_TRUE(holds(error, "is of CUDA 9.2: a driver of CUDA 10.0 or newer is needed"));
+        EXPECT_TRUE(
+            holds(error, "is of CUDA 10.2: a driver of CUDA 11.0 or newer is needed: update it"));
     else if (!driver_against_us()) EXPECT_TRUE(holds(error, "no driver of CUDA is in use"));
 }
 
@@ -310,4 +500,21 @@ CASE("calls that take arrays in the host's memory alone refuse others on every r
     EXPECT_TRUE(refuses([&] { Migration(solver.world).send(std::vector<int>{0, 0}, {there}); }));
     Exchange exchange(domain, {solver.field()});
     EXPECT_TRUE(holds(error_of([&] { exchange.stale(); }), "in device memory cannot be compared"));
+}
+
+CASE("one launch packs the messages to all neighbors") {
+    const Solver solver;
+    if (solver.ranks < 3 || solver.driver.launches == nullptr) return;
+    const CartesianDomain domain{
+        {4 * solver.ranks, 6},
+        {.halo = 1, .periodic = {true, false}, .process_grid = {solver.ranks, 1}}};
+    Exchange exchange(domain, {view(domain, Solver::on_device(solver.u))}, {"mpi"});
+    const std::uint64_t before = solver.driver.launches();
+    exchange();
+    EXPECT_EQ(solver.driver.launches() - before, 3u);  // two messages are unpacked
+}
+
+CASE("nothing is left with the driver in the end") {
+    if (driver_against_us().alive == nullptr) return;
+    EXPECT_EQ(alive_now(), 0u);
 }

@@ -17,6 +17,7 @@ namespace test {
     X(int, create_stream, cuStreamCreate, (void**, unsigned))                 \
     X(int, destroy_stream, cuStreamDestroy_v2, (void*))                       \
     X(int, synchronize_stream, cuStreamSynchronize, (void*))                  \
+    X(int, synchronize, cuCtxSynchronize, ())                                 \
     X(int, copy, cuMemcpyDtoDAsync_v2,                                        \
       (unsigned long long, unsigned long long, std::size_t, void*))           \
     X(std::byte*, seen, against_us_seen, (std::byte*))                        \
@@ -24,6 +25,12 @@ namespace test {
     X(std::size_t, contexts, against_us_contexts, ())                         \
     X(void, fail, against_us_fail, (long long))                               \
     X(long long, left, against_us_left, ())                                   \
+    X(const char*, failed, against_us_failed, ())                             \
+    X(void, exhaust, against_us_exhaust, (long long))                         \
+    X(bool, is_exhausted, against_us_is_exhausted, ())                        \
+    X(std::size_t, alive, against_us_alive, ())                               \
+    X(void, forgive, against_us_forgive, (std::size_t))                       \
+    X(void, choose, against_us_choose, (int))                                 \
     X(void, capture, against_us_capture, (void*, int))                        \
     X(std::uint64_t, launches, against_us_launches, ())                       \
     X(std::size_t, events, against_us_events, ())                             \

@@ -78,11 +78,12 @@ std::shared_ptr<Executor> make_executor(MemorySpace space, int threads = 1,
 
 /// Queue that stands for a CUDA stream (CUstream or cudaStream_t; null: the current context's
 /// default stream), for `begin` and `end` of exchanges. The caller's stream must outlive the queue.
-/// Local. Throws Error without a driver or context.
+/// Default streams are those of the context of `array`, if given. Local. Throws Error without a
+/// driver or context.
 ///
 ///     const auto queue = queue_of_stream(stream);
 ///     exchange(*queue, view(domain, u));
-std::shared_ptr<Queue> queue_of_stream(void* stream);
+std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array = nullptr);
 
 /// A program as a minimal sequence of levels: no op of a level reads or writes bytes that another
 /// op of it writes, so its copies may run in any order.

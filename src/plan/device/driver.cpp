@@ -16,7 +16,7 @@ namespace device {
 namespace {
 
 constexpr const char* soname = "libcuda.so.1";
-constexpr int oldest = 10000;  // CUDA 10 added cuStreamIsCapturing
+constexpr int oldest = 11000;  // CUDA 11 added cuDevicePrimaryCtxRelease_v2
 
 struct Found {
     std::mutex mutex;
@@ -37,20 +37,23 @@ std::string text_of(int version) {
 const Driver* use(void* library, const std::string& file, std::string& why_not) {
     auto* const driver = new Driver{};  // never freed, like the library
     driver->file = file;
+    std::string missing;
     const auto find = [&](auto& function, const char* symbol) {
         function =
             reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
-        if (function == nullptr && why_not.empty())
-            why_not = file + " has no " + symbol + ": a driver of CUDA 10.0 or newer is needed";
+        if (function == nullptr && missing.empty()) missing = " has no " + std::string(symbol);
     };
-    why_not.clear();
 #define PARHELION_FIND(name, symbol, parameters) find(driver->name, #symbol);
     PARHELION_DRIVER_FUNCTIONS(PARHELION_FIND)
 #undef PARHELION_FIND
     int version = 0;
-    if (why_not.empty() && (driver->get_version(&version) != success || version < oldest))
-        why_not = file + " is of CUDA " + text_of(version) + ": a driver of CUDA " +
-                  text_of(oldest) + " or newer is needed";
+    if (driver->get_version != nullptr &&
+        (driver->get_version(&version) != success || version < oldest))
+        missing = " is of CUDA " + text_of(version);
+    why_not.clear();
+    if (!missing.empty())
+        why_not = file + missing + ": a driver of CUDA " + text_of(oldest) +
+                  " or newer is needed: update it, or use arrays in the host's memory";
     if (why_not.empty()) return driver;
     delete driver;
     return nullptr;

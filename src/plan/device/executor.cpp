@@ -20,6 +20,11 @@ constexpr const char* kernel_text =
     ;
 constexpr unsigned most_blocks = 1 << 16;  // beyond this, threads process several items each
 constexpr int out_of_memory = 2;
+constexpr const char* in_capture =
+    "a stream is captured into a graph, and messages need the host: begin and end the exchange "
+    "outside of the capture";
+
+bool is_of_capture(int status) { return status >= 900 && status <= 908; }
 
 static_assert(Op::most_dims == StridedOp::most_dims && sizeof(local_index) == sizeof(int));
 
@@ -277,12 +282,7 @@ public:
         if (is_own_ && is_recorded_) return {recorded_.empty() ? 0 : last_};
         if (!is_own_) has_passed(last_);  // nobody else asks for the events of a program's stream
         const Current current(context_);
-        if (spare_.empty()) {
-            EventHandle made = nullptr;
-            check(driver().create_event(&made, event_without_timing), "cuEventCreate");
-            spare_.push_back(made);
-        }
-        check(driver().record_event(spare_.back(), stream_), "cuEventRecord");
+        check(driver().record_event(spare(), stream_), "cuEventRecord");
         recorded_.emplace_back(++last_, spare_.back());
         spare_.pop_back();
         is_recorded_ = true;
@@ -300,17 +300,32 @@ public:
     void follow_program() override {
         if (context_ == nullptr) return;
         const Current current(context_);
-        check(driver().synchronize(), "cuCtxSynchronize");
+        const int status = driver().synchronize();
+        if (is_of_capture(status)) throw Error(in_capture);
+        check(status, "cuCtxSynchronize");
     }
+    // An own stream is never captured, but capturing others may forbid to query its events.
     std::string refusal() override {
+        if (context_ == nullptr) return {};
         int captured = 0;
         const Current current(context_);
-        if (driver().is_capturing(stream_, &captured) == success && captured == 0) return {};
-        return "the stream is captured into a graph, and messages need the host: begin and end the "
-               "exchange outside of the capture";
+        int status = driver().is_capturing(is_own_ ? nullptr : stream_, &captured);
+        if (status == success && is_own_) status = driver().query_event(spare());
+        if (captured != 0 || is_of_capture(status)) return in_capture;
+        if (status != not_ready) check(status, "cuStreamIsCapturing");
+        return {};
     }
 
 private:
+    // Requires the context to be current.
+    EventHandle spare() {
+        if (spare_.empty()) {
+            EventHandle made = nullptr;
+            check(driver().create_event(&made, event_without_timing), "cuEventCreate");
+            spare_.push_back(made);
+        }
+        return spare_.back();
+    }
     bool has_passed(std::uint64_t number) override {
         if (recorded_.empty() || recorded_.front().first > number) return true;
         const Current current(context_);
@@ -393,12 +408,18 @@ std::shared_ptr<Executor> make_device_executor(const std::byte* array) {
     return std::make_shared<device::DeviceExecutor>(array);
 }
 
-std::shared_ptr<Queue> queue_of_stream(void* stream) {
+std::shared_ptr<Queue> queue_of_stream(void* stream, const void* array) {
     using namespace device;
+    constexpr std::uintptr_t last_default = 2;  // CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
     Context context = nullptr;
     auto* const handle = static_cast<Stream>(stream);
-    check(driver().get_context(&context), "cuCtxGetCurrent");
-    if (handle != nullptr) check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
+    const auto address = reinterpret_cast<Address>(array);
+    if (array == nullptr ||
+        driver().get_pointer_attribute(&context, attribute_context, address) != success ||
+        context == nullptr)
+        check(driver().get_context(&context), "cuCtxGetCurrent");
+    if (reinterpret_cast<std::uintptr_t>(stream) > last_default)
+        check(driver().context_of_stream(handle, &context), "cuStreamGetCtx");
     if (context == nullptr)
         throw Error(
             "the default stream belongs to the current context, and there is none: make one "

@@ -63,7 +63,25 @@ int test_device(void) {
     FAILS(phl_exchange_begin(exchange, NULL, 0), PHL_ERROR_VALUE, words);
     FAILS(phl_exchange_reverse(exchange, PHL_SUM, NULL, 0), PHL_ERROR_VALUE, words);
     FAILS(phl_exchange_begin_reverse(exchange, PHL_SUM, NULL, 0), PHL_ERROR_VALUE, words);
+    GOOD(phl_exchange_set_stream(exchange, NULL));
+    FAILS(phl_exchange_forward(exchange, NULL, 0), PHL_ERROR_VALUE, words);
     device_capture(stream, 0);
+    for (int on_stream = 0; on_stream < 2; ++on_stream) {
+        GOOD(phl_exchange_set_stream(exchange, on_stream ? stream : NULL));
+        GOOD(phl_exchange_begin(exchange, NULL, 0));
+        device_capture(stream, 1);
+        FAILS(phl_exchange_end(exchange), PHL_ERROR_VALUE, words);
+        device_capture(stream, 0);
+        GOOD(phl_exchange_end(exchange));
+    }
+    double on_host[values] = {0};
+    phl_field host = {.element = {.scalar = PHL_FLOAT64}, .cells = on_host};
+    phl_exchange of_host = NULL;
+    GOOD(phl_exchange_create_cartesian(domain, 1, &host, NULL, &of_host));
+    host.cells = u;
+    FAILS(phl_exchange_forward(of_host, &host, 1), PHL_ERROR_VALUE, "values in device memory");
+    GOOD(phl_exchange_forward(of_host, NULL, 0));
+    GOOD(phl_exchange_free(&of_host));
     GOOD(phl_exchange_free(&exchange));
     GOOD(phl_cartesian_free(&domain));
     return 1;

@@ -33,41 +33,84 @@ def test_arrays_on_a_device(build, ranks, driver):
     done, output = run_python(build, ranks, str(program), PARHELION_CUDA=str(driver))
     results = [json.loads(line.partition("RESULT ")[2]) for line in output.splitlines() if "RESULT {" in line]
     assert done.returncode == 0 and [each for each in results if each["failure"]] == [], output
-    assert len(results) == 5, output
+    assert len(results) == 6, output
 
 
-# What CuPy is to the page, over the driver of the tests; kernels are copies, so that they are ordered on their stream alone.
+# What CuPy is to the page and the example, over the driver of the tests: arrays are computed at once, after what is on the current stream.
 STAND_IN = """
 import sys, types
+import numpy as np
 sys.path.insert(0, {programs!r})
-from _device import Interface, Stream, ph
+from _device import Interface, Stream as DriverStream
 
-class CuPyStream(Stream):
+current = None
+
+class Stream(DriverStream):
     def __init__(self, non_blocking):
         super().__init__()
         self.ptr = self.handle.value
-    def __enter__(self): return self
-    def __exit__(self, *raised): return False
+    def __enter__(self):
+        global current
+        current = self
+        return self
+    def __exit__(self, *raised):
+        global current
+        current = None
 
-def fill(array):
-    array.made = Interface(array.values.shape)
-    array.made.values[...] = 0
-    array.made.values[1:-1, 1:-1, 1:-1] = 1
-    stream.copy(array.made, array)
-def update(array):
-    array.seen = Interface(array.values.shape)
-    stream.copy(array, array.seen)
-cupy = types.SimpleNamespace(zeros=Interface, cuda=types.SimpleNamespace(Stream=CuPyStream))
+class Array:
+    def __init__(self, values, memory=None):
+        self.values, self.memory, self.shape = values, memory, values.shape
+    @property
+    def __cuda_array_interface__(self):
+        self.memory.told = current.ptr if current else 1
+        return self.memory.__cuda_array_interface__
+    def __getitem__(self, place):
+        return Array(self.values[place])
+    def __setitem__(self, place, value):
+        self.values[place] = asnumpy(value)
+
+def operation(name):
+    return lambda self, other: Array(getattr(asnumpy(self), name)(asnumpy(other)))
+for name in "__add__", "__sub__", "__mul__", "__rmul__":
+    setattr(Array, name, operation(name))
+
+def asnumpy(array):
+    if current:
+        current.wait()
+    return array.values if isinstance(array, Array) else array
+def asarray(values):
+    return Array(values)
+def zeros(shape):
+    memory = Interface(shape)
+    memory.values[...] = 0
+    return Array(memory.values, memory)
+
+runtime = types.SimpleNamespace(getDeviceCount=lambda: 1)
+cuda = types.SimpleNamespace(Stream=Stream, Device=lambda number: types.SimpleNamespace(use=lambda: None), runtime=runtime)
 """
 
 
-def test_the_page_runs_as_it_stands(driver, tmp_path):
+@pytest.fixture(scope="module")
+def with_cupy(driver, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cupy")
+    (folder / "cupy.py").write_text(STAND_IN.format(programs=str(PROGRAMS)))
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {"PARHELION_CUDA": str(driver), "PYTHONPATH": path}
+
+
+def test_the_page_runs_as_it_stands(with_cupy, tmp_path):
     [block] = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/gpu.md").read_text(), re.MULTILINE | re.DOTALL)
-    end = "stream.wait()\nassert (u.seen.values == 1).all()\nprint(f'filled {u.values.shape}')\n"
+    begin = "def fill(u): u[1:-1, 1:-1, 1:-1] = 1\ndef update(u): assert (cupy.asnumpy(u) == 1).all()\n"
     program = tmp_path / "page.py"
-    program.write_text(STAND_IN.format(programs=str(PROGRAMS)) + block.replace("512", "12") + end)
-    done, output = run_python(python_builds()[0], 2, str(program), PARHELION_CUDA=str(driver))
+    program.write_text(begin + block.replace("512", "12") + "print(f'filled {u.shape}')\n")
+    done, output = run_python(python_builds()[0], 2, str(program), **with_cupy)
     assert done.returncode == 0 and output.count("filled (8, 14, 14)") == 2, output
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_heat_on_devices_equals_the_serial_run(with_cupy, ranks):
+    done, output = run_python(python_builds()[0], ranks, str(ROOT / "examples/heat_gpu.py"), **with_cupy)
+    assert done.returncode == 0 and f"{ranks} ranks" in output and "equal to the serial result" in output, output
 
 
 def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkeypatch):
@@ -78,8 +121,8 @@ def test_the_doctor_tells_devices_or_why_there_are_none(driver, tmp_path, monkey
     monkeypatch.setenv("PARHELION_CUDA", str(driver))
     assert told() == (True, f"{driver}, CUDA 12.4: 0 device against us, the library's kernel loads")
     assert told("CUDA IPC") == (True, "a process has read what another one has written on device 0")
-    monkeypatch.setenv("AGAINST_US_VERSION", "9020")
-    assert told() == (False, f"{driver} is of CUDA 9.2: arrays on a device need a driver of CUDA 10.0 or newer")
+    monkeypatch.setenv("AGAINST_US_VERSION", "10020")
+    assert told() == (False, f"{driver} is of CUDA 10.2: arrays on a device need a driver of CUDA 11.0 or newer")
     monkeypatch.delenv("AGAINST_US_VERSION")
     monkeypatch.setattr(probes, "_kernel", lambda: b"another text")
     assert told() == (False, f"{driver}, CUDA 12.4: 0 device against us, cuModuleLoadData of {driver} failed: CUDA_ERROR_OF_THIS_DRIVER (1)")

@@ -21,13 +21,13 @@ class Interface:
     def __init__(self, shape, dtype="f8"):
         size, address = int(np.prod(shape)) * np.dtype(dtype).itemsize, ctypes.c_ulonglong()
         assert size == 0 or DRIVER.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) == 0
-        self.address = address.value
+        self.address, self.told = address.value, 1  # its stream: the default one
         memory = DRIVER.against_us_seen(ctypes.c_void_p(self.address)) if size else None
         self.values = np.ndarray(shape, dtype, (ctypes.c_char * size).from_address(memory) if size else bytearray())
 
     @property
     def __cuda_array_interface__(self):
-        return {"shape": self.values.shape, "typestr": self.values.dtype.str, "data": (self.address, False), "version": 3, "stream": 1}
+        return {"shape": self.values.shape, "typestr": self.values.dtype.str, "data": (self.address, False), "version": 3, "stream": self.told}
 
 
 class DLPack:
@@ -136,6 +136,31 @@ def test_exchanges_are_ordered_with_streams():
     assert seen.values[1:-1, 1:-1].sum() == u.values.size
 
 
+def test_exchanges_follow_the_streams_that_arrays_tell_of():
+    made, u, seen, ours, theirs = Interface((6, 8)), Interface((6, 8)), Interface((6, 8)), Stream(), Stream()
+    u.told = theirs.handle.value
+    for time in range(12):
+        DRIVER.against_us_seed(ctypes.c_ulonglong(time))
+        made.values[...] = filled(Interface, time).values
+        theirs.copy(made, u)
+        if time % 3 == 0:
+            exchange = ph.Exchange(DOMAIN, u, transport=None if time else "mpi")
+            exchange(stream=ours)
+        elif time % 3 == 1:
+            exchange(u, stream=ours)
+        else:
+            exchange.begin(u, stream=ours.handle.value).end()
+        ours.copy(u, seen)
+        ours.wait()
+        assert (seen.values == WANTED + time).all()
+    for u.told in None, 1, 2, ours.handle.value:
+        exchange(u, stream=ours)
+    ours.wait()
+    u.told = 0
+    refused(ValueError, exchange, u, stream=ours, says="stream 0")
+    refused(ValueError, ph.Exchange, DOMAIN, on_last(u, seen), says="stream 0")
+
+
 def test_what_cannot_be_is_refused():
     u, host = filled(Interface), DOMAIN.zeros()
     on_device, on_host = ph.Exchange(DOMAIN, u), ph.Exchange(DOMAIN, host)
@@ -153,6 +178,14 @@ def test_what_cannot_be_is_refused():
     DRIVER.against_us_capture(stream.handle, 1)
     for call in on_device, on_device.begin, on_device.reverse, on_device.begin_reverse:
         refused(ValueError, call, stream=stream, says="is captured into a graph")
+        refused(ValueError, call, says="is captured into a graph")
+    DRIVER.against_us_capture(stream.handle, 0)
+    step = on_device.begin(stream=stream)
+    DRIVER.against_us_capture(stream.handle, 1)
+    refused(ValueError, step.end, says="is captured into a graph")
+    DRIVER.against_us_capture(stream.handle, 0)
+    step.end()
+    stream.wait()
     masked = type("Masked", (), {"__cuda_array_interface__": {**u.__cuda_array_interface__, "mask": u}})()
     refused(TypeError, ph.Exchange, DOMAIN, on_last(masked, u), says="mask")
     on_device()
