@@ -1,8 +1,12 @@
 #include "energy.hpp"
 
+#include <mpi.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 
 #include "parhelion/core/collective.hpp"
@@ -23,11 +27,21 @@ std::string folder() {
     return named ? named : "/sys/class/powercap";
 }
 
+// Nodes that are parts of one machine, such as containers, have the same counters.
+bool first_on_machine(const Communicator& comm) {
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    const std::uint64_t mine = std::hash<std::string>{}(boot);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(comm.size()));
+    MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm.handle());
+    return std::find(all.begin(), all.end(), mine) - all.begin() == comm.rank();
+}
+
 }  // namespace
 
 Energy::Energy(const Communicator& comm) {
     std::string complaint;
-    if (comm.node().rank() == 0) {
+    if (first_on_machine(comm)) {
         std::error_code none;
         for (const auto& zone : fs::directory_iterator(folder(), none)) {
             std::string name;

@@ -12,13 +12,13 @@ namespace parhelion::bench {
 /// programs count, memory and network do not. PARHELION_POWERCAP replaces /sys/class/powercap.
 class Energy {
 public:
-    /// Collective. The first rank of each node reads its counters.
+    /// Collective. The first rank of each machine reads its counters.
     explicit Energy(const Communicator& comm);
 
-    /// Local. Joules of the node since construction, on the node's first rank; 0 on others.
+    /// Local. Joules of the machine since construction, on its first rank; 0 on others.
     double used();
 
-    /// Why a node has no readable counters; empty if all have. The same on all ranks.
+    /// Why a machine has no readable counters; empty if all have. The same on all ranks.
     const std::string& why_not() const { return why_not_; }
 
 private:

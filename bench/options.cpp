@@ -51,8 +51,9 @@ constexpr Option options[] = {
     {"order", "halo", "F|C", "F", "order in memory", Kind::choice},
     {"periodic", "halo", "yes|no|yes,no,…", "yes", "whether opposite ends are neighbors",
      Kind::yes_no, false},
-    {"seam", "halo", "none|fold", "",
-     "fold: both sides of the second dimension are folded, not neighbors [none]", Kind::choice},
+    {"seam", "halo", "none|fold|fold-center", "",
+     "both sides of the second dimension are folded about corners or centers, not neighbors [none]",
+     Kind::choice},
     {"memory", "halo", "host|device", "", "where arrays lie [host]", Kind::choice, false},
     {"overlap", "halo", "WORK", "",
      "begin and end each exchange around so many microseconds of work", Kind::number, true, 0, 1e6},
@@ -147,8 +148,12 @@ json part_of(const Option& option, const std::string& text) {
     if (option.kind == Kind::word) return text;
     if (option.kind != Kind::choice && option.kind != Kind::yes_no) return number_of(option, text);
     const auto choices = split(option.kind == Kind::choice ? option.value : "yes|no", '|');
-    if (text != choices[0] && text != choices[1])
-        throw Error("'" + text + "': write " + choices[0] + " or " + choices[1]);
+    if (std::ranges::find(choices, text) == choices.end()) {
+        std::string names = choices[0];
+        for (std::size_t i = 1; i < choices.size(); ++i)
+            names += (i + 1 < choices.size() ? ", " : " or ") + choices[i];
+        throw Error("'" + text + "': write " + names);
+    }
     return option.kind == Kind::choice ? json(text) : json(text == choices[0]);
 }
 

@@ -150,6 +150,18 @@ std::string why_not_written(int error, const std::string& path) {
     return why;
 }
 
+bool holds_launch(const std::string& path, int launch) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return false;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        if (line.find("\"type\":\"launch\"") != std::string::npos) {
+            const json told = json::parse(line, nullptr, false);
+            if (told.is_object() && told.value("launch", json()) == launch) return true;
+        }
+    return false;
+}
+
 }  // namespace
 
 std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine,
@@ -169,6 +181,9 @@ Record::Record(const std::string& path, const Communicator& comm, const Job& job
     : launch_(job.launch), params_(job.params), writes_(comm.rank() == 0), path_(path) {
     validate_together(comm, [&] {
         if (!writes_ || path_.empty()) return;
+        if (holds_launch(path, launch_))
+            throw Error("the record " + path + " already holds launch " + std::to_string(launch_) +
+                        ": name another file (or folder), or give the next number (--launch)");
         file_.open(path, std::ios::app);
         if (!file_)
             throw Error("cannot write the record " + path +

@@ -75,7 +75,7 @@ std::vector<std::vector<double>> samples_by_rank(const std::vector<double>& mine
 class Record {
 public:
     /// Collective. Opens for appending; an empty file gets a `run` line first. Throws Error on
-    /// every rank if rank 0 cannot open it.
+    /// every rank if rank 0 cannot open it, or if it holds this launch.
     Record(const std::string& path, const Communicator& comm, const Job& job);
 
     void launch(nlohmann::json facts);

@@ -1,5 +1,6 @@
 #include "halo/arrays.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace parhelion::bench {
@@ -71,14 +72,25 @@ namespace {
 struct Cell {
     std::uint64_t id = 0;  // global
     int ghost_dims = 0;
-    bool exists = true;  // false beyond a non-periodic end
+    bool exists = true;    // false beyond a non-periodic end
+    bool on_line = false;  // of a center pivot, or in a row that meets it
 };
 
-void fold_back(const HaloGeometry::Fold& fold, const Coordinates& whole, Coordinates& global) {
+// Of two cells on the line of a center pivot, the first one owns the value.
+bool fold_back(const HaloGeometry::Fold& fold, const Coordinates& whole, Coordinates& global) {
     std::int64_t &across = global[fold.folded], &along = global[fold.mirrored];
-    if (across >= 0 && across < whole[fold.folded]) return;
-    across = (across < 0 ? 0 : 2 * whole[fold.folded]) - 1 - across;
-    along = whole[fold.mirrored] - 1 - along;
+    const std::int64_t last = whole[fold.folded] - 1, cells = whole[fold.mirrored];
+    const std::int64_t outward = fold.center ? 0 : 1;
+    const auto inside = [cells](std::int64_t at) { return (at % cells + cells) % cells; };
+    const std::int64_t mirrored = inside(cells - outward - along);
+    const bool on_line = fold.center && (across == 0 || across == last);
+    if (across < 0 || across > last) {
+        across = (across < 0 ? -outward : 2 * last + outward) - across;
+        along = mirrored;
+    } else if (on_line) {
+        along = std::min(inside(along), mirrored);
+    }
+    return on_line || (fold.center && fold.folded == 0);
 }
 
 Cell cell_at(const HaloGeometry& geometry, std::int64_t number) {
@@ -92,11 +104,12 @@ Cell cell_at(const HaloGeometry& geometry, std::int64_t number) {
         global[d] = geometry.position[d] * geometry.extent[d] + local;
         whole[d] = geometry.extent[d] * geometry.grid[d];
     }
-    if (geometry.fold) fold_back(*geometry.fold, whole, global);
+    if (geometry.fold) cell.on_line = fold_back(*geometry.fold, whole, global);
     std::int64_t id_stride = 1;
     for (std::size_t d = 0; d < max_dimensions; ++d) {
         const bool inside = global[d] >= 0 && global[d] < whole[d];
-        cell.exists = cell.exists && (inside || geometry.periodic[d]);
+        cell.exists =
+            cell.exists && (inside || (geometry.periodic[d] && !geometry.bare[d][global[d] > 0]));
         cell.id += static_cast<std::uint64_t>((global[d] + whole[d]) % whole[d] * id_stride);
         id_stride *= whole[d];
     }
@@ -118,7 +131,7 @@ HaloArrays::HaloArrays(const HaloGeometry& geometry, const HaloParams& params,
 }
 
 // A row is low ghosts, owned cells, high ghosts along the fastest dimension. On a folded grid ids
-// of ghosts may descend: one cell per run.
+// of ghosts, and on a line, may descend: one cell per run.
 void HaloArrays::for_each_run(const Visit& visit) const {
     const HaloGeometry& g = geometry_;
     const std::int64_t lengths[3] = {g.halo[0], g.extent[0], g.halo[0]};
@@ -127,7 +140,8 @@ void HaloArrays::for_each_run(const Visit& visit) const {
             for (const std::int64_t length : lengths)
                 for (const std::int64_t end = number + length; number < end;) {
                     const Cell cell = cell_at(g, number);
-                    const std::int64_t cells = g.fold && cell.ghost_dims > 0 ? 1 : length;
+                    const bool alone = cell.on_line || (g.fold && cell.ghost_dims > 0);
+                    const std::int64_t cells = alone ? 1 : length;
                     visit({field(f) + static_cast<std::size_t>(number) * g.cell_bytes, cells,
                            cell.id, expectation(g, cell), f});
                     number += cells;

@@ -47,9 +47,9 @@ CartesianDomain make_domain(const HaloSetup& setup) {
         extents.push_back(global_index{params.extent[d]} * params.grid[d]);
         options.periodic.along[d] = params.periodic[d];
     }
-    if (params.folded) {
+    if (params.fold) {
         options.periodic.along[1] = false;
-        options.seams = {fold(1, Side::lower), fold(1, Side::upper)};
+        options.seams = {fold(1, Side::lower, *params.fold), fold(1, Side::upper, *params.fold)};
     }
     return {extents, options, setup.comm};
 }
@@ -171,7 +171,7 @@ std::vector<Entry> halo_variants(const HaloSetup& setup) {
                                return make_plug_in_halo(variant, setup, times);
                            },
                            true});
-    if (setup.params.folded)
+    if (setup.params.fold)
         for (Entry& entry : entries)
             if (entry.role != "own")
                 entry.make = [](SetupTimes&) -> VariantPointer {
@@ -203,13 +203,16 @@ nlohmann::json periodicity_of(const HaloParams& params) {
     return static_cast<bool>(params.periodic.front());
 }
 
+const char* name_of(Pivot fold) { return fold == Pivot::center ? "fold-center" : "fold"; }
+
 }  // namespace
 
 std::string halo_case_name(const HaloParams& params) {
     std::string name = "halo " + joined(params.extent) + " " + to_string(params.element);
     if (params.components > 1) name.append("x").append(std::to_string(params.components));
     return name + " h" + std::to_string(params.halo) + " f" + std::to_string(params.fields) +
-           (params.full ? "" : " faces") + (params.folded ? " folded" : "") + around(params.work) +
+           (params.full ? "" : " faces") + (params.fold ? " folded" : "") +
+           (params.fold == Pivot::center ? " about centers" : "") + around(params.work) +
            (params.first_fastest ? "" : " C") + (params.on_device ? " device" : "") + " on " +
            joined(params.grid);
 }
@@ -225,7 +228,7 @@ nlohmann::json halo_case_params(const HaloParams& params, int ranks) {
                           {"neighbors", params.full ? "full" : "faces"},
                           {"periodic", periodicity_of(params)},
                           {"order", params.first_fastest ? "F" : "C"}};
-    if (params.folded) all["seam"] = "fold";
+    if (params.fold) all["seam"] = name_of(*params.fold);
     if (params.on_device) all["memory"] = "device";
     if (params.work.any())
         all.update({{"work_us", microseconds(params.work)}, {"uneven", params.work.uneven}});
@@ -296,7 +299,7 @@ void check_halo(const HaloParams& params) {
 }
 
 void check_fold(const HaloParams& params) {
-    if (!params.folded) return;
+    if (!params.fold) return;
     if (params.extent.size() < 2 || periodicity_of(params) != true)
         throw Error(
             "--seam fold is for two or more dimensions, periodic all of them: give --extent as "
@@ -331,7 +334,8 @@ HaloParams read_halo_params(const json& object, int ranks) {
     params.full = object.value("neighbors", "full") == "full";
     params.periodic = periodicity_of(object, params.extent.size());
     params.phases = object.value("phases", false);
-    params.folded = object.value("seam", "none") == "fold";
+    if (const std::string seam = object.value("seam", "none"); seam != "none")
+        params.fold = seam == name_of(Pivot::center) ? Pivot::center : Pivot::corner;
     params.on_device = object.value("memory", "host") == "device";
     params.first_fastest = object.value("order", "F") == "F";
     params.work = {object.value("work_us", 0.0) * 1e-6, object.value("uneven", 0.0)};

@@ -6,20 +6,46 @@ namespace parhelion::bench {
 
 namespace {
 
+std::size_t memory_of(const HaloParams& params, std::size_t job) {
+    return params.first_fastest ? job : params.grid.size() - 1 - job;
+}
+
 /// Each rank alone: its block is the whole domain, and its ghosts are copies of its own cells.
 ///
 /// The library's loops read and write as many cache lines as in any exchange of the case, once
-/// each; no rank communicates or waits. A dimension stays non-periodic if either side has no
-/// neighbor.
+/// each; no rank communicates or waits. Sides without a neighbor get no ghosts.
+HaloSetup alone(const HaloSetup& setup) {
+    HaloParams params = setup.params;
+    auto bare = setup.geometry.bare;
+    for (std::size_t job = 0; job < params.grid.size(); ++job) {
+        const std::size_t memory = memory_of(params, job);
+        const auto position = setup.geometry.position[memory];
+        if (!params.periodic[job])
+            bare[memory] = {position == 0, position == setup.geometry.grid[memory] - 1};
+        params.periodic[job] = !(bare[memory][0] && bare[memory][1]);
+        params.grid[job] = 1;
+    }
+    HaloSetup own{MPI_COMM_SELF, params, make_geometry(params, 0), nullptr};
+    own.geometry.bare = bare;
+    return own;
+}
+
 class HaloFloor final : public Variant {
 public:
-    HaloFloor(const HaloParams& params, SetupTimes& times)
-        : setup_{MPI_COMM_SELF, params, make_geometry(params, 0), nullptr} {
-        if (params.on_device) place_on_device(setup_);
+    HaloFloor(HaloSetup setup, SetupTimes& times) : setup_(std::move(setup)) {
+        if (setup_.params.on_device) place_on_device(setup_);
         else setup_.values = setup_.arrays = node_shared_arrays(setup_);
+        std::vector<Field> fields = fields_on(setup_, *setup_.arrays);
+        for (std::size_t job = 0; job < setup_.params.grid.size(); ++job) {
+            const auto [lower, upper] = setup_.geometry.bare[memory_of(setup_.params, job)];
+            for (Field& field : fields) {
+                if (lower) field.halo.lower[job] = 0;
+                if (upper) field.halo.upper[job] = 0;
+            }
+        }
         copies_ = make_library_variant(
-            {"auto"}, [&] { return build_pattern(make_domain(setup_)); },
-            fields_on(setup_, *setup_.arrays), setup_.values, times);
+            {"auto"}, [&] { return build_pattern(make_domain(setup_)); }, fields, setup_.values,
+            times);
     }
 
     void exchange() override { copies_->exchange(); }
@@ -30,19 +56,6 @@ private:
     HaloSetup setup_;
     VariantPointer copies_;
 };
-
-HaloParams alone(const HaloSetup& setup) {
-    HaloParams params = setup.params;
-    const auto last = static_cast<std::size_t>(setup.geometry.dims) - 1;
-    for (std::size_t job = 0; job <= last; ++job) {
-        const std::size_t memory = params.first_fastest ? job : last - job;
-        const auto position = setup.geometry.position[memory];
-        const bool between = position > 0 && position < setup.geometry.grid[memory] - 1;
-        params.periodic[job] = params.periodic[job] || between;
-        params.grid[job] = 1;
-    }
-    return params;
-}
 
 }  // namespace
 

@@ -27,9 +27,11 @@ HaloGeometry make_geometry(const HaloParams& params, int rank) {
         stride *= params.grid[job];
     }
     const auto last = static_cast<std::size_t>(geometry.dims) - 1;
-    if (params.folded)
-        geometry.fold =
-            params.first_fastest ? HaloGeometry::Fold{1, 0} : HaloGeometry::Fold{last - 1, last};
+    if (params.fold) {
+        const bool center = params.fold == Pivot::center;
+        geometry.fold = params.first_fastest ? HaloGeometry::Fold{1, 0, center}
+                                             : HaloGeometry::Fold{last - 1, last, center};
+    }
     return geometry;
 }
 

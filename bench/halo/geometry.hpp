@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "parhelion/core/element.hpp"
-#include "parhelion/domain/box.hpp"
+#include "parhelion/domain/cartesian_domain.hpp"
 #include "variant.hpp"
 
 namespace parhelion::bench {
@@ -22,11 +22,11 @@ struct HaloParams {
     int components = 1;
     bool full = true;  // edges and corners too
     std::vector<bool> periodic;
-    bool folded = false;        // all dimensions periodic but the second, which is folded
-    bool first_fastest = true;  // order "F"; "C" when false
-    bool phases = false;        // time the phases of exchanges too
-    bool on_device = false;     // arrays in device memory
-    Work work = {};             // between begin and end
+    std::optional<Pivot> fold = std::nullopt;  // of both sides of the second dimension
+    bool first_fastest = true;                 // order "F"; "C" when false
+    bool phases = false;                       // time the phases of exchanges too
+    bool on_device = false;                    // arrays in device memory
+    Work work = {};                            // between begin and end
 };
 
 using Offset =
@@ -47,8 +47,11 @@ struct HaloGeometry {
     /// Ghosts beyond either side of `folded` are cells inside that side, reversed along `mirrored`.
     struct Fold {
         std::size_t folded, mirrored;
+        bool center;
     };
     std::optional<Fold> fold = std::nullopt;
+    /// Sides of periodic dimensions without ghosts: lower, upper.
+    std::array<std::array<bool, 2>, max_dimensions> bare{};
 };
 
 HaloGeometry make_geometry(const HaloParams& params, int rank);

@@ -94,7 +94,7 @@ CASE("what cannot be read is named") {
           {"halo --uneven 1", "give a number from 0 to 0.95"},
           {"halo --precision 1", "--precision"},
           {"halo --neighbors some", "write full or faces"},
-          {"halo --seam cube", "write none or fold"},
+          {"halo --seam cube", "write none, fold or fold-center"},
           {"halo --fields 0", "give a number from 1 to 4096"},
           {"halo --grid 0x1", "--grid"},
           {"halo --halo=", "give a value"}}) {

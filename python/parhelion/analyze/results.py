@@ -178,10 +178,30 @@ def of_variant(cases: Iterable[CaseResult], name: str) -> Speeds:
     return [(case, [case.entries[name]]) for case in cases if name in case.entries]
 
 
-def over_floor(cases: Iterable[CaseResult], name: str) -> Ratio:
-    """A variant's time / time of copying alone (floor), geometric mean over the cases with both."""
-    found = [(case.entries.get(name), case.of_role("floor")) for case in cases]
-    return ratio([([entry.by_launch], [floor.by_launch for floor in floors]) for entry, floors in found if entry and entry.median and floors])
+def over_floor(cases: Speeds) -> Ratio:
+    """Time of the fastest given variant / time of copying alone (floor), geometric mean over the cases with both."""
+    found = [([entry.by_launch for entry in given if entry.median], [floor.by_launch for floor in case.of_role("floor")]) for case, given in cases]
+    return ratio([each for each in found if all(each)])
+
+
+@dataclass(frozen=True)
+class Headline:
+    """`auto`, the only own variant, or each case's fastest, against each case's best baseline; speeds are baseline time / own time."""
+
+    variant: str
+    speeds: Speeds
+    mean: float | None
+    interval: Interval
+
+
+def headline(cases: Sequence[CaseResult]) -> Headline:
+    names = {entry.variant for case in cases for entry in case.of_role(OWN) if case.speed(entry.variant)}
+    if name := "auto" if "auto" in names or not names else names.pop() if len(names) == 1 else "":
+        speeds = of_variant(cases, name)
+    else:
+        name, speeds = "the library's fastest variant", [(case, case.of_role(OWN)) for case in cases]
+    counted = [(case, own) for case, given in speeds if (own := [entry for entry in given if case.speed(entry.variant)])]
+    return Headline(name, counted, *mean_speed(counted))
 
 
 def with_seam(cases: Sequence[CaseResult]) -> list[tuple[CaseResult, dict[str, Ratio]]]:
@@ -435,7 +455,7 @@ def _busy(cases: Sequence[CaseResult]) -> Iterator[str]:
     wide = sum(width is not None and not width <= WIDE * median for width, median in widths)
     if wide + unknown > MANY * len(timed):
         seen = [f"wider than {WIDE:.0%} of the median in {wide}"] if wide else []
-        seen += [f"unknown, for samples are too few, in {unknown}"] if unknown else []
+        seen += [f"unknown, for launches or samples are too few, in {unknown}"] if unknown else []
         yield (f"the interval is {' and '.join(seen)} of {len(timed)} timings: the machine was busy or samples are few; repeat when it "
                "is quiet, or with more --repetitions or --launches")
 

@@ -26,11 +26,9 @@ MIDDLE = 0.25  # share trimmed from each end: nearly as efficient as a mean, nea
 class Method(StrEnum):
     """Method of computing an interval."""
 
-    ORDER = "order statistics of the samples of one launch"
     LAUNCHES = "Student's t over the logarithms of the launches' medians"
     RANGE = "the range of the launches' medians, some of which are 0"
     RATIOS = "Student's t over the logarithms of the ratio in each launch"
-    BATCHES = f"Student's t over the logarithms of the ratio in {BATCHES} batches of one launch"
     CHOSEN = ", in which the best of several is chosen by the other half of the launches"
 
 
@@ -239,20 +237,15 @@ def _kept(launch: Launch, which: np.ndarray) -> Launch:
     return launch._replace(samples=launch.samples[which], probe=launch.probe[which])
 
 
-LEAST_FOR_RESEMBLANCE, MOST_RESEMBLANCE, CHANCE = 20, 0.95, 0.05
-
-
 def median_interval(launches: Sequence[np.ndarray]) -> tuple[Interval, Method | None]:
-    """Return the interval of the median, extended to contain it, and the method; `NO_INTERVAL` if samples are too few."""
-    if not enough(map(len, launches)):
+    """Return the interval of the median, extended to contain it, and the method; `NO_INTERVAL` for too few samples, or one launch."""
+    if len(launches) < 2 or not enough(map(len, launches)):
         return NO_INTERVAL, None
-    if len(launches) == 1:
-        return _order_statistics(launches[0]), Method.ORDER
     medians = np.array([np.median(samples) for samples in launches])
     if not medians.min() > 0:  # low-resolution clock: no logarithms
         return Interval(float(medians.min()), float(medians.max())), Method.RANGE
     low, high = paired(np.log(medians)).interval(CONFIDENCE)
-    median = float(np.median(np.concatenate(launches)))
+    median = median_of(launches)
     return Interval(min(low or 0.0, median), max(high or 0.0, median)), Method.LAUNCHES
 
 
@@ -262,29 +255,13 @@ def enough(counts: Iterable[int]) -> bool:
     return count > 1 and 0.5 ** (count - 1) <= 1 - CONFIDENCE
 
 
-def _order_statistics(samples: np.ndarray) -> Interval:
-    """Interval from order statistics; autocorrelation raises the confidence level."""
-    from scipy import stats
-
-    wider = 1 - 2 * stats.norm.sf(stats.norm.ppf((1 + CONFIDENCE) / 2) * _inflation(samples))
-    if wider >= 1:
-        return NO_INTERVAL
-    low, high = stats.quantile_test(samples, p=0.5).confidence_interval(wider)
-    return Interval(*(float(end) if np.isfinite(end) else None for end in (low, high)))
-
-
-def _inflation(samples: np.ndarray) -> float:
-    """Inflation of the median's error by AR(1) autocorrelation; 1 if that is not significant."""
-    from scipy import stats
-
-    before, after = samples[:-1], samples[1:]
-    if len(samples) < LEAST_FOR_RESEMBLANCE or not (np.ptp(before) and np.ptp(after)):
-        return 1.0
-    found = stats.spearmanr(before, after, alternative="greater")
-    if found.pvalue > CHANCE:
-        return 1.0
-    resemblance = min(float(found.statistic), MOST_RESEMBLANCE)
-    return float(np.sqrt((1 + resemblance) / (1 - resemblance)))
+def median_of(launches: Sequence[np.ndarray]) -> float:
+    """Median of all samples; each launch has the same weight, as in the interval."""
+    samples = np.concatenate(launches)
+    order = np.argsort(samples)
+    below = np.cumsum(np.concatenate([np.full(len(each), 1 / len(each)) for each in launches])[order])
+    places = np.searchsorted(below, len(launches) / 2 * np.array([1 - 1e-9, 1 + 1e-9]))
+    return float(samples[order[places]].mean())
 
 
 @dataclass(frozen=True)
@@ -303,6 +280,11 @@ class Summary:
     mean_std_us: str
     method: Method | None = None
 
+    @property
+    def no_interval(self) -> str:
+        """Why it has no interval, if so."""
+        return "one launch" if self.launches == 1 else "too few samples"
+
 
 def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | None:
     """Summarize samples, one array per launch; `None` without samples."""
@@ -311,10 +293,10 @@ def summarize(launches: Sequence[Sequence[float] | np.ndarray]) -> Summary | Non
         return None
     samples = np.concatenate(arrays)
     interval, method = median_interval(arrays)
-    p5, median, p95, p99 = (float(value) for value in np.quantile(samples, [0.05, 0.5, 0.95, 0.99]))
+    p5, p95, p99 = (float(value) for value in np.quantile(samples, [0.05, 0.95, 0.99]))
     std = float(samples.std(ddof=1)) if len(samples) > 1 else None
     mean_std_us = mean_std((samples * 1e6).tolist())
-    return Summary(len(samples), len(arrays), median, interval, p5, p95, p99, float(samples.mean()), std, mean_std_us, method)
+    return Summary(len(samples), len(arrays), median_of(arrays), interval, p5, p95, p99, float(samples.mean()), std, mean_std_us, method)
 
 
 def mean_std(samples: Sequence[float]) -> str:
@@ -347,7 +329,7 @@ Quotient = tuple[Sequence[Samples], Sequence[Samples]]  # variants above and bel
 
 
 class Ratio(NamedTuple):
-    """A ratio with its interval and method; `None` for too few samples."""
+    """A ratio with its interval and method; `None` for too few samples; a single launch has no interval."""
 
     value: float | None = None
     interval: Interval = NO_INTERVAL
@@ -372,7 +354,9 @@ def ratio(cases: Sequence[Quotient]) -> Ratio:
     if not all(enough(len(samples[number]) for number in common) for samples in variants):
         return Ratio()
     found = paired(np.mean([_fastest(above, common) - _fastest(below, common) for above, below in cases], axis=0))
-    method: str = Method.RATIOS if len(common) > 1 else Method.BATCHES
+    if len(common) < 2:
+        return Ratio(math.exp(found.shift))
+    method: str = Method.RATIOS
     if any(len(side) > 1 for case in cases for side in case):
         found, method = found._replace(error=HALVES_AGREE * found.error), method + Method.CHOSEN
     return Ratio(math.exp(found.shift), found.interval(CONFIDENCE), str(method))
@@ -554,7 +538,8 @@ def difference(first: Side, second: Side) -> Difference:
     shift = found.shift()
     if shift is None:
         return Difference(units=found.counts, kind=found.kind)
-    return Difference(float(np.exp(shift.shift)), shift.interval(CONFIDENCE), shift, found.counts, found.kind, found.ratios())
+    interval = NO_INTERVAL if found.kind is Kind.BATCHES else shift.interval(CONFIDENCE)
+    return Difference(float(np.exp(shift.shift)), interval, shift, found.counts, found.kind, found.ratios())
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,9 @@ def _bencher(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], in
 
 def _openmetrics(records: Sequence[Record], path: Path) -> tuple[dict[Path, str], int]:
     """https://prometheus.io/docs/specs/om/open_metrics_spec, version 1.0: gauges for the median and the ends of its interval."""
+    runs = [record.id for record in records]
+    if twice := sorted({run for run in runs if runs.count(run) > 1}):
+        raise RecordError(f"several of the runs have the id {', '.join(twice)}, and a series has one value: name one of them")
     figures = [(record, figure) for record in records for figure in _figures(record)]
     lines = []
     for name, what in (("median", "Median time"), ("low", "Lower end of the 95 % interval of the median time"),

@@ -112,7 +112,8 @@ def bench(context: click.Context, **sides: Any) -> None:
               help="Neighbors across edges and corners too, or faces only.")
 @click.option("--order", type=click.Choice(["F", "C"]), default="F", show_default=True, help="Order in memory.")
 @click.option("--periodic", type=Periodic(), default="yes", show_default=True, metavar="yes|no|yes,no,…", help="Whether opposite ends are neighbors.")
-@click.option("--seam", type=click.Choice(["fold"]), help="Also measure each case with a fold at both ends of the second dimension, instead of periodic ends.")
+@click.option("--seam", type=click.Choice(["fold", "fold-center"]),
+              help="Also measure each case with a fold (about corners or centers of cells) at both ends of the second dimension, instead of periodic ends.")
 @click.option("--memory", type=click.Choice(["host", "device"]), default="host", show_default=True, help="Where arrays lie: on a GPU with device.")
 @WORK("--overlap", type=Real(0, 1e6, min_open=True), metavar="WORK",
       help="Microseconds of work between begin and end of each exchange; the work is not timed.")

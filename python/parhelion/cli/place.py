@@ -132,7 +132,6 @@ def place(json_file: str | None, layers: str, pictures: tuple[Path, ...], rank_f
 @json_option
 def published(table: Path | None, out: Path | None, json_file: str | None) -> None:
     """Fit the model to some of the published Betzy rows and check it on the others."""
-    from ..errors import writing
     from ..place.published import check_published
     from ..placement import write_parameters
     from ..show.placement import check_blocks
@@ -140,8 +139,7 @@ def published(table: Path | None, out: Path | None, json_file: str | None) -> No
     output, check = Output(json_file), check_published()
     output.show(check_blocks(check))
     if table:
-        with writing(table):
-            check.write(table)
+        check.write(table)
     if out:
         out.mkdir(parents=True, exist_ok=True)
         for name, made in check.fits.items():
@@ -184,7 +182,6 @@ def fit(runs: tuple[Path, ...], variant: str, file: Path, json_file: str | None)
 def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int | None, exchanges: int, copy_rate: float, file: Path | None,
              periodic: bool | tuple[bool, ...], neighbors: str, **sizes: Any) -> None:
     """Write exchanges as a GOAL schedule, which LogGOPSim simulates with up to a million ranks, and count their messages and bytes."""
-    from ..errors import writing
     from ..place.goal import Schedule, write
     from ..place.traffic import Exchange
     from ..show import Table
@@ -196,8 +193,7 @@ def schedule(json_file: str | None, grid: tuple[int, ...], ranks_per_node: int |
     totals = made.totals(ranks_per_node)
     output.show([Table(("in one exchange", ""), [(name.replace("_", " "), f"{number:,}") for name, number in totals.items()])])
     if file:
-        with writing(file):
-            write(made, file)
+        write(made, file)
         output.console.print(f"{file}: {exchanges} exchange{'s' * (exchanges != 1)}", markup=False, soft_wrap=True)
     output.document({"schema": "parhelion.model.schedule/1", **totals, "exchanges": exchanges})
 

@@ -23,9 +23,9 @@ labeled_option = click.option("--labeled", "labels", multiple=True, metavar="KEY
 
 
 def chosen(runs: Sequence[Path], store: Path, output: Output) -> list[Record]:
-    """Return the named runs, by default every readable run of the store; report the unreadable ones."""
+    """Return the named runs, each once, by default every readable run of the store; report the unreadable ones."""
     if runs:
-        return [read_record(run) for run in runs]
+        return list({record.path.resolve(): record for record in map(read_record, runs)}.values())
     found = stored_runs(store)
     for each in found:
         if each.error:

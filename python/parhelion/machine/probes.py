@@ -156,7 +156,7 @@ def cuda() -> Told:
 
 
 LOADS = "the library's kernel loads"
-NEEDED = "arrays on a device need a driver of CUDA 10.0 or newer"
+NEEDED = "arrays on a device need a driver of CUDA 11.0 or newer"
 
 
 def cuda_ipc() -> Told:
@@ -244,7 +244,7 @@ def _devices() -> str:
     number = ctypes.c_int()
     call("cuDriverGetVersion", ctypes.byref(number))
     version = f"{number.value // 1000}.{number.value % 1000 // 10}"
-    if number.value < 10000:
+    if number.value < 11000:
         raise OSError(f"{file} is of CUDA {version}: {NEEDED}")
     call("cuDeviceGetCount", ctypes.byref(number))
     return f"{file}, CUDA {version}: " + ("; ".join(_device(call, each) for each in range(number.value)) or "no device")

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..base.files import write_whole
 from ..placement import PlacementError
 from ..placement.placement import each_periodic
 from .traffic import Exchange
@@ -156,5 +157,4 @@ class _Writer:
 
 def write(schedule: Schedule, file: Path) -> None:
     """Write the schedule; about 1 GB for a million ranks with six neighbors."""
-    with file.open("w") as out:
-        out.writelines(schedule.lines())
+    write_whole(file, map(str.encode, schedule.lines()))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..base.files import read_bounded
-from ..errors import InputError, why, writing
+from ..errors import InputError, why
 from .model import SCHEMA, Labels, Line, RecordError, Run
 from .read import FILE_NAME, Record, read_record, renamed
 from .variables import secret_labels, without_secrets
@@ -36,16 +36,6 @@ def empty_folder(folder: Path, kind: type[InputError]) -> Path:
     if taken:
         raise kind(f"{folder} is not empty: name another folder with --out")
     return folder
-
-
-def write_document(document: msgspec.Struct, file: Path) -> Path:
-    """Write a JSON document atomically."""
-    part = file.with_suffix(".part")
-    with writing(part), part.open("wb") as out:
-        out.write(msgspec.json.encode(document))
-        out.flush()
-        os.fsync(out.fileno())
-    return part.replace(file)
 
 
 def read_document(file: Path, form: type[T], schema: str, most: int, kind: type[InputError], what: str) -> T:
@@ -135,8 +125,15 @@ class Stored:
 
 
 def folders_with(file: str, store: Path) -> list[Path]:
-    """Return the store's folders that contain `file`, oldest first; empty without a store."""
-    return sorted(folder for folder in store.iterdir() if (folder / file).exists()) if store.is_dir() else []
+    """Return the store's folders that contain `file`, or cannot be read, oldest first; empty without a store."""
+    return sorted(folder for folder in store.iterdir() if _may_exist(folder / file)) if store.is_dir() else []
+
+
+def _may_exist(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
 def stored_runs(store: Path) -> list[Stored]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from ..base.files import write_whole
 from ..errors import InputError
-from .folder import empty_folder, read_document, write_document
+from .folder import empty_folder, read_document
 from .profile import FILE_NAME as PROFILE
 from .profile import Profile, read_profile
 from .read import FILE_NAME as RECORD
@@ -64,7 +65,7 @@ def create_folder(folder: Path) -> Path:
 
 
 def write_image(image: Image, folder: Path) -> None:
-    write_document(image, folder / FILE_NAME)
+    write_whole(folder / FILE_NAME, msgspec.json.encode(image))
 
 
 def read_image(folder: Path) -> MeasuredImage:

@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, json
 
+from ..base.files import write_whole
 from ..errors import InputError
-from .folder import empty_folder, new_id, read_document, write_document
+from .folder import empty_folder, new_id, read_document
 
 SCHEMA = "parhelion.profile/1"
 INTERVAL_S = 0.01  # sampling interval of sleeping ranks
@@ -119,7 +120,8 @@ def create_folder(program: str, path: Path | None) -> tuple[str, Path]:
 
 
 def write_profile(profile: Profile, folder: Path) -> Path:
-    return write_document(profile, folder / FILE_NAME)
+    write_whole(folder / FILE_NAME, json.encode(profile))
+    return folder / FILE_NAME
 
 
 def read_profile(path: Path) -> Profile:

@@ -1,5 +1,6 @@
 """Reading and validation of records."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from ..base.files import unfit
 from .model import FINISHED, INTERLEAVED, SCHEMA, UNAVAILABLE, Case, End, Labels, Launch, Line, Plan, RecordError, Run, complaint
 
 FILE_NAME = "record.jsonl"
-OLDER_KEYS = {b'"contender":': b'"variant":', b'"flavor":': b'"build":', b'"duet":': b'"interleaved":',
-              b'"role":"peer"': b'"role":"library"', b'"role": "peer"': b'"role": "library"'}
+OLDER_KEYS = {"contender": "variant", "flavor": "build"}
+_older = re.compile(b'"(contender|flavor|duet|peer)"')
 _decoder = msgspec.json.Decoder(Line)
 _tags = {kind.__struct_config__.tag for kind in (Run, Launch, Plan, Case, Labels, End)}
 
@@ -71,16 +72,28 @@ def record_file(path: str | Path) -> Path:
     file = path / FILE_NAME if path.is_dir() else path
     why = unfit(file)
     if why:
-        hint = f"it holds no {FILE_NAME}" if path.is_dir() and not file.exists() else f"{file} {why}"
+        hint = f"it holds no {FILE_NAME}" if path.is_dir() and why.startswith("does not exist") else f"{file} {why}"
         raise RecordError(f"{path} is not a run: {hint}; give a run folder such as runs/…")
     return file
 
 
 def renamed(text: bytes) -> bytes:
-    """Replace JSON keys of older versions by today's."""
-    for old, new in OLDER_KEYS.items():
-        text = text.replace(old, new)
-    return text
+    """Replace JSON keys of older versions by today's; labels that a user gave stay."""
+    return msgspec.json.encode(_today(msgspec.json.decode(text))) if _older.search(text) else text
+
+
+def _today(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_today(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    today = {OLDER_KEYS.get(key, key): each if key == "labels" else _today(each) for key, each in value.items()}
+    labels = today.get("labels")
+    if isinstance(labels, dict) and re.fullmatch("[0-9a-f]{8}", str(labels.get("duet"))):
+        today["labels"] = {INTERLEAVED if key == "duet" else key: each for key, each in labels.items()}
+    if today.get("role") == "peer":
+        today["role"] = "library"
+    return today
 
 
 def parse_line(line: bytes, file: Path, number: int) -> Any:

@@ -20,7 +20,7 @@ CHANGES = {"behavior": "messages and choices"}
 NOTES = {
     Kind.PAIRS: "launches of both sides are interleaved: {} are compared pair by pair",
     Kind.RUNS: "runs of a side differ by more than their launches do: in {} runs were compared, not launches",
-    Kind.BATCHES: "one side has a single launch in {}, so a difference may come from the launch itself; measure with --launches 10",
+    Kind.BATCHES: "one side has a single launch in {}: no interval, and a difference may come from the launch itself; measure with --launches 10",
 }
 SMALL = (
     "in {count} of {total} timings B lies within {margin:.0%} of A, although 1 is outside of the 95 % interval: chance alone does that in {chance:.2g} of {total} "

@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from ..place.published import Row, published_rows, read_lines
-from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Wording, by_state, case_label, constant, entries, in_order, mean_speed, of_variant, ours, over_floor, reasons, remarks, results, varying, wording
+from ..analyze.results import OWN, LIBRARY, CaseResult, Entry, Headline, Wording, by_state, case_label, constant, entries, headline, in_order, ours, over_floor, reasons, remarks, results, varying, wording
 from ..analyze.document import applications, published_form
 from ..analyze.sweep import sweep
 from ..record.read import Record, failed
 from ..record.model import Facts, Launch, RecordError, flatten
-from ..analyze.statistics import NO_INTERVAL, Interval, geometric_mean
 from ..analyze.words import duration, microseconds, ranges, significant, times, times_ends
 from . import Block, Cell, Drawing, Items, Page, Section, Table, Text, Word, facts, plots
 from .files import write
@@ -82,35 +80,9 @@ def _run(record: Record, cases: Sequence[CaseResult], prefix: str, with_publishe
     ]
 
 
-@dataclass(frozen=True)
-class Headline:
-    """The library's leading variant against each case's best baseline; speeds are baseline time / own time."""
-
-    variant: str | None
-    mean: float | None
-    interval: Interval
-    cases: int
-
-
-def headline(cases: Sequence[CaseResult]) -> Headline:
-    speeds = own_speeds(cases)
-    leader = "auto" if "auto" in speeds else max(speeds, key=lambda name: geometric_mean(speeds[name]) or 0, default=None)
-    mean = mean_speed(of_variant(cases, leader)) if leader else (None, NO_INTERVAL)
-    return Headline(leader, *mean, len(speeds.get(leader, [])) if leader else 0)
-
-
-def own_speeds(cases: Sequence[CaseResult]) -> dict[str, list[float]]:
-    speeds: dict[str, list[float]] = {}
-    for case in cases:
-        for entry in case.entries.values():
-            if entry.role == OWN and (speed := case.speed(entry.variant)):
-                speeds.setdefault(entry.variant, []).append(speed)
-    return speeds
-
-
 def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
     head = headline(cases)
-    floor = over_floor(cases, head.variant or "")
+    floor = over_floor(head.speeds)
     told = f"{head.variant} takes {times(floor.value)} {times_ends(floor.interval)} the time of copying alone, which is the floor; geometric mean."
     said = [told] if floor.value else []
     said += [against_hand(head, wording(record.run.benchmark))] if head.mean else []
@@ -128,9 +100,9 @@ def verdicts(record: Record, cases: Sequence[CaseResult]) -> list[str]:
 
 def against_hand(head: Headline, words: Wording) -> str:
     low, high = head.interval
-    told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(head.cases)}"
+    told = f"{times(head.mean)} {times_ends(head.interval)} as fast as {words.base}, geometric mean over {_cases(len(head.speeds))}"
     if low is None or high is None:
-        return f"{head.variant} is {told}; samples are too few for an interval."
+        return f"{head.variant} is {told}; launches or samples are too few for an interval."
     if low > 1:
         return f"{head.variant} is faster: {told}."
     return f"{head.variant} is slower: {told}." if high < 1 else f"No difference is shown between {head.variant} and {words.base}: {told}."
@@ -217,7 +189,8 @@ def method(record: Record, cases: Sequence[CaseResult]) -> Items:
         how = [f"{imported['tool']} printed the times, each a mean as it defines it; a sample is the figure of one file."]
     told = [
         *how,
-        f"Figures are medians.{come(medians)} With few launches, the variation between launches is hardly known.",
+        f"Figures are medians.{come(medians)} "
+        + ("With one launch there are no intervals, for how launches differ is unknown." if count == 1 else "With few launches, the variation between launches is hardly known."),
         f"Ratios compare times of the same run.{come(ratios)} "
         + ("" if imported else "The probe is the one-way time of a flag between ranks 0 and 1."),
         *([f"Command: {' '.join(record.run.argv)}"] if record.run.argv else []),

@@ -97,7 +97,7 @@ def _of_variants(benchmark: str, cases: Sequence[CaseResult], names: Sequence[st
     rows, words = in_order(cases), wording(benchmark)
     ratio = f"; ×: times as fast as {words.base}" if words.compared else ""
     means = [mean_speed(of_variant(rows, name)) for name in names]
-    floors = [over_floor(rows, name) for name in names]
+    floors = [over_floor(of_variant(rows, name)) for name in names]
     aside = [""] * (len(varying(cases)) - 1)
     foot: list[list[Word]] = [["geomean", *aside, *(_speed(*mean) for mean in means)]] if any(mean for mean, _ in means) and len(rows) > 1 else []
     foot += [["÷ floor", *aside, *(_over(each) for each in floors)]] if any(each.value for each in floors) else []
@@ -123,7 +123,7 @@ def short_table(benchmark: str, cases: Sequence[CaseResult], state: str = "") ->
     roles = [role for role in FASTEST if any(case.of_role(role) for case in cases)]
     cells = [[_auto(case), *(_fastest(case, role) for role in roles)] for case in rows]
     own = _speed(*mean_speed([(case, case.of_role(OWN)) for case in rows]))
-    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_variant(rows, AUTO))), *(own if role == OWN else _over(over_floor(rows, AUTO)) if role == "floor" else "" for role in roles)]
+    foot = ["mean", *[""] * (len(varying(cases)) - 1), _speed(*mean_speed(of_variant(rows, AUTO))), *(own if role == OWN else _over(over_floor(of_variant(rows, AUTO))) if role == "floor" else "" for role in roles)]
     return _case_table(benchmark, cases, [AUTO, *(FASTEST[role] for role in roles)], cells, SMALL_HELP.format(words.of, words.base), [foot], "tight", state)
 
 
@@ -207,7 +207,7 @@ def _cell(case: CaseResult, name: str) -> Word:
     if entry.summary is None:
         return Cell("skipped", kind="dim")
     speed, (low, high) = case.speed(name), telling(entry.summary.interval)
-    known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "too few samples"
+    known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else entry.summary.no_interval
     shown = microseconds(entry.median) + (f" ×{speed:.2f}" if speed else "")
     return Cell(shown, f"{known} {times_ends(telling(case.speed_interval(name)))}".rstrip(), "good" if case.fastest is entry else "")
 
@@ -222,7 +222,7 @@ def every_result(benchmark: str, cases: Sequence[CaseResult], state: str = "") -
                                "Bold: fastest of its case.", fold=fold)]
     if len(cases) > 1 and any(case.best_baseline for case in cases):
         means = [(name, *mean_speed(of_variant(cases, name))) for name in names]
-        rows = [[name, times(mean), times_ends(ends), (over := _over(over_floor(cases, name))).text, over.small] for name, mean, ends in means]
+        rows = [[name, times(mean), times_ends(ends), (over := _over(over_floor(of_variant(cases, name)))).text, over.small] for name, mean, ends in means]
         made.append(Table(("variant", "× by hand", "95 % interval", "÷ floor", "95 % interval"), rows,
                           fold="Geometric mean over all cases, of every variant" + (f", {state}" if state else "")))
     return made
@@ -233,7 +233,7 @@ def _result(case: CaseResult, entry: Entry, parameters: Sequence[str], compared:
     time: Word = FAILED if entry.failed else Cell("skipped", kind="dim")
     if entry.summary and not entry.failed:
         low, high = entry.summary.interval
-        known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else "no interval: too few samples"
+        known = f"{microseconds(low)}–{microseconds(high)}" if low is not None and high is not None else f"no interval: {entry.summary.no_interval}"
         time = Cell(microseconds(entry.median), known, "good" if case.fastest is entry else "", entry.median)
     speed = case.speed(entry.variant)
     ratio = [Cell(times(speed), times_ends(case.speed_interval(entry.variant)), sort=speed or 0.0)] if compared else []

@@ -137,6 +137,7 @@ def test_a_single_start_is_compared_but_marked():
     first, second = ([Launch(factor * random.lognormal(0, 0.05, 200), np.full(200, np.nan))] for factor in (1.0, 1.2))
     found = difference(first, second)
     assert found.single_launch and found.kind is Kind.BATCHES and verdict(first, second) is Verdict.SLOWER
+    assert found.interval == (None, None)
 
 
 def test_samples_that_resemble_their_predecessors_count_for_less():

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_bencher_gets_nanoseconds():
 
 
 def test_openmetrics_are_by_its_grammar():
-    assert export("a", "b", "--file", "out.txt", "--format", "openmetrics").exit_code == 0
+    assert export("a", "b", "runs/a", "--file", "out.txt", "--format", "openmetrics").exit_code == 0
     *lines, end, nothing = Path("out.txt").read_text().split("\n")
     assert (end, nothing) == ("# EOF", "")
     samples = [match for line in lines if (match := SAMPLE.fullmatch(line))]
@@ -69,6 +70,12 @@ def test_otava_gets_a_row_per_run_in_order_of_time_and_its_configuration():
     assert all(metric["direction"] == -1 for metric in test["metrics"].values())  # more time is worse
     for row in rows:
         assert [float(row[metric["column"]]) for metric in test["metrics"].values()] == medians(row["run"])
+
+
+def test_copies_of_a_run_are_no_second_value_of_its_series():
+    shutil.copytree(Path("runs") / "a", Path("runs") / "copy")
+    result = export("a", "copy", "--file", "out.txt", "--format", "openmetrics")
+    assert result.exit_code == 2 and "several of the runs have the id a," in result.output and not Path("out.txt").exists()
 
 
 @pytest.mark.parametrize(("words", "why"), [

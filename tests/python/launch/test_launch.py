@@ -331,7 +331,7 @@ def said(build: launch.Build, ranks: int, program: str, directory: Path, **optio
 
 
 @each_build
-@pytest.mark.parametrize("ranks", [1, 2, 5])
+@pytest.mark.parametrize("ranks", [1, 5])
 def test_every_rank_starts_and_knows_its_place(build, ranks, tmp_path):
     program = "from parhelion.launch import inside_launcher; say(*inside_launcher()[:2])"
     assert said(build, ranks, program, tmp_path) == [str((rank, ranks)) for rank in range(ranks)]

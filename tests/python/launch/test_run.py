@@ -1,5 +1,6 @@
 """`parhelion run`: which MPI and launcher a program gets, what the options hand over, how it ends."""
 
+import json
 import os
 import re
 import shutil
@@ -25,6 +26,12 @@ RANK = "from mpi4py import MPI; comm = MPI.COMM_WORLD\n"
 def parhelion_run(*words, text="", **env):
     return subprocess.run([sys.executable, "-m", "parhelion", "run", *map(str, words)], input=text, capture_output=True, text=True,
                           timeout=60, env=KEPT | env)
+
+
+def refused(*words, **env):
+    """The command in this process, where it starts no ranks."""
+    gone = {name: None for name in os.environ if name not in KEPT}
+    return CliRunner(env=gone | env).invoke(root, ["run", *map(str, words)], prog_name="parhelion")
 
 
 @pytest.mark.parametrize(
@@ -155,14 +162,15 @@ def vendors_program(tmp_path):
 def test_a_vendors_mpi_is_known_by_what_it_says_and_never_started_by_another_ones_launcher(soname, version, vendors_program, tmp_path):
     need_build()
     program = vendors_program(soname, version)
-    done = parhelion_run("-n", 2, program)
-    assert done.returncode == 2 and f"{tmp_path / soname} ({version.split(',')[0].split(' 10')[0].split('  ')[0]}" in done.stderr, done.stderr
+    done = refused("-n", 2, program)
+    assert done.exit_code == 2 and f"{tmp_path / soname} ({version.split(',')[0].split(' 10')[0].split('  ')[0]}" in done.stderr, done.stderr
     assert "--launcher 'srun --mpi=pmi2', or PARHELION_LAUNCHER" in done.stderr
     launcher = tmp_path / "site-launcher"
     launcher.write_text('#!/bin/sh\necho "$@"\n')
     launcher.chmod(0o755)
-    for done in (parhelion_run("-n", 2, "--launcher", f"{launcher} --mpi=own", program, "x"),
-                 parhelion_run("-n", 2, program, "x", PARHELION_LAUNCHER=f"{launcher} --mpi=own")):
+    ways = [({}, ["--launcher", f"{launcher} --mpi=own"]), ({"PARHELION_LAUNCHER": f"{launcher} --mpi=own"}, [])]
+    for env, option in ways if (soname, version) == VENDORS[0] else ways[1:]:
+        done = parhelion_run("-n", 2, *option, program, "x", **env)
         assert (done.returncode, done.stdout) == (0, f"--mpi=own -n 2 {program} x\n"), done.stderr
 
 
@@ -184,8 +192,8 @@ def test_a_launcher_that_is_not_there_is_named():
 @pytest.mark.parametrize("words", [["{}/heat.py"], ["python", "-u", "-W", "error", "{}/heat.py", "x"], ["python", "-m", "mpi4py", "{}/heat.py"]])
 def test_a_script_that_is_not_there_is_refused_once(words, tmp_path):
     need_build()
-    done = parhelion_run("-n", 2, *[word.format(tmp_path) for word in words])
-    assert (done.returncode, done.stderr) == (2, f"Error: there is no {tmp_path}/heat.py: check the path of the program\n")
+    done = refused("-n", 2, *[word.format(tmp_path) for word in words])
+    assert (done.exit_code, done.stderr) == (2, f"Error: there is no {tmp_path}/heat.py: check the path of the program\n")
 
 
 @pytest.mark.parametrize(("words", "missing"), [
@@ -195,8 +203,8 @@ def test_a_module_that_is_not_there_is_refused_once(words, missing, tmp_path):
     need_build()
     (tmp_path / "solvers").mkdir()
     (tmp_path / "solvers" / "heat.py").touch()
-    done = parhelion_run("-n", 2, "python", *words, PYTHONPATH=str(tmp_path))
-    assert (done.returncode, done.stdout) == (2, "") and re.fullmatch(rf"Error: \S+ finds no module {missing}: [^\n]+\n", done.stderr), done.stderr
+    done = refused("-n", 2, "python", *words, PYTHONPATH=str(tmp_path))
+    assert (done.exit_code, done.stdout) == (2, "") and re.fullmatch(rf"Error: \S+ finds no module {missing}: [^\n]+\n", done.stderr), done.stderr
 
 
 def test_an_error_inside_a_package_is_its_own(tmp_path):
@@ -232,9 +240,10 @@ MISTYPED = [
 
 
 @pytest.mark.parametrize(("words", "told"), MISTYPED)
-def test_mistyped_options_are_no_programs(words, told):
-    for done in (parhelion_run(*words), without_extras("run", *words)):
-        assert done.returncode == 2 and told in done.stderr and "such as ./" not in done.stderr, done.stderr
+def test_mistyped_options_are_no_programs(words, told, all_without_extras):
+    done = refused(*words)
+    for status, said in ((done.exit_code, done.stderr), all_without_extras["run", *words]):
+        assert status == 2 and told in said and "such as ./" not in said, said
 
 
 @pytest.mark.parametrize("command", [["profile", "run"]])
@@ -279,8 +288,8 @@ def test_ranks_are_stopped_after_the_timeout():
 @pytest.mark.parametrize("limit", ["nan", "inf", "0", "-5", "1e999", "soon"])
 def test_a_timeout_is_a_positive_number(limit):
     for option in ("--timeout", "--neighbor-timeout"):
-        done = parhelion_run("-n", 2, option, limit, "--", "true")
-        assert done.returncode == 2 and option in done.stderr
+        done = refused("-n", 2, option, limit, "--", "true")
+        assert done.exit_code == 2 and option in done.stderr
 
 
 def test_inside_a_launcher_it_says_so_once():
@@ -314,21 +323,44 @@ def test_it_needs_no_package_of_the_command_line():
     assert done.returncode == 0 and done.stdout == "[0] 2 ['-n', '--x']\n", done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["run", "-n", "x", "true"], "Invalid value for '-n' / '-np' / '--ranks': 'x' is not a whole number from 1 to"),
-        (["run", "--timeout", "nan", "true"], "'nan' is not a number"),
-        (["run", "--transport", "", "true"], "name one, or leave the option out"),
-        (["run", "-n", "2"], "PROGRAM"),
-        (["run", "true"], "-n 4"),
-        (["profile", "run", "-n", "2", "true"], "-m pip install"),
-        (["doctor"], "-m pip install"),
-    ],
-)
-def test_without_them_what_cannot_be_used_is_said_too(words, told):
-    done = without_extras(*words)
-    assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr, done.stderr
+UNUSABLE = [
+    (["run", "-n", "x", "true"], "Invalid value for '-n' / '-np' / '--ranks': 'x' is not a whole number from 1 to"),
+    (["run", "--timeout", "nan", "true"], "'nan' is not a number"),
+    (["run", "--transport", "", "true"], "name one, or leave the option out"),
+    (["run", "-n", "2"], "PROGRAM"),
+    (["run", "true"], "-n 4"),
+    (["profile", "run", "-n", "2", "true"], "-m pip install"),
+    (["doctor"], "-m pip install"),
+]
+ONE_BY_ONE = """
+import contextlib, io, json, sys
+def main():
+    sys.modules.update(dict.fromkeys(["rich", "msgspec", "scipy", "uncertainties"]))
+    from parhelion.cli.main import main
+    for words in json.loads(sys.stdin.read()):
+        sys.argv = ["parhelion", *words]
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            try:
+                main()
+            except SystemExit as end:
+                status = end.code
+        yield status, said.getvalue()
+print(json.dumps(list(main())))
+"""
+
+
+@pytest.fixture(scope="module")
+def all_without_extras():
+    """The status and the words of what is refused, by command line, in one process."""
+    lines = [["run", *words] for words, _ in MISTYPED] + [words for words, _ in UNUSABLE]
+    done = subprocess.run([sys.executable, "-c", ONE_BY_ONE], input=json.dumps(lines), capture_output=True, text=True, timeout=60, env=KEPT, check=True)
+    return dict(zip(map(tuple, lines), json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize(("words", "told"), UNUSABLE)
+def test_without_them_what_cannot_be_used_is_said_too(words, told, all_without_extras):
+    status, said = all_without_extras[tuple(words)]
+    assert status == 2 and told in said, said
 
 
 def test_help_without_them_is_the_same():

@@ -24,13 +24,14 @@ def zone(folder, name, what):
     return made / "energy_uj"
 
 
-def measured(tmp_path, powercap):
+def measured(tmp_path, powercap, wrapper=(), **more):
     record = tmp_path / "run" / "record.jsonl"
     record.parent.mkdir()
     words = ["halo", "--extent=8", "--halo=1", "--fields=1", "--variants=mpi,hand_packed", "--repetitions=20", "--min-sample-s=0.005", f"--json={record}"]
     build = launch.default_build()
-    env = {**os.environ, "PARHELION_POWERCAP": str(powercap)}
-    assert launch.run(2, build.directory / "phl-bench", words, build=build, cwd=tmp_path, timeout=120, env=env).ok
+    env = {**os.environ, "PARHELION_POWERCAP": str(powercap), **more}
+    program, *words = [*wrapper, str(build.directory / "phl-bench"), *words]
+    assert launch.run(2, program, words, build=build, cwd=tmp_path, timeout=120, env=env).ok
     return read_record(record.parent)
 
 
@@ -64,6 +65,13 @@ def test_counters_of_packages_become_joules_per_exchange(tmp_path):
     assert all(20 < entry.energy_j / entry.summary.mean < 2000 for entry in found)  # 100 W, and what starting a sample takes
     [table] = [block for block in summary(record) if isinstance(block, Table) and block.title == "energy"]
     assert len(table.rows) == 2 and table.head[-2:] == ["µJ per exchange", "W"]
+
+
+def test_nodes_that_are_parts_of_one_machine_count_its_energy_once(tmp_path):
+    zone(tmp_path / "powercap", "intel-rapl:0", "package-0").write_text("1\n")
+    others = 'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 || export PARHELION_POWERCAP=/nowhere; exec "$0" "$@"'
+    record = measured(tmp_path, tmp_path / "powercap", ["/bin/sh", "-c", others], PARHELION_NODE_RANKS="1")
+    assert [launch.energy for launch in record.launches] == ["counted"]
 
 
 @pytest.mark.parametrize("unreadable", [False, True])

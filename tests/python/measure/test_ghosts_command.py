@@ -1,13 +1,16 @@
 """`parhelion bench ghosts` from its options to its document, on small blocks."""
 
 import json
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from parhelion import launch
+from parhelion.cli.main import root
 from parhelion.measure.programs import GHOSTS, ONLY_BY_NAME, names
 from parhelion.analyze.results import Entry
 from parhelion.record.model import Case as Line
@@ -17,9 +20,9 @@ pytestmark = pytest.mark.skipif(not launch.usable_builds(), reason="nothing is b
 SMALL = ("--quick", "--extent", "4", "--repetitions", "2")
 
 
-def bench(folder, *words):
+def bench(folder, *words, **variables):
     command = [sys.executable, "-m", "parhelion", "bench", "ghosts", *SMALL, "--out", str(folder / "run"), "--json", str(folder / "out.json")]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=120, env=os.environ | variables)
     document = json.loads((folder / "out.json").read_text() or "null") if (folder / "out.json").exists() else None
     return done, document
 
@@ -41,8 +44,16 @@ def test_every_variant_is_verified_and_timed_on_every_case(tmp_path):
     assert "imports, slowest rank" in done.stdout
 
 
-def test_variants_of_a_case_agree_on_bytes(tmp_path):
-    _, document = bench(tmp_path, "--ranks", "3", "--vdim", "3", "--variants", "auto,published_hindexed,floor_in_process", "--per-node")
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """A run that counts messages; the user has set a number of threads."""
+    folder = tmp_path_factory.mktemp("counted")
+    words = ("--ranks", "3", "--vdim", "3", "--variants", "auto,published_hindexed,floor_in_process", "--per-node")
+    return folder, *bench(folder, *words, OMP_NUM_THREADS="3")
+
+
+def test_variants_of_a_case_agree_on_bytes(counted):
+    *_, document = counted
     by_level = {entry["variant"]: entry.get("traffic_by_level") for entry in document["cases"]}
     assert by_level["floor_in_process"] is None and by_level["auto"]["other_node"] == {"messages": 0, "bytes": 0}
     assert sum(level["bytes"] for level in by_level["auto"].values()) == 3 * 2 * 4 * 4 * 3 * 8
@@ -70,14 +81,13 @@ def test_a_wrong_value_ends_in_status_1(tmp_path):
      (("--extent", "1024", "--vdim", "100000"), "GiB"), (("--pattern", "none"), "none")],
 )
 def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path, words, says):
-    done, _ = bench(tmp_path, *words)
-    assert done.returncode == 2 and says in done.stderr and not (tmp_path / "run").exists()
+    done = CliRunner().invoke(root, ["bench", "ghosts", *SMALL, "--out", str(tmp_path / "run"), *words], prog_name="parhelion")
+    assert done.exit_code == 2 and says in done.stderr and not (tmp_path / "run").exists()
 
 
-def test_threads_that_the_user_has_set_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    done, _ = bench(tmp_path, "--ranks", "1", "--vdim", "1", "--variants", "auto")
-    record = (tmp_path / "run" / "record.jsonl").read_text().splitlines()
+def test_threads_that_the_user_has_set_are_kept(counted):
+    folder, done, _ = counted
+    record = (folder / "run" / "record.jsonl").read_text().splitlines()
     launched = next(line for line in map(json.loads, record) if line["type"] == "launch")
     assert "OMP_NUM_THREADS=3 kept" in done.stderr and launched["cvars"]["OMP_NUM_THREADS"] == "3"
     assert launched["cvars"]["MKL_NUM_THREADS"] == "1" and launched["imports"]["numpy_s"]["max"] > 0

@@ -4,8 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 from measured import need_build
 
+from parhelion.cli.main import root
 from parhelion.launch import default_build
 from parhelion.record.read import read_record
 
@@ -64,12 +66,17 @@ def test_the_ranks_of_another_launcher_become_the_program(tmp_path):
     done = by_launcher(tmp_path, 2, *CASE, "--out", "run")
     assert done.returncode == 0 and done.stderr.count("record: run/record.jsonl") == 1, done.stderr
     assert [case.verified for case in read_record(tmp_path / "run").cases] == [True, True]
+    again = by_launcher(tmp_path, 2, *CASE, "--out", "run")
+    assert again.returncode == 2 and again.stderr.count("already holds launch 0: name another file") == 1, again.stderr
+    assert len(read_record(tmp_path / "run").cases) == 2
 
 
 def test_the_ranks_of_another_launcher_are_all_measured(tmp_path):
     need_build()
     done = by_launcher(tmp_path, 3, *CASE)
     assert done.returncode == 0, done.stderr
+    done = by_launcher(tmp_path, 3, *CASE, "--live")
+    assert done.returncode == 2 and done.stderr.count("there is nobody to take turns with") == 1, done.stderr
 
 
 @pytest.mark.parametrize(("words", "why"), [
@@ -78,7 +85,8 @@ def test_the_ranks_of_another_launcher_are_all_measured(tmp_path):
     ((*CASE, "--label", "a=b", "--json", "x.json"), "--label, --json: ranks of mpiexec or srun measure once"),
     ((*CASE, "--live"), "there is nobody to take turns with"),
 ])
-def test_the_ranks_of_another_launcher_are_refused_once(tmp_path, words, why):
+def test_the_ranks_of_another_launcher_are_refused_once(words, why):
     need_build()
-    done = by_launcher(tmp_path, 3, *words)
-    assert done.returncode == 2 and done.stderr.count(why) == 1, done.stderr
+    for rank in range(3):
+        done = CliRunner(env={"PMI_RANK": str(rank), "PMI_SIZE": "3"}).invoke(root, ["bench", *words], prog_name="parhelion")
+        assert done.exit_code == 2 and done.stderr.count(why) == (rank == 0), done.stderr

@@ -115,8 +115,14 @@ def test_data_sets_are_inspected_on_the_command_line(tmp_path):
     assert invoke("partition", *sets, "--ranks", 4).exit_code == 2
 
 
-def test_the_demo_mesh_is_a_casting_whose_tetrahedra_fill_it_without_overlap(tmp_path):
-    path = demo_mesh(tmp_path, cells=6000)
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A folder that keeps the demo mesh."""
+    return tmp_path_factory.mktemp("demo")
+
+
+def test_the_demo_mesh_is_a_casting_whose_tetrahedra_fill_it_without_overlap(demo):
+    path = demo_mesh(demo, cells=6000)
     mesh = read_mesh(path)
     corners = mesh.points[mesh.blocks[0].nodes]
     volumes = np.linalg.det(corners[:, 1:] - corners[:, :1]) / 6
@@ -126,14 +132,14 @@ def test_the_demo_mesh_is_a_casting_whose_tetrahedra_fill_it_without_overlap(tmp
     assert 4000 < mesh.cells < 9000
 
 
-def test_the_demo_partition_is_made_once_and_kept_and_made_again_when_damaged(tmp_path):
-    folder = demo_partition(tmp_path, 4, cells=6000)
+def test_the_demo_partition_is_made_once_and_kept_and_made_again_when_damaged(demo):
+    folder = demo_partition(demo, 4, cells=6000)
     assert inspect(folder, 4)["symmetric"]
     made = (folder / "data001").stat().st_mtime_ns
-    assert demo_partition(tmp_path, 4, cells=6000) == folder
+    assert demo_partition(demo, 4, cells=6000) == folder
     assert (folder / "data001").stat().st_mtime_ns == made
     (folder / "data002").write_bytes(b"")
-    assert inspect(demo_partition(tmp_path, 4, cells=6000))["ranks"] == 4
+    assert inspect(demo_partition(demo, 4, cells=6000))["ranks"] == 4
 
 
 def test_a_meshio_mesh_with_boundary_cells_is_partitioned_by_its_solids(tmp_path):

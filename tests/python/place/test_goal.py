@@ -58,21 +58,44 @@ def test_what_is_sent_is_received_and_totals_are_an_independent_count(tmp_path, 
     assert max(leaving.values(), default=0) == 2 * told["bytes_of_busiest_node"]
 
 
-@pytest.mark.parametrize(("grid", "neighbors", "periodic"), [((2, 2, 2), "full", "yes"), ((2, 4, 1), "full", "yes"), ((2, 2, 2), "faces", "no"), ((8, 1, 1), "full", "no")])
-def test_messages_and_bytes_are_those_of_a_real_exchange(tmp_path, grid, neighbors, periodic):
-    size = "x".join(map(str, grid))
-    how = ["--halo", "2", "--fields", "2", "--neighbors", neighbors, "--periodic", periodic, "--grid", size]
-    words = ["halo", *(word.replace("x", ",") for word in how), "--extent=6,5,4", "--element=float64", "--variants=mpi", "--per-node", "--repetitions=1"]
-    build = launch.default_build()
-    done = launch.run(8, build.directory / "phl-bench", [*words, f"--json={tmp_path / 'record'}"], build=build, cwd=tmp_path, timeout=120)
-    assert done.ok
-    (case,) = (line for line in map(json.loads, (tmp_path / "record").read_text().splitlines()) if line["type"] == "case")
+REAL = [("2x2x2", "full", "yes"), ("2x4x1", "full", "yes"), ("2x2x2", "faces", "no"), ("8x1x1", "full", "no")]
+
+
+@pytest.fixture(scope="module")
+def exchanged(tmp_path_factory):
+    """The case lines of real exchanges, all of one launch."""
+    record, build = tmp_path_factory.mktemp("exchanged") / "record", launch.default_build()
+    words = ["halo", "--halo=2", "--fields=2", "--extent=6,5,4", "--element=float64", "--variants=mpi", "--per-node", "--repetitions=1", f"--json={record}"]
+    for grid, neighbors, periodic in REAL:
+        words += ["--case", f"--grid={grid.replace('x', ',')}", f"--neighbors={neighbors}", f"--periodic={periodic}"]
+    assert launch.run(8, build.directory / "phl-bench", words, build=build, cwd=record.parent, timeout=120).ok
+    cases = [line for line in map(json.loads, record.read_text().splitlines()) if line["type"] == "case"]
+    return {("x".join(map(str, params["grid"])), params["neighbors"], "yes" if params["periodic"] else "no"): case for case in cases for params in [case["params"]]}
+
+
+@pytest.mark.parametrize(("grid", "neighbors", "periodic"), REAL)
+def test_messages_and_bytes_are_those_of_a_real_exchange(exchanged, grid, neighbors, periodic):
+    how = ["--halo", "2", "--fields", "2", "--neighbors", neighbors, "--periodic", periodic, "--grid", grid]
+    case = exchanged[grid, neighbors, periodic]
     levels = {name: told for name, told in case["traffic_by_level"].items() if name not in ("own_rank", "busiest_node")}
     result = CliRunner().invoke(root, ["model", "schedule", *how, "--extent", "6x5x4", "--json", "-"])
     told = json.loads(result.stdout)
     assert case["verified"] and told["messages"] == sum(level["messages"] for level in levels.values())
     assert told["bytes"] == sum(level["bytes"] for level in levels.values())
     assert (told["messages_of_busiest_rank"], told["bytes_of_busiest_rank"]) == (case["messages"], case["bytes"])
+
+
+def test_a_schedule_that_is_not_finished_replaces_none(tmp_path, monkeypatch):
+    def lines(self):
+        yield "num_ranks 2\n"
+        raise MemoryError
+
+    monkeypatch.setattr(Schedule, "lines", lines)
+    file = tmp_path / "halo.goal"
+    file.write_text("old")
+    with pytest.raises(MemoryError):
+        write(Schedule((2,), Exchange((8,), 1, 1, 4), (True,), exchanges=1), file)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("halo.goal", "old")]
 
 
 def test_what_cannot_be_scheduled_is_refused():

@@ -14,7 +14,7 @@ from parhelion.analyze.document import bench_document
 from parhelion.analyze.results import constant, in_order, varying
 from parhelion.measure.ranks import Follower
 from parhelion.record.model import RecordError
-from parhelion.record.folder import RunFolder
+from parhelion.record.folder import RunFolder, find_run, relabel, stored_runs
 from parhelion.record.read import read_record
 from parhelion.record.folder import append_line
 from parhelion.record.model import End, Labels
@@ -61,11 +61,32 @@ def test_records_with_the_keys_of_older_versions_are_read_alike(run):
     new = read_record(run)
     older = {'"variant":': '"contender":', '"build":': '"flavor":', '"library"': '"peer"'}
     edit(run, lambda lines: [functools.reduce(lambda line, name: line.replace(name, older[name]), older, line) for line in lines])
-    edit(run, lambda lines: [json.dumps(json.loads(lines[0]) | {"labels": {"duet": "one"}}) + "\n", *lines[1:]])
+    edit(run, lambda lines: [json.dumps(json.loads(lines[0]) | {"labels": {"duet": "0a1b2c3d"}}) + "\n", *lines[1:]])
     old = read_record(run)
-    assert old.labels["interleaved"] == "one"
+    assert old.labels["interleaved"] == "0a1b2c3d"
     assert '"variant"' not in (run / "record.jsonl").read_text() and old.cases == new.cases and old.cases[-1].role == "library"
     assert [launch.build for launch in old.launches] == [launch.build for launch in new.launches] == ["synthetic"] * 3
+
+
+def test_labels_are_not_taken_for_keys_of_older_versions(run):
+    labels = {"flavor": "vanilla", "contender": "x", "duet": "for two"}
+    relabel(run, labels)
+    assert read_record(run).labels == labels
+
+
+def test_a_folder_that_may_not_be_read_hides_no_other_run(run, monkeypatch):
+    (run.parent / "locked").mkdir()
+    stat = Path.stat
+
+    def denied(self, **how):
+        if self.parent.name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return stat(self, **how)
+
+    monkeypatch.setattr(Path, "stat", denied)
+    found = {each.path.name: each for each in stored_runs(run.parent)}
+    assert found[run.name].record and "locked/record.jsonl" in found["locked"].error and "Permission denied" in found["locked"].error
+    assert find_run(run.name, run.parent) == run
 
 
 def test_a_last_line_without_its_end_is_left_out_and_noted(run):
@@ -252,6 +273,8 @@ def test_the_document_keeps_its_contract(run):
         assert len(entry["samples"]) == 90
         by_case.setdefault((entry["name"], json.dumps(entry["params"], sort_keys=True)), []).append(entry["variant"])
     assert len(by_case) == 4
+    head = document["headline"]
+    assert (head["variant"], head["cases"]) == ("auto", 4) and 1 < head["ci95"][0] < head["best_baseline_over_time"] < head["ci95"][1]
     assert all(len(names) == len(set(names)) == VARIANTS for names in by_case.values())
     json.dumps(document, allow_nan=False)
 

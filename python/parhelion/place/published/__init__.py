@@ -2,9 +2,11 @@
 
 import csv
 import functools
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...base.files import write_whole
 from ...placement import Machine, Placement, place, place_by_hand
 from ..fit import Fit, fit
 from ..traffic import Exchange, Traffic, traffic
@@ -101,12 +103,13 @@ class Check:
 
     def write(self, path: Path) -> None:
         head = ("placement", "ranks_per_node", "numbering", "software", "halo", "fields", "published_ms", "model_ms", "error_percent", "used_for")
-        with path.open("w", newline="") as file:
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(head)
-            for row in sorted(self.rows, key=lambda row: (row.software, row.key)):
-                figures = f"{1e3 * row.seconds:.3f}", f"{1e3 * self.predicted(row):.3f}", f"{100 * self.error(row):+.0f}"
-                lines.writerow((*row.key, *figures, "fit" if row.calibrates else "held out"))
+        file = io.StringIO()
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(head)
+        for row in sorted(self.rows, key=lambda row: (row.software, row.key)):
+            figures = f"{1e3 * row.seconds:.3f}", f"{1e3 * self.predicted(row):.3f}", f"{100 * self.error(row):+.0f}"
+            lines.writerow((*row.key, *figures, "fit" if row.calibrates else "held out"))
+        write_whole(path, file.getvalue().encode())
 
 
 @functools.cache
