@@ -84,11 +84,10 @@ phl_stale_ghost stale_from(const StaleGhost& found) {
 namespace parhelion::c {
 
 void ExchangeObject::end() {
-    const auto on = std::exchange(begun, nullptr);
-    if (!on) return FieldsObject::end();
-    const Step ending = std::move(*step);
+    if (!begun) return FieldsObject::end();
+    exchange.end(*begun);
     step.reset();
-    exchange.end(*on);
+    begun.reset();
 }
 
 void require_groups(int count) {

@@ -112,6 +112,9 @@ CellValues values_from(phl_element element, const phl_cells& cells, const char* 
     const Element of = element_from(element);
     if (element.components < 0)
         throw Error("a cell cannot have " + std::to_string(element.components) + " components");
+    if (cells.count < 0)
+        throw Error(std::string(name) + ".count is " + std::to_string(cells.count) +
+                    ": pass the number of cells");
     if (cells.count > 0 && cells.first == nullptr)
         throw Error(std::string(name) + ".first is a null pointer: pass an array of " +
                     std::to_string(cells.count) + " cells");
@@ -123,11 +126,22 @@ CellValues values_from(phl_element element, const phl_cells& cells, const char* 
     return values;
 }
 
+// An array without places.
+CellValues plain_values(const phl_values& given) {
+    CellValues values = values_from(given.element, given.owned, "owned");
+    const int64_t stride = given.component_stride;
+    if ((stride != 0 && stride != values.element.size) || given.extents[0] != 0)
+        throw Error(
+            "component_stride and extents are for maps with places: leave them 0, and pass "
+            "contiguous components");
+    return values;
+}
+
 std::vector<CellValues> rows_from(const phl_values* given, int count) {
     require_array(given, count, "arrays");
     std::vector<CellValues> arrays;
     for (int i = 0; i < count; ++i) {
-        arrays.push_back(values_from(given[i].element, given[i].owned, "owned"));
+        arrays.push_back(plain_values(given[i]));
         arrays.back().elements = given[i].owned.count * arrays.back().components;
     }
     return arrays;
@@ -142,16 +156,23 @@ void require_cells(int64_t given, int64_t needed, const char* name) {
 
 // Cells of a map's array, whose ghosts are separate, appended or placed.
 CellValues values_from(const IndexMap& map, const phl_values& given) {
-    CellValues values = values_from(given.element, given.owned, "owned");
     if (map.places()) {
+        CellValues values = values_from(given.element, given.owned, "owned");
         if (given.ghosts.first != nullptr)
             throw Error("the map has places, also for ghosts: leave `ghosts` NULL");
         values.component_stride = given.component_stride;
         values.elements = given.owned.count * values.components;
-        for (std::size_t d = 0; d < values.axes.size(); ++d)
+        for (std::size_t d = 0; d < values.axes.size(); ++d) {
+            if (given.extents[d] < 0)
+                throw Error("extents[" + std::to_string(d) + "] is " +
+                            std::to_string(given.extents[d]) + ": pass 0 or more");
             values.axes[d] = {given.extents[d], given.strides[d]};
+        }
         if (given.extents[0] > 0) values.elements = CellValues::untold;
-    } else if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
+        return values;
+    }
+    CellValues values = plain_values(given);
+    if (given.ghosts.first == nullptr && given.owned.count != map.owned()) {
         require_cells(given.owned.count, map.size(), "the array of owned cells and ghosts");
     } else {
         require_cells(given.owned.count, map.owned(), "the array of owned cells");
@@ -197,17 +218,15 @@ int change_map(phl_index_map map, const char* call, const List& ids, Make&& make
         const auto read = [&] {
             given = ids(object.communicator());
             refuse_places(object.map.places());
-            if (object.map.is_subset())
-                throw Error(
-                    "a subset of a map gets no further ghosts: change the map that it is of");
+            object.map.refuse_subset();
             if (object.map.under_way())
                 throw Error(
                     "an exchange of the map is under way: end it before the map gets further "
                     "ghosts");
         };
-        object.map = collective(object.communicator(), call, object.options.timeout_s, read, [&] {
-            return IndexMap(make(object.domain(), given), object.options);
-        });
+        object.map =
+            collective(object.communicator(), call, setup_limit(object.options), read,
+                       [&] { return IndexMap(make(object.domain(), given), object.options); });
         done();
     });
 }
@@ -284,7 +303,7 @@ int derive_map(phl_index_map from, const char* call, const std::vector<List>& li
     return with(from, [&](const auto& base) {
         Lists given;
         create(
-            base.communicator(), call, base.options.timeout_s, map,
+            base.communicator(), call, setup_limit(base.options), map,
             [&] { given = read_lists(lists, base.communicator()); },
             [&] {
                 IndexMap made(make(std::move(given), base.map, base.options));
@@ -296,7 +315,8 @@ int derive_map(phl_index_map from, const char* call, const std::vector<List>& li
 int make_subset(phl_index_map of, const ReadMask& read, phl_index_map* subset) {
     return with(of, [&](const auto& base) {
         create(
-            base.communicator(), "a subset of an index map", base.options.timeout_s, subset, [] {},
+            base.communicator(), "a subset of an index map", setup_limit(base.options), subset,
+            [] {},
             [&] {
                 return IndexMapObject{base.map.only([&] { return read(base.map); }), base.options};
             });
@@ -324,7 +344,7 @@ int owners_of(phl_index_map map, const char* call, const List& ids, const Put& r
     return with(map, [&](const auto& object) {
         std::vector<global_index> given;
         const std::vector<int> owners = collective(
-            object.communicator(), call, object.options.timeout_s,
+            object.communicator(), call, setup_limit(object.options),
             [&] { given = ids(object.communicator()); },
             [&] { return object.domain().owners_of(given); });
         ranks({owners.begin(), owners.end()});
@@ -363,7 +383,7 @@ int transfer(phl_index_map map, const char* call, bool to_root, int root,
     return with(map, [&](const auto& object) {
         std::optional<Transfer> given;
         const auto checked = [&] { refuse_places(object.map.places()), given = read(object.map); };
-        collective(object.communicator(), call, object.options.timeout_s, checked, [&] {
+        collective(object.communicator(), call, setup_limit(object.options), checked, [&] {
             (to_root ? &collate : &distribute)(object.domain(), root, given->all.owned,
                                                given->cells, given->owned.owned,
                                                given->owned.width());
@@ -437,7 +457,7 @@ int phl_index_map_read_keys(phl_index_map map, const char* path, int32_t* per_id
     return with(map, [&](const auto& object) {
         const IndexMap& of = object.map;
         collective(
-            of.communicator(), "phl_index_map_read_keys", object.options.timeout_s,
+            of.communicator(), "phl_index_map_read_keys", setup_limit(object.options),
             [&] { require_output(path, "path"); },
             [&] {
                 const PartitionKeys read = read_partition_keys(path, of.communicator());

@@ -91,6 +91,12 @@ void copy_option(std::int32_t from, bool& to) { to = from != 0; }
 
 }  // namespace
 
+void reserve_handle() {
+    const std::lock_guard lock(table().mutex);
+    auto& slots = table().slots;
+    if (slots.size() == slots.capacity()) slots.reserve(2 * slots.size() + 8);
+}
+
 std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind) {
     const std::lock_guard lock(table().mutex);
     auto& slots = table().slots;
@@ -176,7 +182,10 @@ ExchangeOptions options_from(const phl_exchange_options* given) {
 }
 
 Source::Source(phl_cartesian domain) : grid_(get(domain)) {}
-Source::Source(phl_index_map map) : map_(get(map)->map) { refuse_places(map_->places()); }
+Source::Source(phl_index_map map) : map_(get(map)->map) {
+    refuse_places(map_->places());
+    map_->refuse_subset();
+}
 Source::Source(phl_cartesian domain, phl_index_map map, int group) {
     if ((domain == nullptr) == (map == nullptr))
         throw Error("group " + std::to_string(group) +
@@ -189,7 +198,7 @@ Field Source::view(const phl_field& given) const {
     if (given.space != PHL_HOST && given.space != PHL_DEVICE)
         throw Error("memory space " + std::to_string(given.space) +
                     " does not exist: use PHL_HOST or PHL_DEVICE");
-    field.space = static_cast<MemorySpace>(given.space);
+    if (given.space == PHL_DEVICE) field.space = MemorySpace::device;  // else detected
     return field;
 }
 
@@ -226,10 +235,9 @@ const std::vector<Field>& FieldsObject::views(const phl_field* given, int count)
 }
 
 void FieldsObject::end() {
-    if (!step) throw Error("no exchange is under way: call begin first");
-    Step ending = std::move(*step);
+    if (!under_way()) throw Error("no exchange is under way: call begin first");
+    step->end();
     step.reset();
-    ending.end();
 }
 
 }  // namespace parhelion::c

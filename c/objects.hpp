@@ -85,7 +85,7 @@ struct FieldsObject {
     std::optional<Step> step = {};
     /// Views of a call's fields. Throws Error if their number differs from the constructor's.
     const std::vector<Field>& views(const phl_field* given, int count);
-    bool under_way() const { return step.has_value(); }
+    bool under_way() const { return step && !step->has_ended(); }
     void end();
 };
 
@@ -130,6 +130,8 @@ MigrationObject object_of(phl_migration);
 /// A handle holds a slot, its use count and the object's kind, so that freed, copied or mixed-up
 /// handles are detected. Throw HandleError.
 std::uintptr_t keep_object(std::shared_ptr<void> object, unsigned kind);
+/// Allocates what the next keep_object needs.
+void reserve_handle();
 std::shared_ptr<void> object_at(std::uintptr_t handle, unsigned kind, const char* name);
 void drop_object(std::uintptr_t handle, unsigned kind, const char* name);
 
@@ -142,9 +144,12 @@ auto get(Handle handle) {
 }
 
 template <class Object, class Handle>
+void keep(std::shared_ptr<Object> object, Handle& handle) {
+    handle = reinterpret_cast<Handle>(keep_object(std::move(object), Object::kind));
+}
+template <class Object, class Handle>
 void keep(Object object, Handle& handle) {
-    handle = reinterpret_cast<Handle>(
-        keep_object(std::make_shared<Object>(std::move(object)), Object::kind));
+    keep(std::make_shared<Object>(std::move(object)), handle);
 }
 
 /// Runs work on the object behind a handle, guarded.
@@ -183,7 +188,9 @@ decltype(auto) collective(const Communicator& comm, const char* call, double tim
 
 ExchangeOptions options_from(const phl_exchange_options* options);
 inline double limit_of(const phl_exchange_options* options) {
-    return options != nullptr ? options->timeout_s : 0;
+    ExchangeOptions limits;
+    if (options != nullptr) limits.timeout_s = options->timeout_s, limits.check = options->check;
+    return setup_limit(limits);
 }
 
 /// Stores the result of `make` under a handle, after `check`. Collective.
@@ -195,8 +202,12 @@ void create(const Communicator& comm, const char* call, double timeout_s, Handle
         require_output(handle, std::string("the handle of the ") + Object::name);
         check();
     };
-    auto&& made = collective(comm, call, timeout_s, check_all, make);
-    keep(std::forward<decltype(made)>(made), *handle);
+    auto made = collective(comm, call, timeout_s, check_all, [&] {
+        auto object = std::make_shared<Object>(make());
+        reserve_handle();
+        return object;
+    });
+    keep(std::move(made), *handle);
 }
 
 /// A list of the caller; all ranks report its errors.

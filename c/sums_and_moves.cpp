@@ -111,8 +111,9 @@ void move(RedistributionObject& object, MoveCall call,
     const auto read_all = [&] { moves = read(); };
     if (object.called) read_all();
     else
-        collective(object.from.communicator(), "the first call of a redistribution",
-                   object.timeout_s, read_all, [] {});
+        collective(object.from.communicator(),
+                   "forward, back or prepare, the first call of a redistribution", object.timeout_s,
+                   read_all, [] {});
     auto& all = object.redistribution;
     if (call == MoveCall::prepare) all.prepare(moves);
     else if (call == MoveCall::back) all.back(moves);

@@ -203,8 +203,8 @@ int phl_f_gather_ids(phl_index_map entries, Array ids, Array cells) {
             assign(*cells, all, "cells");
             values.push_back(values_for(map, *cells, nullptr, PHL_REPLACE));
         };
-        collective(map.communicator(), "index_map%localize_ragged", object.options.timeout_s, read,
-                   [&] { map.forward(values); });
+        collective(map.communicator(), "index_map%localize_ragged", setup_limit(object.options),
+                   read, [&] { map.forward(values); });
     });
 }
 

@@ -54,8 +54,8 @@ enum phl_direction { PHL_FORWARD = 0, PHL_REVERSE };
  * PHL_ORDER_FORTRAN: first dimension contiguous, components slowest. */
 enum phl_order { PHL_ORDER_C = 0, PHL_ORDER_FORTRAN };
 
-/* Memory of arrays. PHL_DEVICE needs a transport and an executor that the program registers in
- * C++. */
+/* Memory of arrays. Device memory (docs/gpu.md) is detected; PHL_DEVICE tells of it on ranks
+ * without cells. */
 enum phl_memory_space { PHL_HOST = 0, PHL_DEVICE };
 
 /* Ghosts across faces, edges and corners, or only faces; one message to each neighbor, or dimension

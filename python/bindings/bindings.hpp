@@ -125,10 +125,15 @@ std::vector<T> vector_of(std::span<const T> values) {
 class Buffer {
 public:
     explicit Buffer(nb::handle object) { look(object); }
-    /// Uses the NumPy array of `as_array`, which `made` keeps, if `object` has no buffer. Throws
-    /// Error if that has none either.
+    /// Uses the NumPy array of `as_array`, which `made` keeps, if `object` has no buffer, or a
+    /// mask. Throws Error if that has none either.
     Buffer(nb::handle object, const std::string& name, const nb::object& as_array, nb::list& made) {
-        if (look(object)) return;
+        static const nb::handle masked =
+            nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release();
+        const auto type_of = [](nb::handle type) {
+            return reinterpret_cast<PyTypeObject*>(type.ptr());
+        };
+        if (!PyType_IsSubtype(type_of(object.type()), type_of(masked)) && look(object)) return;
         made.append(as_array(object, name));
         if (!look(made[made.size() - 1]))
             throw Error(name + " shows no memory: pass a NumPy array", ErrorKind::type);

@@ -26,10 +26,12 @@ void bind_numbers(nb::class_<Communicator>& to, const char* name, Of of, const s
     using Values = std::vector<std::int64_t>;
     to.def(
         name,
-        [of](const Communicator& comm, const Values& values, const std::string& call) {
-            return doing(comm, call, 0, [&] { return of(comm, values); });
+        [of](const Communicator& comm, const Values& values, const std::string& call,
+             double timeout_s) {
+            return doing(comm, call, timeout_s, [&] { return of(comm, values); });
         },
-        "values"_a, "call"_a, Unlocked(), (what + "; all pass as many.").c_str());
+        "values"_a, "call"_a, "timeout_s"_a = 0, Unlocked(),
+        (what + "; all pass as many.").c_str());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "bindings.hpp"
+#include "parhelion/core/collective.hpp"
 #include "parhelion/domain/cartesian_domain.hpp"
 #include "parhelion/domain/indexed_domain.hpp"
 #include "parhelion/domain/partition_files.hpp"
@@ -274,7 +275,13 @@ void bind_pattern(nb::module_& module) {
         .def("verify", &verify, Unlocked());
     module.def("cube_seams", &cube, "first_axis"_a);
     module.def("build_pattern", nb::overload_cast<Grid>(&build_pattern), "domain"_a, Unlocked());
-    module.def("build_pattern", nb::overload_cast<Cells>(&build_pattern), "domain"_a, Unlocked());
+    module.def(
+        "build_pattern",
+        [](Cells domain, double timeout_s) {
+            return collectively(domain.communicator(), "build_pattern", timeout_s,
+                                [&] { return build_pattern(domain); });
+        },
+        "domain"_a, "timeout_s"_a = 0, Unlocked());
 }
 
 }  // namespace

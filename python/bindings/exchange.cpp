@@ -73,9 +73,7 @@ nb::dict device_array(const nb::ndarray<>& tensor) {
     return told;
 }
 
-// Null if `stream` is None.
-std::shared_ptr<Queue> queue_of(nb::handle stream) {
-    if (stream.is_none()) return nullptr;
+std::uintptr_t address_of(nb::handle stream) {
     const nb::object told = nb::hasattr(stream, "__cuda_stream__")
                                 ? nb::object(stream.attr("__cuda_stream__")()[1])
                                 : nb::borrow(stream);
@@ -85,7 +83,19 @@ std::shared_ptr<Queue> queue_of(nb::handle stream) {
             "a stream is its address, or an object with __cuda_stream__: pass stream.ptr (CuPy), "
             "stream.cuda_stream (PyTorch), or None",
             ErrorKind::type);
-    return queue_of_stream(reinterpret_cast<void*>(address));
+    return address;
+}
+
+// The stream of pending work on an array.
+std::shared_ptr<Queue> queue_of_array(std::uintptr_t stream, std::uintptr_t array) {
+    auto queue = queue_of_stream(reinterpret_cast<void*>(stream), reinterpret_cast<void*>(array));
+    if (const std::string why = queue->refusal(); !why.empty()) throw Error(why);
+    return queue;
+}
+
+void await_stream(std::uintptr_t stream, std::uintptr_t array) {
+    const nb::gil_scoped_release released;
+    queue_of_array(stream, array)->wait();
 }
 
 std::string text(const Py_ssize_t* values, std::size_t count) {
@@ -129,8 +139,15 @@ public:
                 std::to_string(entries_.size()) +
                 ": pass one for each, in that order, or none for those that it was made with");
         if (made_.size() > 0) made_ = nb::list();  // the previous call's may be under way
+        streams_.clear();
         for (std::size_t i = 0; i < entries_.size(); ++i) take_entry(i, given[i]);
         return places_;
+    }
+    // Orders the queue of stream `own` after the streams that arrays of the call tell of.
+    void order(Queue& queue, std::uintptr_t own) const {
+        if (!queue.refusal().empty()) return;  // the call throws
+        for (const auto& [stream, array] : streams_)
+            if (stream != own) queue.follow(*queue_of_array(stream, array));
     }
     // Converted arrays and items of lists; the caller must keep them while in use.
     const nb::list& made() const { return made_; }
@@ -172,7 +189,13 @@ private:
     }
 
     void take(const std::string& name, const Made& made, nb::handle array) {
+        const std::size_t before = made_.size();
         const Buffer buffer(array, name, as_array_, made_);
+        if (made_.size() > before && buffer->len > 0)
+            if (const nb::object told = nb::getattr(made_[before], "stream", nb::none());
+                !told.is_none())
+                streams_.emplace_back(nb::cast<std::uintptr_t>(told),
+                                      reinterpret_cast<std::uintptr_t>(buffer.start()));
         const auto n = static_cast<std::size_t>(buffer->ndim);
         if (!equal_format(buffer.format(), made.format))
             refuse(name, std::string("elements of type '") + buffer.format() + "'",
@@ -196,6 +219,7 @@ private:
     nb::object as_array_;
     nb::list made_;
     std::vector<std::byte*> places_;
+    std::vector<std::pair<std::uintptr_t, std::uintptr_t>> streams_;  // and their arrays
 };
 
 class PythonExchange final : public PythonExchangeOf<Exchange> {
@@ -216,7 +240,8 @@ public:
     PythonExchange(const PythonExchange& whole, IntList fields, IntList lower, IntList upper,
                    Neighbors neighbors, nb::object arrays, const nb::list& call_arrays,
                    nb::object as_array)
-        : PythonExchangeOf(std::move(arrays)), call_arrays_(call_arrays, std::move(as_array)) {
+        : PythonExchangeOf(std::move(arrays), whole.guard_),
+          call_arrays_(call_arrays, std::move(as_array)) {
         Only only{.fields = fields, .neighbors = neighbors};
         if (!lower.empty()) {
             only.depth = halo_from(lower, upper);
@@ -228,18 +253,20 @@ public:
         guarded([&] { exchange_->prepare(); });
     }
     void retune(const nb::args& arrays) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        guarded([&] { exchange_->retune(list); });
+        released([&] { exchange_->retune(list); });
     }
     void run(const nb::args& arrays) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        guarded([&] { (*exchange_)(list); });
+        released([&] { (*exchange_)(list); });
     }
     void run_on(const nb::args& arrays, nb::handle stream) {
-        const auto queue = queue_of(stream);
-        if (!queue) return run(arrays);
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        guarded([&] { (*exchange_)(*queue, list); });
+        const auto queue = queue_of(stream, arrays);
+        released([&] { queue ? (*exchange_)(*queue, list) : (*exchange_)(list); });
     }
     void run_many(long times) {
         guarded([&] {
@@ -247,23 +274,26 @@ public:
         });
     }
     void reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        const auto queue = queue_of(stream);
+        const auto queue = queue_of(stream, arrays);
         combine(reduction, [&](Reduction how) {
             queue ? exchange_->reverse(*queue, how, list) : exchange_->reverse(how, list);
         });
     }
     void begin(const nb::args& arrays, nb::handle stream) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        auto queue = queue_of(stream);
+        auto queue = queue_of(stream, arrays);
         start({}, used_by(arrays), [&](Reduction) {
             return queue ? exchange_->begin(*queue, list) : exchange_->begin(list);
         });
         queue_ = std::move(queue);
     }
     void begin_reverse(AnyReduction reduction, const nb::args& arrays, nb::handle stream) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        auto queue = queue_of(stream);
+        auto queue = queue_of(stream, arrays);
         start(PassedReduction(reduction), used_by(arrays), [&](Reduction how) {
             return queue ? exchange_->begin_reverse(*queue, how, list)
                          : exchange_->begin_reverse(how, list);
@@ -273,9 +303,10 @@ public:
     using Stale =
         std::tuple<int, int, std::vector<global_index>, int, std::string, std::string, std::string>;
     std::pair<std::vector<global_index>, std::vector<Stale>> stale(const nb::args& arrays) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
         StaleGhosts found;
-        guarded([&] { found = exchange_->stale(list); });
+        released([&] { found = exchange_->stale(list); });
         std::vector<Stale> first;
         for (const StaleGhost& each : found.first)
             first.emplace_back(each.field, each.owner, each.cell, each.component, each.here,
@@ -283,15 +314,23 @@ public:
         return {std::move(found.count), std::move(first)};
     }
     void check(const nb::args& arrays) {
+        const auto inside = enter();
         const ArrayList list = read(arrays);
-        guarded([&] { exchange_->check(list); });
+        released([&] { exchange_->check(list); });
     }
 
 private:
     void finish() override { queue_ ? exchange_->end(*queue_) : PythonExchangeOf::finish(); }
     ArrayList read(const nb::args& arrays) {
-        require_usable();
         return arrays.size() == 0 ? ArrayList() : ArrayList(call_arrays_.places(arrays));
+    }
+    // Null if `stream` is None.
+    std::shared_ptr<Queue> queue_of(nb::handle stream, const nb::args& arrays) const {
+        if (stream.is_none()) return nullptr;
+        const std::uintptr_t address = address_of(stream);
+        auto queue = queue_of_stream(reinterpret_cast<void*>(address));
+        if (arrays.size() > 0) call_arrays_.order(*queue, address);
+        return queue;
     }
     // Keeps the arrays of a begin alive until the next one names others.
     nb::object used_by(const nb::args& arrays) const {
@@ -307,6 +346,14 @@ void bind_options(nb::module_& module) {
     nb::class_<ExchangeOptions>(module, "ExchangeOptions")
         .def(nb::init<>()) PHL_EXCHANGE_OPTIONS(PARHELION_OPTION);
 #undef PARHELION_OPTION
+    module.def(
+        "setup_limit",
+        [](double timeout_s, bool check) {
+            ExchangeOptions options;
+            options.timeout_s = timeout_s, options.check = check;
+            return setup_limit(options);
+        },
+        "timeout_s"_a, "check"_a);
 }
 
 void bind_step(nb::module_& module) {
@@ -387,6 +434,7 @@ void bind_exchange(nb::module_& module) {
     bind_reduction(module);
     bind_step(module);
     module.def("device_array", &device_array, "tensor"_a);
+    module.def("await_stream", &await_stream, "stream"_a, "array"_a);
     using Python = PythonExchange;
     auto made = bind_begun<Python>(module, "Exchange");
     made.def(nb::init<std::vector<Python::PythonGroup>, const ExchangeOptions&, nb::object,

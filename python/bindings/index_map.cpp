@@ -117,10 +117,9 @@ struct PythonMap : IndexMap {
 
     template <class Work>
     void with_arrays(const nb::tuple& given, const nb::object& as_array, Work&& work) {
-        guard.require_free();
-        const SeenArrays arrays(*this, given, as_array);
         const Guard::Inside inside(guard);
-        work(CellArrays(arrays.values()));
+        const SeenArrays arrays(*this, given, as_array);
+        unlocked([&] { work(CellArrays(arrays.values())); });
     }
 };
 
@@ -147,8 +146,9 @@ class BegunOnMap final : public AnyExchange {
 public:
     BegunOnMap(nb::handle map, BeginOnMap begin, nb::handle reduction, const nb::tuple& given,
                const nb::object& as_array)
-        : AnyExchange(nb::borrow(map), &nb::inst_ptr<PythonMap>(map)->guard) {
-        require_usable();
+        : AnyExchange(nb::borrow(map),
+                      {std::shared_ptr<void>(), &nb::inst_ptr<PythonMap>(map)->guard}) {
+        const auto inside = enter();
         const PythonMap& of = *nb::inst_ptr<PythonMap>(map);
         const auto seen = std::make_shared<SeenArrays>(of, given, as_array);
         held_.more = seen;
@@ -171,9 +171,9 @@ auto beginning(BeginOnMap begin) {
 // Passes a reader of the mask to `call`, so that all ranks report its errors.
 template <class Call>
 auto with_mask(PythonMap& map, const nb::tuple& given, const nb::object& as_array, Call&& call) {
-    map.guard.require_free();
-    std::optional<SeenArrays> seen;
     const Guard::Inside inside(map.guard);
+    std::optional<SeenArrays> seen;
+    const nb::gil_scoped_release released;
     return call([&] {
         const nb::gil_scoped_acquire held;
         try {
@@ -196,18 +196,25 @@ struct PythonMigration {
     Migration migration;
     Guard guard;
 
-    // Collective. Python has validated the arguments on all ranks.
-    std::int64_t send(const Ids& to, const nb::tuple& given, const nb::object& as_array) {
-        guard.require_free();
-        const SeenArrays arrays(to.size(), given, as_array);
+    // Collective. Python has validated the arguments on all ranks. `make` returns arrays of so many
+    // rows.
+    nb::tuple send(const Ids& to, const nb::tuple& given, const std::string& kinds,
+                   const nb::object& as_array, const nb::callable& make) {
         const Guard::Inside inside(guard);
-        std::vector<int> ranks;
-        for (const std::int64_t rank : span_of(to))
-            ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(rank, -2, INT32_MAX)));
-        return migration.send(ranks, arrays.values());
+        const SeenArrays arrays(to.size(), given, as_array);
+        const auto rows = unlocked([&] {
+            std::vector<int> ranks;
+            for (const std::int64_t rank : span_of(to))
+                ranks.push_back(static_cast<int>(std::clamp<std::int64_t>(rank, -2, INT32_MAX)));
+            return migration.send(ranks, arrays.values(), kinds);
+        });
+        const auto came = nb::cast<nb::tuple>(make(rows));
+        migration.receive(SeenArrays(static_cast<std::size_t>(rows), came, as_array).values());
+        return came;
     }
-    void receive(std::size_t rows, const nb::tuple& given, const nb::object& as_array) const {
-        migration.receive(SeenArrays(rows, given, as_array).values());
+    Numpy<int> sources() const {
+        guard.require_free();
+        return to_numpy(migration.sources());
     }
 };
 
@@ -321,10 +328,9 @@ void bind_index_map(nb::module_& module) {
                 new (made) PythonMigration{Migration(comm), {}};
             },
             "comm"_a)
-        .def("send", &PythonMigration::send, "ranks"_a, "arrays"_a, "as_array"_a)
-        .def("receive", &PythonMigration::receive, "rows"_a, "arrays"_a, "as_array"_a)
-        .def("sources",
-             [](const PythonMigration& self) { return to_numpy(self.migration.sources()); });
+        .def("send", &PythonMigration::send, "ranks"_a, "arrays"_a, "kinds"_a, "as_array"_a,
+             "make"_a)
+        .def("sources", &PythonMigration::sources);
 }
 
 }  // namespace parhelion::python

@@ -1,6 +1,8 @@
 // The native module; the Python package converts arguments and NumPy arrays.
 #include "bindings.hpp"
+#include "parhelion/core/mpi_lifetime.hpp"
 #include "parhelion/core/node_memory.hpp"
+#include "parhelion/exchange/exchange.hpp"
 #include "parhelion/transport/transport.hpp"
 
 namespace parhelion::python {
@@ -63,6 +65,18 @@ std::vector<Told> list_transports() {
     return all;
 }
 
+// A thread in a reduction waits for the interpreter's lock, which the caller of MPI_Finalize holds.
+void stop_progress_unlocked() {
+    if (Py_IsInitialized() && PyGILState_Check()) unlocked(stop_progress);
+}
+
+// Before the interpreter ends, and before MPI does.
+void stop_progress_at_end(nb::module_& module) {
+    module.def("stop_progress", &stop_progress, Unlocked());
+    nb::module_::import_("atexit").attr("register")(module.attr("stop_progress"));
+    when_mpi_ends(stop_progress_unlocked);
+}
+
 }  // namespace
 }  // namespace parhelion::python
 
@@ -80,4 +94,5 @@ NB_MODULE(_core, module) {
     bind_exchange(module);
     bind_index_map(module);
     bind_sums_and_moves(module);
+    stop_progress_at_end(module);
 }

@@ -47,8 +47,8 @@ private:
     std::unique_ptr<Own> own_;
 };
 
-/// Rejects a second thread. The interpreter's lock protects its state; Inside releases the lock
-/// while a function packs and waits.
+/// Rejects a second thread, which may enter while arrays are read (Python code runs) or the
+/// interpreter's lock is released. That lock protects its state.
 class Guard {
 public:
     void require_free() const {
@@ -62,15 +62,15 @@ public:
     class Inside {
     public:
         explicit Inside(Guard& guard) : user_(guard.user_) {
-            user_ = std::this_thread::get_id(), state_ = PyEval_SaveThread();
+            guard.require_free();
+            user_ = std::this_thread::get_id();
         }
-        ~Inside() { PyEval_RestoreThread(state_), user_ = {}; }
+        ~Inside() { user_ = {}; }
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
 
     private:
         std::thread::id& user_;
-        PyThreadState* state_;
     };
 
 private:
@@ -117,35 +117,46 @@ public:
 
 protected:
     /// `guard`: the guard of the object that this belongs to, if any.
-    explicit AnyExchange(nb::object arrays, Guard* guard = nullptr)
-        : guard_(guard != nullptr ? guard : &own_guard_) {
+    explicit AnyExchange(nb::object arrays,
+                         std::shared_ptr<Guard> guard = std::make_shared<Guard>())
+        : guard_(std::move(guard)) {
         held_.arrays = std::move(arrays);
     }
 
-    /// Releases the interpreter's lock. After errors other than of value or type that not all
-    /// ranks have, messages may still arrive: marks the exchange as failed.
+    /// Keeps other threads out while arrays are read and used.
+    Guard::Inside enter() {
+        require_usable();
+        return Guard::Inside(*guard_);
+    }
     template <class Function>
     void guarded(Function&& function) {
-        require_usable();
+        const auto inside = enter();
+        released(function);
+    }
+    /// After `enter`: releases the interpreter's lock. After errors other than of value or type
+    /// that not all ranks have, messages may still arrive: marks the exchange as failed.
+    template <class Function>
+    void released(Function&& function) {
         try {
-            const Guard::Inside inside(*guard_);
-            function();
+            unlocked(function);
         } catch (const Error& error) {
             failed_ = error.kind() != ErrorKind::value && error.kind() != ErrorKind::type &&
                       error.known_to() == KnownTo::this_rank;
             throw;
         }
     }
+    /// After `enter`.
     template <class Work>
     void combine(nb::handle reduction, Work&& work) {
         const PassedReduction how(reduction);
-        guarded([&] { work(how.reduction()); });
+        released([&] { work(how.reduction()); });
         how.rethrow();
     }
-    /// `begin(reduction)` returns a step, which keeps `how`, `used` and the previous `used` alive.
+    /// After `enter`. `begin(reduction)` returns a step, which keeps `how`, `used` and the previous
+    /// `used` alive.
     template <class Begin>
     void start(PassedReduction how, nb::object used, Begin&& begin) {
-        guarded([&] { held_.step.emplace(begin(how.reduction())); });
+        released([&] { held_.step.emplace(begin(how.reduction())); });
         held_.how = std::move(how);
         if (used.is_valid()) held_.used = std::move(used);
         ++begun_;
@@ -159,10 +170,9 @@ protected:
         std::optional<Step> step;
     };
     Held held_;
+    std::shared_ptr<Guard> guard_;
 
 private:
-    Guard own_guard_;
-    Guard* guard_;
     long begun_ = 0;
     bool failed_ = false;
 };

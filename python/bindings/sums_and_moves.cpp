@@ -19,9 +19,11 @@ public:
         make(domain, fields, options);
     }
     void reduce(AnyReduction reduction, const Fields& fields, const nb::object& /*arrays*/) {
+        const auto inside = enter();
         combine(reduction, [&](Reduction how) { exchange_->reduce(how, fields); });
     }
     void begin(AnyReduction reduction, const Fields& fields, const nb::object& arrays) {
+        const auto inside = enter();
         start(PassedReduction(reduction), arrays,
               [&](Reduction how) { return exchange_->begin(how, fields); });
     }

@@ -288,7 +288,8 @@ void Communicator::make_from(MPI_Comm user) {
     }
     static FirstStep without_memory;
     FirstStep& first = made ? (*made)->first : without_memory;
-    first.mine = {failed, environment.value(), ~environment.value()};
+    const bool no_limit = !told_time_limit();
+    first.mine = {failed ? 2u : no_limit ? 1u : 0u, environment.value(), ~environment.value()};
     const auto step = [&](MPI_Request& request) {
         try {
             await_all(user, request);
@@ -310,7 +311,7 @@ void Communicator::make_from(MPI_Comm user) {
                        MPI_UINT64_T, MPI_MAX, user, &request),
         "MPI_Iallreduce");
     step(request);
-    if (first.all[0] != 0)
+    if (first.all[0] > 1)
         throw Error(
             "out of memory on some rank, in the first call of this library on a communicator: use "
             "more ranks or a smaller problem",
@@ -319,6 +320,12 @@ void Communicator::make_from(MPI_Comm user) {
     check_mpi(MPI_Comm_idup(user, &state_->duplicate, &request), "MPI_Comm_idup");
     step(request);
     state_->adopt(state_->duplicate);
+    if (first.all[0] == 1)
+        validate_together(*this, [] {
+            if (!told_time_limit())
+                throw Error(concat("PARHELION_TIMEOUT is '", value_of("PARHELION_TIMEOUT"),
+                                   "': use a number of seconds, such as 60, or unset it"));
+        });
     if (first.all[1] != ~first.all[2])  // before the split of the node, which depends on them
         require_equal(
             *this, "environment variables",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
+#include <system_error>
 
 #include "core/environment.hpp"
 
@@ -10,18 +12,25 @@ namespace parhelion {
 
 bool checks_by_environment() { return is_on("PARHELION_CHECK"); }
 
+std::optional<double> told_time_limit() {
+    const char* text = std::getenv("PARHELION_TIMEOUT");
+    if (text == nullptr || *text == '\0') return 0;
+    double seconds = 0;
+    const auto [end, wrong] = std::from_chars(text, text + std::strlen(text), seconds);
+    const bool is_limit = wrong == std::errc() && *end == '\0' && seconds >= 0;
+    return is_limit ? std::optional(seconds) : std::nullopt;
+}
+
 double time_limit(double from_options, bool checked) {
     constexpr double where_checked_s = 30;
     if (from_options > 0) return from_options;
-    const char* text = std::getenv("PARHELION_TIMEOUT");
-    const double told = text == nullptr ? 0 : std::atof(text);
-    if (told > 0) return told;
+    if (const double told = told_time_limit().value_or(0); told > 0) return told;
     return checked || checks_by_environment() ? where_checked_s : 0;
 }
 
-double setup_time_limit(double from_options, bool checked) {
+double setup_time_limit(double from_options) {
     constexpr double least_s = 5;
-    return time_limit(from_options > 0 ? std::max(from_options, least_s) : 0, checked);
+    return time_limit(from_options > 0 ? std::max(from_options, least_s) : 0);
 }
 
 std::string seconds_text(double seconds) {

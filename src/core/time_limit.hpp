@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace parhelion {
@@ -10,11 +11,14 @@ namespace parhelion {
 /// Whether PARHELION_CHECK is 1.
 bool checks_by_environment();
 
+/// PARHELION_TIMEOUT in seconds, 0 if unset, nullopt if it is no number from 0 on.
+std::optional<double> told_time_limit();
+
 /// Seconds: the option if positive; else PARHELION_TIMEOUT; else 30 in checked mode (option or
 /// environment); else 0, no limit.
 double time_limit(double from_options, bool checked = false);
 /// The limit for collective set-up, where others may work for seconds: at least 5 s from options.
-double setup_time_limit(double from_options, bool checked = false);
+double setup_time_limit(double from_options);
 
 /// Duration of a wait. Each look adds at most 0.2 s, so that a stopped process or paused machine
 /// does not blame its neighbors.

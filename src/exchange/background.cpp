@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "parhelion/core/mpi_lifetime.hpp"
+#include "parhelion/exchange/step.hpp"
 
 namespace parhelion {
 namespace {
@@ -19,14 +20,9 @@ struct Works {
 
 Works& works();
 
-// Before MPI ends: waits for a thread inside MPI, and keeps `busy` set.
-void wait_for_whoever_works() {
-    while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-}
-
 Works& works() {
     static auto* instance = [] {
-        when_mpi_ends(wait_for_whoever_works);
+        when_mpi_ends(stop_progress);
         return new Works;  // never freed: exchanges may be destroyed during exit
     }();
     return *instance;
@@ -41,6 +37,15 @@ BackgroundWork* next_under_way(std::size_t& at) {
 }
 
 }  // namespace
+
+// Keeps `busy` set.
+void stop_progress() {
+    if (is_forked_child()) return;  // a thread of the parent may have been busy
+    static std::once_flag once;
+    std::call_once(once, [] {
+        while (works().busy.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    });
+}
 
 void join_background(BackgroundWork* work) {
     const std::lock_guard lock(works().mutex);

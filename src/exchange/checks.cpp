@@ -295,7 +295,7 @@ void StaleCheck::compare(const PackedCells& cells, Bases arrays, StaleGhosts& fo
         if (++found.count[place.f] > static_cast<global_index>(StaleGhosts::most_told)) continue;
         const Element& element = plan_.fields[place.f].element;
         const std::string own = value_text(element, here_.get() + place.first),
-                          owners = value_text(element, there + place.first);
+                          owners = value_text(element, there + place.first, place.negated);
         StaleGhost& ghost = found.first.emplace_back(
             StaleGhost{place.f, cells.rank, place.cell, place.component, own, owners});
         ghost.text = concat(field_name(plan_, place.f), ": the ghost of ", to_string(plan_, place),

@@ -43,11 +43,6 @@ void require_reducible(const Plan& plan, Reduction reduction) {
     if (const std::string why = plan.executor->refusal(reduction); !why.empty()) throw Error(why);
 }
 
-// For `collectively`; 0: the environment's limit.
-double setup_limit(const ExchangeOptions& options) {
-    return options.timeout_s > 0 || !options.check ? options.timeout_s : time_limit(0, true);
-}
-
 bool checks(const ExchangeOptions& options) { return options.check || checks_by_environment(); }
 // The option at_once overrides the environment.
 bool overlaps(const ExchangeOptions& options) {
@@ -329,11 +324,10 @@ struct Exchange::Impl final : Operation {
             throw Error(
                 "this exchange is under way: end it before it begins again, or make a second "
                 "Exchange");
-        if (const std::string why = queue != nullptr ? queue->refusal() : ""; !why.empty())
-            throw Error(why);
         if (!chosen.stages) prepare(given);
+        require_streams(queue);
         if (const std::string& why = bind(given, direction); !why.empty()) throw Error(why);
-        if (calls && queue != nullptr) queue->wait();  // the checks read the arrays now
+        if (calls) chosen.stages->wait(queue);  // the checks read the arrays now
         if (leaves) stand_in(direction);
         if (calls) begin_checked(direction, how);
         chosen.stages->begin(direction, how, queue);
@@ -381,6 +375,9 @@ struct Exchange::Impl final : Operation {
         }
     }
 
+    void require_streams(Queue* queue) const {
+        if (const std::string why = chosen.stages->refusal(queue); !why.empty()) throw Error(why);
+    }
     void require_outside() const {
         if (chosen.stages) chosen.stages->require_outside();
     }
@@ -390,6 +387,7 @@ struct Exchange::Impl final : Operation {
         require_outside();
         if (!under_way()) throw Error("no exchange is under way: call begin first");
         require_mpi_not_ended();
+        require_streams(queue);
         ended();
         if (progress) progress->ended();
         if (calls) return end_checked(queue);
@@ -442,6 +440,11 @@ struct Exchange::Impl final : Operation {
                "MPI_THREAD_MULTIPLE";
     }
 };
+
+double setup_limit(const ExchangeOptions& options) {
+    const bool is_told = options.timeout_s > 0 || time_limit(0) > 0;
+    return is_told ? options.timeout_s : time_limit(0, options.check);
+}
 
 Exchange::Exchange(std::vector<Group> groups, ExchangeOptions options)
     : impl_(Impl::make(std::move(groups), options)) {}

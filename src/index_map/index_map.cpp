@@ -37,7 +37,7 @@ struct IndexMap::State {
             at = places->owned;
             at.insert(at.end(), places->ghosts.begin(), places->ghosts.end());
             for (const local_index place : at)
-                array_cells = std::max<global_index>(array_cells, place + 1);
+                array_cells = std::max(array_cells, global_index{place} + 1);
         }
         arrays.reserve(usual_arrays);
         device::find_driver();
@@ -50,17 +50,19 @@ struct IndexMap::State {
         arrays.reserve(usual_arrays);
     }
     static constexpr std::size_t usual_arrays = 16;
+    static constexpr const char* first_exchange =
+        "forward, reverse or prepare, the first of such arrays by an index map";
 
     // Fills in `ghosts` if they follow the owned cells. More arrays than before: all ranks grow
     // their lists, collectively.
     CellArrays complete(CellArrays given) {
         if (given.size() > arrays.capacity())
-            collectively(pattern.communicator, "the first exchange of such arrays by an index map",
-                         options.timeout_s, [&] { arrays.reserve(given.size()); });
+            collectively(pattern.communicator, first_exchange, setup_limit(options),
+                         [&] { arrays.reserve(given.size()); });
         arrays.assign(given.begin(), given.end());
         if (places) {
             for (CellValues& array : arrays) {
-                array.ghosts = array.owned;
+                if (array.ghosts.first == nullptr) array.ghosts = array.owned;
                 if (array.component_stride == 0) array.component_stride = array.element.size;
                 if (array.axes[0].extent == 0) array.axes[0] = {array_cells, array.owned.stride};
             }
@@ -86,17 +88,16 @@ struct IndexMap::State {
             check(given);
             return *known;
         }
-        auto made =
-            collectively(pattern.communicator, "the first exchange of such arrays by an index map",
-                         options.timeout_s, [&]() -> std::unique_ptr<CellsExchange> {
-                             check(given);
-                             exchanges.reserve(exchanges.size() + 1);
-                             if (counting)
-                                 return std::make_unique<MaskedExchange>(
-                                     *counting, places_or_null(), given, options);
-                             return std::make_unique<MapExchange>(pattern, places_or_null(),
-                                                                  in_halves, given, options);
-                         });
+        auto made = collectively(pattern.communicator, first_exchange, setup_limit(options),
+                                 [&]() -> std::unique_ptr<CellsExchange> {
+                                     check(given);
+                                     exchanges.reserve(exchanges.size() + 1);
+                                     if (counting)
+                                         return std::make_unique<MaskedExchange>(
+                                             *counting, places_or_null(), given, options);
+                                     return std::make_unique<MapExchange>(
+                                         pattern, places_or_null(), in_halves, given, options);
+                                 });
         return *exchanges.emplace_back(std::move(made));
     }
     SharedReduction& idle_sum(CellArrays given) {
@@ -109,8 +110,9 @@ struct IndexMap::State {
             return *known;
         }
         auto made = collectively(
-            pattern.communicator, "the first sum of such arrays by an index map", options.timeout_s,
-            [&] {
+            pattern.communicator,
+            "sum_shared, reduce_shared or prepare_shared, the first of such arrays by an index map",
+            setup_limit(options), [&] {
                 check(given);
                 sums.reserve(sums.size() + 1);
                 auto found = points
@@ -171,6 +173,10 @@ struct IndexMap::State {
         if (cells < array_cells)
             throw Error(concat("an array has ", cells, " cells and the map has places up to ",
                                array_cells - 1, ": pass arrays that have them all"));
+        if (array.ghosts != array.owned)
+            throw Error(
+                "ghosts were passed apart, and the map has places, also for ghosts: pass one array "
+                "of all");
         if (array.owned.first == nullptr && !at.empty())
             throw Error("an array is a null pointer: pass the array whose ghosts are exchanged");
     }
@@ -193,6 +199,7 @@ struct IndexMap::State {
             throw Error(
                 "the map is no subset, of which the ghosts that count could change: make "
                 "one by `only`");
+        counting->save();
         if (is_under_way())
             throw Error("an exchange of the subset is under way: end it before its mask changes");
         const CellArrays given = complete(read());
@@ -211,26 +218,31 @@ struct IndexMap::State {
 };
 
 IndexMap::IndexMap(IndexedDomain domain, ExchangeOptions options)
-    : state_(collectively(Communicator(domain.communicator()), "IndexMap", options.timeout_s, [&] {
-          require_transport(options);
-          return std::make_shared<State>(std::move(domain), std::move(options));
-      })) {}
+    : state_(
+          collectively(Communicator(domain.communicator()), "IndexMap", setup_limit(options), [&] {
+              require_transport(options);
+              return std::make_shared<State>(std::move(domain), std::move(options));
+          })) {}
 
 IndexMap::IndexMap(IndexedDomain domain, Places places, ExchangeOptions options)
     : state_(collectively(Communicator(domain.communicator()), "a map with places",
-                          options.timeout_s, [&] {
+                          setup_limit(options), [&] {
                               require_transport(options);
                               return std::make_shared<State>(std::move(domain), std::move(options),
                                                              std::move(places));
                           })) {}
 
 IndexMap IndexMap::placed(Places places) const {
-    return IndexMap(domain(), std::move(places), state_->options);
+    return collectively(communicator(), "placed", setup_limit(state_->options), [&] {
+        refuse_subset();
+        return IndexMap(domain(), std::move(places), state_->options);
+    });
 }
 
 IndexMap IndexMap::only(const ReadMask& read) const {
     return IndexMap(
-        collectively(communicator(), "a subset of an index map", state_->options.timeout_s, [&] {
+        collectively(communicator(), "a subset of an index map", setup_limit(state_->options), [&] {
+            refuse_subset();
             auto made = std::make_shared<State>(*state_);
             made->update(read);
             return made;
@@ -240,14 +252,18 @@ IndexMap IndexMap::only(const ReadMask& read) const {
 void IndexMap::update(const ReadMask& read) const {
     try {
         collectively(communicator(), "the update of a subset of an index map",
-                     state_->options.timeout_s, [&] { state_->update(read); });
+                     setup_limit(state_->options), [&] { state_->update(read); });
     } catch (...) {
-        if (state_->counting) state_->counting->start_anew();
+        if (state_->counting) state_->counting->restore();
         throw;
     }
 }
 
 bool IndexMap::is_subset() const { return state_->counting != nullptr; }
+void IndexMap::refuse_subset() const {
+    if (is_subset())
+        throw Error("the map is a subset, whose mask would be ignored: use the map that it is of");
+}
 
 const std::optional<Places>& IndexMap::places() const { return state_->places; }
 

@@ -146,7 +146,7 @@ MaskedCells::MaskedCells(const Pattern& pattern, const std::vector<local_index>*
     numbers_ = received_.all;
     for (List* list : {&sent_, &received_}) {
         list->all.resize(list->all.size() + spare);
-        list->now = list->all;
+        list->now = list->all, list->saved = *list->bits;
     }
     if (places != nullptr) placed_.emplace(*places);
     else
@@ -211,7 +211,7 @@ void MaskedCells::start(const CellValues& mask) {
 
 void MaskedCells::update(const CellValues& mask) {
     look_at(mask);
-    right_ = false;
+    updating_ = true;
     prepare_messages();
     start(mask);
     for (Neighbor& neighbor : neighbors_) received_.keep(neighbor.received);
@@ -220,22 +220,30 @@ void MaskedCells::update(const CellValues& mask) {
         patience.wait();
     for (Neighbor& neighbor : neighbors_) sent_.keep(neighbor.sent);
     ++version_;
-    right_ = true;
+    updating_ = false;
 }
 
-void MaskedCells::start_anew() {
-    right_ = false;
+void MaskedCells::save() {
+    for (List* list : {&sent_, &received_}) list->saved = *list->bits;
+}
+
+void MaskedCells::restore() {
+    settle();
+    for (List* list : {&sent_, &received_}) *list->bits = list->saved;
+    for (Neighbor& neighbor : neighbors_)
+        sent_.keep(neighbor.sent), received_.keep(neighbor.received);
+    ++version_;
+}
+
+// Ends the messages of a failed update.
+void MaskedCells::settle() {
+    updating_ = false;
     if (!messages_) return;
     if (!(messages_->receives.settle() & messages_->sends.settle()))
         for (List* list : {&sent_, &received_})
             orphan(std::exchange(list->bits, std::make_shared<std::vector<Word>>(*list->bits)));
     messages_->tag.keep();  // another rank may have sent before it saw the error
     messages_.reset();
-}
-
-void MaskedCells::require_lists() const {
-    if (!right_)
-        throw Error("the last update of this subset has failed: update its mask before it is used");
 }
 
 }  // namespace parhelion

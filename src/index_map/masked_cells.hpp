@@ -28,16 +28,16 @@ public:
     /// Local. `places` (null: none) must outlive it.
     MaskedCells(const Pattern& pattern, const std::vector<local_index>* places);
     ~MaskedCells() {
-        if (!right_) start_anew();
+        if (updating_) settle();
     }
     MaskedCells(const MaskedCells&) = delete;
     MaskedCells& operator=(const MaskedCells&) = delete;
 
     /// Collective. `mask` has one integer per cell of this rank.
     void update(const CellValues& mask);
-    /// Call after an update failed on every rank.
-    void start_anew();
-    void require_lists() const;
+    /// Call `save` before an update, and `restore` after it failed on every rank.
+    void save();
+    void restore();
     std::uint64_t version() const { return version_; }
 
     const Communicator& communicator() const { return comm_; }
@@ -52,6 +52,7 @@ private:
     struct List {
         std::vector<local_index> all, now;
         std::shared_ptr<std::vector<Word>> bits = std::make_shared<std::vector<Word>>();
+        std::vector<Word> saved = {};  // bits
 
         void add(const std::vector<local_index>& cells, Part& part);
         Word* bits_of(const Part& part) const { return bits->data() + part.first_word; }
@@ -65,6 +66,7 @@ private:
     void look_at_numbers();
     void prepare_messages();
     void start(const CellValues& mask);
+    void settle();
 
     Communicator comm_;
     local_index owned_;
@@ -73,7 +75,7 @@ private:
     std::optional<PlacedCells> placed_;  // with places: layout of the last mask
     std::vector<local_index> numbers_;   // of all ghosts, in masks
     std::unique_ptr<Messages> messages_;
-    bool right_ = false;
+    bool updating_ = false;
     std::uint64_t version_ = 0;
 };
 

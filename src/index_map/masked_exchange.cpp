@@ -115,7 +115,6 @@ void MaskedExchange::copies(const Neighbor& neighbor, bool owned, bool packing) 
 }
 
 void MaskedExchange::require_good() const {
-    cells_.require_lists();
     if (failure_)
         throw Error(
             "an exchange of this subset has failed before, its neighbors may be at another one: "

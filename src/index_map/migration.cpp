@@ -50,12 +50,14 @@ void copy_row(std::byte* to, const std::byte* from, byte_count width) {
 
 }  // namespace
 
-std::int64_t Migration::send(std::span<const int> ranks, const CellArrays& arrays) {
+std::int64_t Migration::send(std::span<const int> ranks, const CellArrays& arrays,
+                             std::string_view kinds) {
     const Communicator& comm = exchange_.communicator();
     const auto tell = [&](Properties& properties) {
         properties.add("the number of arrays", arrays.size());
         for (std::size_t a = 0; a < arrays.size(); ++a)
             properties.add("array %", name_of(arrays[a]), {static_cast<int>(a)});
+        properties.add("the list of elements", kinds);
     };
     try {
         collectively(comm, "a migration", [&] {
@@ -64,6 +66,7 @@ std::int64_t Migration::send(std::span<const int> ranks, const CellArrays& array
             sort(ranks);
             pack(arrays);
             Hash print;
+            print.add_range(kinds);
             for (const CellValues& array : arrays)
                 print.add(array.element.scalar).add(array.element.size).add(array.components);
             if (!exchange_.run(print.value()))

@@ -1,5 +1,6 @@
 // Index maps from neighbor lists: the library generates the global ids.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -40,6 +41,14 @@ Lists checked(const Communicator& comm, std::span<const NeighborCells> given) {
     }
     std::erase_if(lists, [](const auto& each) { return each.second.empty(); });
     return lists;
+}
+
+// Reads the lists with `check`. Collective.
+void agree_on_kind(const Communicator& comm, bool received, const std::function<void()>& check) {
+    require_equal(
+        comm, "neighbor lists",
+        [=](Properties& told) { told.add("whether cells to receive are listed", received); },
+        "list cells to receive on every rank or on none", check);
 }
 
 void require_once(const Lists& lists, const std::string& what) {
@@ -138,9 +147,9 @@ void require_different(const Ids& ids) {
 
 IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> given, Communicator comm,
                                        Places extents, ExchangeOptions options) {
-    return collectively(comm, "from_neighbor_lists", [&]() -> IndexMap {
+    return collectively(comm, "from_neighbor_lists", setup_limit(options), [&]() -> IndexMap {
         Lists shared;
-        validate_together(comm, [&] {
+        agree_on_kind(comm, false, [&] {
             shared = checked(comm, given);
             require_once(shared, "point ");
             if (shared.contains(comm.rank()))
@@ -161,10 +170,10 @@ IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> given, Com
 IndexMap IndexMap::from_neighbor_lists(std::span<const NeighborCells> sent,
                                        std::span<const NeighborCells> received, Communicator comm,
                                        Places extents, ExchangeOptions options) {
-    return collectively(comm, "from_neighbor_lists", [&]() -> IndexMap {
+    return collectively(comm, "from_neighbor_lists", setup_limit(options), [&]() -> IndexMap {
         Lists send, receive;
-        validate_together(comm,
-                          [&] { send = checked(comm, sent), receive = checked(comm, received); });
+        agree_on_kind(comm, true,
+                      [&] { send = checked(comm, sent), receive = checked(comm, received); });
         const auto own_id = [&](local_index cell) { return id_of(comm.rank(), cell); };
         const auto come = sparse_exchange(comm, messages(send, own_id));
         Ids ids;

@@ -1,6 +1,7 @@
 #include "parhelion/index_map/places.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "core/concat.hpp"
@@ -57,8 +58,9 @@ void check_places(const Places& places, local_index owned, local_index ghosts) {
     std::vector<local_index> all = places.owned;
     all.insert(all.end(), places.ghosts.begin(), places.ghosts.end());
     std::sort(all.begin(), all.end());
+    constexpr global_index most = std::numeric_limits<local_index>::max();
     const global_index cells =
-        places.extents.empty() ? global_index{1} << 31 : cells_in(places.extents);
+        places.extents.empty() ? most : std::min(most, cells_in(places.extents));
     if (!all.empty() && (all.front() < 0 || all.back() >= cells))
         throw Error(concat("place ", all.front() < 0 ? all.front() : all.back(),
                            " is not in an array of ", cells,
@@ -99,6 +101,8 @@ CellValues values_in(const Places& places, const ArrayShape& array) {
                                ": pass arrays of the extents that the map was told"));
     }
     values.owned.stride = values.axes[0].stride;
+    values.elements = values.components;
+    for (std::size_t d = 0; d < dimensions; ++d) values.elements *= values.axes[d].extent;
     return values;
 }
 

@@ -22,13 +22,13 @@ class ThereAndBack {
 public:
     ThereAndBack(const CartesianDomain& domain, const std::vector<Field>& fields,
                  const ExchangeOptions& options)
-        : comm_(domain.communicator()), fields_(without_layers(fields)),
+        : domain_(domain), options_(options), fields_(without_layers(fields)),
           exchange_({group_of(domain, fields_)}, options) {}
 
     void begin(Reduction how, std::span<const Field> named) {
         how_ = how;
         arrays_ = named.empty() ? fields_ : without_layers(named);
-        half_.emplace(exchange_.begin_reverse(how, arrays_));
+        half_.emplace(there(how).begin_reverse(how, arrays_));
         is_back_ = false, failure_ = nullptr;
     }
     // If a user's reduction fails on one rank, all must learn it: only `end` continues.
@@ -58,6 +58,22 @@ private:
                     stage_with_seams(domain.staggered(each.stagger), Reads::held_points)};
         return group;
     }
+    // Collective when it first replaces: ranks below that of the first holder then send no values,
+    // so that the highest rank's remains.
+    Exchange& there(Reduction how) {
+        if (how != Reduction::replace) return exchange_;
+        if (highest_) return *highest_;
+        Group group = group_of(domain_, fields_);
+        for (Pattern& each : group.patterns)
+            for (Link& link : each.stages.front()) {
+                const int here = domain_.communicator().rank();
+                if (link.rank < here)
+                    link.send = {}, link.send_unique = 0, link.send_duplicate_of.clear();
+                if (link.rank > here)
+                    link.receive = {}, link.receive_unique = 0, link.receive_duplicate_of.clear();
+            }
+        return highest_.emplace(std::vector<Group>{std::move(group)}, options_);
+    }
     void turn() {
         is_back_ = true;
         try {
@@ -73,7 +89,7 @@ private:
         if (how_.by() == nullptr) return true;
         const bool failed = how_.by()->has_failed();
         try {
-            collectively(comm_, "sums of points", [&] {
+            collectively(domain_.communicator(), "sums of points", [&] {
                 if (failed) throw Error("the reduction failed: what it raised there tells why");
             });
         } catch (const Error&) {
@@ -82,9 +98,11 @@ private:
         return !failed;
     }
 
-    Communicator comm_;
+    const CartesianDomain& domain_;
+    ExchangeOptions options_;
     std::vector<Field> fields_, arrays_;  // of the constructor, of a call
     Exchange exchange_;
+    std::optional<Exchange> highest_;
     Reduction how_ = Reduction::sum;
     std::optional<Step> half_;
     bool is_back_ = false;
@@ -234,7 +252,7 @@ struct PointSums::State final : Operation {
 PointSums::PointSums(const CartesianDomain& domain, std::vector<Field> fields,
                      ExchangeOptions options)
     : state_(collectively(
-          domain.communicator(), "the construction of sums of points", options.timeout_s,
+          domain.communicator(), "the construction of sums of points", setup_limit(options),
           [&] { return std::make_shared<State>(domain, std::move(fields), options); })) {}
 PointSums::~PointSums() = default;
 PointSums::PointSums(PointSums&&) noexcept = default;

@@ -383,32 +383,38 @@ private:
                 before = region;
                 for (const bool seam : {false, true})
                     for (int d = 0; d < domain_.dimensions(); ++d) {
-                        const FoundBox* const own = own_side(d, region[d], all, regions);
-                        if (own == nullptr || own->found.turn.seam != seam) continue;
-                        if (mirrors_ghosts(own->map(), d, region)) continue;
-                        map = own->map().after(map);
+                        const auto own = own_side(d, region[d], seam, all, regions);
+                        if (!own || mirrors_ghosts(*own, d, region)) continue;
+                        map = own->after(map);
                         region[d] = 0;
                     }
             } while (region != before);
-            if (region == RegionOffset{}) continue;
             for (const std::size_t a : regions[region])
                 if (repeats(all[b], map, all[a])) all[b].first = a;
         }
     }
 
-    // The ghosts beyond a side, if they are a single box of this block's own cells.
-    const FoundBox* own_side(
-        int d, int side, const std::vector<FoundBox>& all,
+    // The map of the ghosts beyond a side, across a seam or not, if they are this block's own
+    // places once more.
+    std::optional<AxisMap> own_side(
+        int d, int side, bool seam, const std::vector<FoundBox>& all,
         const std::map<RegionOffset, std::vector<std::size_t>>& regions) const {
+        const Axis& axis = domain_.axis(d);
+        if (side != 0 && axis.periodic && axis.blocks() == 1) {
+            AxisMap map;
+            map.shift[d] = -side * axis.extent;
+            return seam ? std::nullopt : std::optional(map);
+        }
         RegionOffset region{};
         region[d] = side;
         const auto found = regions.find(region);
-        if (side == 0 || found == regions.end() || found->second.size() != 1) return nullptr;
+        if (side == 0 || found == regions.end() || found->second.size() != 1) return {};
         const FoundBox& box = all[found->second.front()];
         for (int e = 0; e < domain_.dimensions(); ++e)
-            if (e != d && box.cells.extent(e) != owned_.extent(e)) return nullptr;
-        const bool own = box.found.owner == position_ && !box.found.turn.exchanges_axes();
-        return own ? &box : nullptr;
+            if (e != d && box.cells.extent(e) != owned_.extent(e)) return {};
+        const bool own = box.found.owner == position_ && !box.found.turn.exchanges_axes() &&
+                         box.found.turn.seam == seam;
+        return own ? std::optional(box.map()) : std::nullopt;
     }
     static bool mirrors_ghosts(const AxisMap& map, int d, const RegionOffset& region) {
         for (int e = 0; e < max_dimensions; ++e)

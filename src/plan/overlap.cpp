@@ -161,6 +161,20 @@ bool overlaps_itself(const Footprint& cells) {
     return false;
 }
 
+bool overlap(const std::vector<Footprint>& written, const std::vector<Footprint>& read) {
+    if (std::any_of(written.begin(), written.end(), overlaps_itself)) return true;
+    std::vector<std::pair<Footprint, bool>> all;
+    for (const auto& each : written) all.emplace_back(upwards(each), true);
+    for (const auto& each : read) all.emplace_back(upwards(each), false);
+    std::erase_if(all, [](const auto& each) { return is_empty(each.first); });
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
+    for (auto a = all.begin(); a != all.end(); ++a)
+        for (auto b = a + 1; b != all.end() && b->first.first < end_of(a->first); ++b)
+            if ((a->second || b->second) && overlap(a->first, b->first)) return true;
+    return false;
+}
+
 namespace {
 
 // The creator of an interleaved pattern has checked its arrays.

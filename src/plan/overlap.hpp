@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "parhelion/plan/plan.hpp"
 
@@ -20,6 +21,8 @@ struct Footprint {
 /// Contrived strides may take very long: after a million steps the answer is no.
 bool overlap(const Footprint& a, const Footprint& b);
 bool overlaps_itself(const Footprint& cells);
+/// Whether a byte belongs to two points of `written`, or also to `read`.
+bool overlap(const std::vector<Footprint>& written, const std::vector<Footprint>& read);
 
 /// Throws Error if an exchange of these fields would touch a byte as part of two cells: of two
 /// fields, two blocks, owned cells and ghosts, or a block whose strides overlap. Checks the cells

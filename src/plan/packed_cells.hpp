@@ -38,7 +38,8 @@ private:
 };
 
 /// One entry per neighbor, and for the rank's own periodic copies: all ghosts, or the unique owned
-/// cells that other ranks hold as ghosts. The plan must outlive it. Local.
+/// cells that other ranks hold as ghosts, with the signs that they have here. The plan must outlive
+/// it. Local.
 inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
     std::vector<PackedCells> all;
     for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -48,6 +49,7 @@ inline std::vector<PackedCells> packed_cells(const Plan& plan, End end) {
             if (layout.fields.empty()) return;
             PackedCells& cells = all.emplace_back(rank, s, std::move(layout));
             cells.pack = compile_pack(plan, cells.layout);
+            for (StridedOp& op : cells.pack.strided) op.negated = false;
             cells.unpack = inverse(cells.pack);
             for (Program* each : {&cells.pack, &cells.unpack}) plan.executor->compile(*each);
             cells.values = plan.executor->allocate(cells.layout.bytes());

@@ -37,6 +37,7 @@ void find_in_box(ValuePlace& place, const Plan& plan, const BoxPiece& piece, con
         place.cell[piece.turn.axes[d]] =
             piece.shift[d] + (piece.turn.mirrored >> d & 1 ? -here[d] : here[d]);
     place.size = field.element.size;
+    place.negated = !piece.at_owner && is_negated(field, piece);
 }
 
 void find_in_boxes(ValuePlace& place, const Plan& plan, const MessageField& at,
@@ -70,22 +71,25 @@ void find_in_cells(ValuePlace& place, const Plan& plan, const MessageField& at, 
 }
 
 template <class T>
-std::string number(const std::byte* value) {
+std::string number(const std::byte* value, bool negated) {
     T read;
     std::memcpy(&read, value, sizeof read);
-    if constexpr (std::is_integral_v<T>) return std::to_string(read);
-    else {
+    if constexpr (std::is_integral_v<T>) {
+        if (negated) read = static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(read));
+        return std::to_string(read);
+    } else {
+        if (negated) read = -read;
         char text[64];
         return {text, std::to_chars(text, text + sizeof text, read).ptr};
     }
 }
 
 template <class T>
-std::string pair(const std::byte* value) {
+std::string pair(const std::byte* value, bool negated) {
     std::string text = "(";
-    return text.append(number<T>(value))
+    return text.append(number<T>(value, negated))
         .append(", ")
-        .append(number<T>(value + sizeof(T)))
+        .append(number<T>(value + sizeof(T), negated))
         .append(")");
 }
 
@@ -142,20 +146,20 @@ std::string to_string(const Plan& plan, const ValuePlace& place) {
     return several ? text + ", component " + std::to_string(place.component) : text;
 }
 
-std::string value_text(const Element& element, const std::byte* value) {
+std::string value_text(const Element& element, const std::byte* value, bool negated) {
     switch (element.scalar) {
-        case Scalar::int8: return number<std::int8_t>(value);
-        case Scalar::int16: return number<std::int16_t>(value);
-        case Scalar::int32: return number<std::int32_t>(value);
-        case Scalar::int64: return number<std::int64_t>(value);
-        case Scalar::uint8: return number<std::uint8_t>(value);
-        case Scalar::uint16: return number<std::uint16_t>(value);
-        case Scalar::uint32: return number<std::uint32_t>(value);
-        case Scalar::uint64: return number<std::uint64_t>(value);
-        case Scalar::float32: return number<float>(value);
-        case Scalar::float64: return number<double>(value);
-        case Scalar::complex64: return pair<float>(value);
-        case Scalar::complex128: return pair<double>(value);
+        case Scalar::int8: return number<std::int8_t>(value, negated);
+        case Scalar::int16: return number<std::int16_t>(value, negated);
+        case Scalar::int32: return number<std::int32_t>(value, negated);
+        case Scalar::int64: return number<std::int64_t>(value, negated);
+        case Scalar::uint8: return number<std::uint8_t>(value, negated);
+        case Scalar::uint16: return number<std::uint16_t>(value, negated);
+        case Scalar::uint32: return number<std::uint32_t>(value, negated);
+        case Scalar::uint64: return number<std::uint64_t>(value, negated);
+        case Scalar::float32: return number<float>(value, negated);
+        case Scalar::float64: return number<double>(value, negated);
+        case Scalar::complex64: return pair<float>(value, negated);
+        case Scalar::complex128: return pair<double>(value, negated);
         case Scalar::bytes: break;
     }
     return digits(value, element.size);

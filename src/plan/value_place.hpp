@@ -10,7 +10,8 @@ namespace parhelion {
 /// A value of an exchanged cell: `size` bytes from byte `first` of the message.
 struct ValuePlace {
     int f = 0;
-    bool owned = false;  ///< by this rank
+    bool owned = false;    ///< by this rank
+    bool negated = false;  ///< a ghost whose owner has it with the other sign
     int component = 0;
     std::vector<global_index> cell = {};  ///< owner's coordinates or global id; empty if unknown
     local_index local = -1;               ///< indexed only
@@ -30,7 +31,7 @@ byte_count first_difference(const MessageLayout& layout, const std::byte* a, con
 /// "cell (3, 17)", "cell 17" or "local cell 3", and the component if there are several.
 std::string to_string(const Plan& plan, const ValuePlace& place);
 
-/// A value as text: 1.5, (1, 2), 0xdb….
-std::string value_text(const Element& element, const std::byte* value);
+/// A value, or that with the other sign, as text: 1.5, (1, 2), 0xdb….
+std::string value_text(const Element& element, const std::byte* value, bool negated = false);
 
 }  // namespace parhelion

@@ -165,19 +165,22 @@ public:
     void prepare(std::span<const Move> arrays) override {
         if (find(arrays) != nullptr) return;
         exchanges_.push_back(collectively(from_.domain.communicator(), first_call,
-                                          options_.timeout_s, [&] { return make(arrays); }));
+                                          setup_limit(options_), [&] { return make(arrays); }));
     }
     void move(std::span<const Move> arrays, Direction direction) override {
         if (RowExchange* const known = find(arrays)) {
             check(arrays);
+            check_disjoint(arrays, direction);
             return move(*known, arrays, direction);
         }
         // Other ranks may be in the exchange when this one fails.
-        auto made = collectively(from_.domain.communicator(), first_call, options_.timeout_s, [&] {
-            auto rows = make(arrays);
-            move(*rows, arrays, direction);
-            return rows;
-        });
+        auto made =
+            collectively(from_.domain.communicator(), first_call, setup_limit(options_), [&] {
+                auto rows = make(arrays);
+                check_disjoint(arrays, direction);
+                move(*rows, arrays, direction);
+                return rows;
+            });
         exchanges_.push_back(std::move(made));
     }
 
@@ -193,7 +196,8 @@ public:
     }
 
 private:
-    static constexpr const char* first_call = "the first call of a redistribution";
+    static constexpr const char* first_call =
+        "forward, back or prepare, the first call of a redistribution";
 
     static byte_count width_of_all(std::span<const Move> arrays) {
         byte_count width = 0;
@@ -247,6 +251,27 @@ private:
                 "an array lives on other points than its domain: redistribute fields on points "
                 "between domain.staggered(…) of both domains",
                 ErrorKind::type);
+    }
+
+    void check_disjoint(std::span<const Move> arrays, Direction direction) const {
+        std::vector<Footprint> written, read;
+        const auto add = [](std::vector<Footprint>& to, const End& end, const Field& field) {
+            const CartesianDomain& domain = end.domain;
+            for (int b = 0; b < static_cast<int>(domain.blocks().size()); ++b) {
+                const Piece own{b, end.of_first(domain.owned(b))};
+                to.push_back(
+                    footprint(domain.dimensions(), field, end.place(field, own), own.cells));
+            }
+        };
+        const bool forward = direction == Direction::forward;
+        for (const Move& each : arrays) {
+            add(forward ? read : written, from_, each.from);
+            add(forward ? written : read, to_, each.to);
+        }
+        if (overlap(written, read))
+            throw Error(
+                "cells of an array that is written share memory with others of the call: pass "
+                "arrays that do not overlap");
     }
 
     // Layouts are known only at the call. The program must live until the queue completes.
@@ -333,7 +358,7 @@ std::unique_ptr<Redistribution::Mover> move_boxes(const CartesianDomain& from,
         for (std::size_t d = 0; d < axes.size(); ++d)
             properties.add("axes[%]", axes[d], {static_cast<int>(d)});
     };
-    return collectively(comm, "Redistribution", options.timeout_s,
+    return collectively(comm, "Redistribution", setup_limit(options),
                         [&]() -> std::unique_ptr<Redistribution::Mover> {
                             require_transport(options);
                             require_one_communicator(from.communicator(), to.communicator());

@@ -37,7 +37,7 @@ IndexedDomain with_readers(const IndexedDomain& from, const IndexedDomain& to,
 class Cells final : public Redistribution::Mover {
 public:
     Cells(const IndexedDomain& from, const IndexedDomain& to, const ExchangeOptions& options)
-        : map_(with_readers(from, to, options), options), timeout_s_(options.timeout_s) {}
+        : map_(with_readers(from, to, options), options), timeout_s_(setup_limit(options)) {}
 
     void prepare(std::span<const Move> arrays) override {
         with(arrays, [&](const CellArrays& values) { map_.prepare(values); });
@@ -67,7 +67,9 @@ private:
             work(values);
         };
         if (called_) return run();
-        collectively(map_.communicator(), "the first call of a redistribution", timeout_s_, run);
+        collectively(map_.communicator(),
+                     "forward, back or prepare, the first call of a redistribution", timeout_s_,
+                     run);
         called_ = true;
     }
 
@@ -81,7 +83,7 @@ private:
 std::unique_ptr<Redistribution::Mover> move_cells(const IndexedDomain& from,
                                                   const IndexedDomain& to,
                                                   ExchangeOptions options) {
-    return collectively(from.communicator(), "Redistribution", options.timeout_s,
+    return collectively(from.communicator(), "Redistribution", setup_limit(options),
                         [&]() -> std::unique_ptr<Redistribution::Mover> {
                             return std::make_unique<Cells>(from, to, options);
                         });

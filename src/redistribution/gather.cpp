@@ -10,7 +10,6 @@
 #include "parhelion/core/collective.hpp"
 #include "parhelion/core/error.hpp"
 #include "plan/array_block.hpp"
-#include "plan/overlap.hpp"
 #include "redistribution/pieces.hpp"
 
 namespace parhelion {
@@ -147,19 +146,7 @@ private:
                         piece);
     }
     Footprint footprint(const Field& array, const Piece& piece) const {
-        const PlacedCells cells = place(array, piece);
-        const auto dims = static_cast<std::size_t>(domain_->dimensions());
-        const auto* const first = array.blocks[cells.base].first;
-        Footprint bytes{
-            static_cast<byte_count>(reinterpret_cast<std::intptr_t>(first)) + cells.offset,
-            array.element.size,
-            static_cast<int>(dims) + 1,
-            {},
-            cells.stride};
-        for (std::size_t d = 0; d < dims; ++d)
-            bytes.count[d] = piece.cells.extent(static_cast<int>(d));
-        bytes.count[dims] = array.components;
-        return bytes;
+        return parhelion::footprint(domain_->dimensions(), array, place(array, piece), piece.cells);
     }
 
     std::vector<Part> parts(int rank) const { return parts_of(*domain_, rank, width_of(field_)); }

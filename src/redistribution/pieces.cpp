@@ -91,6 +91,15 @@ PlacedCells in_message(int dimensions, const Field& field, const Box& box, byte_
     return cells;
 }
 
+Footprint footprint(int dimensions, const Field& field, const PlacedCells& placed,
+                    const Box& cells) {
+    const auto first = reinterpret_cast<std::intptr_t>(field.blocks[placed.base].first);
+    Footprint bytes{first + placed.offset, field.element.size, dimensions + 1, {}, placed.stride};
+    for (int d = 0; d < dimensions; ++d) bytes.count[d] = cells.extent(d);
+    bytes.count[dimensions] = field.components;
+    return bytes;
+}
+
 StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions,
                   const Field& field, const Box& cells) {
     StridedOp op{from.base,      to.base, from.offset, to.offset, field.element.size,

@@ -6,6 +6,7 @@
 
 #include "parhelion/plan/executor.hpp"
 #include "parhelion/plan/field.hpp"
+#include "plan/overlap.hpp"
 
 namespace parhelion {
 
@@ -35,6 +36,9 @@ struct PlacedCells {
 PlacedCells in_array(int dimensions, const Field& field, const Coordinates& first,
                      const Piece& piece);
 PlacedCells in_message(int dimensions, const Field& field, const Box& cells, byte_count offset);
+/// The bytes of `cells` in an array of the field.
+Footprint footprint(int dimensions, const Field& field, const PlacedCells& placed,
+                    const Box& cells);
 
 StridedOp between(const PlacedCells& from, const PlacedCells& to, int dimensions,
                   const Field& field, const Box& cells);

@@ -92,7 +92,7 @@ Contiguous whole(const Contiguous& piece, byte_count bytes) {
 // A message, or a chunk of one.
 struct Slot {
     Channel channel;
-    const Program* pack;  // null: in place
+    const Program* pack;  // null: in place, or joined with others
     const Program* unpack;
     Event packed = {};
     bool arrived = false;
@@ -119,6 +119,7 @@ public:
         for (LinkState& link : links_)
             add_slots(link, context.way(*link.link), options.pieces && forward_);
         place_buffers();
+        if (!plan_.executor->is_immediate()) join_packs();
         std::vector<Channel> channels;
         for (const Slot& slot : slots_) channels.push_back(slot.channel);
         messenger_ = make(context, std::move(channels));
@@ -134,6 +135,7 @@ public:
         receiving_ = sending_ = false;
         packed_ = sent_ = 0;
         begun_ = queue_.record();
+        if (!joined_.empty()) queue_.enqueue(joined_, arrays_.bases(), messages_.data());
         for (LinkState& link : links_) link.missing = 0;
         for (Slot& slot : slots_) {
             slot.arrived = slot.channel.receive_bytes == 0;
@@ -281,6 +283,23 @@ private:
         }
     }
 
+    // A device packs all whole messages by one launch.
+    void join_packs() {
+        for (Slot& slot : slots_) {
+            if (slot.pack == nullptr || links_[slot.channel.link].in_pieces()) continue;
+            const auto take = [&](auto& all, auto ops) {
+                for (auto& op : ops) op.dst_base = static_cast<int>(messages_.size());
+                all.insert(all.end(), ops.begin(), ops.end());
+            };
+            take(joined_.strided, slot.pack->strided);
+            take(joined_.indexed, slot.pack->indexed);
+            take(joined_.runs, slot.pack->runs);
+            messages_.push_back(slot.channel.send);
+            slot.pack = nullptr;
+        }
+        plan_.executor->compile(joined_);
+    }
+
     const Plan& plan_;
     const BoundArrays& arrays_;
     Queue& queue_;
@@ -288,6 +307,8 @@ private:
     std::vector<LinkState> links_;
     std::vector<Slot> slots_;
     std::shared_ptr<std::byte> buffer_;
+    Program joined_;                    // packs whole messages, if it is not empty
+    std::vector<std::byte*> messages_;  // its destinations
     std::unique_ptr<Messenger> messenger_;
     std::uint64_t number_ = 0;
     Event begun_;  // end of earlier work in the queue: arrays may be received into

@@ -283,4 +283,15 @@ CASE(
     auto v = make_array<float>(c);
     EXPECT_TRUE(holds(error_of([&] { redistribute(u.field(), v.field()); }), "equal elements"));
     EXPECT_TRUE(holds(error_of([&] { redistribute.forward({}); }), "no arrays"));
+    Redistribution same(a, a);
+    auto w = make_array<double>(a), x = make_array<double>(a);
+    const auto overlap = [&](std::initializer_list<Move> moves) {
+        return holds(error_of([&] { same.forward(moves); }), "share memory");
+    };
+    for (int call = 0; call < 2; ++call) {
+        EXPECT_TRUE(overlap({{u.field(), u.field()}}));
+        EXPECT_TRUE(overlap({{u.field(), x.field()}, {w.field(), x.field()}}));
+        same.forward({{u.field(), w.field()}});
+        same.forward({{u.field(), w.field()}, {u.field(), x.field()}});
+    }
 }

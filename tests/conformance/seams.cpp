@@ -147,3 +147,13 @@ CASE("a point of many tiles is read by blocks that lie away from it in some of t
     Random random(mix(200774, 2));
     check(random, random_tiles(random));
 }
+
+CASE("a fold about centers sends no periodic copies of its line") {
+    const int size = ranks();
+    const CartesianDomain domain({12, 4 * size, 8},
+                                 {.periodic = {true, false, true},
+                                  .process_grid = {1, size, 1},
+                                  .seams = {fold(1, Side::upper, Pivot::center)}});
+    const int at = domain.coordinates()[1];
+    EXPECT_EQ(cells_sent(build_pattern(domain)), 12 * 8 * ((at > 0) + (at + 1 < size)));
+}

@@ -148,6 +148,7 @@ FORTRAN_NAMES = {"README.md": (
     "integer :: comm\nreal, allocatable, target :: u(:, :, :), u_new(:, :, :)",
     "integer :: comm, first(2), last(2), nx, ny, px, py, cells_x(2), cells_y(2)\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\n"
     "real, target :: p(4, 4), u(5, 4), w(5, 5)",
+    "integer :: comm, nx, ny\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\ntype(field_list) :: list\nreal, target :: v(4, 5)",
     "integer :: comm, nx, ny, b, first(2), last(2)\ntype(cartesian_domain) :: domain\ntype(halo_exchange) :: exchange\ntype(field_list) :: list\n"
     "type block_type\nreal, allocatable :: values(:, :)\nend type\ntype(block_type), target :: u(2)",
     "integer :: comm\ntype(cartesian_domain) :: cells\ntype(index_map) :: nodes\ntype(halo_exchange) :: exchange\n"

@@ -115,15 +115,40 @@ CASE("phases are timed beside each sample, where an exchange has halves") {
     }
 }
 
+CASE("the floor fills the ghosts that have an owner, on grids with open ends too") {
+    const Communicator comm(MPI_COMM_WORLD);
+    for (const char* order : {"F", "C"})
+        for (const bool periodic : {false, true}) {
+            CAPTURE(order);
+            CAPTURE(periodic);
+            const nlohmann::json object{{"extent", {8, 4}},
+                                        {"grid", {comm.size(), 1}},
+                                        {"halo", 1},
+                                        {"periodic", {periodic, false}},
+                                        {"order", order}};
+            const HaloSetup setup = make_halo_setup(read_halo_params(object, comm.size()), comm);
+            SetupTimes times;
+            const VariantPointer floor = make_floor(setup, times);
+            const bool lower = periodic || comm.rank() > 0;
+            const bool upper = periodic || comm.rank() < comm.size() - 1;
+            floor->values().refresh(1);
+            EXPECT_EQ(floor->values().count_wrong(1), 4 * (lower + upper));
+            floor->exchange();
+            EXPECT_EQ(floor->values().count_wrong(1), 0);
+        }
+}
+
 CASE("folds are verified, and only the library's transports know them") {
     const Communicator comm(MPI_COMM_WORLD);
     for (const char* order : {"F", "C"})
-        for (const char* neighbors : {"full", "faces"}) {
+        for (const auto& [seam, neighbors] :
+             {std::pair{"fold", "full"}, {"fold", "faces"}, {"fold-center", "full"}}) {
             CAPTURE(order);
+            CAPTURE(seam);
             CAPTURE(neighbors);
             const nlohmann::json object{{"extent", {6, 5, 4}},
                                         {"halo", 2},
-                                        {"seam", "fold"},
+                                        {"seam", seam},
                                         {"neighbors", neighbors},
                                         {"order", order}};
             HaloSetup setup = make_halo_setup(read_halo_params(object, comm.size()), comm);
@@ -133,13 +158,13 @@ CASE("folds are verified, and only the library's transports know them") {
                     comm);
             };
             auto folded = outcomes();
-            EXPECT_EQ(halo_case_params(setup.params, comm.size())["seam"], "fold");
+            EXPECT_EQ(halo_case_params(setup.params, comm.size())["seam"], seam);
             for (const char* name : {"auto", "mpi"}) EXPECT_TRUE(folded[name].verified);
             for (const char* name : {"hand_packed", "floor"})
                 EXPECT_NE(folded[name].skipped.value_or("").find("seams"), std::string::npos);
 
             // The arrays keep the layout of a fold.
-            setup.params.folded = false;
+            setup.params.fold.reset();
             auto periodic = outcomes();
             for (const char* name : {"auto", "mpi", "hand_packed"})
                 EXPECT_NE(periodic[name].error.value_or("").find("wrong"), std::string::npos);

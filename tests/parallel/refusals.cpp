@@ -349,7 +349,14 @@ CASE("wrong index maps are refused on every rank, though only one is wrong") {
     refuse("cannot own -1", -1, {});
     refuse("exceed", global_index{1} << 31, {});
     refuse("exceed", std::numeric_limits<global_index>::max(), {0});
-    if (ranks() > 1) refuse("this rank owns", 10, {0, mine + 9, 1});
+    if (ranks() < 2) return;
+    refuse("this rank owns", 10, {0, mine + 9, 1});
+    const IndexMap map(IndexedDomain(10, {}));
+    std::vector<double> x(10);
+    check_refused(" in forward, reverse or prepare, the first of such arrays by an index map", [&] {
+        if (last()) map.forward({x});
+        else IndexedDomain(10, {});
+    });
 }
 
 CASE("wrong ownership is refused on every rank") {

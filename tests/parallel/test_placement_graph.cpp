@@ -63,6 +63,19 @@ CASE("what a grid's pattern sends becomes the graph, without copies of it") {
         EXPECT_EQ(bytes, 8 * 8);
 }
 
+CASE("what travels over a fold is part of the graph") {
+    const int partner = size_of(MPI_COMM_WORLD) - 1 - rank_in(MPI_COMM_WORLD);
+    const parhelion::CartesianDomain domain(
+        {4 * size_of(MPI_COMM_WORLD), 8},
+        {.process_grid = {size_of(MPI_COMM_WORLD), 1}, .seams = {parhelion::fold()}},
+        MPI_COMM_WORLD);
+    const auto edges = edges_of(parhelion::build_pattern(domain), 8);
+    std::int64_t over = 0;
+    for (std::size_t i = 0; i < edges.part.size(); ++i)
+        if (edges.part[i] == partner) over += edges.bytes[i];
+    EXPECT_GE(over, 4 * 8);
+}
+
 CASE("an edge to a rank that does not exist is reported on every rank") {
     const PartEdges wrong = rank_in(MPI_COMM_WORLD) == 0 ? PartEdges{{99}, {1}} : PartEdges{};
     EXPECT_THROW(static_cast<void>(place_parts(MPI_COMM_WORLD, wrong)), parhelion::Error);

@@ -327,6 +327,14 @@ CASE("random masks: ghosts that count get and give values, all others are left a
             CAPTURE(round);
             const bool forward = random.chance(50), halves = random.chance(50);
             if (round > 0 && random.chance(50)) subset.update(masked());
+            if (random.chance(10)) {  // leaves the mask as it is
+                for (const local_index place : places.ghosts) std::memset(mask->at(place, 0), 1, 1);
+                const auto read = [&]() -> CellValues {
+                    if (world().rank() == world().size() - 1) throw Error("no mask");
+                    return mask->values(map);
+                };
+                EXPECT_TRUE(holds(error_of([&] { subset.update(read); }), "no mask"));
+            }
             if (round == 0 || own.chance(40)) {
                 arrays.clear();
                 for (int f = 0; f < count; ++f) arrays.push_back(array(elements[f], components[f]));
@@ -525,7 +533,14 @@ CASE("lists that do not fit each other, and places that are none, are refused on
     EXPECT_TRUE(holds(placed({{first ? 6 : 5}, {}, {2, 3}}), "place 6 is not in an array of 6"));
     EXPECT_TRUE(holds(placed({{0}, {}, {2, 3}, 3}), "in front of dimension 0 to 2"));
     std::vector<double> small(3), x(12);
+    EXPECT_TRUE(holds(placed({{2147483647}, {}}), "place 2147483647 is not in an array"));
     const IndexMap good = one.placed({{5}, {}});
+    EXPECT_TRUE(holds(error_of([&] { good.forward(CellValues{x.data(), small.data()}); }),
+                      "ghosts were passed apart"));
+    const CellValues none =
+        values_in(*good.places(),
+                  {reinterpret_cast<std::byte*>(x.data()), element_of<double>(), 1, {0}, {8}});
+    EXPECT_TRUE(holds(error_of([&] { good.forward(none); }), "has 0 cells and the map has"));
     EXPECT_TRUE(holds(error_of([&] { good.forward({small}); }), "has 3 cells and the map has"));
     EXPECT_TRUE(holds(error_of([&] { good.forward({x, x}); }), "arrays 0 and 1 share memory"));
     if (ranks < 2) return;
@@ -544,4 +559,10 @@ CASE("lists that do not fit each other, and places that are none, are refused on
                                                         world());
                       }),
                       "is received from rank"));
+    const std::vector<NeighborCells> list{{other, {3}}};
+    EXPECT_TRUE(holds(error_of([&] {
+                          first ? IndexMap::from_neighbor_lists(list, world())
+                                : IndexMap::from_neighbor_lists(list, {}, world());
+                      }),
+                      "whether cells to receive are listed is 0 on rank 0"));
 }

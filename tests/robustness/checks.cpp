@@ -93,6 +93,14 @@ bool is_last(const Communicator& comm) { return comm.rank() + 1 == comm.size(); 
 
 }  // namespace
 
+CASE("set-up with checks has their time limit, unless another one is told") {
+    EXPECT_EQ(setup_limit({.check = true}), 30);
+    EXPECT_EQ(setup_limit({.timeout_s = 2, .check = true}), 2);
+    EXPECT_EQ(setup_limit({}), 0);
+    const Limit limit("1");
+    EXPECT_EQ(setup_limit({.check = true}), 0);
+}
+
 CASE(
     "checked: ghosts hold what no program means until the exchange has ended, over every "
     "transport") {

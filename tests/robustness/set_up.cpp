@@ -24,6 +24,7 @@
 #include "parhelion/index_map/derive.hpp"
 #include "parhelion/index_map/localize.hpp"
 #include "parhelion/parhelion.hpp"
+#include "parhelion/phl.h"
 #include "parhelion/placement/graph.hpp"
 #include "parhelion/placement/placed_comm.hpp"
 
@@ -311,6 +312,14 @@ Action make_ragged(MPI_Comm comm) {
     return [=] { IndexMap(ragged_domain(*rows, *counts)); };
 }
 
+Action make_by_c(MPI_Comm comm) {
+    const auto drop = [](phl_migration* made) { phl_migration_free(made), delete made; };
+    const std::shared_ptr<phl_migration> made(new phl_migration(nullptr), drop);
+    return [=] {
+        if (phl_migration_create(comm, made.get()) != PHL_SUCCESS) throw Error(phl_last_error());
+    };
+}
+
 std::vector<int> told_by_all(int mine) {
     int size = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -429,7 +438,11 @@ void differ(int rank) {
         expect(again.empty(), std::string(variable) + " is equal again: " + again);
         MPI_Comm_free(&fresh);
     }
+    const std::string limit = std::getenv("PARHELION_TIMEOUT");
     MPI_Comm fresh = duplicate();
+    if (rank == 1) setenv("PARHELION_TIMEOUT", "60s", 1);
+    expect_named("PARHELION_TIMEOUT is '60s'", [&] { Communicator{fresh}; });
+    setenv("PARHELION_TIMEOUT", limit.c_str(), 1);
     if (rank == 1)
         register_transport(
             {"of_rank_1", "for a test", Scope::anywhere, {}, find_transport("mpi").make});
@@ -566,6 +579,7 @@ const std::vector<Case>& all_cases() {
                                           {"gather", in_one_place(true)},
                                           {"scatter", in_one_place(false)},
                                           {"ragged rows", make_ragged},
+                                          {"a handle of C", make_by_c},
                                           {"discover", discover_machine},
                                           {"PlacedComm", make_placed_comm},
                                           {"to_cart and sub", make_cart_and_rows},

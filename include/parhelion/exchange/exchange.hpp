@@ -24,6 +24,10 @@ struct ExchangeOptions {
     PHL_EXCHANGE_OPTIONS(PHL_CPP_OPTION)
 };
 
+/// The `timeout_s` of `collectively` for set-up with these options: 0 for the environment's limit,
+/// 30 s if they ask for checks and there is no other. Local.
+double setup_limit(const ExchangeOptions& options);
+
 /// Updates the ghosts of fields (forward), or combines ghosts into their owners (reverse).
 ///
 /// Construction is collective: it checks that all ranks agree, compiles the plan for the fields'

@@ -27,6 +27,11 @@ private:
     std::uint64_t number_ = 0;
 };
 
+/// Waits for a thread that advances exchanges in the background, and lets none do so afterwards.
+/// MPI_Finalize calls it; to be called earlier by a language whose runtime ends before, or whose
+/// lock reductions need. Local.
+void stop_progress();
+
 /// An operation under way. The destructor ends it, ignoring errors, unless `end` was called. It may
 /// outlive the object that began it, but not the arrays.
 class Step {

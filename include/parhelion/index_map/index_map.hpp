@@ -99,8 +99,8 @@ public:
         return only([&] { return mask; });
     }
     /// Changes the mask of a subset. Collective: one message with a bit per ghost to each neighbor,
-    /// and one agreement; does not allocate. Further errors (on every rank): the map is not a
-    /// subset; one of its exchanges is under way.
+    /// and one agreement; does not allocate. Further errors (on every rank; the subset
+    /// keeps its mask): the map is not a subset; one of its exchanges is under way.
     void update(const CellValues& mask) const {
         update([&] { return mask; });
     }
@@ -109,8 +109,11 @@ public:
     IndexMap only(const ReadMask& read) const;
     void update(const ReadMask& read) const;
     bool is_subset() const;
+    /// Throws Error if the map is a subset, for functions that would ignore its mask. Local.
+    void refuse_subset() const;
 
     const IndexedDomain& domain() const;
+    /// With all ghosts, also of a subset.
     const Pattern& pattern() const;
     const Communicator& communicator() const { return domain().communicator(); }
     local_index owned() const { return domain().owned(); }

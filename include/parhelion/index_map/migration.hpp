@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "parhelion/core/sparse_exchange.hpp"
@@ -32,8 +33,9 @@ public:
     /// Arrays have at least ranks.size() rows, in their owned cells, and may change after the
     /// return. Returns the number of rows received. A rank may send or receive none. Errors (on
     /// every rank): an invalid rank, too few rows, elements or components that differ between
-    /// ranks.
-    std::int64_t send(std::span<const int> ranks, const CellArrays& arrays);
+    /// ranks. `kinds`: names of the elements, which must be equal, too.
+    std::int64_t send(std::span<const int> ranks, const CellArrays& arrays,
+                      std::string_view kinds = {});
     /// Local. Writes the rows of the last `send` into arrays with room for them, with the elements
     /// and components that were sent: sorted by source rank, then in the order of `ranks` there.
     /// The sent arrays may be reused.

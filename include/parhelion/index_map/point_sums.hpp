@@ -16,9 +16,9 @@ namespace parhelion {
 /// faces), in one round of messages. Values are added in ascending order of rank, so that all
 /// holders have the same bits. A rank first adds up points that it holds twice: on both ends of a
 /// periodic dimension or in two blocks. Layers around the points are not accessed. In a grid with
-/// seams, the first holder of a point (by tile, then coordinates, without land) adds up all values
-/// in its own frame (`Field::sign`, `vector`) and returns the sum: two rounds, for fields of any
-/// stagger, and for cells on the line of a center pivot.
+/// seams, the first holder of a point (by tile, then coordinates, without land) adds the others'
+/// values to its own, in its own frame (`Field::sign`, `vector`), and returns the sum: two rounds,
+/// for fields of any stagger, and for cells on the line of a center pivot.
 ///
 /// Construction is collective. Fields of one grid and one stagger, also of different elements,
 /// travel together; their arrays have equal extents and order. A call takes other arrays of those
@@ -39,7 +39,8 @@ public:
     PointSums& operator=(PointSums&&) noexcept;
 
     void operator()(std::initializer_list<Field> arrays = {}) { reduce(Reduction::sum, arrays); }
-    /// With another reduction; `replace` takes the value of the highest rank.
+    /// With another reduction; `replace` takes the value of the highest rank (with seams, its first
+    /// call is collective).
     void reduce(Reduction reduction, std::span<const Field> arrays);
     void reduce(Reduction reduction, std::initializer_list<Field> arrays = {}) {
         reduce(reduction, std::span<const Field>(arrays.begin(), arrays.size()));

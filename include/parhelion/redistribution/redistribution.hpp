@@ -25,8 +25,8 @@ struct Move {
 /// total size per cell (grids) or given elements (index maps) is collective; later calls wait only
 /// for ranks that exchange cells with this one. Every rank makes the same calls in the same order.
 /// Throws Error for: domains of other cells or communicators (on every rank); arrays of another
-/// domain, or pairs of different elements or components (on every rank in the very first call,
-/// later on the rank that passes them).
+/// domain, pairs of different elements or components, or an array that is written and overlaps
+/// another (on every rank in the very first call, later on the rank that passes them).
 ///
 ///     Redistribution redistribute{rows, columns};
 ///     redistribute(view(rows, u), view(columns, v));       // and back:

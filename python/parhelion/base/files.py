@@ -1,7 +1,7 @@
 """Reading user files: regular ones only, because devices and pipes may have no end. Writing them: whole, or not at all."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def unfit(path: str | Path) -> str | None:
             return "is a folder: give a file"
         return "is not a regular file (a device or a pipe): give a file" if path.exists() else "does not exist: check the path"
     except (OSError, ValueError) as error:  # name too long, or with a zero byte
-        return f"is no path ({getattr(error, 'strerror', None) or error})"
+        return f"is no path that can be read ({getattr(error, 'strerror', None) or error})"
 
 
 def read_bounded(path: str | Path, most: int) -> bytes:
@@ -44,16 +44,20 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: str | Path, content: bytes) -> None:
+def write_whole(path: str | Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file; if that fails, as on a full disk, the old one stays. Raises OSError that names the file."""
-    place = Path(path).resolve()
+    place, parts = Path(path).resolve(), [content] if isinstance(content, bytes) else content
     old = place.exists()
     with writing(path):
         if (old and not place.is_file()) or not os.access(place.parent, os.W_OK):  # a device or a pipe; a file in another's folder
-            place.write_bytes(content)
+            with place.open("wb") as file:
+                file.writelines(parts)
             return
         with replacing(place) as temporary:
             temporary.touch()
             if old:
                 temporary.chmod(place.stat().st_mode)
-            temporary.write_bytes(content)
+            with temporary.open("wb") as file:
+                file.writelines(parts)
+                file.flush()
+                os.fsync(file.fileno())

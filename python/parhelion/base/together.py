@@ -1,6 +1,5 @@
 """Collective errors: all ranks raise, or none."""
 
-import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -56,10 +55,10 @@ def _caller() -> str:
     return frame.f_code.co_qualname.removesuffix(".__init__")
 
 
-def setup_limit(timeout: Any, check: Any = None) -> float:
-    """Time limit until ranks agree on the options; invalid timeouts raise later, on every rank."""
+def setup_limit(timeout: Any, check: Any = False) -> float:
+    """`timeout_s` of collective set-up; invalid timeouts raise later, on every rank."""
     known = isinstance(timeout, (int, float)) and timeout > 0
-    return max(float(timeout), 5.0) if known else 30.0 if check is True and "PARHELION_TIMEOUT" not in os.environ else 0.0
+    return _core.setup_limit(float(timeout) if known else 0.0, check is True)
 
 
 def together(comm: "_core.Communicator", local: Callable[[], Result], timeout_s: float = 0) -> Result:

@@ -41,7 +41,12 @@ class Seam(NamedTuple):
         return start, end, list(self.axes), sum(1 << axis for axis in self.backward), self.pivot == "center"
 
 
-def seam(start: Side, end: Side, *, axes: Sequence[int] | None = None, backward: int | Sequence[int] = ()) -> Seam:
+Pivot = Literal["corner", "center"]
+
+
+def seam(
+    start: Side, end: Side, *, axes: Sequence[int] | None = None, backward: int | Sequence[int] = (), pivot: Pivot = "corner"
+) -> Seam:
     """Join two sides of a grid or of its tiles, for `seams` of a CartesianDomain: leaving through `start` enters through `end`, and vice versa.
 
     Args:
@@ -49,6 +54,7 @@ def seam(start: Side, end: Side, *, axes: Sequence[int] | None = None, backward:
         end: likewise. Equal to `start`: the side is joined to itself, mirrored.
         axes: the axis of the end that continues each axis of the start. None: the axes of the two sides change places.
         backward: axes of the start, other than the side's, that run backward at the end.
+        pivot: as of `fold`; "center" joins a side to itself only.
 
     Raises ValueError or TypeError for an invalid side or axis; the domain reports a seam that does not fit its grid. Local.
 
@@ -58,7 +64,8 @@ def seam(start: Side, end: Side, *, axes: Sequence[int] | None = None, backward:
     turned = [integer(backward, "backward")] if isinstance(backward, int) else integers(backward, "backward")
     if any(not 0 <= axis < _MOST_AXES for axis in turned):
         raise ValueError(f"backward is {backward!r}: name axes from 0 to {_MOST_AXES - 1}")
-    return Seam(_side(start, "start"), _side(end, "end"), tuple(along), tuple(sorted(set(turned))), "corner")
+    line = choice(pivot, "pivot", ("corner", "center"))
+    return Seam(_side(start, "start"), _side(end, "end"), tuple(along), tuple(sorted(set(turned))), line)
 
 
 _MOST_AXES = 4
@@ -74,9 +81,10 @@ def _side(told: Any, name: str) -> tuple[int, str, int]:
 def fold(
     axis: int = 1,
     side: SideName = "upper",
-    pivot: Literal["corner", "center"] = "corner",
+    pivot: Pivot = "corner",
     *,
     mirrored: int | None = None,
+    tile: int | None = None,
 ) -> Seam:
     """Join a side of a grid to itself, mirrored, as at the north of a tripolar ocean grid; for `seams` of a CartesianDomain.
 
@@ -90,6 +98,7 @@ def fold(
         side: the folded side of it.
         pivot: line of the fold: "corner", beyond the last row of cells, or "center", through their centers.
         mirrored: the axis that runs backward beyond the fold. None: the axis before `axis`; for axis 0, axis 1.
+        tile: the tile whose side is folded. None: every tile.
 
     Raises ValueError or TypeError for other values. Local.
 
@@ -98,8 +107,8 @@ def fold(
     """
     folded = integer(axis, "axis")
     along = (1 if folded == 0 else folded - 1) if mirrored is None else integer(mirrored, "mirrored")
-    plain = seam((folded, side), (folded, side), backward=along)
-    return plain._replace(pivot=choice(pivot, "pivot", ("corner", "center")))
+    where: Side = (folded, side) if tile is None else (integer(tile, "tile"), folded, side)
+    return seam(where, where, backward=along, pivot=pivot)
 
 
 class CartesianDomain:

@@ -68,10 +68,17 @@ def _extents_of(boxes: Any) -> list[list[int]]:
     return [[stop - start for start, stop in zip(*box, strict=True)] for box in boxes]
 
 
-def read_groups(sources: "Sequence[CartesianDomain | _core.Pattern]", groups: Sequence[Sequence[Any]]) -> "list[list[Parts]]":
-    """Check and convert the arrays for each domain or pattern. Local."""
+def read_groups(
+    sources: "Sequence[CartesianDomain | _core.Pattern]", groups: Sequence[Sequence[Any]], only_read: int | None = None
+) -> "list[list[Parts]]":
+    """Check and convert the arrays for each domain or pattern; those of group `only_read` may be read-only. Local."""
     of_group = [f" of group {number}" if len(groups) > 1 else "" for number in range(len(groups))]
-    return [_read_arrays(*group) for group in zip(sources, groups, of_group, strict=True)]
+    read = [_read_arrays(*group) for group in zip(sources, groups, of_group, strict=True)]
+    for number, group in enumerate(read):
+        for parts in group if number != only_read else ():
+            for array in parts.passed:
+                _require_writable(array, parts.name)
+    return read
 
 
 def _read_arrays(source: "CartesianDomain | _core.Pattern", entries: Sequence[Any], of_group: str) -> "list[Parts]":
@@ -85,19 +92,22 @@ def _read_arrays(source: "CartesianDomain | _core.Pattern", entries: Sequence[An
         arrays = [_cartesian_parts(grid, entry, name) for entry, name in zip(entries, names, strict=True)]
     for parts in arrays:
         parts.check()
+        for array in parts.passed:
+            if (stream := getattr(array, "stream", None)) is not None and array.size > 0:
+                _core.await_stream(stream, _first_owned(array, None))
     return arrays
 
 
-def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Parts]]") -> "list[list[list[Parts]]]":
+def split_components(comm: "_core.Communicator", groups: "Sequence[Sequence[Parts]]", timeout_s: float = 0) -> "list[list[list[Parts]]]":
     """Split each array into one or several fields. Collective: ranks agree on their number.
 
     Strides determine the number, and may differ between ranks; a rank without cells has none.
     """
     arrays = list(chain(*groups))
     depths = [parts.depth for parts in arrays]
-    if comm.largest([max(depths)], "Exchange")[0] > 0:
-        comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank", "Exchange", 0)
-        depths = comm.largest(depths, "Exchange")
+    if comm.largest([max(depths)], "Exchange", timeout_s)[0] > 0:
+        comm.require_equal("the arrays", "their number", len(arrays), "pass as many arrays on every rank", "Exchange", timeout_s)
+        depths = comm.largest(depths, "Exchange", timeout_s)
     next_depth = iter(depths)
     split = [[split_field(parts, next(next_depth)) for parts in group] for group in groups]
     # If an array becomes several fields, each belongs to its own vector.
@@ -159,7 +169,10 @@ def callable_array(value: Any, name: str) -> np.ndarray:
 
 
 def callable_on_device(value: Any, name: str) -> np.ndarray:
-    return callable_array(any_array(value, name), name)
+    array = any_array(value, name)
+    made = callable_array(array, name).view(DeviceArray)
+    made.stream = getattr(array, "stream", None)
+    return made
 
 
 def _has_buffer(array: np.ndarray) -> bool:
@@ -171,35 +184,43 @@ def _has_buffer(array: np.ndarray) -> bool:
 
 def as_array(value: Any, name: str) -> np.ndarray:
     """View `value` as a NumPy array. TypeError if that needs a copy, ValueError if it is read-only."""
-    if isinstance(value, np.ndarray):
-        array = value
-    elif hasattr(value, "__dlpack__"):
-        array = _from_dlpack(value, name)
-    else:
-        array = _from_buffer(value, name)
+    array = _seen(value, name)
+    _require_writable(array, name)
     return _exchangeable(array, name)
+
+
+def _seen(value: Any, name: str) -> np.ndarray:
+    if isinstance(value, np.ndarray):
+        return value
+    return _from_dlpack(value, name) if hasattr(value, "__dlpack__") else _from_buffer(value, name)
 
 
 class DeviceArray(np.ndarray):
     """Layout of a device array for NumPy; the host must not access its values."""
+
+    stream: int | None = None  # of pending work on it, as the CUDA Array Interface tells
 
     def __repr__(self) -> str:
         return f"<array of shape {self.shape} and dtype {self.dtype} on a device>"
 
 
 def any_array(value: Any, name: str) -> np.ndarray:
-    """As `as_array`; for a device array return a DeviceArray, which keeps it alive."""
+    """As `as_array`, also of read-only arrays; for a device array return a DeviceArray, which keeps it alive."""
     if isinstance(value, np.ndarray):
-        return as_array(value, name)
+        return _exchangeable(value, name)
     if hasattr(value, "__cuda_array_interface__"):
         told = value.__cuda_array_interface__
         if told.get("mask") is not None:
             raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
+        if told.get("stream") == 0:
+            raise ValueError(f"{name} tells of stream 0, which its protocol forbids: None for none, 1 for the default stream, 2 for the thread's")
     elif hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] in _CUDA:
         told = _core.device_array(value.__dlpack__(stream=-1))  # -1: no synchronization; exchanges order themselves by streams
     else:
-        return as_array(value, name)
-    return _exchangeable(np.asarray(_Located(value, told)).view(DeviceArray), name)
+        return _exchangeable(_seen(value, name), name)
+    array = np.asarray(_Located(value, told)).view(DeviceArray)
+    array.stream = told.get("stream")
+    return _exchangeable(array, name)
 
 
 _CUDA = (2, 13)  # DLPack device types: device and managed memory
@@ -213,13 +234,21 @@ class _Located:
         self.__array_interface__ = {"version": 3, "strides": None} | {key: told[key] for key in told if key in ("shape", "typestr", "data", "strides")}
 
 
-def _exchangeable(array: np.ndarray, name: str) -> np.ndarray:
+def _require_writable(array: np.ndarray, name: str) -> None:
+    if not array.flags.writeable:
+        raise ValueError(f"{name} is read-only, and the call writes it: pass a writable array")
+
+
+def require_values(array: np.ndarray, name: str) -> None:
+    """TypeError if the array holds objects or has a mask."""
     if array.dtype.hasobject:
         raise TypeError(f"{name} holds Python objects, which cannot be sent: use numbers or structures of numbers")
     if isinstance(array, np.ma.MaskedArray) and array.mask is not np.ma.nomask:
         raise TypeError(f"{name} has a mask, which is not exchanged: pass the array without it")
-    if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only, and the exchange writes its ghosts: pass a writable array")
+
+
+def _exchangeable(array: np.ndarray, name: str) -> np.ndarray:
+    require_values(array, name)
     if array.size > 0 and any(stride == 0 and extent > 1 for stride, extent in zip(array.strides, array.shape, strict=True)):
         raise ValueError(f"{name} is broadcast: several of its cells are the same memory; pass a copy of it")
     return array

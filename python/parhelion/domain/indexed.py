@@ -38,6 +38,7 @@ class IndexedDomain:
     """
 
     __reduce__ = not_pickled
+    _is_subset = False
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from ..base.together import setup_limit, together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
 from ..domain.fields import callable_array, callable_on_device, components_of, passed_places, read_groups, split_components
-from .pattern import Pattern, build_pattern
+from .pattern import Pattern, pattern_of
 from .stale import StaleGhosts, stale_from
 
 
@@ -101,7 +101,7 @@ class Exchange(_core.Exchange):
         comm.require_equal("the groups", "their number", len(sources), "pass as many groups on every rank", "Exchange", limit)
         if len(sources) > 1:
             together(comm, lambda: [_communicator(each) for each in sources], limit)
-        self._sources = tuple(build_pattern(each) if isinstance(each, IndexedDomain) else each for each in sources)
+        self._sources = tuple(pattern_of(each, limit) if isinstance(each, IndexedDomain) else each for each in sources)
         self._patterns: list[Pattern] = []  # built on first access
         natives = [each._native for each in self._sources]
         read_from = [each if isinstance(each, CartesianDomain) else each._native for each in self._sources]
@@ -112,7 +112,7 @@ class Exchange(_core.Exchange):
             return read_groups(read_from, passed), exchange_options(transport, timeout, check=check, overlap=overlap, at_once=at_once)
 
         read, options = together(comm, parse, limit)
-        split = split_components(comm, read)
+        split = split_components(comm, read, limit)
         groups = [(native, [field.native() for field in chain(*fields)]) for native, fields in zip(natives, split, strict=True)]
         kept = [array for group in read for each in group for array in each.arrays]
         self._split = list(chain(*split))
@@ -194,7 +194,7 @@ class Exchange(_core.Exchange):
     def patterns(self) -> tuple[Pattern, ...]:
         """The pattern of each group."""
         if not self._patterns:
-            self._patterns.extend(build_pattern(each) if isinstance(each, CartesianDomain) else each for each in self._sources)
+            self._patterns.extend(pattern_of(each) if isinstance(each, CartesianDomain) else each for each in self._sources)
         return tuple(self._patterns)
 
     def __repr__(self) -> str:

@@ -86,7 +86,7 @@ class IndexMap(IndexedDomain):
         comm, native = resolve(comm)
 
         def listed(given: "Sequence[ArrayLike]", name: str) -> list[tuple[int, np.ndarray]]:
-            neighbors = to_ids(ranks, "ranks")
+            neighbors = np.clip(to_ids(ranks, "ranks"), -1, 2**31 - 1)
             if len(given) != len(neighbors):
                 raise ValueError(f"{name} has {len(given)} lists for {len(neighbors)} ranks: pass one for each")
             return [(int(rank), to_ids(cells, f"a list of {name}")) for rank, cells in zip(neighbors, given)]
@@ -140,12 +140,14 @@ class IndexMap(IndexedDomain):
         """
         made = IndexMap.__new__(IndexMap)
         made._adopt(self, self._map.only((_writable(mask),), callable_array))
+        made._is_subset = True
         return made
 
     def update(self, mask: Any) -> None:
         """Select other ghosts in a subset made by `only`. Collective: one short message to each neighbor.
 
-        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or during an exchange.
+        Raises ValueError or TypeError on every rank for a mask that does not fit, for a map that is no subset, or during an exchange; the old
+        mask stays.
         """
         self._map.update((_writable(mask),), callable_array)
 
@@ -256,9 +258,8 @@ class RaggedMap(IndexMap):
     """
 
     def __init__(self, rows: IndexMap, counts: "ArrayLike") -> None:
-        of_owned = together(rows._native_comm, lambda: to_ids(counts, "counts"))
-        self._adopt(rows, _core.IndexMap.ragged(rows._map, of_owned))
-        every = np.concatenate([of_owned, np.zeros(rows.ghosts, np.int64)])
+        every = together(rows._native_comm, lambda: np.append(to_ids(counts, "counts"), np.zeros(rows.ghosts, np.int64)))
+        self._adopt(rows, _core.IndexMap.ragged(rows._map, every[: every.size - rows.ghosts]))
         rows.forward(every)
         self._rows, self._offsets = rows, np.concatenate([[0], np.cumsum(every)])
 

@@ -8,7 +8,7 @@ import numpy as np
 from .. import _core
 from ..base.handles import not_pickled
 from ..base.together import resolve, together
-from ..domain.fields import callable_array
+from ..domain.fields import callable_array, require_values
 from ..domain.indexed import to_ids
 
 if TYPE_CHECKING:
@@ -41,9 +41,10 @@ class Migration:
         that differ between ranks.
         """
         to, rows = together(self._native_comm, lambda: _read(ranks, arrays))
-        count = self._native.send(to, rows, callable_array)
-        came = tuple(np.empty((count, *each.shape[1:]), each.dtype) for each in rows)
-        self._native.receive(count, came, callable_array)
+        kinds = " ".join(str(kind) if kind.names else kind.str for kind in (each.dtype for each in rows))
+        came = self._native.send(
+            to, rows, kinds, callable_array, lambda count: tuple(np.empty((count, *each.shape[1:]), each.dtype) for each in rows)
+        )
         return came if len(came) > 1 else came[0]
 
     @property
@@ -56,12 +57,13 @@ class Migration:
 
 
 def _read(ranks: "ArrayLike", arrays: "tuple[ArrayLike, ...]") -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    to, rows = to_ids(ranks, "ranks"), tuple(np.require(each, requirements=["C", "W", "E"]) for each in arrays)
+    to = to_ids(ranks, "ranks")
+    for number, each in enumerate(arrays):
+        require_values(np.asanyarray(each), f"array {number}")
+    rows = tuple(np.require(each, requirements=["C", "W", "E"]) for each in arrays)
     if not rows:
         raise ValueError("no arrays were passed: name at least one")
     for number, each in enumerate(rows):
-        if each.dtype.hasobject:
-            raise TypeError(f"array {number} holds Python objects, which cannot be sent: use numbers or structures of numbers")
         if each.shape[:1] != to.shape:
             raise ValueError(f"array {number} has shape {each.shape} and there are {to.size} ranks: pass one rank for each row")
         if not math.prod(each.shape[1:]) * each.itemsize:

@@ -75,10 +75,18 @@ class Pattern:
 
 def build_pattern(domain: CartesianDomain | IndexedDomain) -> Pattern:
     """Pattern of a domain. Collective for an indexed domain (owners learn their cells' readers), else local."""
+    return pattern_of(domain)
+
+
+def pattern_of(domain: CartesianDomain | IndexedDomain, timeout_s: float = 0) -> Pattern:
+    """`build_pattern` within a time limit."""
     if not isinstance(domain, (CartesianDomain, IndexedDomain)):
         raise TypeError(f"a {type(domain).__name__} has no pattern: pass a CartesianDomain or an IndexedDomain")
     if isinstance(domain, IndexedDomain):
         domain._place()  # raises for maps with places
+        if domain._is_subset:
+            raise ValueError("the map is a subset, whose mask would be ignored: use the map that it is of")
+        return Pattern(_core.build_pattern(domain._native, timeout_s))
     return Pattern(_core.build_pattern(domain._native))
 
 

@@ -13,7 +13,7 @@ from ..base.together import setup_limit, together
 from ..domain.cartesian import CartesianDomain
 from ..domain.indexed import IndexedDomain
 from ..domain.fields import Parts, read_groups
-from .pattern import build_pattern
+from .pattern import pattern_of
 
 Domain = CartesianDomain | IndexedDomain
 _Read = tuple[list[tuple[_core.Field, _core.Field]], list[np.ndarray]]  # fields and their arrays
@@ -58,12 +58,14 @@ class Redistribution:
         comm = getattr(source, "_native_comm", None) or getattr(target, "_native_comm", None)
         if comm is None:
             raise TypeError("redistribute between two CartesianDomains, or two IndexedDomains")
-        options_and_axes = together(comm, check, setup_limit(timeout))
-        self._read_from = [each if isinstance(each, CartesianDomain) else build_pattern(each)._native for each in (source, target)]
+        self._comm, self._limit, self._called = comm, setup_limit(timeout), False
+        options_and_axes = together(comm, check, self._limit)
+        self._read_from = [
+            each if isinstance(each, CartesianDomain) else pattern_of(each, self._limit)._native for each in (source, target)
+        ]
         before: Any = source._native  # of one kind, as `check` ensures
         after: Any = target._native
         self._native = _core.Redistribution(before, after, *options_and_axes)
-        self._comm, self._limit, self._called = comm, setup_limit(timeout), False
 
     def __call__(self, source: Any, target: Any) -> None:
         """Move owned values of `source`, an array of the first domain, to `target`, one of the second."""
@@ -72,8 +74,8 @@ class Redistribution:
     def forward(self, *pairs: tuple[Any, Any]) -> None:
         """Move any number of pairs (source, target) in one message per pair of ranks.
 
-        Arrays as for an Exchange of their domain; those without halo need a Field. Both arrays of a pair have the same dtype and number of components.
-        The first call for such arrays is collective. Raises ValueError or TypeError for arrays that do not fit; the very first call raises
+        Arrays as for an Exchange of their domain; those without halo need a Field. Sources may be read-only. Both arrays of a pair have the same dtype and number of components.
+        The first call for such arrays is collective. Raises ValueError or TypeError for arrays that do not fit or overlap; the very first call raises
         on every rank.
         """
         self._native.forward(*self._read(pairs))
@@ -86,23 +88,23 @@ class Redistribution:
 
     def back(self, *pairs: tuple[Any, Any]) -> None:
         """Move in reverse: each `target` → `source`."""
-        self._native.back(*self._read(pairs))
+        self._native.back(*self._read(pairs, 1))
         self._called = True
 
     def explain(self) -> str:
         """Numbers of cells that stay, and that go to each rank."""
         return self._native.explain()
 
-    def _read(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:
-        return self._fields(pairs) if self._called else together(self._comm, lambda: self._fields(pairs), self._limit)
+    def _read(self, pairs: tuple[tuple[Any, Any], ...], source: int = 0) -> _Read:
+        return self._fields(pairs, source) if self._called else together(self._comm, lambda: self._fields(pairs, source), self._limit)
 
-    def _fields(self, pairs: tuple[tuple[Any, Any], ...]) -> _Read:
+    def _fields(self, pairs: tuple[tuple[Any, Any], ...], source: int) -> _Read:
         if not pairs or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
             raise TypeError("pass pairs of arrays: redistribute.forward((u, v), (p, q))")
-        sides = read_groups(self._read_from, list(zip(*pairs, strict=True)))
-        for number, (source, target) in enumerate(zip(*sides, strict=True)):
-            _require_alike(source, target, number)
-        natives = [(source.native(), target.native()) for source, target in zip(*sides, strict=True)]
+        sides = read_groups(self._read_from, list(zip(*pairs, strict=True)), only_read=source)
+        for number, (one, other) in enumerate(zip(*sides, strict=True)):
+            _require_alike(one, other, number)
+        natives = [(one.native(), other.native()) for one, other in zip(*sides, strict=True)]
         return natives, [array for side in sides for parts in side for array in parts.arrays]
 
     def __repr__(self) -> str:

@@ -150,6 +150,12 @@ static void places(void) {
     FAILS(phl_map_forward(map, &values, 1), PHL_ERROR_VALUE, "places up to 3");
     FAILS(phl_collate(map, 0, values.element, values.owned, values.owned), PHL_ERROR_VALUE,
           "the map has places");
+    values.owned.count = -1;
+    FAILS(phl_map_forward(map, &values, 1), PHL_ERROR_VALUE, "owned.count is -1");
+    values.owned.count = 4;
+    FAILS(phl_map_forward(ring, &values, 1), PHL_ERROR_VALUE, "for maps with places");
+    values.extents[1] = -1;
+    FAILS(phl_map_forward(map, &values, 1), PHL_ERROR_VALUE, "extents[1] is -1");
     FAILS(phl_index_map_places(ring, told, NULL), PHL_ERROR_VALUE, "no places");
     GOOD(phl_index_map_free(&map));
     FAILS(phl_index_map_create_placed(ring, 2, twice, 2, ghosts_at, &map), PHL_ERROR_VALUE,

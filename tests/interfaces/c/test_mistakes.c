@@ -127,6 +127,22 @@ static void unlike_ranks(void) {
     GOOD(phl_index_map_free(&map));
 }
 
+/* A call on a map has the time limit of its options. */
+static void left_alone(void) {
+    if (ranks != 2) return;
+    MPI_Comm comm; /* its own: what is pending never ends */
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    phl_index_map map = NULL, entries = NULL;
+    const phl_exchange_options options = {.transport = "mpi", .timeout_s = 0.5};
+    const int64_t counts[1] = {1};
+    GOOD(phl_index_map_create(comm, 1, 0, NULL, &options, &map));
+    if (rank == 0)
+        FAILS(phl_index_map_create_ragged(map, 1, counts, &entries), PHL_ERROR_TIMEOUT,
+              "rank 1 has not called");
+    MPI_Barrier(MPI_COMM_WORLD);
+    GOOD(phl_index_map_free(&map));
+}
+
 static void bad_grids(void) {
     phl_cartesian domain = NULL;
     const int64_t extents[4] = {4, 4, 4, 4};
@@ -244,6 +260,7 @@ void test_mistakes(void) {
     bad_arrays();
     bad_grids();
     unlike_ranks();
+    left_alone();
     FAILS(phl_release(&failures), PHL_ERROR_HANDLE, "not from phl_allocate");
     FAILS(phl_allocate(-1, NULL), PHL_ERROR_VALUE, "null pointer");
     CHECK(strlen(phl_version()) > 0);

@@ -83,6 +83,7 @@ static void shared_points(void) {
  * other. */
 static void masked_ghosts(void) {
     phl_index_map map = NULL, some = NULL;
+    phl_exchange exchange = NULL;
     const int64_t next = (rank + 1) % ranks, ids[2] = {2 * next + 1, 2 * next};
     GOOD(phl_index_map_create(MPI_COMM_WORLD, 2, rank == 0 ? 0 : 2, ids, NULL, &map));
     const int ghosts = rank == 0 ? 0 : 2;
@@ -107,6 +108,7 @@ static void masked_ghosts(void) {
     FAILS(phl_index_map_update(map, &wrong), PHL_ERROR_VALUE, "no subset");
     FAILS(phl_index_map_create_only(map, NULL, &some), PHL_ERROR_VALUE, "mask");
     FAILS(phl_index_map_add_ghosts(some, 0, NULL), PHL_ERROR_VALUE, "subset");
+    FAILS(phl_exchange_create_index_map(some, 0, NULL, NULL, &exchange), PHL_ERROR_VALUE, "subset");
     GOOD(phl_index_map_free(&some));
     GOOD(phl_index_map_free(&map));
 }

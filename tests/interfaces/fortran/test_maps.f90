@@ -320,7 +320,7 @@ contains
   end subroutine
 
   subroutine localize_rows()
-    type(index_map) :: rows, columns
+    type(index_map) :: rows, columns, none
     integer, allocatable :: counts(:), ids(:), all_counts(:), cells(:), back(:), ghosts(:)
     integer :: i, j, k, row, n
     ! Row i of a sparse matrix has columns i, i+3, i+6, … round about.
@@ -347,6 +347,10 @@ contains
         call check(back(k) == mod(row - 1 + 3 * j, n) + 1, 'localize rows: ghost rows')
       end do
     end do
+    back = [(0, i=1, rows%local_size())]
+    call none%only(rows, back)
+    call columns%localize_ragged(none, counts, ids, all_counts, cells)
+    call check(all(all_counts == [counts, (0, i=1, size(ghosts))]), 'localize rows: no ghost rows')
   end subroutine
 
   subroutine one_and_all()

@@ -1,6 +1,9 @@
-"""Objects that live longer than MPI: alive at exit, used after MPI.Finalize, under way when it was called."""
+"""Objects that live longer than MPI: alive at exit, used after MPI.Finalize, under way or combining in a thread when it was called."""
 
+import os
 import sys
+import threading
+import time
 
 from mpi4py import MPI
 
@@ -24,6 +27,18 @@ by_cells()
 if how == "under_way":
     for each in exchanges.values():
         each.begin()
+if how.startswith("combining"):
+    os.environ["PARHELION_PROGRESS"] = "1"
+    line = ph.CartesianDomain((12,), halo=1)
+    combining, begun = ph.Exchange(line, line.zeros(), transport="mpi"), threading.Event()
+
+    def slow_sum(a, b):
+        begun.set()
+        time.sleep(0.5)  # without the interpreter's lock
+        return a + b
+
+    combining.begin_reverse(ph.Reduction(slow_sum, "f8"))
+    assert begun.wait(30), "no thread combines"
 
 
 def refused(what: str, call) -> None:
@@ -37,7 +52,7 @@ def refused(what: str, call) -> None:
         print(f"FAILED: {what} was not refused", flush=True)
 
 
-if how != "at_exit":
+if not how.endswith("at_exit"):
     MPI.Finalize()
     for name, each in exchanges.items():
         refused(name, each.end if how == "under_way" else each)

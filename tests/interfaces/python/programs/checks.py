@@ -2,6 +2,8 @@
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import numpy as np
 from _ranks import COMM, main, refused, usable_transports
@@ -122,6 +124,25 @@ def test_stale_ghosts():
     assert np.array_equal(before, v)
 
 
+def test_values_of_a_field_that_changes_sign_are_those_of_the_arrays():
+    domain = ph.CartesianDomain((2 * COMM.size, 4), 1, (True, False), seams=[ph.fold()])
+    for dtype, of, no in (("float64", "5", "7"), ("int32", "5", "7"), ("complex64", "(5, 0)", "(7, 0)")):
+        u = domain.zeros(dtype)
+        exchange = ph.Exchange(domain, ph.Field(u, sign=-1), check=True, timeout=60)
+        u.owned[...] = 5
+        exchange()
+        reads = domain.owned[1].stop == 4
+        if reads:
+            u[1, -1] = 7
+        told_of = [(ghost.here.replace("-0", "0"), ghost.there.replace("-0", "0")) for ghost in exchange.stale().first]
+        assert told_of == [(no, of)] * reads, told_of
+        exchange()
+        step = exchange.begin_reverse("replace")
+        u[1, -1] = 7
+        text = told(step.end)
+        assert f"{no} at end" in text or not reads, text
+
+
 def test_stale_ghosts_of_several_arrays_that_travel_as_components():
     domain = ph.CartesianDomain((6 * COMM.size,), halo=1, periodic=True)
     whole = np.zeros((8, 3, 5))
@@ -208,6 +229,77 @@ def test_the_limit_of_an_exchange_is_that_of_its_set_up():
     text = "" if COMM.rank == LAST else told(ph.Exchange, domain, domain.zeros(), timeout=0.5)
     COMM.Barrier()
     assert COMM.rank == LAST or f"rank {LAST} has not called" in text, text
+
+
+def test_the_limit_holds_in_each_part_of_set_up():
+    """Rank 1 leaves each call, or does not make it; rank 0 waits in all of them at once, on a communicator each."""
+    from mpi4py import MPI
+
+    from parhelion.exchange import exchange
+
+    if COMM.size != 2 or MPI.Query_thread() < MPI.THREAD_MULTIPLE:
+        return
+    line, points, grid = (ph.CartesianDomain((12,), halo=1, comm=COMM.Dup()) for _ in range(3))
+    cells = ph.IndexedDomain(3, comm=COMM.Dup())
+    move = ph.Redistribution(grid, grid, timeout=0.5)
+    calls = {
+        "split_components": lambda: ph.Exchange(line, line.zeros(), timeout=0.5),
+        "pattern_of": lambda: ph.Exchange(cells, cells.zeros(), timeout=0.5),
+        "PointSums": lambda: ph.PointSums(points, points.zeros(stagger=1), timeout=0.5),
+        "Redistribution": lambda: move(grid.zeros(), grid.zeros()),
+    }
+    texts = []
+    if COMM.rank == 0:
+        with ThreadPoolExecutor(len(calls)) as pool:
+            texts = list(pool.map(told, calls.values()))
+    for name in ("split_components", "pattern_of") if COMM.rank == 1 else ():
+        function = getattr(exchange, name)
+        setattr(exchange, name, lambda *_: 1 // 0)
+        try:
+            calls[name]()
+        except ZeroDivisionError:
+            pass
+        setattr(exchange, name, function)
+    COMM.Barrier()
+    assert all("rank 1 has not called" in text for text in texts), texts
+
+
+def test_a_second_thread_is_told_while_arrays_are_read():
+    class Hooked:
+        """Has another thread make a call while it is read."""
+
+        halo = None
+
+        def __init__(self, array, call):
+            self.array, self.call, self.texts = array, call, []
+
+        def meanwhile(self):
+            thread = Thread(target=lambda: self.texts.append(told(self.call)))
+            thread.start()
+            thread.join()
+            return self.array
+
+        arrays = property(meanwhile)
+
+        def __dlpack__(self, **how):
+            return self.meanwhile().__dlpack__(**how)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    u, exchange = ring()
+    v = u.copy()
+    hooked = Hooked(u, lambda: exchange(v))
+    exchange(hooked)
+    hooked_whole = Hooked(u, exchange.only(depth=0))
+    exchange(hooked_whole)
+    cells = ph.IndexMap.pull(3, [(3 * COMM.rank + 3) % (3 * COMM.size)] if COMM.size > 1 else [])
+    x, y = np.zeros(cells.size), np.zeros(cells.size)
+    cells.forward(x)
+    hooked_cells = Hooked(x, lambda: cells.forward(y))
+    cells.forward(hooked_cells)
+    for each in (hooked, hooked_whole, hooked_cells):
+        assert each.texts and all("another thread is using" in text for text in each.texts), each.texts
 
 
 def test_arrays_without_ghosts_are_refused():

@@ -218,6 +218,37 @@ def test_sums_of_points():
         check_sums(np.random.default_rng([2, seed]), names[seed % len(names)])
 
 
+def check_replace(rng, transport):
+    """All that hold a point have the value of the highest rank that holds it."""
+    domain, stagger, model = domain_of(rng)
+    if not any(stagger) and all(fold.pivot == "corner" for fold in model.folds):
+        return
+    u = domain.zeros("int64", stagger=stagger)
+    mine, held = {}, []
+    for array in as_list(u):
+        array[...] = COMM.rank
+        holds = reached(array, [(0, 0)] * array.ndim)
+        for place, index in indices(domain, array).items():
+            found = model.point(index) if holds(place) else None
+            if found is not None:
+                mine[found[0]] = COMM.rank
+                held.append((array, place, found[0]))
+    highest = {}
+    for each in COMM.allgather(mine):
+        highest |= each
+    sums = ph.PointSums(domain, u, transport=transport)
+    for _ in range(2):
+        sums.reduce("replace")
+        wrong = [(place, int(array[place]), highest[point]) for array, place, point in held if array[place] != highest[point]]
+        assert not wrong, (transport, domain.extents, stagger, model.folds, model.periodic, wrong[:5])
+
+
+def test_replacing_takes_the_value_of_the_highest_rank():
+    names = usable_transports()
+    for seed in seeds(20):
+        check_replace(np.random.default_rng([3, seed]), names[seed % len(names)])
+
+
 def test_the_formulas_of_the_documentation():
     for pivot in ("corner", "center"):
         n, m, width = 6, 5, 3
@@ -233,6 +264,36 @@ def test_the_formulas_of_the_documentation():
                 for k in range(1, width + 1):
                     source = (n - 1 - i, m - k) if pivot == "corner" else ((n - i) % n, m - 1 - k)
                     assert u[i - first + width, m - 1 + k - low + width] == 10 * source[0] + source[1]
+
+
+# NEMO's lbc_nfd, indices from 1 and a halo of one column: ghost row jpj at (ji, jpj) takes psgn times the value at (jpi - ji + a, jpj - b). The part of row
+# jpj - 1 behind the first column takes (jpi - ji + a, jpj - c) if the table has c: all columns if c > 1, those that are the second place of a point else.
+NEMO = {
+    ("center", "T"): (2, 2, 1), ("center", "U"): (1, 2, 1), ("center", "V"): (2, 3, 2), ("center", "F"): (1, 3, 2),
+    ("corner", "T"): (1, 1, None), ("corner", "U"): (0, 1, None), ("corner", "V"): (1, 2, 1), ("corner", "F"): (0, 2, 1),
+}
+STAGGERS = {"T": (0, 0), "U": (-1, 0), "V": (0, -1), "F": (-1, -1)}
+
+
+def test_the_formulas_of_nemo():
+    n, m = 8, 6
+    jpi, jpj = n + 2, m + 1
+    for (pivot, point), (a, b, c) in NEMO.items():
+        domain = ph.CartesianDomain((n, m), 1, (True, False), seams=[ph.fold(axis=1, pivot=pivot)])
+        sign = 1 if point == "T" else -1
+        u = domain.zeros("int64", stagger=STAGGERS[point])
+        i, j = np.meshgrid(*(np.arange(cut.start, cut.stop) for cut in domain.owned), indexing="ij")
+        u.owned[...] = value((i, j))
+        ph.Exchange(domain, ph.Field(u, sign=sign))()
+        for place, (at, row) in indices(domain, u).items():
+            ji, jj = at + 2, row + jpj - m
+            if row < m - 1 or not 0 <= at < n:
+                continue
+            down = b if jj == jpj else c
+            there = ((jpi - ji + a - 2) % n, m - (down or 0))
+            moved = down is not None and (jj == jpj or down > 1 or there[0] < at)
+            right = sign * value(there) if moved else value((at, row))
+            assert u[place] == right, (pivot, point, at, row, int(u[place]), right)
 
 
 def test_what_does_not_go_with_a_fold_is_refused():

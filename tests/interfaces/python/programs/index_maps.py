@@ -111,12 +111,22 @@ def test_ghosts_that_count_by_a_mask():
             assert (x[inside] == right[0][inside]).all() and (y[inside] == right[1][inside]).all()
         refused(ValueError, some.update, np.zeros(2 if COMM.rank == 0 else 7, bool), says="cells")
         refused(TypeError, some.update, np.zeros(7), says="one integer or bool")
+        x[ghosts] = np.nan
+        some.forward(x)
+        assert (np.isnan(x[ghosts]) == (mask[ghosts] == 0)).all()  # the old mask
         some.update(np.broadcast_to(True, 7))  # read-only
         refused(TypeError, cells.only, None, says="NoneType")
+        refused(TypeError, cells.only, np.ma.masked_array(mask, mask), says="mask")
+        refused(TypeError, some.update, np.ma.masked_array(mask, mask), says="mask")
+        refused(TypeError, some.forward, np.ma.masked_array(x, True), says="mask")
         some.update(mask)
         some.forward(x, y)
         refused(ValueError, cells.update, mask, says="no subset")
         refused(ValueError, some.sum_shared, x, says="subset")
+        refused(ValueError, some.only, mask, says="use the map that it is of")
+        refused(ValueError, some.placed, range(some.owned), range(some.owned, 7), says="use the map that it is of")
+        if cells.places is None:
+            refused(ValueError, ph.Exchange, some, x, says="use the map that it is of")
     step = some.begin_forward(x)
     refused(ValueError, some.update, mask, says="under way")
     step.end()
@@ -149,6 +159,10 @@ def test_points_are_shared_by_lists_of_neighbors():
     assert x[2] == 10 * left + 1
     refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0], [2, 1] if COMM.rank == 0 else [2]], says="equal lengths")
     refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[0]], says="1 lists for 2 ranks")
+    far = 1 << 40 if COMM.rank == 0 else left
+    refused(ValueError, ph.IndexMap.from_neighbor_lists, [far, right], [[0], [2]], says="does not exist")
+    received = None if COMM.rank == 0 else [[2], []]
+    refused(ValueError, ph.IndexMap.from_neighbor_lists, [left, right], [[], [1]], received, says="whether cells to receive")
 
 
 def test_mistakes_are_told():

@@ -56,9 +56,11 @@ def test_mistakes_are_told_on_every_rank():
     refused(TypeError, migrate, [0.5, 0], x, says="whole numbers")
     refused(ValueError, migrate, [0, 0], says="no arrays")
     refused(TypeError, migrate, [0], np.array([None]), says="objects")
+    refused(TypeError, migrate, [0, 0], np.ma.masked_array(x, last), says="mask")
     refused(ValueError, migrate, [0, 0], x[:, :0], says="no components")
     if COMM.size > 1:
         refused(ValueError, migrate, [0, 0], x.astype("f4") if last else x, says="differ between ranks")
+        refused(ValueError, migrate, [0, 0], x.astype(">f8") if last else x.view("V8"), says="list of elements is")
         refused(ValueError, migrate, [0, 0], *([x] if last else [x, x]), says="number of arrays")
     assert len(migrate([0, 0], x)) == (COMM.rank == 0) * 2 * COMM.size
 

@@ -369,6 +369,22 @@ def test_the_faces_of_a_cube_meet_at_its_edges():
                 assert array[place] == before[place]
 
 
+def test_one_tile_is_folded_about_centers():
+    for seam in (ph.fold(2, pivot="center", tile=1), ph.seam((1, 2, "upper"), (1, 2, "upper"), backward=1, pivot="center")):
+        domain = ph.CartesianDomain((2, 5, 4), (0, 0, 1), seams=[seam], tile_axis=0)
+        u = domain.zeros("int32")
+        for array in as_list(u):
+            array[...] = UNTOUCHED
+            tile, i, j = np.meshgrid(*(np.arange(cut.start, cut.stop) for cut in domain.blocks[array.block]), indexing="ij")
+            array.owned[...] = 100 * tile + 10 * np.where((tile == 1) & (j == 3), np.minimum(i, -i % 5), i) + j
+        ph.Exchange(domain, u)()
+        for array in as_list(u):
+            for place, tile, (i, j) in places(domain, array):
+                if j == 4:
+                    assert array[place] == (102 + 10 * (-i % 5) if tile == 1 else UNTOUCHED), (tile, i)
+    refused(ValueError, ph.seam, (0, "upper"), (0, "upper"), pivot="middle", says="pivot")
+
+
 def test_a_cube_is_one_whose_corners_keep_their_values():
     cube = ph.CubedSphere(4, halo=2, levels=(3,))
     h = cube.zeros("int32")

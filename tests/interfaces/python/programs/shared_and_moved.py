@@ -240,6 +240,12 @@ def test_grids_move_to_another_process_grid_and_back():
     i, j = columns.global_indices()
     assert (v.owned == 10 * i + j).all() and (m.owned == (10 * i + j)[..., None] * [1, 2, 3]).all()
     assert np.asarray(v).sum() == v.owned.sum() - (v.size - v.owned.size)
+    before[0].flags.writeable = False
+    v[...] = -1
+    redistribute(before[0], v)
+    assert (v.owned == 10 * i + j).all()
+    refused(ValueError, redistribute.back, (before[0], v), says="read-only")
+    refused(ValueError, ph.Redistribution(rows, rows), u, u, says="share memory")
     u.owned[:], k.owned[:] = 0, 0
     redistribute.back((u, v), (k, m))
     assert (u == before[0]).all() and (k == before[1]).all()
